@@ -32,10 +32,13 @@ test-style: $(VENV)/dev.stamp
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
 
+# A worker more than there are cores, as some test always waits for a process or a page.
+WORKERS = $(shell $(BIN)/python -c 'import os; print(os.cpu_count() + 1)')
+
 # Collected once before, so that not every worker compiles all tests and packages anew.
 test-core: $(VENV)/dev.stamp
 	-$(OFFLINE) $(BIN)/python -m pytest --ignore tests/browser --collect-only --quiet --quiet >/dev/null
-	$(OFFLINE) $(BIN)/python -m pytest --ignore tests/browser -n auto --dist worksteal
+	$(OFFLINE) $(BIN)/python -m pytest --ignore tests/browser -n $(WORKERS) --dist worksteal
 
 test-browser: $(VENV)/dev.stamp chromium
 	CHROMIUM="$$(scripts/find-chromium)" $(OFFLINE) $(BIN)/python -m pytest tests/browser -n 2 --dist worksteal

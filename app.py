@@ -27,52 +27,54 @@ CACHING = {"Cache-Control": "public, max-age=86400"}
 FIRST_SCREEN_SECONDS = 10.0  # a generous time for a first visitor's browser to show a page, before other work
 
 
-def _begin() -> None:
-    """Do what the first visitors would wait for: measure the default experiment, then prepare other pages.
+def _warm_up() -> None:
+    """Do what the first visitors would wait for: measure the default experiment, then prepare the rest.
 
-    The rest comes late, so that it does not slow down the first screen. A step that fails is only logged: a
-    page that needs it does it again.
+    The rest, the compressed chart library and the table of the page "Papers", comes late, so that it does not
+    slow down the first screen. A step that fails is only logged: whatever needs its result does it again.
     """
     with surviving("warm-up"):
         cache.warm_up()
     time.sleep(FIRST_SCREEN_SECONDS)
-    for step in (_compressed, results.overview):
+    for step in (_compressed_plotly, results.overview):
         with surviving("warm-up"):
             step()
 
 
 @asynccontextmanager
 async def warm(app: App) -> AsyncIterator[None]:
-    """Start `_begin` in a thread when the server starts, so that it answers at once meanwhile."""
-    threading.Thread(target=_begin, daemon=True, name="warm-up").start()
+    """Start `_warm_up` in a thread when the server starts, so that it answers at once meanwhile."""
+    threading.Thread(target=_warm_up, daemon=True, name="warm-up").start()
     yield
 
 
 async def healthz(request: Request) -> PlainTextResponse:
-    """Answer "ok"; status 503 with their names if lasting threads had died, which this call starts again.
+    """Answer "ok", or status 503 with the names of background threads that had died.
 
     The engine measures what pages show, and the other thread forgets the tables of visitors who have left.
     """
-    lasting = {"engine": engine.engine(), "leaving": session.expiry()}
-    dead = [name for name, thread in lasting.items() if thread.revive()]
+    threads = {"engine": engine.engine(), "leaving": session.expiry()}
+    # `revive` starts a thread that does not run, and returns whether it had died.
+    dead = [name for name, thread in threads.items() if thread.revive()]
     if dead:
         return PlainTextResponse(f"started again: {', '.join(dead)}", status_code=503)
     return PlainTextResponse("ok")
 
 
 @lru_cache(maxsize=1)
-def _compressed() -> bytes:
-    """Return the chart library as gzip, made once: to compress it at a request delays all others by 50 ms."""
+def _compressed_plotly() -> bytes:
+    """Return the chart library as gzip, made once: compressing it at a request delays all others by 50 ms."""
     return gzip.compress(plotly_bundle.PATH.read_bytes(), compresslevel=6)
 
 
 async def plotly_js(request: Request) -> Response:
-    """Answer with the chart library: compressed, if the browser accepts that and `_begin` has done it."""
-    if "gzip" in request.headers.get("accept-encoding", "") and _compressed.cache_info().currsize:
+    """Answer with the chart library: compressed, if the browser accepts that and `_warm_up` has done it."""
+    done = _compressed_plotly.cache_info().currsize > 0  # do not compress it now, while others wait
+    if done and "gzip" in request.headers.get("accept-encoding", ""):
         headers = CACHING | {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
-        return Response(_compressed(), media_type="application/javascript", headers=headers)
-    whole = CACHING | {"Content-Encoding": "identity"}  # or Streamlit would compress it for each request
-    return FileResponse(plotly_bundle.PATH, headers=whole)
+        return Response(_compressed_plotly(), media_type="application/javascript", headers=headers)
+    headers = CACHING | {"Content-Encoding": "identity"}  # or Streamlit would compress it for each request
+    return FileResponse(plotly_bundle.PATH, headers=headers)
 
 
 def prefetched(request: Request) -> Response:

@@ -39,8 +39,8 @@ class UnitMoments(Protocol):
         """Return the mean of v q^T over the same patients, (d, k): v = x/|x|, q = Q^T x/|Q^T x|, Q the block.
 
         It is a step of block power in which every patient counts the same, whatever the length of x. v is 0
-        for a zero row, and q where Q^T x is. Raises ValueError where there is neither a row nor a
-        recipe that drew the rows.
+        where x is 0, and q is 0 where Q^T x is 0. Raises ValueError where there is neither a row nor a recipe
+        that drew the rows.
         """
 
 

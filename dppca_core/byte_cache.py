@@ -26,7 +26,9 @@ class ByteCache:
     """
 
     def __init__(self, limit: int, largest: int = 0) -> None:
+        """Start empty; `limit` and `largest` are bytes."""
         self._limit, self._largest = limit, largest
+        # Values, each with its bytes; the least recently used is first.
         self._held: OrderedDict[object, tuple[Any, int]] = OrderedDict()
         self._size = 0  # of all that is held: adding it up would hash every key at every request
         # What was dropped, as long as anybody else holds it.
@@ -60,14 +62,14 @@ class ByteCache:
                 value: Value | None = self._held[key][0] if key in self._held else self._in_use.get(key)
                 if value is not None:
                     return self._hold(key, value, size + (grown(value) if grown else 0))
-                other = self._making.get(key)
-                if other is None:
+                other_thread = self._making.get(key)
+                if other_thread is None:
                     freed = self._make_room(size)
-                    done = Event()
-                    self._making[key] = (done, size)
+                    finished = Event()
+                    self._making[key] = (finished, size)
                     break
             # Another thread computes it. Wait without the lock, and then look again: it may have failed.
-            other[0].wait()
+            other_thread[0].wait()  # [0]: the event
         try:
             if freed > _WORTH_RETURNING:
                 return_memory()
@@ -80,15 +82,15 @@ class ByteCache:
             with self._lock:
                 del self._making[key]
                 return self._hold(key, value, size)
-        finally:
-            done.set()
+        finally:  # wake the threads that wait, also where `make` raised
+            finished.set()
 
     def peek(self, key: object) -> Any:
         """Return the value of this key, which then counts as just used, or None where it is not kept."""
         with self._lock:
             if key in self._held:
                 self._held.move_to_end(key)
-            return self._held.get(key, (None, 0))[0]
+            return self._held.get(key, (None, 0))[0]  # [0]: the value, beside its size
 
     def shrink(self, limit: int) -> None:
         """Lower the limit to this many bytes, if it is higher, and drop what is beyond."""
@@ -105,7 +107,7 @@ class ByteCache:
 
     def _hold(self, key: object, value: Value, size: int) -> Value:
         """Keep a value as the most recently used, with its size by now, and return it. The lock is held."""
-        self._size -= self._held.pop(key, (None, 0))[1]
+        self._size -= self._held.pop(key, (None, 0))[1]  # [1]: its former size
         self._make_room(size)
         self._held[key] = (value, size)
         self._size += size
@@ -116,11 +118,11 @@ class ByteCache:
 
         Room is left for what other threads compute now as well. The lock is held.
         """
-        others = size + sum(made for _, made in self._making.values())
+        needed = size + sum(others for _, others in self._making.values())
         before = self._size
-        while self._held and self._size + others > self._limit:
-            key, (value, held) = self._held.popitem(last=False)
-            self._size -= held
+        while self._held and self._size + needed > self._limit:
+            key, (value, value_size) = self._held.popitem(last=False)
+            self._size -= value_size
             with suppress(TypeError):  # a type without weak references is computed again if asked for
                 self._in_use[key] = value
         return before - self._size

@@ -33,7 +33,7 @@ def inside_unit_interval(**named: object) -> None:
 def _check(named: Mapping[str, object], holds: Callable[[float], bool], rule: str, *limits: float) -> None:
     """Raise ValueError unless every value is a number for which `holds` is true.
 
-    rule: how the message goes on after "must", with places for the limits.
+    rule: how the message goes on after "must", with a {} for each of `limits`, which are for nothing else.
     """
     for name, value in named.items():
         if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
@@ -78,7 +78,7 @@ def orthonormal(d: int, k: int, **named: NDArray[np.float64]) -> None:
         if value.shape != (d, k):
             raise ValueError(f"{name} must have shape ({d}, {k}), got {value.shape!r}")
         apart = float(np.abs(value.T @ value - np.eye(k)).max())
-        if not apart <= 1e-6:
+        if not apart <= 1e-6:  # NaN fails as well
             raise ValueError(f"{name} must have orthonormal columns, got a Gram matrix off by {apart:.3g}")
 
 
@@ -92,7 +92,10 @@ def finite_matrix(**named: NDArray[np.float64]) -> None:
 
 
 def spectrum(d: int, **named: NDArray[np.float64]) -> None:
-    """Raise ValueError unless every value is d real numbers, descending, from -1e-6 to 1e12."""
+    """Raise ValueError unless every value is d real numbers, descending, from -1e-6 to 1e12.
+
+    They are eigenvalues, none below 0, but rounding may leave a little less than 0 of a zero.
+    """
     for name, value in named.items():
         if not isinstance(value, np.ndarray) or not np.isrealobj(value):
             raise ValueError(f"{name} must be an array of real numbers, got {value!r}")

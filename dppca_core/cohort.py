@@ -36,6 +36,7 @@ class Cohort:
     bound: float = 1.0
 
     def __post_init__(self) -> None:
+        """Raise ValueError for no providers, unequal numbers of features, or a bound that is not positive."""
         if not self.providers:
             raise ValueError("providers must hold at least one provider, got none")
         checks.positive(bound=self.bound)
@@ -89,7 +90,10 @@ class Cohort:
         return Cohort.together((Provider(len(part), moments.RowMoment(part)) for part in clipped), bound)
 
     def unit(self) -> Cohort:
-        """Return the same patients, each row scaled to length 1; moments are formed when first asked for."""
+        """Return the same patients, each row scaled to length 1, so that the bound is 1 too.
+
+        Moments are formed when they are first asked for.
+        """
         providers = (Provider(provider.n, moments.UnitMoment(provider.moment)) for provider in self.providers)
         return Cohort(tuple(providers), moments.UnitMoment(self.pooled))
 

@@ -101,9 +101,9 @@ def _table(name: str) -> Table:
     stored = stored_json(f"{name}.json")
     columns, image = stored["features"], stored.get("image", ())
     if isinstance(columns, dict):  # the pixels of an image share one centre and scale
-        places = ((row, column) for row in range(columns["rows"]) for column in range(columns["columns"]))
+        pixels = ((row, column) for row in range(columns["rows"]) for column in range(columns["columns"]))
         image = (columns["rows"], columns["columns"])
-        columns = [columns | {"name": columns["name"].format(*place)} for place in places]
+        columns = [columns | {"name": columns["name"].format(*pixel)} for pixel in pixels]
     return Table(
         name=name,
         features=tuple(column["name"] for column in columns),
@@ -125,7 +125,10 @@ OPTIONAL: dict[str, Table] = {name: _table(name) for name in _OPTIONAL_LOADERS}
 
 
 def table(name: str) -> Table:
-    """Return the public part of a table, also of an absent optional one. Raises ValueError for no table."""
+    """Return the public part of a table, also of an absent optional one.
+
+    Raises ValueError for an unknown name.
+    """
     checks.one_of((*TABLES, *OPTIONAL), name=name)
     return (TABLES | OPTIONAL)[name]
 
@@ -151,13 +154,13 @@ def rows(name: str) -> Array:
     Raises ValueError for an unknown name, or an optional table that is absent.
     """
     constants = table(name)
-    return ROWS.get(name, lambda: _standardised(name), 8 * constants.n * constants.d)
+    return ROWS.get(name, lambda: _standardised(name), size=8 * constants.n * constants.d)
 
 
 def _standardised(name: str) -> Array:
-    """Return what `rows` keeps. It is read-only, since all callers share it."""
+    """Return a table's rows, (n, d), standardised by its constants; read-only, as all callers share them."""
     constants = table(name)
-    raw, _ = _OPTIONAL_LOADERS[name]() if name in OPTIONAL else _loaded(name)
+    raw, _labels = _OPTIONAL_LOADERS[name]() if name in OPTIONAL else _loaded(name)
     standard: Array = (raw - np.array(constants.centre)) / np.array(constants.scale)
     standard.flags.writeable = False
     return standard
@@ -172,7 +175,7 @@ def _loaded(name: str) -> tuple[Array, Array]:
 
 def labels(name: str) -> Array:
     """Return the label of every row of a bundled table, (n,). Raises ValueError for an unknown name."""
-    return ROWS.get((name, "labels"), lambda: _loaded(name)[1], 8 * table(name).n)
+    return ROWS.get((name, "labels"), lambda: _loaded(name)[1], size=8 * table(name).n)  # [1]: labels
 
 
 def cohort(
@@ -185,9 +188,10 @@ def cohort(
     """Return the table's rows assigned at random to hospitals of these sizes, clipped to its public bound.
 
     seed, draw: each pair of them is one random order of the rows, of which hospitals get the first ones, as
-    many as their sizes. scaling: "bound" is as said. "largest" centres by the mean of the whole table and
-    divides by its largest row, as papers do, which looks at private rows. "unit" divides each row by its own
-    length. Raises ValueError for an unknown name or scaling, or sizes that add up to more than the table's n.
+    many as their sizes. scaling: "bound" takes the standardised rows and the public bound. "largest" centres
+    by the mean of the whole table and divides by its largest row, as papers do, which looks at private rows.
+    "unit" divides each row by its own length. Raises ValueError for an unknown name or scaling, or sizes that
+    add up to more than the table's n.
     """
     constants = table(name)
     checks.one_of(("bound", "largest", "unit"), scaling=scaling)
@@ -199,12 +203,12 @@ def cohort(
     return DEALT.get(
         (name, sizes, seed, draw, scaling),
         lambda: _dealt(name, sizes, seed, draw, scaling),
-        8 * constants.d * (sum(sizes) + constants.d),  # the rows and their second moment
+        size=8 * constants.d * (sum(sizes) + constants.d),  # the rows and their second moment
     )
 
 
 def _dealt(name: str, sizes: tuple[int, ...], seed: int, draw: int, scaling: str) -> Cohort:
-    """Return what `cohort` keeps, for arguments that it has checked."""
+    """Return the cohort that `cohort` describes and keeps, for arguments that it has checked."""
     constants = table(name)
     scaled, bound = rows(name), constants.bound
     if scaling == "largest":
@@ -212,6 +216,7 @@ def _dealt(name: str, sizes: tuple[int, ...], seed: int, draw: int, scaling: str
         bound = float(np.linalg.norm(scaled, axis=1).max())
     elif scaling == "unit":
         length = np.linalg.norm(scaled, axis=1, keepdims=True)
+        # A row of zeros has no direction and stays as it is.
         scaled, bound = scaled / np.where(length > 0, length, 1.0), 1.0
     # Draw 0 has the stream of the seed alone.
     order = np.random.default_rng([seed, draw] if draw else seed).permutation(constants.n)

@@ -99,6 +99,7 @@ class Estimate:
             basis = block_power.sparse_eigenspace(moment, k, s_hat)
         if shrink is not None:
             basis = row_shrinkage.shrunk(moment, basis, fields.get("noise_std", 0.0), shrink)
+        # The upper triangle has d (d + 1)/2 numbers of 8 bytes.
         return Estimate(basis, bytes_sent=8 * d * (d + 1) // 2, **fields)
 
 
@@ -147,6 +148,7 @@ class Method:
     name: str = ""
 
     def __post_init__(self) -> None:
+        """Raise ValueError for a word that is not among those agreed."""
         checks.one_of(TRUSTS, trust=self.trust)
         checks.one_of(GUARANTEES, guarantee=self.guarantee)
         checks.one_of(SCALINGS, scaling=self.scaling)
@@ -208,7 +210,7 @@ class Method:
         """
         if not self.matrix or d <= MATRIX_LIMIT:
             return None
-        size = 8e-9 * d * d
+        size = 8e-9 * d * d  # GB, of numbers of 8 bytes
         return (
             f"{self.name} forms a d x d matrix, {size:.1f} GB at d = {d:,}; beyond d = {MATRIX_LIMIT:,} use "
             "dps_pca, noisy_power or dp_oja, which work on the rows themselves"
@@ -254,6 +256,7 @@ class Setting:
     start_error: float | None = None  # sin Theta of the start; None is a random start
 
     def __post_init__(self) -> None:
+        """Raise ValueError, by its name, for a field that is out of range."""
         checks.whole(2, d=self.d)
         checks.whole(1, n=self.n, providers=self.providers, iterations=self.iterations)
         checks.whole(1, self.d - 1, k=self.k)
@@ -296,5 +299,5 @@ class Bound:
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """Return the lines of `why` that fail, without "fails: "."""
+        """Return the assumptions in `why` that fail, without the "fails: " in front of each."""
         return tuple(line.removeprefix("fails: ") for line in self.why if line.startswith("fails: "))

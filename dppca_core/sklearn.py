@@ -24,7 +24,7 @@ from dppca_core.privacy import Budget, Event, Guarantee
 from dppca_core.records import TUNED, Method
 
 RECOMMENDED = "recommended"
-_SHARED = {"cohort", "k", "budget", "rng"}  # keywords of every method's `fit`; the others are options
+_KEYWORDS_OF_EVERY_FIT = {"cohort", "k", "budget", "rng"}  # a method's other keywords are its options
 
 
 # scikit-learn has no types: its classes are "Any" to mypy.
@@ -154,34 +154,37 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         k = int(self.n_components)
         # scikit-learn keeps parameters as they were given; Budget refuses unknown words.
         budget = Budget(self.epsilon, self.delta, self.neighbours, self.accounting)  # type: ignore[arg-type]
-        # `whole` is the budget of the fit, `budget` what a paid mean and paid scales leave of it, and `part`
-        # what paid eigenvalues leave of that, for the method. `paid` has the shares by parameter.
-        whole, mean_share = budget, self._mean_share(budget, d, len(rows))
+        # `whole_budget` is that of the fit, `budget` what a paid mean and paid scales leave of it, and
+        # `remainder` what paid eigenvalues leave of that. `paid` has the shares by parameter.
+        whole_budget, mean_share = budget, self._mean_share(budget, d=d, n=len(rows))
         scale_share = self._scale_share(mean_share)
         paid = {"private_center": mean_share, "private_scale": scale_share}
         paid = {name: share for name, share in paid.items() if share}
         if paid:
-            budget = gaussian.remaining(whole, sum(paid.values()))
+            budget = gaussian.remaining(whole_budget, sum(paid.values()))
         method, options = self._method_and_options(budget, len(rows), d, k)
-        mean, scale = self._public("center", 0.0, d), self._public("scale", 1.0, d)
+        mean = self._per_feature("center", default=0.0, d=d)
+        scale = self._per_feature("scale", default=1.0, d=d)
         if self.random_state is not None:
             checks.whole(0, random_state=self.random_state)
         rng = np.random.default_rng(self.random_state)
-        part, price = budget, None
+        remainder, price = budget, None  # price: of paid eigenvalues, an event
         if self.explained_variance is not False:
             checks.inside_unit_interval(explained_variance=self.explained_variance)
-            part, price = eigenvalues.split(method, budget, self.explained_variance, d=d, k=k, **options)
-        spent: tuple[Event, ...] = method.spends(part, d=d, k=k, **options) if method.spends else ()
+            remainder, price = eigenvalues.split(method, budget, self.explained_variance, d=d, k=k, **options)
+        spent: tuple[Event, ...] = method.spends(remainder, d=d, k=k, **options) if method.spends else ()
+        # A paid mean or scale composes exactly with Gaussian releases alone; a `Guarantee` is of other noise.
         if paid and any(isinstance(event, Guarantee) for event in spent):
-            asked = " and ".join(paid)
-            raise ValueError(f"{asked} goes with Gaussian noise, which {method.name} has not")
+            names = " and ".join(paid)
+            raise ValueError(f"{names} goes with Gaussian noise, which {method.name} has not")
         spent += (price,) if price else ()
-        spent += tuple(paid_centre.price(whole, share) for share in paid.values())
-        epsilon = closed_form.epsilon_of(spent, whole.delta)
-        if epsilon > whole.epsilon * (1 + 1e-6) + 1e-9:  # more than rounding can add
+        # Scales cost what a mean does: one Gaussian release with their share.
+        spent += tuple(paid_centre.price(whole_budget, share) for share in paid.values())
+        epsilon = closed_form.epsilon_of(spent, whole_budget.delta)
+        if epsilon > whole_budget.epsilon * (1 + 1e-6) + 1e-9:  # more than rounding can add
             warnings.warn(
-                f"{method.name} truly spends epsilon = {epsilon:.4g} at delta = {whole.delta:g}, more than "
-                f"the {whole.epsilon:g} asked for",
+                f"{method.name} truly spends epsilon = {epsilon:.4g} at delta = {whole_budget.delta:g}, "
+                f"more than the {whole_budget.epsilon:g} asked for",
                 stacklevel=2,
             )
         with np.errstate(over="ignore"):  # Cohort refuses rows that overflow
@@ -190,19 +193,25 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             if paid:
                 checks.positive(bound=self.bound)
             if mean_share:
-                moved = paid_centre.release(moments.clip_rows(scaled, self.bound), whole, mean_share, rng)
-                about = scaled - moved * self.bound
+                # The released mean is of clipped rows, which are divided by the bound.
+                shift = paid_centre.release(
+                    moments.clip_rows(scaled, self.bound), whole_budget, mean_share, rng
+                )
+                centred = scaled - shift * self.bound
                 if budget.neighbours == "add-remove":  # an empty row must stay empty (`paid_centre.centred`)
-                    about = paid_centre.empty_rows_kept(about, scaled)
-                scaled, mean = about, mean + scale * moved * self.bound
+                    centred = paid_centre.empty_rows_kept(centred, scaled)
+                scaled, mean = centred, mean + scale * shift * self.bound
             bound = self.bound
             if scale_share:
                 clipped = moments.clip_rows(scaled, self.bound)
-                squares = paid_scale.release(clipped, whole, scale_share, rng)
-                each, bound = paid_scale.of_release(squares, whole, scale_share, budget, len(rows))
-                scaled, scale = clipped / each, scale * self.bound * each
+                squares = paid_scale.release(clipped, whole_budget, scale_share, rng)
+                # The columns' scales, (d,), and the length to which rows divided by them are shortened.
+                divisors, bound = paid_scale.scales_of_release(
+                    squares, whole_budget, scale_share, budget, len(rows)
+                )
+                scaled, scale = clipped / divisors, scale * self.bound * divisors
             cohort = Cohort.from_rows([scaled], bound)
-        estimate = method.fit(cohort, k=k, budget=part, rng=rng, **options)
+        estimate = method.fit(cohort, k=k, budget=remainder, rng=rng, **options)
         # The second moment within the components, (k, k), is there if the method releases a covariance, or
         # if it is paid for. It turns them into principal axes and gives their variances.
         basis, block, values = estimate.basis, estimate.covariance, None
@@ -275,7 +284,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _method_and_options(self, budget: Budget, n: int, d: int, k: int) -> tuple[Method, dict[str, Any]]:
         """Return the method to run, named or recommended for this budget, and the options of its `fit`.
 
-        Raises ValueError for an unknown method, and for params that are not its own.
+        It sets `recommendation_` where the method is recommended. Raises ValueError for an unknown method,
+        and for params that are not its own.
         """
         private = {name: method for name, method in METHODS.items() if method.private}
         checks.one_of([*private, RECOMMENDED], method=self.method)
@@ -290,16 +300,20 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             self.recommendation_ = answer.reason
             return private[answer.method], dict(answer.options)
         method = private[self.method]
-        known = set(signature(method.fit).parameters) - _SHARED
+        known = set(signature(method.fit).parameters) - _KEYWORDS_OF_EVERY_FIT
         if method.tuned and options.get("iterations") == TUNED:
             known |= {"signal", "declared_n"}
         if not set(options) <= known:
             allowed = ", ".join(sorted(known)) or "none"
             raise ValueError(f"params must be among those of {method.name} ({allowed}), got {self.params!r}")
-        return method, with_tuned_rounds(method, budget, options, d, n, k, 1)
+        return method, with_tuned_rounds(method, budget, options, d, n, k, providers=1)
 
     def _mean_share(self, budget: Budget, d: int, n: int) -> float:
-        """Return the share of the budget that pays for the mean, 0 for none; by rule where n is public."""
+        """Return the share of the budget that pays for the mean, 0 for none.
+
+        `private_center` is that share, or True for a rule that needs n to be public. d: features. n: rows.
+        Raises ValueError for True where n is protected, and for a share that is not between 0 and 1.
+        """
         if self.private_center is False:
             return 0.0
         if self.private_center is not True:
@@ -310,7 +324,10 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return paid_centre.share(budget, d=d, n=n)
 
     def _scale_share(self, mean_share: float) -> float:
-        """Return the share of the budget that pays for scales, 0 for none; the rule takes of what is left."""
+        """Return the share of the budget that pays for scales, 0 for none.
+
+        `private_scale` is that share, or True for a rule: a fixed part of what the mean's share leaves.
+        """
         if self.private_scale is False:
             return 0.0
         if self.private_scale is True:
@@ -318,10 +335,11 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         checks.inside_unit_interval(private_scale=self.private_scale)
         return float(self.private_scale)
 
-    def _public(self, name: str, default: float, d: int) -> Array:
+    def _per_feature(self, name: str, default: float, d: int) -> Array:
         """Return the parameter of this name, `center` or `scale`, as one number for each feature, (d,).
 
-        default: for a parameter that is None. Raises ValueError for anything but one number or d of them.
+        default: the number that stands for a parameter that is None. Raises ValueError for anything but one
+        number or d of them.
         """
         given = getattr(self, name)
         try:

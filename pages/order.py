@@ -10,22 +10,26 @@ GROUPS = {
     "Explore": ("convergence", "bounds", "methods", "papers"),
     "Hospitals": ("providers", "differences", "planner", "your_data"),
 }
-_OF_FOLDERS = {"explore": "Explore", "hospitals": "Hospitals", "learn": "Start"}  # for any other page
+_GROUP_OF_SECTION = {"explore": "Explore", "hospitals": "Hospitals", "learn": "Start"}  # for any other page
 
 
 @cache
 def menu() -> dict[str, list[Path]]:
-    """Return the files of the pages, group by group, in the menu's order; others follow by name."""
+    """Return the files of the pages by the group's title, in the menu's order.
+
+    A page that GROUPS does not name follows in the group of its section, the folder that holds its folder.
+    """
     files = {file.parent.name: file for file in sorted(HERE.glob("*/*/page.py"))}
     result = {group: [files[name] for name in names] for group, names in GROUPS.items()}
-    named = {name for names in GROUPS.values() for name in names}
-    for name in sorted(files.keys() - named):
-        result[_OF_FOLDERS[files[name].parents[1].name]].append(files[name])
+    listed = {name for names in GROUPS.values() for name in names}
+    for name in sorted(files.keys() - listed):
+        section = files[name].parents[1].name
+        result[_GROUP_OF_SECTION[section]].append(files[name])
     return result
 
 
 def title(page: Path) -> str:
-    """Return a page's name in the menu."""
+    """Return a page's name in the menu, made of the folder's name; page: its page.py."""
     return page.parent.name.replace("_", " ").capitalize()
 
 

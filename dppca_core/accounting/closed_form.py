@@ -33,6 +33,7 @@ def epsilon_of(events: Iterable[Event], delta: float) -> float:
     """
     checks.inside_unit_interval(delta=delta)
     events = tuple(events)
+    # Guarantees are added up. What they leave of delta is for the Gaussian releases.
     stated = [event for event in events if not isinstance(event, Release)]
     epsilon = sum(event.epsilon for event in stated)
     left = delta - sum(event.delta for event in stated)

@@ -40,10 +40,12 @@ class Accounting(NamedTuple):
 
 
 def _basic_noise(budget: Budget, sensitivity: float, steps: int) -> float:
+    """Return the std of each round that spends (epsilon/T, delta/T), for T = `steps`."""
     return sensitivity * gaussian.noise_multiplier(Budget(budget.epsilon / steps, budget.delta / steps))
 
 
 def _basic_cost(std: float, delta: float, sensitivity: float, steps: int) -> float:
+    """Return the epsilon of all rounds: T times that of one round at delta/T, for T = `steps`."""
     return steps * gaussian.epsilon_of(std / sensitivity, delta / steps)
 
 
@@ -58,15 +60,17 @@ def advanced(epsilon: float, slack: float, steps: int) -> float:
 
 
 def _advanced_noise(budget: Budget, sensitivity: float, steps: int) -> float:
-    share = budget.delta / 2
+    """Return the std of each round where advanced composition adds rounds up to the budget."""
+    half_delta = budget.delta / 2  # one half is for the theorem, the other for all rounds
     # Find the epsilon of one round at which all rounds together cost the budget's.
     each = float(
-        brentq(lambda e: advanced(e, share, steps) - budget.epsilon, 0.0, budget.epsilon, xtol=1e-15)
+        brentq(lambda e: advanced(e, half_delta, steps) - budget.epsilon, 0.0, budget.epsilon, xtol=1e-15)
     )
-    return sensitivity * gaussian.noise_multiplier(Budget(each, share / steps))
+    return sensitivity * gaussian.noise_multiplier(Budget(each, half_delta / steps))
 
 
 def _advanced_cost(std: float, delta: float, sensitivity: float, steps: int) -> float:
+    """Return the epsilon of all rounds by advanced composition; half of delta is for the theorem."""
     each = gaussian.epsilon_of(std / sensitivity, delta / 2 / steps)
     return advanced(each, delta / 2, steps)
 
@@ -75,6 +79,7 @@ def _composed_noise(accounting: AccountingKind) -> Callable[[Budget, float, int]
     """Return the `noise` of an accounting that `gaussian.composed_std` knows."""
 
     def noise(budget: Budget, sensitivity: float, steps: int) -> float:
+        """Return the std of every round by this accounting, whatever the budget's own."""
         converted = Budget(budget.epsilon, budget.delta, accounting=accounting)
         return gaussian.composed_std(converted, sensitivity, steps)
 
@@ -94,7 +99,7 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     checks.inside_unit_interval(delta=delta)
     loss = -math.log(delta)
 
-    def at(log_a1: float) -> float:
+    def objective(log_a1: float) -> float:
         """Return the expression to be minimised, at log(a - 1)."""
         a1 = math.exp(log_a1)  # a - 1
         rest = loss - (1 + a1) * math.log1p(math.exp(-log_a1)) - log_a1
@@ -103,16 +108,18 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     # a - 1 = sqrt(loss/rho) balances the two large terms; the rest moves it by little.
     centre = 0.5 * math.log((loss + 1) / rho)
     minimum = minimize_scalar(
-        at, bounds=(centre - 12, centre + 6), method="bounded", options={"xatol": 1e-10}
+        objective, bounds=(centre - 12, centre + 6), method="bounded", options={"xatol": 1e-10}
     )
     return max(float(minimum.fun), 0.0)
 
 
 def _zcdp_cost(std: float, delta: float, sensitivity: float, steps: int) -> float:
+    """Return the epsilon that the rounds' rho, T / (2 z^2), implies at delta."""
     return zcdp_epsilon(steps * sensitivity**2 / (2 * std**2), delta)
 
 
 def _exact_cost(std: float, delta: float, sensitivity: float, steps: int) -> float:
+    """Return the true epsilon of all rounds, which are one release with z / sqrt T."""
     return gaussian.epsilon_of(std / sensitivity / math.sqrt(steps), delta)
 
 
@@ -122,6 +129,7 @@ def _printed_noise(budget: Budget, sensitivity: float, steps: int) -> float:
 
 
 def _printed_cost(std: float, delta: float, sensitivity: float, steps: int) -> float:
+    """Return the epsilon at which the paper prints this noise, at its own sensitivity."""
     return _printed_noise(Budget(1.0, delta), sensitivity, steps) / std  # the noise goes as 1/epsilon
 
 

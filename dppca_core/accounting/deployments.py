@@ -15,9 +15,10 @@ from dppca_core.paths import stored_json
 class Deployment:
     """Hold one published release: its name, by whom, when, and its privacy.
 
-    health: whether it is about health. delta: 0 where it is purely epsilon-private. unit: whom or what the
-    guarantee protects. person: whether that is a person with all that was counted of them, as in this
-    project; the epsilon of another unit is not comparable. source: the address of the text that states it.
+    by: who published it. health: whether it is about health. delta: 0 where it is purely epsilon-private.
+    unit: whom or what the guarantee protects. person: whether that is a person with all that was counted of
+    them, as in this project; the epsilon of another unit is not comparable. source: the address of the text
+    that states it.
     """
 
     name: str

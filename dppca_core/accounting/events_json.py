@@ -29,7 +29,7 @@ def from_plain(plain: object) -> tuple[Event, ...]:
 
 
 def _event(plain: Mapping[str, Any]) -> Event:
-    """Return one event, told by the names of its fields. Raises ValueError for one out of range."""
+    """Return the event with these fields, whose names tell its kind. Raises ValueError for others."""
     if not isinstance(plain, dict):
         raise ValueError("an event must be an object")
     names = set(plain)

@@ -88,6 +88,7 @@ def remaining(budget: Budget, share: float) -> Budget:
     checks.one_of(("exact",), accounting=budget.accounting)
     rest = noise_multiplier(budget) / math.sqrt(1 - share)
     epsilon = epsilon_of(rest, budget.delta)
+    # The old delta covers what is left with next to no epsilon.
     if epsilon < 1e-6:
         return replace(budget, delta=delta_of(rest, budget.epsilon) * (1 - 1e-9))
     return replace(budget, epsilon=epsilon * (1 - 1e-9))
@@ -119,6 +120,7 @@ def rho_of(budget: Budget) -> float:
     # rho + 2 sqrt(rho L) = epsilon (Bun & Steinke 2016) is looser, so it starts below the answer.
     loss = math.log(1 / budget.delta)
     start = 2 * math.log(budget.epsilon / (math.sqrt(loss + budget.epsilon) + math.sqrt(loss)))
+    # The end of the bracket is moved up until its rho is too large for the budget.
     stop = start + 1
     while log_delta(math.exp(stop)) < target:
         stop += 1

@@ -21,7 +21,7 @@ from dppca_core.privacy import Event, Guarantee, Release
 
 # Beyond these limits composing distributions takes minutes: simple composition counts alone.
 _MOST_EPSILON = 1_000.0
-_MOST_STATED = 50  # different guarantees
+_MOST_STATED = 50  # different guarantees, each of which takes a distribution of its own
 # Points of the discretised privacy loss: more cost time and change no digit that matters.
 _POINTS = 50_000
 
@@ -75,11 +75,11 @@ def _added(events: Sequence[Event], delta: float) -> float:
     What the guarantees leave of delta is shared equally by the Gaussian events.
     """
     stated = [event for event in events if not isinstance(event, Release)]
-    drawn = [event for event in events if isinstance(event, Release)]
+    releases = [event for event in events if isinstance(event, Release)]
     epsilon, left = sum(event.epsilon for event in stated), delta - sum(event.delta for event in stated)
-    if left < 0 or (drawn and left <= 0):
+    if left < 0 or (releases and left <= 0):
         return math.inf
-    return epsilon + sum(closed_form.epsilon_of((event,), left / len(drawn)) for event in drawn)
+    return epsilon + sum(closed_form.epsilon_of((event,), left / len(releases)) for event in releases)
 
 
 @lru_cache(maxsize=1024)  # keeps multipliers and guarantees only, nothing of a table
@@ -105,7 +105,7 @@ def _composed(gaussian: float, stated: Sequence[tuple[Guarantee, int]], delta: f
             value_discretization_interval=interval,
         )
         losses.append(alone.self_compose(times) if times > 1 else alone)
-    whole = losses[0]
+    total_loss = losses[0]
     for loss in losses[1:]:
-        whole = whole.compose(loss)
-    return float(whole.get_epsilon_for_delta(delta))
+        total_loss = total_loss.compose(loss)
+    return float(total_loss.get_epsilon_for_delta(delta))

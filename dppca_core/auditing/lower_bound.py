@@ -37,7 +37,7 @@ Mechanism = Callable[[Cohort, np.random.Generator], float | Array]
 
 # Quantiles of the pooled pilot draws: rare events show large ratios, the middle shows a shift.
 _LEVELS = (0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97, 0.99)
-_PILOT = 0.1  # of the draws: they choose the thresholds and are not counted
+_PILOT = 0.1  # the share of the draws that choose the thresholds and are not counted
 
 
 class LowerBound(NamedTuple):
@@ -52,40 +52,43 @@ class LowerBound(NamedTuple):
     mu: float | None = None
 
 
-def _limits(here: Array, there: Array, alpha: float) -> tuple[Array, Array]:
+def _limits(first: Array, second: Array, alpha: float) -> tuple[Array, Array]:
     """Return lower and upper confidence limits of P(draw > t), for thresholds t and both cohorts.
 
-    here, there: draws of the statistic from either cohort. Both results are (thresholds, 2), and all limits
+    first, second: draws of the statistic from either cohort. Both results are (thresholds, 2), and all limits
     hold at once with probability 1 - alpha. Raises ValueError for fewer than 20 draws, or NaN among them.
     """
-    pilots, kept = [], []
-    for draws in (here, there):
+    pilots, counted = [], []
+    for draws in (first, second):
         checks.whole(20, draws=len(draws))
         if np.isnan(draws).any():
             raise ValueError("statistic must be a number in every draw, got NaN")
         pilot = math.ceil(_PILOT * len(draws))
         pilots.append(draws[:pilot])
-        kept.append(draws[pilot:])
+        counted.append(draws[pilot:])
     # Take observed values as thresholds: draws may be infinite, and between infinities nothing can be
     # interpolated.
     thresholds = np.quantile(np.concatenate(pilots), _LEVELS, method="inverted_cdf")
-    hits = np.array([(draws[:, None] > thresholds).sum(axis=0) for draws in kept], dtype=float).T
-    trials = np.array([float(len(draws)) for draws in kept])
+    hits = np.array([(draws[:, None] > thresholds).sum(axis=0) for draws in counted], dtype=float).T
+    trials = np.array([float(len(draws)) for draws in counted])
+    # Each threshold has two cohorts and, for each, a limit below and one above.
     return limits(hits, trials, alpha / (len(thresholds) * 2 * 2))
 
 
-def clopper_pearson(here: Array, there: Array, *, delta: float, alpha: float) -> LowerBound:
+def clopper_pearson(first: Array, second: Array, *, delta: float, alpha: float) -> LowerBound:
     """Return a lower bound on epsilon at `delta` in [0, 1), for any mechanism; 0 without evidence for more.
 
-    here, there: independent draws of the statistic from the two neighbouring cohorts, (draws,) each,
+    first, second: independent draws of the statistic from the two neighbouring cohorts, (draws,) each,
     infinities allowed. The bound is loose: 10,000 draws show about .6 of a Gaussian release's epsilon, and n
     draws never more than about ln(n/20).
     Raises ValueError for fewer than 20 draws, NaN among them, or a delta or alpha out of range.
     """
     checks.within(0.0, 1.0, delta=delta)
     checks.inside_unit_interval(alpha=alpha)
-    low, high = _limits(here, there, alpha)
-    # The columns are above t here, above t there, below t here, below t there, each against the other cohort.
+    low, high = _limits(first, second, alpha)
+    # The columns are above t in the first cohort and in the second, then below t in each: `least` is the
+    # lower limit of such an event's probability, `most` the upper limit of the same event in the other
+    # cohort.
     least = np.hstack([low, 1 - high])
     most = np.hstack([high[:, ::-1], 1 - low[:, ::-1]])
     with np.errstate(divide="ignore"):
@@ -93,7 +96,7 @@ def clopper_pearson(here: Array, there: Array, *, delta: float, alpha: float) ->
     return LowerBound(max(float(epsilons.max()), 0.0), alpha)
 
 
-def gaussian_tradeoff(here: Array, there: Array, *, delta: float, alpha: float) -> LowerBound:
+def gaussian_tradeoff(first: Array, second: Array, *, delta: float, alpha: float) -> LowerBound:
     """Return a lower bound on mu, and the epsilon that a Gaussian release with this mu has at `delta`.
 
     Valid as a bound on mu for every mechanism, and so against every claim of mu-GDP. Valid as a bound on
@@ -102,8 +105,9 @@ def gaussian_tradeoff(here: Array, there: Array, *, delta: float, alpha: float) 
     Arguments and errors are those of `clopper_pearson`, but for delta, which lies in (0, 1).
     """
     checks.inside_unit_interval(delta=delta, alpha=alpha)
-    low, high = _limits(here, there, alpha)
+    low, high = _limits(first, second, alpha)
     # For the test "above t" fpr is the other cohort's share and 1 - fnr its own; "below t" gives the same.
+    # Reversed columns are the other cohort's.
     mu = max(float((ndtri(low) - ndtri(high[:, ::-1])).max()), 0.0)
     return LowerBound(gaussian.epsilon_of(1 / mu, delta) if mu else 0.0, alpha, mu)
 
@@ -116,6 +120,7 @@ def sample(mechanism: Mechanism, cohort: Cohort, draws: int, rng: np.random.Gene
     parts: list[Array] = []
     missing = draws
     while missing > 0:
+        # The last call may give more numbers than are still missing.
         part = np.ravel(mechanism(cohort, rng))[:missing]
         if not part.size:
             raise ValueError("mechanism must give at least one number a call, got none")
@@ -142,5 +147,5 @@ def audit(
     arguments that the bound refuses.
     """
     checks.whole(20, draws=draws)
-    here, there = (sample(mechanism, cohort, draws, rng) for cohort in pair)
-    return bound(here, there, delta=delta, alpha=alpha)
+    first, second = (sample(mechanism, cohort, draws, rng) for cohort in pair)
+    return bound(first, second, delta=delta, alpha=alpha)

@@ -42,20 +42,23 @@ def threshold(false_alarms: float) -> float:
     return -float(ndtri(false_alarms))
 
 
-def measured(here: Array, there: Array, limit: float, level: float = 0.95) -> Rates:
+def measured(with_patient: Array, without_patient: Array, limit: float, level: float = 0.95) -> Rates:
     """Return the error rates of the test that says "with" above `limit`, as counted on draws.
 
-    here, there: released numbers, in stds of the noise, with the patient and without. Intervals are Clopper
+    with_patient, without_patient: released numbers, in stds of the noise. Intervals are Clopper
     and Pearson's: each of the four limits may be wrong with probability (1 - level)/4, so that all hold at
     once with probability `level`. Raises ValueError for a level outside (0, 1) or no draws.
     """
     checks.inside_unit_interval(level=level)
-    checks.whole(1, draws=min(len(here), len(there)))
-    hits = np.array([np.count_nonzero(there > limit), np.count_nonzero(here <= limit)], dtype=float)
-    trials = np.array([len(there), len(here)], dtype=float)
+    checks.whole(1, draws=min(len(with_patient), len(without_patient)))
+    # False alarms are counted on draws without the patient, misses on draws with.
+    hits = np.array(
+        [np.count_nonzero(without_patient > limit), np.count_nonzero(with_patient <= limit)], dtype=float
+    )
+    trials = np.array([len(without_patient), len(with_patient)], dtype=float)
     low, high = clopper_pearson.limits(hits, trials, (1 - level) / 4)
-    (alarms, misses), (first, second) = hits / trials, np.stack([low, high], axis=1).tolist()
-    return Rates(float(alarms), float(misses), tuple(first), tuple(second))
+    (alarms, misses), (alarm_span, miss_span) = hits / trials, np.stack([low, high], axis=1).tolist()
+    return Rates(float(alarms), float(misses), tuple(alarm_span), tuple(miss_span))
 
 
 def coin_span(tries: int, level: float = 0.95) -> tuple[int, int]:
@@ -68,6 +71,7 @@ def coin_span(tries: int, level: float = 0.95) -> tuple[int, int]:
     """
     checks.whole(1, tries=tries)
     checks.inside_unit_interval(level=level)
+    # The least number such that a coin gives so many or fewer with at least the tail's probability.
     low = int(np.searchsorted(bdtr(np.arange(tries + 1), tries, 0.5), (1 - level) / 2))
     return low, tries - low
 
@@ -78,7 +82,7 @@ def on_curve(rates: Rates, mu: float) -> bool:
     If mu is the true sensitivity/std it fails to with probability 1 - level at most, for the level that
     `measured` was given.
     """
-    first, last = rates.false_alarm_span
+    # The curve falls, so within the span of false alarms its misses go from `most` down to `least`.
+    most, least = tradeoff_curves.gaussian(mu, rates.false_alarm_span)
     low, high = rates.miss_span
-    most, least = tradeoff_curves.gaussian(mu, [first, last])  # the curve falls
     return bool(least <= high and most >= low)

@@ -14,14 +14,14 @@ from dppca_core import checks
 class Published(NamedTuple):
     """Hold how many patients are published: the expected number, and quantiles at 10, 50 and 90 %.
 
-    some: the chance that at least one is.
+    chance_of_any: the chance that at least one is.
     """
 
     expected: float
     low: int
     middle: int
     high: int
-    some: float
+    chance_of_any: float
 
 
 def published(n: int, delta: float) -> Published:

@@ -58,6 +58,7 @@ def _scales(setting: Setting, logs: bool) -> Scales:
     """Return what the rates are made of at a setting; `logs` for the logarithms of an upper rate."""
     top, bulk = spectrum(setting)
     flat, r, n, budget = float(bulk.mean()), setting.k, setting.n, setting.budget
+    # r, or r + log n; and 1/(n epsilon), or sqrt(log(1/delta)) times that.
     moved = r + math.log(n) if logs else float(r)
     unit = (math.sqrt(math.log(1 / budget.delta)) if logs else 1.0) / (n * budget.epsilon)
     # The minimum keeps the spike at least as large as the gap, which rounding of the mean could undercut.

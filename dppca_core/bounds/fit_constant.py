@@ -79,14 +79,15 @@ def fit_constant(
         raise ValueError(f"{rule.name} is void, or nothing was measured, at every setting")
     medians = np.array([[np.median(values)] for values in kept])
     drawn = np.array([np.median(rng.choice(values, (resamples, len(values))), axis=1) for values in kept])
-    value = _best(np.array(parts), rule.power, medians)
+    # Fit the medians of all repeats; below, those of each resample.
+    (value,) = _best(np.array(parts), rule.power, medians)
     fixed, moving = np.array(parts).T
-    if (moving * value[0] ** rule.power <= _SMALLEST_EFFECT * fixed).all():
+    if (moving * value**rule.power <= _SMALLEST_EFFECT * fixed).all():
         raise ValueError(
             f"no constant {rule.symbols[rule.fits]} makes {rule.name} match: its other terms decide"
         )
     ends = np.quantile(_best(np.array(parts), rule.power, drawn), [(1 - level) / 2, (1 + level) / 2])
-    return Fitted(float(value[0]), float(ends[0]), float(ends[1]), len(kept))
+    return Fitted(float(value), float(ends[0]), float(ends[1]), len(kept))
 
 
 def _repeats(values: ArrayLike) -> Array:
@@ -124,16 +125,16 @@ def _best(parts: Array, power: float, targets: Array) -> Array:
         targets: Errors to be matched, a column for each fit, (settings, m).
     """
     fixed, moving = parts[:, :1], parts[:, 1:]
-    wanted = np.log(np.maximum(targets, np.finfo(float).tiny))  # a resample's median may be 0
+    log_targets = np.log(np.maximum(targets, np.finfo(float).tiny))  # a resample's median may be 0
     if not fixed.any():
-        best: Array = np.exp((wanted - np.log(moving)).mean(axis=0) / power)
-        return best
+        mean: Array = np.exp((log_targets - np.log(moving)).mean(axis=0) / power)
+        return mean
     curves = np.log(fixed + moving * np.exp(power * _GRID))
-    # The squares of `wanted` are the same at every C, so they are left out.
-    loss = (curves**2).sum(axis=0) - 2 * wanted.T @ curves
-    at = loss.argmin(axis=1).clip(1, len(_GRID) - 2)
-    left, middle, right = (np.take_along_axis(loss, (at + i)[:, None], axis=1)[:, 0] for i in (-1, 0, 1))
+    # The squares of the targets are the same at every C, so they are left out.
+    loss = (curves**2).sum(axis=0) - 2 * log_targets.T @ curves
+    least = loss.argmin(axis=1).clip(1, len(_GRID) - 2)  # its index, with a neighbour on either side
+    left, middle, right = (np.take_along_axis(loss, (least + i)[:, None], axis=1)[:, 0] for i in (-1, 0, 1))
     bend = left - 2 * middle + right  # curvature of the parabola through the least three
     shift = np.divide(left - right, 2 * bend, out=np.zeros_like(bend), where=bend > 0).clip(-1, 1)
-    refined: Array = np.exp(_GRID[at] + shift * (_GRID[1] - _GRID[0]))
+    refined: Array = np.exp(_GRID[least] + shift * (_GRID[1] - _GRID[0]))
     return refined

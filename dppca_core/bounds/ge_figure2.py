@@ -31,14 +31,14 @@ def curves(epsilons: Sequence[float] | Array) -> dict[str, Array]:
 
     The sampling term is what makes the total at the figure's left end the height that was read off there.
     """
-    left = _at(EPSILONS[0], 1.0)
+    left = _terms_at(EPSILONS[0], sampling=1.0)
     sampling = (OVERALL_AT_LEFT - left["priv"] - left["opt"]) / left["stat"]
-    rows = [_at(float(epsilon), sampling) for epsilon in epsilons]
+    rows = [_terms_at(float(epsilon), sampling) for epsilon in epsilons]
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
-def _at(epsilon: float, sampling: float) -> dict[str, float]:
-    """Return the terms of step T at one epsilon. sampling: the term stat times 1 - rho^1/4."""
+def _terms_at(epsilon: float, sampling: float) -> dict[str, float]:
+    """Return what `curves` returns, at step T and one epsilon. sampling: the term stat times 1 - rho^1/4."""
     alpha = ALPHA_EPSILON / epsilon
     rho = ge2018.contraction_with_noise(GAMMA, alpha)
     terms = ge2018.error_terms(rho, alpha, sampling=sampling, selection=_SELECTION, iterations=_ITERATIONS)

@@ -36,7 +36,7 @@ def noise_std(setting: Setting) -> float:
     The printed noise is proportional to the iterate's largest entry, max|X_t|, which is not known beforehand:
     it is taken at its largest, 1.
     """
-    return sum_noise_std(setting.budget, setting.k, setting.iterations, 1.0) / setting.n
+    return sum_noise_std(setting.budget, setting.k, setting.iterations, largest=1.0) / setting.n
 
 
 def noisy_power(setting: Setting, *, c: float = 1.0, start: float = 10.0) -> Bound:
@@ -60,6 +60,7 @@ def noisy_power(setting: Setting, *, c: float = 1.0, start: float = 10.0) -> Bou
     norm = std * (math.sqrt(d) + math.sqrt(k) + setting.tau)
     inside = std * (2 * math.sqrt(k) + setting.tau)
     reached = 5 * norm / width
+    # How much noise on the truth, and how few steps, the theorem allows.
     room = width * (math.sqrt(k) - math.sqrt(k - 1)) / (start * math.sqrt(d))
     needed = c * float(top[-1]) / width * max(math.log(d * start / reached), 0.0)
     fails = 2 * steps * math.exp(-(setting.tau**2) / 2)

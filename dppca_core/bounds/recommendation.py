@@ -46,7 +46,7 @@ _GRID = 64  # eigenvalues that stand for the bulk's
 _HIGHEST = 0.9  # of the spike: where the bulk would reach beyond it, it ends there
 _FORGOTTEN = 20.0  # a random start is forgotten once rounds have shrunk it to 1/20 of the directions sought
 _LIKELY = 0.5  # a chance from here on is told as one of finding all features
-_NOTHING = 0.9  # of a guess's error: a method that errs by more is called no better than a guess
+_NEAR_GUESS = 0.9  # of a guess's error: a method that errs by more is called no better than a guess
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Recommendation:
     @property
     def hopeless(self) -> bool:
         """True where no method is predicted to do much better than a guess."""
-        return self.error > _NOTHING * self.guess
+        return self.error > _NEAR_GUESS * self.guess
 
 
 @lru_cache(maxsize=8192, typed=True)  # a chart of three methods asks for some thousands
@@ -135,6 +135,7 @@ def recommend(
     eigenvalues = np.array([*spikes, *[bulk] * (d - k)])
     setting = Setting(d, n, k, min(matter, kept), kept, providers, 1, eigenvalues, budget)
     suffix, guess = _SUFFIX[trust], subspace_metrics.random_guess(d, k)
+    # Predicted sin^2 by candidate, and the options that it needs beside its defaults.
     squares = {
         f"stacked_rounds{suffix}": _stacked_rounds(setting, trust),
         _ONE_MOMENT[trust]: _one_moment(setting, trust),
@@ -237,7 +238,7 @@ def _why(method: str, error: float, guess: float, chance: float) -> str:
     error, guess: predicted sin Theta of the method, and of a random guess. chance: that two stages keep all
     features that matter.
     """
-    if error > _NOTHING * guess:
+    if error > _NEAR_GUESS * guess:
         return f"no method is predicted to do much better than a guess, which has error {guess:.2g}"
     if method.startswith("two_stage") and chance >= _LIKELY:
         # The chance is estimated from 64 draws, which cannot tell 99 % from 95 %.
@@ -253,6 +254,6 @@ def _why(method: str, error: float, guess: float, chance: float) -> str:
 def _reason(method: str, error: float, guess: float, why: str) -> str:
     """Return the sentences of `Recommendation.reason`, of which `why` is a clause."""
     title, why = METHODS[method].title, f"{why[0].upper()}{why[1:]}."
-    if error > _NOTHING * guess:
+    if error > _NEAR_GUESS * guess:
         return f"{why} {title} has the least error."
     return f"{title}. Its predicted error is {error:.2g}; a guess has {guess:.2g}. {why}"

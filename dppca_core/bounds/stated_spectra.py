@@ -141,7 +141,7 @@ def patterns(
     ]
 
 
-def predicted(
+def predicted_errors(
     trust: str,
     *,
     n: int,
@@ -220,8 +220,9 @@ def errors_on(
         ValueError: For numbers out of range.
     """
     same: dict[str, Any] = {"n": n, "d": d, "k": k, "budget": budget, "providers": providers}
-    each = [predicted(trust, ratio=at.spikes[-1], carriers=at.carriers, **same)[0] for at in populations]
-    return {name: tuple(errors[name] for errors in each) for name in each[0]}
+    pairs = (predicted_errors(trust, ratio=at.spikes[-1], carriers=at.carriers, **same) for at in populations)
+    by_population = [errors for errors, _ in pairs]  # without a guess's error
+    return {name: tuple(errors[name] for errors in by_population) for name in by_population[0]}
 
 
 def worst_then_all(errors: Sequence[float]) -> tuple[float, float]:

@@ -57,7 +57,7 @@ def selection_factor(d: int, k: int, s: int, s_hat: int, sampled: float) -> floa
     """
     if s_hat <= s or s_hat <= k:
         return 1.0
-    _, share = reduced_rounds.heaviest(SpikedRows(d, s, (1.0,) * k, 0.0), s_hat)
+    _, share = reduced_rounds.level_and_share_kept(SpikedRows(d, s, (1.0,) * k, 0.0), s_hat)
     inflated = share * (d - s) / (s_hat - s)
     return ((s - k) + (s_hat - s) * (1 + sampled * (inflated - 1))) / (s_hat - k)
 
@@ -95,7 +95,7 @@ def _kept_by_moment(rows: SpikedRows, s_hat: int, top: Array, variances: Array) 
     lightest row kept.
     """
     truth = reduced_rounds.draw(rows, 0, reduced_rounds.DRAWS).truth[:, : rows.s]
-    level, _ = reduced_rounds.heaviest(rows, s_hat)
+    level, _ = reduced_rounds.level_and_share_kept(rows, s_hat)
     missing = chndtr(level, len(top), np.square(truth) @ (top**2 / variances))
     missed = (missing * np.square(truth).sum(axis=2)).sum(axis=1)
     chance = float(np.prod(1 - missing, axis=1).mean())

@@ -7,9 +7,11 @@ Read in the paper, which bounds the square of sin Theta; with g = lambda_k - lam
     Theorem 3, lower:   C lambda_1 lambda_{k+1} / g^2  s (k + log p) / (n epsilon^2)
     Theorem 4, upper:   C lambda_1^2 / g^2  s^2 log p / (n epsilon^2)
 
-No C is specified, and the probabilities of Theorems 2 and 4, 1 - e^(-C1) - p^(-C2) and 1 - 2/p^2 - p^(-c),
-hold constants of their own. The lower bounds are for epsilon-local privacy, delta = 0. The condition of
-Theorem 3 on n has a bound on lambda_1 lambda_{k+1}/g (eq. 1 as extracted); over g^2 here, as in Theorem 1.
+No C is specified, and the probabilities of Theorems 2 and 4, 1 - e^(-C1) - p^(-C2) and 1 - 2/p^2 -
+p^(-c), hold constants of their own. The lower bounds are for epsilon-local privacy, delta = 0. The
+condition of Theorem 3 on n has lambda_1 lambda_{k+1}/g (eq. 1 as extracted); g^2 stands here, as in
+Theorem 1. Components lie on s of the features. sin Theta, of the angles between true and found
+components, is that of the worst case.
 
 Our own finding: rows have norm at most 1, so lambda_1 < 1 (often far below), while every user's noise has
 standard deviation sqrt(2 ln(1.25/delta))/epsilon whatever lambda_1. The factor lambda_1^2 of Theorems 2 and 4
@@ -89,8 +91,9 @@ def wang_xu_low(setting: Setting, *, c: float = 1.0) -> Bound:
     """
     n, p, epsilon = setting.n, setting.d, setting.budget.epsilon
     rate = setting.k * p * math.log(1 / setting.budget.delta) / (n * epsilon**2)
+    upper_ratio, _ = _ratios(setting)
     conditions = (CLIPPED, (n >= p, f"n = {n} should be at least p = {p}"))
-    return _record(setting, c * (_ratios(setting)[0] * rate), conditions, p - setting.k)
+    return _record(setting, c * (upper_ratio * rate), conditions, directions=p - setting.k)
 
 
 def wang_xu_low_lower(setting: Setting, *, c: float = 1.0, c_n: float = 1.0) -> Bound:
@@ -108,15 +111,15 @@ def wang_xu_low_lower(setting: Setting, *, c: float = 1.0, c_n: float = 1.0) -> 
         Wang & Xu, IJCAI 2019, Theorem 1.
     """
     n, p, k, epsilon = setting.n, setting.d, setting.k, setting.budget.epsilon
-    cross = _ratios(setting)[1]
-    needed = c_n * cross * min(k, p - k) / epsilon**2
+    _, lower_ratio = _ratios(setting)
+    needed = c_n * lower_ratio * min(k, p - k) / epsilon**2
     conditions = (
         (p / 4 <= k <= 3 * p / 4, f"k = {k} should be between p/4 = {p / 4:.3g} and 3p/4 = {3 * p / 4:.3g}"),
         (epsilon <= 0.5, f"ε = {epsilon:.3g} should be at most 1/2"),
         (n >= p, f"n = {n} should be at least p = {p}"),
         (n >= needed, f"n = {n} should be at least {needed:.3g}"),
     )
-    return _record(setting, c * (cross * k * p / (n * epsilon**2)), conditions)
+    return _record(setting, c * (lower_ratio * k * p / (n * epsilon**2)), conditions)
 
 
 def wang_xu_sparse(setting: Setting, *, c: float = 1.0, c_penalty: float = 1.0) -> Bound:
@@ -137,13 +140,15 @@ def wang_xu_sparse(setting: Setting, *, c: float = 1.0, c_penalty: float = 1.0) 
     rate = s**2 * math.log(p) / (n * budget.epsilon**2)
     std = symmetric_gaussian.entry_std(budget, n, None, "local")
     penalty = PENALTY * std * math.sqrt(2 * math.log(p))
-    allowed = c_penalty * float(spectrum(setting)[0][0]) * math.sqrt(math.log(p) / n) / budget.epsilon
+    upper_ratio, _ = _ratios(setting)
+    top, _ = spectrum(setting)
+    allowed = c_penalty * float(top[0]) * math.sqrt(math.log(p) / n) / budget.epsilon
     conditions = (
         CLIPPED,
         (budget.epsilon < 1, f"ε = {budget.epsilon:.3g} should be below 1"),
         (penalty <= allowed, f"penalty of the method {penalty:.3g} should be at most {allowed:.3g}"),
     )
-    return _record(setting, c * (_ratios(setting)[0] * rate), conditions, s - setting.k)
+    return _record(setting, c * (upper_ratio * rate), conditions, directions=s - setting.k)
 
 
 def wang_xu_sparse_lower(setting: Setting, *, c: float = 1.0, c_n: float = 1.0) -> Bound:
@@ -161,16 +166,16 @@ def wang_xu_sparse_lower(setting: Setting, *, c: float = 1.0, c_n: float = 1.0) 
         Wang & Xu, IJCAI 2019, Theorem 3.
     """
     n, p, k, s, epsilon = setting.n, setting.d, setting.k, setting.s, setting.budget.epsilon
-    cross = _ratios(setting)[1]
+    _, lower_ratio = _ratios(setting)
     size = k + math.log(p)
-    needed = c_n * (s - k) * size / epsilon**2 * (cross if s > k else 0.0)
+    needed = c_n * max(s - k, 0) * size / epsilon**2 * lower_ratio
     conditions = (
         (epsilon <= 0.5, f"ε = {epsilon:.3g} should be at most 1/2"),
         (n >= needed, f"n = {n} should be at least {needed:.3g}"),
         (2 * k <= s - k <= p - k, f"s − k = {s - k} should be between 2k = {2 * k} and p − k = {p - k}"),
         (k <= p - 4, f"k = {k} should be at most p − 4 = {p - 4}"),
     )
-    return _record(setting, c * (cross * s * size / (n * epsilon**2)), conditions)
+    return _record(setting, c * (lower_ratio * s * size / (n * epsilon**2)), conditions)
 
 
 def _rule(

@@ -29,7 +29,7 @@ def report(progress: Progress) -> None:
     print(f"{cells}{left}   ", end=end, file=sys.stderr, flush=True)
 
 
-def _either(plain: Any) -> Recipe | figure_recipe.FigureRecipe:
+def _recipe_of_either_kind(plain: Any) -> Recipe | figure_recipe.FigureRecipe:
     """Return the recipe that a parsed JSON file holds: of a figure where it has that key, else of a sweep."""
     figure = isinstance(plain, dict) and "figure" in plain
     return figure_recipe.from_dict(plain) if figure else recipe_file.from_dict(plain)
@@ -52,9 +52,9 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+        signal.signal(number, lambda *_: stop.set())  # what is finished is kept, then the command ends
     try:
-        recipe = recipe_file.parse(options.recipe, _either)
+        recipe = recipe_file.parse(options.recipe, _recipe_of_either_kind)
         if isinstance(recipe, figure_recipe.FigureRecipe):
             recipe.table().to_csv(options.out, index=False)
             return 0

@@ -88,12 +88,12 @@ class CellStore(ABC, Generic[Key, Value]):
         try:
             self.cells[key] = self.measure(key)
         except Exception as error:
-            reason, first = failures.reason(error), key not in self.failed
+            reason, first_try = failures.reason(error), key not in self.failed
             # A refusal is no fault of the program, and a thousand cells that fail alike need one line.
             if not failures.refused(error) and reason not in list(self.failed.values()):
                 failures.log("run", error)
             self.failed[key] = reason
-            if first and isinstance(error, MemoryError):
+            if first_try and isinstance(error, MemoryError):
                 self._once_more.add(key)
                 return
         else:
@@ -127,16 +127,16 @@ class CellStore(ABC, Generic[Key, Value]):
 
     def first_missing(self, wanted: Iterable[Key]) -> Key | None:
         """Return the first wanted cell that was not tried yet, else the first worth one more try, or None."""
-        last = None
+        second_try = None
         for cell in wanted:
             key = self.key(cell)
             if key in self.cells:
                 continue
             if key not in self.failed:
                 return cell
-            if last is None and key in self._once_more:
-                last = cell
-        return last
+            if second_try is None and key in self._once_more:
+                second_try = cell
+        return second_try
 
     def measured(self, *part: Any) -> list[Value]:
         """Return the values so far of all repeats, in their order. `part` is a cell's name but its repeat."""

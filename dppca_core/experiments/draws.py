@@ -162,6 +162,7 @@ def cohort(
             return population.draw(sizes, rng, mean, with_rows=with_rows)
         if scaling.kind in ("clipped", "unit"):
             return _drawn_rows(population, sizes, scaling, rng)
+        # What is kept is a factor of the moment and the moment, (d, d) at most each: 16 d^2 bytes.
         pooled: PooledDraw = DRAWS.get(  # other sizes of hospitals have the same patients
             (population, n, scaling, seed, draw, key),
             lambda: population.draw_pooled(n, rng, failure=failure, bound=scaling.public_bound(population)),
@@ -171,12 +172,13 @@ def cohort(
 
     cell = (population, scaling, seed, draw, key, sizes)
     numbers = n * population.d if with_rows else len(sizes) * population.d**2
-    return DEALS.get(cell, deal, 8 * numbers)
+    return DEALS.get(cell, deal, 8 * numbers)  # bytes
 
 
 def _twin_moments(twin: DictionaryTwin, n: int) -> TwinMoments:
     """Return the mean and second moment of a twin against which n of its rows are measured, cached."""
-    return MOMENTS.get((twin, n), lambda: twin.moments(n), 8 * twin.d * (twin.d + 1))
+    bytes_of_both = 8 * twin.d * (twin.d + 1)
+    return MOMENTS.get((twin, n), lambda: twin.moments(n), bytes_of_both)
 
 
 def _drawn_rows(
@@ -188,7 +190,7 @@ def _drawn_rows(
     """
     checks.within(0, _MOST_NUMBERS, **{f"n d of {scaling.kind} rows": sum(sizes) * model.d})
     unit, bound = scaling.kind == "unit", scaling.divisor(model, sum(sizes))
-    chunk = 10_000 if unit else max(1, 2**20 // model.d)
+    chunk = 10_000 if unit else max(1, 2**20 // model.d)  # rows that are drawn at a time
 
     def moment(size: int) -> moments.DenseMoment:
         """Return the second moment of so many new rows, drawn in blocks so that they need little memory."""
@@ -224,12 +226,13 @@ def truth(population: Population, sizes: tuple[int, ...], k: int, scaling: Scali
     """
 
     def computed() -> Truth:
+        """Compute the truth, where the cache does not hold it."""
         if not isinstance(population, SpikedModel):
             if isinstance(population, DictionaryTwin):
                 matrix, bound = second_moment(population, sizes, scaling, seed), population.bound
             else:
-                rows = cohort(population, sizes, scaling, seed, 0)
-                matrix, bound = rows.pooled.dense(), rows.bound
+                patients = cohort(population, sizes, scaling, seed, draw=0)
+                matrix, bound = patients.pooled.dense(), patients.bound
             values = np.maximum(np.linalg.eigvalsh(matrix)[::-1], 0.0).astype(np.float64)
             return Truth(linalg.top_eigenspace(matrix, k), values, bound)
         bound = scaling.divisor(population, sum(sizes))
@@ -249,10 +252,11 @@ def second_moment(population: Population, sizes: tuple[int, ...], scaling: Scali
     """
 
     def computed() -> Array:
+        """Compute the second moment, where the cache does not hold it."""
         if isinstance(population, DictionaryTwin):
             return _twin_moments(population, sum(sizes)).second
         if isinstance(population, str):
-            return cohort(population, sizes, scaling, seed, 0).pooled.dense()
+            return cohort(population, sizes, scaling, seed, draw=0).pooled.dense()
         if scaling.kind == "clipped":
             raise ValueError("scaling must not be 'clipped' where the covariance is asked for")
         return population.covariance() / scaling.divisor(population, sum(sizes)) ** 2

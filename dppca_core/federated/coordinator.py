@@ -91,37 +91,38 @@ def run(
         if earlier.plan != plan:
             raise ValueError("earlier must be the record of the same plan")
         start = earlier.start
+    # `ended` stays empty until a round returns the sentence that says why the run cannot go on.
     state, begun, ended = protocol.start(plan, start), time.perf_counter(), ""
-    rounds = [done for done in earlier.rounds if done.stands] if earlier else []
+    rounds = [past for past in earlier.rounds if past.stands] if earlier else []
     # The server's state is not recorded: it follows from the recorded answers.
-    for done in rounds:
-        state = protocol.server_step(plan, state, {i: answer.message for i, answer in done.answers.items()})
+    for past in rounds:
+        state = protocol.server_step(plan, state, {i: answer.message for i, answer in past.answers.items()})
     for line in (opening_line(Record(plan, start, about=about or {})), *map(round_line, rounds)):
         write(line)
     while state.rounds < protocol.exchange_of(plan).rounds and not ended:
-        failed = {hospital for done in rounds for hospital in done.faults}
-        left = [hospital for hospital in range(plan.hospitals) if hospital not in failed]
-        done, state, ended = _round(plan, ask, state, left, policy)
-        rounds.append(done)
-        write(round_line(done))
+        failed = {hospital for past in rounds for hospital in past.faults}
+        remaining = [hospital for hospital in range(plan.hospitals) if hospital not in failed]
+        finished, state, ended = _run_round(plan, ask, state, remaining, policy)
+        rounds.append(finished)
+        write(round_line(finished))
     record = Record(plan, start, tuple(rounds), ended, time.perf_counter() - begun, about or {})
     write(closing_line(record))
     return record
 
 
-def _round(
-    plan: Plan, ask: Ask, state: ServerState, left: list[int], policy: Policy
+def _run_round(
+    plan: Plan, ask: Ask, state: ServerState, remaining: list[int], policy: Policy
 ) -> tuple[Round, ServerState, str]:
-    """Return one round, the server after it, and the sentence with which the run ends, or "".
+    """Run one round; return it, the server after it, and the sentence with which the run ends, or "".
 
-    state: the server before the round, which is returned where the run ends. left: the hospitals that are
-    asked.
+    state: the server before the round, which is returned where the run ends. remaining: the hospitals that
+    are asked.
     """
     begun = time.perf_counter()
     question = protocol.question(plan, state)
     answers: dict[int, RecordedAnswer] = {}
     faults: dict[int, str] = {}
-    for hospital, answer in ask(question, left, policy.wait_seconds).items():
+    for hospital, answer in ask(question, remaining, policy.wait_seconds).items():
         if isinstance(answer, str):
             faults[hospital] = answer
             continue
@@ -133,7 +134,7 @@ def _round(
     # `prior` is what the round paid for if it comes before the method's: a mean, or mean squares
     # (`prior_round`).
     prior: Arrays = {}
-    basis, ended = None, _why_over(plan, question.round, faults, len(answers), policy)
+    basis, ended = None, _reason_to_end(plan, question.round, faults, len(answers), policy)
     if not ended:
         try:
             after = protocol.server_step(plan, state, {i: answer.message for i, answer in answers.items()})
@@ -147,7 +148,7 @@ def _round(
     return Round(question.round, question, answers, faults, basis, seconds, prior), state, ended
 
 
-def _why_over(plan: Plan, number: int, faults: Mapping[int, str], answered: int, policy: Policy) -> str:
+def _reason_to_end(plan: Plan, number: int, faults: Mapping[int, str], answered: int, policy: Policy) -> str:
     """Return the sentence with which the policy ends the run in round `number`, or nothing.
 
     faults: by hospital, the end of a sentence about it. answered: the number of hospitals that answered.
@@ -156,8 +157,10 @@ def _why_over(plan: Plan, number: int, faults: Mapping[int, str], answered: int,
     failed = "; ".join(
         f"{'the sum' if hospital == ALL else plan.name(hospital)} {why}" for hospital, why in faults.items()
     )
+    # A sealed sum without one hospital's part has less noise than was promised, so it ends the run.
     if faults and (summed or policy.on_fault == "stop"):
         return f"The run ended in round {number}: {failed}."
+    # A plan of fewer hospitals than `fewest` goes on as long as all of them answer.
     if not summed and answered < policy.fewest and answered < plan.hospitals:
         few = f"{answered} of {plan.hospitals} hospitals answered, and {policy.fewest} are needed"
         return f"The run ended in round {number}: {few} ({failed})."

@@ -60,14 +60,14 @@ class RoundNoise(NamedTuple):
 
 
 def check_magnitude(arrays: Arrays, most: float) -> None:
-    """Raise ValueError, as the end of a sentence about the sender, for an entry that is larger than `most`.
+    """Raise ValueError for an entry that is larger than `most`; its text ends a sentence about the sender.
 
     Rows have norm at most 1, so what is made of them is bounded, and noise lies within 50 of its standard
     deviations with a probability that no computer can tell from one. Beyond, an answer is not honest, and a
     single number could drown all hospitals'.
     """
     for name, array in arrays.items():
-        if not float(np.abs(array).max(initial=0.0)) <= most:
+        if not float(np.abs(array).max(initial=0.0)) <= most:  # NaN fails as well
             raise ValueError(f"sent {name} with numbers beyond {most:.3g}, which no patients can give")
 
 
@@ -102,10 +102,11 @@ class Exchange(ABC):
 
     def __init__(self, plan: Plan, **defaults: Any) -> None:
         self.plan, self.settings = plan, defaults
+        # The plan's options replace the defaults; an option that is None keeps its default.
         for name, value in plan.options:
             if name not in defaults:
                 raise ValueError(f"{plan.method} has no option {name!r}, only {', '.join(defaults)}")
-            defaults[name] = defaults[name] if value is None else value
+            self.settings[name] = defaults[name] if value is None else value
 
     @abstractmethod
     def spends(self, number: int) -> tuple[Event, ...]:
@@ -131,8 +132,9 @@ class Exchange(ABC):
     def check_mean(self, hospital: int, arrays: Arrays, noise_std: Callable[[int], float]) -> None:
         """Raise ValueError for a mean, or with `ALL` a sum, that rows and noise cannot reach.
 
-        noise_std: returns the std of the noise in each entry of a hospital's mean.
+        noise_std: returns, for a hospital's number, the std of the noise in each entry of its mean.
         """
+        # Rows have length 1 at most, and so have their means; in a sealed sum a mean counts n times.
         if hospital == ALL:
             most = sum(n * (1 + SPREAD * noise_std(i)) for i, n in enumerate(self.plan.sizes))
         else:
@@ -155,7 +157,10 @@ class Exchange(ABC):
         return self.reply
 
     def open(self, start: Array | None) -> ServerState:
-        """Return the server before the first round. start: Q(0), (d, k), for a method that begins at one."""
+        """Return the server before the first round.
+
+        start: Q(0), (d, k), for a method that begins at a public basis; others do not read it.
+        """
         return ServerState()
 
     def question(self, state: ServerState) -> Arrays:
@@ -163,9 +168,10 @@ class Exchange(ABC):
         return {}
 
     def check_question(self, number: int, arrays: Arrays) -> None:
-        """Raise ValueError, as the end of a sentence, for a question that a hospital must not answer.
+        """Raise ValueError for a question that a hospital must not answer.
 
-        A hospital calls it, since a server may lie.
+        A hospital calls it, since a server may lie. The error's text ends a sentence about the hospital.
+        number: of the round. arrays: those of the question.
         """
         if arrays:
             raise ValueError(f"asked with {', '.join(sorted(arrays))} where nothing is asked")
@@ -181,8 +187,9 @@ class Exchange(ABC):
 
     @abstractmethod
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
-        """Raise ValueError, as the end of a sentence, for numbers that no honest answer can have.
+        """Raise ValueError for numbers that no honest answer can have.
 
+        The error's text ends a sentence about the sender.
         hospital: its number, or `ALL` for a sealed sum. arrays: of the names and shapes of `reply_to`.
         """
 

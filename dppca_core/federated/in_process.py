@@ -21,6 +21,7 @@ class InProcess:
     """
 
     def __init__(self, states: Sequence[protocol.ProviderState]) -> None:
+        """Begin with the states of all hospitals, in the plan's order."""
         self.states = list(states)
 
     def __call__(
@@ -42,6 +43,7 @@ class InProcess:
                 refused[hospital] = f"did not answer: {reason}"
         if not protocol.exchange_of(self.states[0].plan).summed:
             return {**answers, **refused}
+        # A sealed sum needs every hospital's part: where one refused there is no sum at all.
         return refused or {ALL: add_answers(list(answers.values()))}
 
 
@@ -64,7 +66,8 @@ def simulate(
     noise: of each hospital, in the plan's order. start: Q(0), (d, k), for a method that begins at a basis.
     Raises ValueError where plan and cohort do not fit.
     """
-    given = zip(cohort, noise, strict=True)
-    carrier = InProcess([protocol.ProviderState(i, plan, *pair) for i, pair in enumerate(given)])
+    # A state is of a hospital's number, the plan, its patients and its noise.
+    patients_and_noise = enumerate(zip(cohort, noise, strict=True))
+    carrier = InProcess([protocol.ProviderState(i, plan, *pair) for i, pair in patients_and_noise])
     record = coordinator.run(plan, carrier, start=start)
     return record, tuple(carrier.states)

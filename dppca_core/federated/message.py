@@ -31,7 +31,10 @@ class Message:
 
     @property
     def digest(self) -> str:
-        """Return a fingerprint of names, types, shapes and every bit."""
+        """Return a fingerprint of run, round, names, types, shapes and every bit.
+
+        By it a hospital knows whether it is asked the same again.
+        """
         digest = hashlib.sha256(f"{self.run} {self.round}".encode())
         for name in sorted(self.arrays):
             array = np.ascontiguousarray(self.arrays[name])
@@ -55,8 +58,9 @@ def read_array(dtype: str, shape: Sequence[int], data: bytes | memoryview) -> ND
 
 
 def check(message: Message, run: str, number: int, expected: Shapes) -> None:
-    """Raise ValueError, as the end of a sentence, unless a message is of this run and holds what it should.
+    """Raise ValueError unless a message is of this run and holds what it should.
 
+    The error's text ends a sentence about the sender.
     number: that of the round. expected: names and shapes of the arrays.
     Numbers must be finite. Nothing is converted: another type is another message.
     """
@@ -77,5 +81,6 @@ def check(message: Message, run: str, number: int, expected: Shapes) -> None:
 
 def _listed(names: Mapping[str, object]) -> str:
     """Return names in one short line for a sentence."""
-    # Names that others chose go into sentences, logs and records: keep them short, in plain letters.
+    # Names that others chose go into sentences, logs and records: keep them short, in plain letters. The
+    # last slice takes off the quotes that `ascii` puts around them.
     return ascii(", ".join(sorted(names))[:60])[1:-1] or "nothing"

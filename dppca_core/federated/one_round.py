@@ -43,6 +43,7 @@ class CompressedMoments(Exchange):
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan, rank=min(2 * plan.k, plan.d), weights=None, decomposition="eigh", noise=None)
+        # The rank d keeps all of a moment, so it is sent as its triangle, in fewer numbers.
         rank = self.settings["rank"]
         checks.whole(plan.k, plan.d, rank=rank)
         checks.one_of(("eigh", "svd"), decomposition=self.settings["decomposition"])
@@ -52,34 +53,34 @@ class CompressedMoments(Exchange):
         self.reply = {"moment" if whole else "directions": shape}
 
     def spends(self, number: int) -> tuple[Event, ...]:
-        """Return the privacy events of the one round."""
+        """Return the privacy events of the one round; its number plays no part."""
         return dpdis_pca.spends(self.plan.budget)
 
     def answer(
         self, number: int, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise
     ) -> Arrays:
         """Return one hospital's noisy moment, or its directions, from private rows."""
-        form = (self.settings[name] for name in ("rank", "decomposition", "noise"))
-        sent = dpdis_pca.message(provider, self.plan.budget, noise.rng, *form)
+        options = {name: self.settings[name] for name in ("rank", "decomposition", "noise")}
+        sent = dpdis_pca.message(provider, self.plan.budget, noise.rng, **options)
         return {"moment": packed(sent)} if "moment" in self.reply else {"directions": sent}
 
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
         """Raise ValueError for numbers that rows of length 1 at most and the plan's noise cannot give."""
         std = symmetric_gaussian.sum_noise_std(self.plan.budget) / self.plan.sizes[hospital]
-        whole = 1 + SPREAD * std
+        most_entry = 1 + SPREAD * std  # of the noisy moment
         # P P^T has the noisy moment's largest eigenvalues, at most d times its largest entry.
-        check_magnitude(arrays, whole if "moment" in arrays else math.sqrt(self.plan.d * whole))
+        check_magnitude(arrays, most_entry if "moment" in arrays else math.sqrt(self.plan.d * most_entry))
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
         """Return the server with the result, from the answers of those hospitals that gave one."""
-        share = dpdis_pca.shares(self.plan.sizes_of(answers), self.plan.budget, self.settings["weights"])
-        full = "moment" in self.reply
+        weights = dpdis_pca.shares(self.plan.sizes_of(answers), self.plan.budget, self.settings["weights"])
+        whole = "moment" in self.reply
         parts = (
-            unpacked(answers[i]["moment"], self.plan.d) if full else answers[i]["directions"]
+            unpacked(answers[i]["moment"], self.plan.d) if whole else answers[i]["directions"]
             for i in sorted(answers)
         )
-        basis = dpdis_pca.combine(parts, share, self.plan.k, self.settings["decomposition"])
-        return ServerState(1, iterates=(basis,))
+        basis = dpdis_pca.combine(parts, weights, self.plan.k, self.settings["decomposition"])
+        return ServerState(rounds=1, iterates=(basis,))
 
 
 class AveragedProjectors(Exchange):
@@ -92,9 +93,7 @@ class AveragedProjectors(Exchange):
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan, spike=None, variance=None, constant=None, send="projector")
-        federated_projector.check(
-            *(self.settings[name] for name in ("send", "spike", "variance", "constant"))
-        )
+        federated_projector.check(**self.settings)
         whole = self.settings["send"] == "projector"
         shape = (plan.d * (plan.d + 1) // 2,) if whole else (plan.d, plan.k)
         self.reply = {"projector" if whole else "basis": shape, "worth": (3,)}
@@ -119,24 +118,33 @@ class AveragedProjectors(Exchange):
 
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
         """Raise ValueError for numbers that rows of length 1 at most and the plan's noise cannot give."""
+        # "worth" is the std of the noise, and the spike and variance (`answer`).
         plan, (std, *released) = self.plan, arrays["worth"]
+        # z by release: the projector and, unless spike and variance are public, the spectrum behind them. No
+        # eigenvalues are released beside (False).
         z = spiked_covariance.multipliers(plan.budget, self.settings["spike"] is not None, False)
+        # Two projectors differ by sqrt(2 min(k, d - k)) at most, which no sensitivity exceeds.
         most_std = z["projector"] * math.sqrt(2 * min(plan.k, plan.d - plan.k))
         if not 0 < std <= most_std:
             raise ValueError(f"sent worth with a noise of {std:.3g}, which the plan does not have")
-        noise = spiked_covariance.spectrum_std(plan.budget, plan.sizes[hospital], z.get("spectrum", 0.0))
+        spectrum_std = spiked_covariance.spectrum_std(
+            plan.budget, plan.sizes[hospital], z.get("spectrum", 0.0)
+        )
+        # Spike and variance are released with that noise, or public numbers that the plan states.
         stated = max(self.settings["spike"] or 0.0, self.settings["variance"] or 0.0)
-        check_magnitude({"worth": np.array(released)}, plan.d * max(1 + SPREAD * noise, stated))
-        check_magnitude({name: a for name, a in arrays.items() if name != "worth"}, 1 + SPREAD * most_std)
+        check_magnitude({"worth": np.array(released)}, plan.d * max(1 + SPREAD * spectrum_std, stated))
+        check_magnitude(
+            {name: sent for name, sent in arrays.items() if name != "worth"}, 1 + SPREAD * most_std
+        )
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
         """Return the server with the result, from the answers of those hospitals that gave one."""
-        sent = []
+        sent_projectors = []
         for i in sorted(answers):
             answer = answers[i]
             matrix = unpacked(answer["projector"], self.plan.d) if "projector" in answer else answer["basis"]
-            sent.append(
-                federated_projector.SentProjector(matrix, *(float(number) for number in answer["worth"]))
-            )
-        basis, _ = federated_projector.combine(sent, self.plan.sizes_of(answers), self.plan.k)
-        return ServerState(1, iterates=(basis,))
+            std, spike, variance = map(float, answer["worth"])
+            sent_projectors.append(federated_projector.SentProjector(matrix, std, spike, variance))
+        # The server needs no std of the mean's noise, which is returned too.
+        basis, _ = federated_projector.combine(sent_projectors, self.plan.sizes_of(answers), self.plan.k)
+        return ServerState(rounds=1, iterates=(basis,))

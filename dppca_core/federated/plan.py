@@ -17,7 +17,7 @@ Option = float | int | str | None  # the value of a method's option; None stands
 MOST_HOSPITALS = 10_000
 MOST_PATIENTS = 10**12  # of one hospital
 MOST_FEATURES = 10**6
-_RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")  # it names files
+_RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")  # it names files
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,8 @@ class Plan:
     scale_share: float = 0.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.run, str) or not _RUN.fullmatch(self.run):
+        """Raise ValueError for a field that is out of range, and for shares that leave nothing."""
+        if not isinstance(self.run, str) or not _RUN_NAME.fullmatch(self.run):
             raise ValueError(f"run must be 1 to 64 letters, digits, - and _, got {self.run!r}")
         checks.instance(str, method=self.method)
         checks.instance(Budget, budget=self.budget)
@@ -73,13 +74,14 @@ class Plan:
 
     @property
     def hospitals(self) -> int:
+        """Return the number of hospitals, N."""
         return len(self.sizes)
 
     @property
     def after_mean(self) -> "Plan":
         """Return the plan of the rounds after the mean: with what the mean leaves of the budget.
 
-        Its scale_share is of that rest. Without a paid mean it is the plan itself.
+        Its scale_share is a share of that rest, and so larger. Without a paid mean it is the plan itself.
         """
         if not self.mean_share:
             return self
@@ -88,7 +90,10 @@ class Plan:
 
     @property
     def after_scales(self) -> "Plan":
-        """Return the plan of the method's own rounds: with what mean and scales leave of the budget."""
+        """Return the plan of the method's own rounds, whose budget is what mean and scales leave.
+
+        Both shares are 0 in it, since they are spent by then. Without either it is the plan itself.
+        """
         plan = self.after_mean
         if not plan.scale_share:
             return plan
@@ -96,10 +101,11 @@ class Plan:
 
     @property
     def method_options(self) -> dict[str, Option]:
+        """Return the method's options that the plan sets, by name."""
         return dict(self.options)
 
     def sizes_of(self, hospitals: Iterable[int]) -> list[int]:
-        """Return the sizes of these hospitals, in the order of all."""
+        """Return the numbers of patients of these hospitals, in the plan's order."""
         return [self.sizes[hospital] for hospital in sorted(hospitals)]
 
     def name(self, hospital: int) -> str:
@@ -125,8 +131,8 @@ def from_dict(plain: object) -> Plan:
 
     Raises ValueError naming what is unknown, missing or unsuitable.
     """
-    given = _fields("plan", plain, Plan)
-    budget = Budget(**_fields("budget", given["budget"], Budget))
+    given = _checked_fields("plan", plain, Plan)
+    budget = Budget(**_checked_fields("budget", given["budget"], Budget))
     options = given.get("options", {})
     if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):
         raise ValueError(f"options must be an object, got {options!r}")
@@ -141,10 +147,10 @@ def from_dict(plain: object) -> Plan:
     return Plan(**given | lists | {"budget": budget, "options": tuple(sorted(options.items()))})
 
 
-def _fields(what: str, plain: object, kind: type[Plan] | type[Budget]) -> dict[str, Any]:
-    """Return a dictionary, checked to have the fields of `kind`: none unknown, and all without a default.
+def _checked_fields(what: str, plain: object, kind: type[Plan] | type[Budget]) -> dict[str, Any]:
+    """Return a dictionary once its keys are checked: fields of `kind` alone, and all that need a value.
 
-    what: its name in the sentence of a ValueError.
+    what: how a ValueError calls it. A field needs a value where the class has no default for it.
     """
     if not isinstance(plain, Mapping):
         raise ValueError(f"{what} must be an object, got {plain!r}")

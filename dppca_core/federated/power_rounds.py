@@ -36,8 +36,8 @@ class PowerRounds(Exchange):
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan, iterations=10, s_hat=plan.d, burn_in=2, provider_noise="independent")
-        options = (self.settings[name] for name in ("s_hat", "iterations", "burn_in"))
-        block_power.checked_rows(plan.d, plan.k, *options)
+        options = {name: self.settings[name] for name in ("s_hat", "iterations", "burn_in")}
+        block_power.checked_rows(plan.d, plan.k, **options)  # for what it raises
         checks.one_of(PROVIDER_NOISE, provider_noise=self.settings["provider_noise"])
         self.rounds, self.provider_noise = self.settings["iterations"], self.settings["provider_noise"]
         self.summed = self.provider_noise == "secure-aggregation"
@@ -45,23 +45,24 @@ class PowerRounds(Exchange):
 
     def spends(self, number: int) -> tuple[Event, ...]:
         """Return the Gaussian release that one round is; the rounds together are `dps_pca.spends`."""
-        (whole,) = dps_pca.spends(self.plan.budget, k=self.plan.k, iterations=self.rounds)
-        assert isinstance(whole, Release)
-        return (Release(whole.noise_multiplier),)
+        (all_rounds,) = dps_pca.spends(self.plan.budget, k=self.plan.k, iterations=self.rounds)
+        assert isinstance(all_rounds, Release)
+        return (Release(all_rounds.noise_multiplier, steps=1),)
 
     def noise_std(self, hospital: int) -> float:
         """Return the std of each entry of G_i/n_i in one hospital's H_i."""
         sigma = dps_pca.sum_noise_std(self.plan.budget, k=self.plan.k, iterations=self.rounds)
-        share = self.plan.hospitals**-0.5 if self.summed else 1.0
-        return sigma * share / self.plan.sizes[hospital]
+        # N noises of 1/sqrt(N) of the std add up to one in a sealed sum.
+        part = self.plan.hospitals**-0.5 if self.summed else 1.0
+        return sigma * part / self.plan.sizes[hospital]
 
     def open(self, start: Array | None) -> ServerState:
         """Return the server before the first round, with Q(0) truncated if there is no burn-in."""
-        current = block_power.truncate(self.check_start(start), self._kept(0))
+        current = block_power.truncate(self.check_start(start), self._rows_kept(0))
         return ServerState(current=current, iterates=(current.full,))
 
     def question(self, state: ServerState) -> Arrays:
-        """Return the rows of Q that are not zero, and which these are."""
+        """Return the rows of Q that are not zero, "block", and their indices, "rows"."""
         assert state.current is not None
         rows = np.arange(self.plan.d) if state.current.rows is None else state.current.rows
         return {"block": state.current.block, "rows": rows.astype(np.int64)}
@@ -92,10 +93,10 @@ class PowerRounds(Exchange):
         rng = noise.shared if self.provider_noise == "shared" else noise.rng
         if rng is None:
             raise ValueError("cannot share its noise: hospitals have no generator in common")
-        some = None if len(rows) == self.plan.d else rows
+        some_rows = None if len(rows) == self.plan.d else rows  # None: the block is all of Q
         # The check leaves a server 1e-6 of freedom; here the columns are orthonormal to rounding.
         block = linalg.orthonormalise(block)
-        product = dps_pca.release(provider.moment, block, some, self.noise_std(hospital), rng)
+        product = dps_pca.release(provider.moment, block, some_rows, self.noise_std(hospital), rng)
         return {"weighted product": product * provider.n} if self.summed else {"product": product}
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
@@ -104,11 +105,12 @@ class PowerRounds(Exchange):
             mean = answers[ALL]["weighted product"] / sum(self.plan.sizes)
         else:
             mean = self.mean(answers, "product")
-        current = block_power.advance(mean, self._kept(state.rounds + 1))
+        current = block_power.advance(mean, self._rows_kept(state.rounds + 1))
+        # The result is orthonormalised once more: one step leaves more than rounding.
         full = current.full if state.rounds + 1 < self.rounds else linalg.orthonormalise(current.full)
-        return ServerState(state.rounds + 1, current, (*state.iterates, full))
+        return ServerState(rounds=state.rounds + 1, current=current, iterates=(*state.iterates, full))
 
-    def _kept(self, number: int) -> int:
+    def _rows_kept(self, number: int) -> int:
         """Return the features kept in the basis after round `number`; 0 is the start."""
         burn_in = self.settings["burn_in"]
         return self.plan.d if burn_in > 0 and number <= burn_in else int(self.settings["s_hat"])

@@ -45,36 +45,38 @@ class PriorRound(Exchange):
 
     Args:
         plan: The plan, with the share of the budget that pays for the first round.
-        method: The exchange of what follows.
-        name: Of the array that the first round is about, "mean" or "squares".
+        method: The exchange of the rounds that follow.
+        name: The array that the first round pays for, "mean" or "squares".
 
     Attributes:
         part: The part of the noise's std that a hospital adds: 1, or 1/sqrt(N) to a sealed sum.
     """
 
     def __init__(self, plan: Plan, method: Exchange, name: str) -> None:
+        """Put a round before those of `method`, in which the plan's share pays for `name` (see the class)."""
         self.plan, self.method, self.name = plan, method, name
         self.share = plan.mean_share if name == "mean" else plan.scale_share
         self.rounds, self.summed, self.iterates = method.rounds + 1, method.summed, method.iterates
         self.keeps = (name, *method.keeps)
+        # N hospitals that each add 1/sqrt(N) of a noise's std to a sealed sum add that noise together.
         self.part = plan.hospitals**-0.5 if self.summed else 1.0
         self.reply = {f"weighted {name}" if self.summed else name: (plan.d,)}
 
-    def changed(self, rows: Array, known: Array) -> Array:
+    def changed(self, rows: Array, released: Array) -> Array:
         """Return rows centred at the mean, or divided by the scales that follow from squares, at most 1 long.
 
-        rows: (n, d). known: the mean or the mean squares of all patients that the first round gave, (d,).
+        rows: (n, d). released: the mean or mean squares of all patients that the first round gave, (d,).
         """
         if self.name == "mean":
-            return paid_centre.centred(rows, known, self.plan.budget.neighbours)
-        return paid_scale.scaled(rows, scales(self.plan, known, self.summed))
+            return paid_centre.centred(rows, released, self.plan.budget.neighbours)
+        return paid_scale.scaled(rows, scales(self.plan, released, self.summed))
 
     def reply_to(self, number: int) -> Shapes:
         """Return the names and shapes of an answer's arrays in a round."""
         return self.reply if number == 1 else self.method.reply_to(number - 1)
 
     def spends(self, number: int) -> tuple[Event, ...]:
-        """Return the price of this round, then that of each of the method's with the rest."""
+        """Return what a round costs: round 1 the share for the mean or squares, later ones the method's."""
         if number > 1:
             return self.method.spends(number - 1)
         return (paid_centre.price(self.plan.budget, self.share),)
@@ -90,9 +92,10 @@ class PriorRound(Exchange):
         return self.method.open(start)
 
     def question(self, state: ServerState) -> Arrays:
-        """Return nothing in round 1; then what the method asks, in round 2 with what round 1 gave."""
+        """Return nothing in round 1, then what the method asks, in round 2 beside what round 1 released."""
         if self.name not in state.prior:
             return {}
+        # The method counts its own rounds only, one less.
         asked = self.method.question(replace(state, rounds=state.rounds - 1))
         return {**asked, self.name: state.prior[self.name]} if state.rounds == 1 else asked
 
@@ -104,21 +107,25 @@ class PriorRound(Exchange):
         if number == 2:
             if self.name not in arrays:
                 raise ValueError(f"asked to go on without the {self.name}")
-            self._check_known(arrays[self.name])
-            arrays = self._without(arrays)
+            self._check_released(arrays[self.name])
+            arrays = self._without_prior(arrays)
         self.method.check_question(number - 1, arrays)
 
-    def _check_known(self, known: Array) -> None:
+    def _check_released(self, released: Array) -> None:
         """Raise ValueError for a mean or mean squares, from the server, that rows and noise cannot give."""
-        if known.dtype != np.float64 or known.shape != (self.plan.d,):
-            raise ValueError(f"asked with a {self.name} as {known.dtype} of shape {known.shape}")
+        if released.dtype != np.float64 or released.shape != (self.plan.d,):
+            raise ValueError(f"asked with a {self.name} as {released.dtype} of shape {released.shape}")
         senders = (ALL,) if self.summed else range(self.plan.hospitals)
+        # The noise of a weighted mean of some hospitals is at most the largest of theirs.
         most = self._most_length(max(map(self.noise_std, senders)))
-        if not float(np.linalg.norm(known)) <= most:
+        if not float(np.linalg.norm(released)) <= most:  # NaN fails as well
             raise ValueError(f"asked with a {self.name} that is not finite or longer than {most:.3g}")
 
     def _most_length(self, std: float) -> float:
-        """Return the greatest length of an honest mean with this noise in each entry (module's text)."""
+        """Return the greatest length of an honest mean, given the std of the noise in each entry.
+
+        Noise in d entries is longer than std (sqrt d + 50) with a probability below any float above 0.
+        """
         return 1 + std * (math.sqrt(self.plan.d) + SPREAD)
 
     def answer(
@@ -132,31 +139,39 @@ class PriorRound(Exchange):
         if number == 1:
             release = paid_centre.release if self.name == "mean" else paid_scale.release
             sent = release(rows, self.plan.budget, self.share, noise.rng, part=self.part)
-            (name,) = self.reply
+            (name,) = self.reply  # an answer of this round is one array
             return {name: sent * provider.n if self.summed else sent}
-        about = Provider(provider.n, RowMoment(self.changed(rows, arrays[self.name])))
-        return self.method.answer(number - 1, hospital, about, self._without(arrays), noise)
+        patients = Provider(provider.n, RowMoment(self.changed(rows, arrays[self.name])))
+        return self.method.answer(number - 1, hospital, patients, self._without_prior(arrays), noise)
 
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
-        """Raise ValueError for an answer that rows and noise cannot give; its array tells of which round."""
+        """Raise ValueError for an answer that rows and noise cannot give.
+
+        The names of its arrays tell whether it is of this first round or of one of the method's.
+        """
         if arrays.keys() != self.reply.keys():
             self.method.check_reply(hospital, arrays)
             return
         (sent,) = arrays.values()
+        # A sealed sum adds up means that were multiplied by their numbers of patients.
         most = self._most_length(self.noise_std(hospital)) * (sum(self.plan.sizes) if self.summed else 1)
-        if not float(np.linalg.norm(sent)) <= most:
+        if not float(np.linalg.norm(sent)) <= most:  # NaN fails as well
             raise ValueError(f"sent a {self.name} longer than {most:.3g}, which no patients can give")
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
-        """Return the server after a round: with the mean over all patients, or as the method makes it."""
+        """Return the server after a round.
+
+        Round 1 adds the mean over all patients, or their mean squares, to `prior`. Later rounds are the
+        method's.
+        """
         if self.name in state.prior:
             after = self.method.combine(replace(state, rounds=state.rounds - 1), answers)
             return replace(after, rounds=state.rounds + 1, prior={**state.prior, **after.prior})
         (name,) = self.reply
         return replace(state, rounds=1, prior={**state.prior, self.name: self.mean(answers, name)})
 
-    def _without(self, arrays: Arrays) -> Arrays:
-        """Return what is the method's of a question."""
+    def _without_prior(self, arrays: Arrays) -> Arrays:
+        """Return a question's arrays without the mean or squares, which are not the method's."""
         return {name: array for name, array in arrays.items() if name != self.name}
 
 
@@ -174,4 +189,5 @@ def scales(plan: Plan, squares: Array, summed: bool) -> paid_scale.ColumnScales:
     one curator with sqrt(N) times fewer patients.
     """
     n = sum(plan.sizes) / (1.0 if summed else math.sqrt(plan.hospitals))
-    return paid_scale.of_release(squares, plan.budget, plan.scale_share, plan.after_scales.budget, n)
+    left = plan.after_scales.budget  # for the method's rounds
+    return paid_scale.scales_of_release(squares, plan.budget, plan.scale_share, left, n)

@@ -38,6 +38,7 @@ class Silent(np.random.Generator):
 
     # NumPy overloads this method by dtype and out; nothing here asks for anything but sizes.
     def standard_normal(self, size=None, dtype=np.float64, out=None):  # type: ignore[no-untyped-def]
+        """Return zeros of this shape, where a real generator would draw noise."""
         return np.zeros(() if size is None else size, dtype)
 
 
@@ -57,7 +58,10 @@ class Noise:
     silent: bool = False
 
     def for_round(self, number: int) -> RoundNoise:
-        """Return fresh generators for round `number`."""
+        """Return fresh generators for round `number`.
+
+        The number is part of every seed: if two rounds had the same noise, their difference would have none.
+        """
         if self.silent:
             silent = Silent(np.random.default_rng(0).bit_generator)
             return RoundNoise(silent, silent)
@@ -72,6 +76,7 @@ class LimitError(ValueError):
     """
 
     def __init__(self, message: str, detail: str) -> None:
+        """Keep both: `message`, which the server may be told, and `detail`, for the hospital's log alone."""
         super().__init__(message)
         self.detail = detail
 
@@ -115,14 +120,15 @@ class ProviderState:
     sent: Mapping[int, SentMessage] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        plan, counts = self.plan, self.allowed.neighbours
-        for sentence, here, planned in (
+        """Raise ValueError where patients, plan and limit do not fit."""
+        plan, limit_neighbours = self.plan, self.allowed.neighbours
+        for sentence, actual, planned in (
             ("has {:,} patients where the plan says {:,}", self.provider.n, plan.sizes[self.hospital]),
             ("has {} features where the plan says {}", self.provider.moment.features, plan.d),
-            ("counts {} in its limit where the plan says {}", counts, plan.budget.neighbours),
+            ("counts {} in its limit where the plan says {}", limit_neighbours, plan.budget.neighbours),
         ):
-            if here != planned:
-                raise ValueError(f"{plan.name(self.hospital)} {sentence.format(here, planned)}")
+            if actual != planned:
+                raise ValueError(f"{plan.name(self.hospital)} {sentence.format(actual, planned)}")
 
     @property
     def allowed(self) -> Budget:
@@ -136,10 +142,11 @@ def exchange_of(plan: Plan) -> Exchange:
     Raises ValueError for a method without one, or bad options.
     """
     checks.one_of(EXCHANGES, method=plan.method)
+    # The mean comes first, then scales, then the method: each round wraps those that follow it.
     method = EXCHANGES[plan.method](plan.after_scales)
     if plan.scale_share:
-        method = prior_round.PriorRound(plan.after_mean, method, "squares")
-    return prior_round.PriorRound(plan, method, "mean") if plan.mean_share else method
+        method = prior_round.PriorRound(plan.after_mean, method, name="squares")
+    return prior_round.PriorRound(plan, method, name="mean") if plan.mean_share else method
 
 
 def provider_step(state: ProviderState, question: Message) -> tuple[ProviderState, Message]:
@@ -150,29 +157,32 @@ def provider_step(state: ProviderState, question: Message) -> tuple[ProviderStat
     the server: they hold nothing that it does not know.
     """
     plan, number = state.plan, question.round
-    exchange, me = exchange_of(plan), plan.name(state.hospital)
+    exchange, hospital_name = exchange_of(plan), plan.name(state.hospital)
     if question.run != plan.run:
-        raise ValueError(f"{me} did not agree to run {question.run!r}")
+        raise ValueError(f"{hospital_name} did not agree to run {question.run!r}")
     if number in state.sent:
         if state.sent[number].question != question.digest:
-            raise ValueError(f"{me} has answered round {number} already, to another question")
+            raise ValueError(f"{hospital_name} has answered round {number} already, to another question")
         return state, state.sent[number].answer
     if number != len(state.sent) + 1 or number > exchange.rounds:
         expected = min(len(state.sent) + 1, exchange.rounds)
-        raise ValueError(f"{me} was asked for round {number}, its next is {expected} of {exchange.rounds}")
+        raise ValueError(
+            f"{hospital_name} was asked for round {number}, its next is {expected} of {exchange.rounds}"
+        )
     try:
         exchange.check_question(number, question.arrays)
     except ValueError as reason:
-        raise ValueError(f"{me} was {reason}") from None
+        raise ValueError(f"{hospital_name} was {reason}") from None
     limit = state.allowed
     spent = {**state.spent, (plan.run, number): exchange.spends(number)}
     epsilon = closed_form.epsilon_of((event for events in spent.values() for event in events), limit.delta)
     if not numerical.within(epsilon, limit.epsilon):
         raise LimitError(
-            f"{me} has a limit that does not allow round {number}",
+            f"{hospital_name} has a limit that does not allow round {number}",
             f"ε = {epsilon:.4g} with round {number}, the limit is {limit.epsilon:.4g} at δ = {limit.delta:g}",
         )
     noise = state.noise.for_round(number)
+    # What the hospital kept of earlier questions is not sent again, and belongs to this one as well.
     given = dict(question.arrays)
     for earlier in state.sent.values():
         given |= earlier.kept
@@ -194,8 +204,9 @@ def question(plan: Plan, state: ServerState) -> Message:
 
 
 def check_answer(plan: Plan, number: int, hospital: int, answer: Message) -> None:
-    """Raise ValueError, as the end of a sentence about its sender, for an answer that must not be used.
+    """Raise ValueError for an answer that must not be used.
 
+    The error's text ends a sentence about the sender.
     number: that of the round. hospital: its number, or `ALL` for a sealed sum.
     """
     exchange = exchange_of(plan)
@@ -230,6 +241,6 @@ def server_step(plan: Plan, state: ServerState, answers: Mapping[int, Message]) 
             name = "The sum" if hospital == ALL else plan.name(hospital)
             raise ValueError(f"{name} {reason}") from None
     after = exchange.combine(state, {hospital: answer.arrays for hospital, answer in answers.items()})
-    if len(after.iterates) > len(state.iterates):
+    if len(after.iterates) > len(state.iterates):  # a round for mean or scales adds no basis
         checks.orthonormal(plan.d, plan.k, result=after.iterates[-1])
     return after

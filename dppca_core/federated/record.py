@@ -13,7 +13,7 @@ Messages carry their noise already, so that a record holds nothing that the serv
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,7 +30,7 @@ from dppca_core.mechanisms.paid_scale import ColumnScales
 
 MOST_CHARACTERS = 200 * 2**20
 PRIOR = ("mean", "squares")  # what rounds before the method's may pay for, in their order
-_MOST_SAID = 200  # characters of an error's reason that are shown, as it may quote an uploaded file
+_LONGEST_REASON = 200  # characters of an error's reason that are shown, as it may quote an uploaded file
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,18 +96,19 @@ class Record:
     @property
     def basis(self) -> Array | None:
         """Return the result, (d, k); None where the run ended before."""
-        whole = not self.ended and len(self.rounds) == protocol.exchange_of(self.plan).rounds
-        return self.rounds[-1].basis if whole else None
+        complete = not self.ended and len(self.rounds) == protocol.exchange_of(self.plan).rounds
+        return self.rounds[-1].basis if complete else None
 
     @property
     def mean(self) -> Array | None:
         """Return the mean at which rows were centred, (d,), in units of the public row bound, or None."""
+        # A mean is paid for in the first round or in none.
         return self.rounds[0].prior.get("mean") if self.rounds else None
 
     @property
     def scales(self) -> ColumnScales | None:
         """Return the scales that centred rows were divided by, in units of the row bound, or None."""
-        squares = next((done.prior["squares"] for done in self.rounds if "squares" in done.prior), None)
+        squares = next((past.prior["squares"] for past in self.rounds if "squares" in past.prior), None)
         if squares is None:
             return None
         return prior_round.scales(self.plan.after_mean, squares, protocol.exchange_of(self.plan).summed)
@@ -115,10 +116,10 @@ class Record:
 
 def opening_line(record: Record) -> str:
     """Return the record's first line, with the plan and the start."""
-    return _line(kind="plan", plan=to_dict(record.plan), start=record.start, about=dict(record.about))
+    return _to_line(kind="plan", plan=to_dict(record.plan), start=record.start, about=dict(record.about))
 
 
-def round_line(done: Round) -> str:
+def round_line(finished: Round) -> str:
     """Return the record's line for one round."""
     answers = {
         hospital: {
@@ -126,23 +127,23 @@ def round_line(done: Round) -> str:
             "wire_bytes": answer.wire_bytes,
             "seconds": round(answer.seconds, 6),
         }
-        for hospital, answer in done.answers.items()
+        for hospital, answer in finished.answers.items()
     }
-    return _line(
+    return _to_line(
         kind="round",
-        round=done.number,
-        seconds=round(done.seconds, 6),
-        question=dict(done.question.arrays),
-        basis=done.basis,
+        round=finished.number,
+        seconds=round(finished.seconds, 6),
+        question=dict(finished.question.arrays),
+        basis=finished.basis,
         answers=answers,
-        faults=dict(done.faults),
-        **done.prior,
+        faults=dict(finished.faults),
+        **finished.prior,
     )
 
 
 def closing_line(record: Record) -> str:
     """Return the record's last line, which says how the run ended."""
-    return _line(kind="end", seconds=round(record.seconds, 6), ended=record.ended)
+    return _to_line(kind="end", seconds=round(record.seconds, 6), ended=record.ended)
 
 
 def read(text: str) -> Record:
@@ -154,32 +155,33 @@ def read(text: str) -> Record:
     if len(text) > MOST_CHARACTERS:
         raise ValueError(f"a record may have {MOST_CHARACTERS:,} characters, got {len(text):,}")
     # Not splitlines(), which also splits at characters that a hospital's name may hold.
-    given = [line for line in text.split("\n") if line.strip()]
-    if not given:
+    lines = [line for line in text.split("\n") if line.strip()]
+    if not lines:
         raise ValueError("a record must have lines, got none")
     plan, start, about = None, None, {}
     rounds: list[Round] = []
+    # This stands unless the last line says how the run ended.
     ended, seconds = "The server stopped before the run came to its end.", 0.0
-    for number, line in enumerate(given, 1):
+    for number, line in enumerate(lines, 1):
         try:
-            plain = _object(_json(line))
+            plain = _as_object(_parse_json(line))
             if plan is None:
-                _keys(plain, "plan", "plan", "start", "about")
+                _check_keys(plain, ("plan", "start", "about"), kind="plan")
                 plan = from_dict(plain["plan"])
-                start = _basis(plain["start"], plan)
-                about = {str(key): str(value) for key, value in _object(plain["about"]).items()}
-            elif number == len(given) and plain.get("kind") == "end":
-                _keys(plain, "end", "seconds", "ended")
-                ended, seconds = str(plain["ended"]), _seconds(plain["seconds"])
+                start = _read_basis(plain["start"], plan)
+                about = {str(key): str(value) for key, value in _as_object(plain["about"]).items()}
+            elif number == len(lines) and plain.get("kind") == "end":
+                _check_keys(plain, ("seconds", "ended"), kind="end")
+                ended, seconds = str(plain["ended"]), _read_seconds(plain["seconds"])
             else:
-                rounds.append(_round(plain, plan, len(rounds) + 1))
+                rounds.append(_read_round(plain, plan, len(rounds) + 1))
         except (ValueError, TypeError) as reason:
-            raise ValueError(f"line {number} is not of a record: {str(reason)[:_MOST_SAID]}") from None
+            raise ValueError(f"line {number} is not of a record: {str(reason)[:_LONGEST_REASON]}") from None
     assert plan is not None  # the first line is a plan, or was refused
     return Record(plan, start, tuple(rounds), ended, seconds, about)
 
 
-def _json(line: str) -> object:
+def _parse_json(line: str) -> object:
     """Return what a line of JSON holds, or raise ValueError whatever is wrong with it."""
     try:
         return json.loads(line)
@@ -187,21 +189,21 @@ def _json(line: str) -> object:
         raise ValueError("it is not JSON") from None
 
 
-def _line(**plain: object) -> str:
-    """Return one line of JSON, arrays packed."""
+def _to_line(**plain: object) -> str:
+    """Return one line of JSON with these keys; arrays in it are written as `_pack` returns them."""
     return json.dumps(plain, separators=(",", ":"), allow_nan=False, ensure_ascii=False, default=_pack)
 
 
 def _pack(array: NDArray[Any]) -> dict[str, Any]:
-    """Return an array as the ARRAY of the module's text."""
+    """Return an array for JSON: its type, its shape, and its little-endian numbers as Base64."""
     numbers = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
     data = base64.b64encode(numbers.tobytes()).decode("ascii")
     return {"dtype": array.dtype.name, "shape": list(array.shape), "data": data}
 
 
 def _unpack(plain: object) -> NDArray[Any]:
-    """Return the array of an ARRAY of the module's text. Raises ValueError where it is none."""
-    given = _object(plain)
+    """Return the array that `_pack` wrote into JSON. Raises ValueError for anything else."""
+    given = _as_object(plain)
     shape = given.get("shape")
     if not isinstance(shape, list) or len(shape) > 2:
         raise ValueError(f"shape must be a list of at most two, got {shape!r}")
@@ -212,48 +214,50 @@ def _unpack(plain: object) -> NDArray[Any]:
     return array
 
 
-def _arrays(plain: object) -> Arrays:
+def _read_arrays(plain: object) -> Arrays:
     """Return the arrays of a message by name."""
-    return {str(name): _unpack(value) for name, value in _object(plain).items()}
+    return {str(name): _unpack(value) for name, value in _as_object(plain).items()}
 
 
-def _round(plain: dict[str, Any], plan: Plan, number: int) -> Round:
+def _read_round(plain: dict[str, Any], plan: Plan, number: int) -> Round:
     """Return round `number` from its line, after the same checks as on arrival. Raises ValueError."""
     exchange = protocol.exchange_of(plan)
-    # Only the rounds that the plan pays a mean or scales in may have one, the first and the second of them.
+    # What the first rounds pay for, in their order. Round `number` may have what stands in its place there.
     paid = [name for name, share in zip(PRIOR, (plan.mean_share, plan.scale_share), strict=True) if share]
-    given_here = [name for name in paid[number - 1 : number] if name in plain]
-    _keys(plain, "round", "round", "seconds", "question", "basis", "answers", "faults", *given_here)
+    given_prior = [name for name in paid[number - 1 : number] if name in plain]
+    names = ("round", "seconds", "question", "basis", "answers", "faults", *given_prior)
+    _check_keys(plain, names, kind="round")
     if plain["round"] != number or number > exchange.rounds:
         raise ValueError(f"round must be {min(number, exchange.rounds)}, got {plain['round']!r}")
-    question = Message(plan.run, number, _arrays(plain["question"]))
+    question = Message(plan.run, number, _read_arrays(plain["question"]))
     exchange.check_question(number, question.arrays)
+    # JSON has text for keys: the numbers of the hospitals, or the one of a sealed sum.
     known = {str(i): i for i in (*range(plan.hospitals), *([ALL] if exchange.summed else []))}
     answers = {}
-    for hospital, given in _object(plain["answers"]).items():
-        _keys(given, None, "arrays", "wire_bytes", "seconds")
+    for hospital, given in _as_object(plain["answers"]).items():
+        _check_keys(given, ("arrays", "wire_bytes", "seconds"))
         checks.not_negative(wire_bytes=given["wire_bytes"])
-        answer = Message(plan.run, number, _arrays(given["arrays"]))
-        from_whom = _hospital(hospital, known)
+        answer = Message(plan.run, number, _read_arrays(given["arrays"]))
+        from_whom = _hospital_of(hospital, known)
         protocol.check_answer(plan, number, from_whom, answer)
-        answers[from_whom] = RecordedAnswer(answer, int(given["wire_bytes"]), _seconds(given["seconds"]))
-    faults = {_hospital(key, known): str(why) for key, why in _object(plain["faults"]).items()}
-    basis = _basis(plain["basis"], plan)
-    prior = {name: _unpack(plain[name]) for name in given_here}
+        answers[from_whom] = RecordedAnswer(answer, int(given["wire_bytes"]), _read_seconds(given["seconds"]))
+    faults = {_hospital_of(key, known): str(why) for key, why in _as_object(plain["faults"]).items()}
+    basis = _read_basis(plain["basis"], plan)
+    prior = {name: _unpack(plain[name]) for name in given_prior}
     for name, array in prior.items():
         if array.shape != (plan.d,) or not np.isfinite(array).all():
             raise ValueError(f"{name} must be {plan.d} finite numbers")
-    return Round(number, question, answers, faults, basis, _seconds(plain["seconds"]), prior)
+    return Round(number, question, answers, faults, basis, _read_seconds(plain["seconds"]), prior)
 
 
-def _hospital(key: str, known: Mapping[str, int]) -> int:
-    """Return the hospital, or `ALL`, that a key of a line names. known: these by their keys."""
+def _hospital_of(key: str, known: Mapping[str, int]) -> int:
+    """Return the number of the hospital, or `ALL`, that a key of a line names; known: these by their keys."""
     if key not in known:
         raise ValueError(f"hospital must be one of {len(set(known) - {str(ALL)})}, got {key!r}")
     return known[key]
 
 
-def _basis(plain: object, plan: Plan) -> Array | None:
+def _read_basis(plain: object, plan: Plan) -> Array | None:
     """Return the basis of a line, (d, k) orthonormal, or None where there is none."""
     if plain is None:
         return None
@@ -262,21 +266,21 @@ def _basis(plain: object, plan: Plan) -> Array | None:
     return basis
 
 
-def _seconds(plain: Any) -> float:
-    """Return a time of a line, checked to be a number of at least 0."""
+def _read_seconds(plain: Any) -> float:
+    """Return a duration from a line, in seconds, checked to be a number of at least 0."""
     checks.not_negative(seconds=plain)
     return float(plain)
 
 
-def _object(plain: object) -> dict[str, Any]:
-    """Return what JSON calls an object. Raises ValueError for anything else."""
+def _as_object(plain: object) -> dict[str, Any]:
+    """Return a value from JSON as the dictionary that it is. Raises ValueError for anything else."""
     if not isinstance(plain, dict):
         raise ValueError(f"it must be an object, got {str(plain)[:40]!r}")
     return plain
 
 
-def _keys(plain: dict[str, Any], kind: str | None, *names: str) -> None:
-    """Raise ValueError unless an object has just these keys, and is of this kind where it has one."""
+def _check_keys(plain: dict[str, Any], names: Iterable[str], kind: str | None = None) -> None:
+    """Raise ValueError unless an object has just these keys and, where a kind is given, "kind" with it."""
     if kind is not None and plain.get("kind") != kind:
         raise ValueError(f"kind must be {kind}, got {plain.get('kind')!r}")
     expected = {*names, *([] if kind is None else ["kind"])}

@@ -42,40 +42,43 @@ class TwoStages(Exchange):
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan, s_hat=plan.d, iterations=two_stage.ROUNDS, share=None, signal=SIGNAL)
-        self.kept = self.settings["s_hat"]
+        self.kept = self.settings["s_hat"]  # the number of features in J
         checks.whole(plan.k, plan.d, s_hat=self.kept)
         trust = "secure aggregation" if self.summed else "untrusted server"
         factor = normalised_product.noise_factor(trust, plan.hospitals)
         # The share of stage 1 follows from all hospitals together, so that it is the same at each of them.
-        self._together = self._noise(factor, sum(plan.sizes), self.settings["share"])
+        self._pooled_noise = self._noise(factor, sum(plan.sizes), self.settings["share"])
         self.stacked = self.settings["iterations"]  # T, the rounds of stage 1
         self.rounds = self.stacked + 1
 
     def _noise(self, factor: float, n: int, share: float | None) -> two_stage.StageNoise:
         """Return the std of the noise of every release on the scale of means over n patients.
 
-        factor: of one curator's noise. share: w of stage 1, None for the rule's.
+        factor: how many times one curator's noise is added. share: what stage 1 takes of the budget, w; None
+        takes the rule's.
         """
-        named = {name: self.settings[name] for name in ("signal", "iterations")}
-        return two_stage.stage_noise(self.plan.budget, factor, d=self.plan.d, n=n, share=share, **named)
+        options = {name: self.settings[name] for name in ("signal", "iterations")}
+        return two_stage.stage_noise(self.plan.budget, factor, d=self.plan.d, n=n, share=share, **options)
 
     def reply_to(self, number: int) -> Shapes:
         """Return the names and shapes of an answer's arrays: a product in rounds 1 to T, then a moment."""
         weighted = "weighted " if self.summed else ""
         if number < self.rounds:
             return {f"{weighted}product": (self.plan.d, self.plan.k)}
+        # A moment is symmetric, and sent as its upper triangle.
         return {f"{weighted}moment": (self.kept * (self.kept + 1) // 2,)}
 
     def spends(self, number: int) -> tuple[Event, ...]:
         """Return this round's part of `two_stage.spends`, at the share that the plan fixes."""
-        share, iterations = self._together.share, self.stacked
+        share, iterations = self._pooled_noise.share, self.stacked
         events = two_stage.spends(self.plan.budget, share=share, iterations=iterations)
         return (events[number - 1],)
 
     def noise_std(self, number: int, hospital: int) -> float:
         """Return the std of the noise in each entry of a hospital's mean; of a moment, on its diagonal."""
+        # N noises of 1/sqrt(N) of the std add up to one in a sealed sum.
         factor = self.plan.hospitals**-0.5 if self.summed else 1.0
-        noise = self._noise(factor, self.plan.sizes[hospital], self._together.share)
+        noise = self._noise(factor, self.plan.sizes[hospital], self._pooled_noise.share)
         return noise.round_stds[number - 1] if number < self.rounds else noise.block_std
 
     def open(self, start: Array | None) -> ServerState:
@@ -111,8 +114,8 @@ class TwoStages(Exchange):
         """
         std = self.noise_std(number, hospital)
         if number < self.rounds:
-            own_patients = Cohort((provider,), provider.moment)
-            sent = normalised_product.release(own_patients, arrays["block"], std, noise.rng)
+            patients = Cohort((provider,), provider.moment)
+            sent = normalised_product.release(patients, arrays["block"], std, noise.rng)
         else:
             restricted = provider.moment.restricted_unit(arrays["rows"])
             sent = packed(symmetric_gaussian.with_noise(restricted, std, "isotropic", noise.rng))
@@ -120,7 +123,11 @@ class TwoStages(Exchange):
         return {name: sent * provider.n if self.summed else sent}
 
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
-        """Raise ValueError for an answer that rows and noise cannot give; its array tells of which stage."""
+        """Raise ValueError for an answer that rows and noise cannot give.
+
+        The name of its array tells of which stage it is. A product is held against the noise of round 1, the
+        largest.
+        """
         number = 1 if next(iter(arrays)).endswith("product") else self.rounds
         self.check_mean(hospital, arrays, partial(self.noise_std, number))
 
@@ -129,22 +136,26 @@ class TwoStages(Exchange):
         number, d, k = state.rounds + 1, self.plan.d, self.plan.k
         (name,) = self.reply_to(number)
         # Noise of independent answers adds in squares, each by the hospital's weight in the mean.
-        together = range(self.plan.hospitals) if self.summed else sorted(answers)
-        n = sum(self.plan.sizes_of(together))
+        counted = range(self.plan.hospitals) if self.summed else sorted(answers)
+        n = sum(self.plan.sizes_of(counted))
         mean = self.mean(answers, name)
-        std = math.hypot(*(self.plan.sizes[i] / n * self.noise_std(number, i) for i in together))
+        std = math.hypot(*(self.plan.sizes[i] / n * self.noise_std(number, i) for i in counted))
         received = (*state.received, NoisyMean(mean, std))
         if number < self.rounds:
             basis = linalg.orthonormalise(self._leading(received))
         else:
             rows = self.question(state)["rows"]
+            # std is of the diagonal; off it the noise of a moment is sqrt 2 smaller.
             basis = two_stage.directions_from_block(
                 unpacked(mean, self.kept), rows, d, k, std / math.sqrt(2), n
             )
-        return ServerState(number, iterates=(*state.iterates, basis), received=received)
+        return ServerState(rounds=number, iterates=(*state.iterates, basis), received=received)
 
     def _leading(self, received: Sequence[NoisyMean]) -> Array:
-        """Return the rounds so far, stacked and projected on their k leading directions, (d, k)."""
+        """Return the rounds so far, stacked and projected on their k leading directions, (d, k).
+
+        received: each round's noisy mean, with the std of its noise.
+        """
         means, stds = zip(*received, strict=True)
         return stacked_rounds.leading(means, stds, two_stage.left_out(self.stacked))
 

@@ -58,8 +58,10 @@ def split(
     rest = replace(budget, epsilon=(1 - share) * budget.epsilon, delta=(1 - share) * budget.delta)
     events = method.spends(rest, d=d, k=k, **options)
     stated = [event for event in events if isinstance(event, Guarantee)]
+    # The method is purely private.
     if len(stated) == len(events) and not any(event.delta for event in stated):
         return rest, Guarantee(share * budget.epsilon)
+    # Where only (epsilon, delta) is known of the method, or its noise is as printed, the share alone is sure.
     if stated or budget.accounting == "as-printed":
         part = replace(budget, epsilon=share * budget.epsilon, delta=share * budget.delta)
         return rest, Release(gaussian.noise_multiplier(part))
@@ -77,6 +79,7 @@ def noise_scale(budget: Budget, price: Event, n: int, k: int) -> float:
     `budget` only the neighbours count. n: patients. Raises ValueError for a Guarantee with a delta.
     """
     if isinstance(price, Release):
+        # A price of several steps is that of one release with a multiplier over sqrt(steps).
         return matrix_product.sensitivity(budget, k) * price.noise_multiplier / math.sqrt(price.steps) / n
     if price.delta:
         raise ValueError(f"price must be a Release or purely private, got delta = {price.delta!r}")
@@ -106,5 +109,5 @@ def principal_axes(basis: Array, block: Array) -> tuple[Array, Array]:
 
     Eigenvalues that noise made negative become 0. It reads no rows.
     """
-    values, turn = linalg.top_eigenpairs(block, len(block))
-    return np.maximum(values, 0.0), basis @ turn
+    values, rotation = linalg.top_eigenpairs(block, len(block))
+    return np.maximum(values, 0.0), basis @ rotation

@@ -59,6 +59,7 @@ def sampling_ratio(d: int, k: int, kept: int | None, signal: float = SIGNAL) -> 
     rather too large: that leads towards the weights by size and never past them, where an r that is too small
     leads beyond the best weights.
     """
+    # A patient's row has length 1 on this many features.
     rows = d if kept is None else kept
     # The components' part in the trace of the kept rows. v is the product of an eigenvalue of a component,
     # part/k, and one of the bulk, (1 - part)/rows.
@@ -77,29 +78,33 @@ def weights(multipliers: Array, sizes: Array, sampling: float, sealed: bool) -> 
     """
     if not sealed:
         precision = 1 / ((multipliers / sizes) ** 2 + sampling / sizes)
-        best: Array = precision / precision.sum()
-        return best
+        normalised: Array = precision / precision.sum()
+        return normalised
 
-    def at(cap: float) -> Array:
-        """Return the weights at t = cap."""
+    def weights_at(cap: float) -> Array:
+        """Return the weights at t = cap, by the formula for sealed sums in the module's text."""
         raw = sizes * np.minimum(1.0, cap / multipliers)
         share: Array = raw / raw.sum()
         return share
 
     def variance(cap: float) -> float:
         """Return the variance of an entry of the weighted mean at t = cap, over Delta^2."""
-        share = at(cap)
+        share = weights_at(cap)
         return float(_noise(share, multipliers, sizes, sealed) ** 2 + sampling * (share**2 / sizes).sum())
 
+    # The ends are compared as well, which a bounded search does not reach.
     low, high = float(multipliers.min()), float(multipliers.max())
-    tried = [low, high]
+    caps = [low, high]
     if high > low:
-        tried.append(float(minimize_scalar(variance, bounds=(low, high), method="bounded").x))
-    return at(min(tried, key=variance))
+        caps.append(float(minimize_scalar(variance, bounds=(low, high), method="bounded").x))
+    return weights_at(min(caps, key=variance))
 
 
 def _noise(share: Array, multipliers: Array, sizes: Array, sealed: bool) -> float:
-    """Return the std of the noise in the weighted mean, over Delta. share: the weights, (N,)."""
+    """Return the std of the noise in the weighted mean, over Delta, by the module's text.
+
+    share: the weights w, (N,). multipliers, sizes, sealed: as for `weights`.
+    """
     each = share * multipliers / sizes
     return float(each.max() if sealed else np.linalg.norm(each))
 
@@ -114,7 +119,7 @@ def pool(cohort: Cohort, budgets: Sequence[Budget], trust: str, sampling: float)
         sampling: r, the variance of an entry by one patient over the squared sensitivity.
 
     Returns:
-        The cohort and the budget, which is none of the hospitals' own.
+        The cohort and the one budget for all, which in general is none of the hospitals' own.
 
     Raises:
         ValueError: For another number of budgets, different relations, or noise as printed, which is not
@@ -139,6 +144,7 @@ def pooled_budget(
         raise ValueError("budget must not be as-printed where each hospital has its own")
     sealed, n = trust == "secure aggregation", np.array(sizes, dtype=float)
     z = np.array([gaussian.noise_multiplier(budget) for budget in budgets])
+    # Under add or remove sizes are protected: a hospital scales its sum, n times its mean, by a factor of z.
     if budgets[0].neighbours == "replace-one":
         share = weights(z, n, sampling, sealed)
     else:

@@ -28,8 +28,9 @@ def _estimate(
 ) -> Estimate:
     """Release the noisy pooled moment and return its top k directions.
 
-    noise: shape of the noise, as for `symmetric_gaussian.shape_of`. s_hat: rows that truncated power
-    iteration keeps; None takes the eigenvectors as they are.
+    trust: who adds the noise (`symmetric_gaussian`). noise: shape of the noise, as for
+    `symmetric_gaussian.shape_of`. shrink: whether the rows of the basis are shrunk at the end. s_hat: rows
+    that truncated power iteration keeps; None takes the eigenvectors as they are.
     """
     noisy = symmetric_gaussian.release(cohort, budget, rng, noise, trust)
     return Estimate.from_moment(
@@ -58,6 +59,7 @@ def method_for_trust(
     releases that an audit draws, as for `Method`. sparse: whether truncated power follows, which keeps some
     rows, instead of eigenvectors.
     """
+    # Sparse methods of several hospitals take rows of length 1.
     together = sparse and trust != "central"
     return Method(
         title=title,

@@ -39,8 +39,9 @@ def noise_factor(trust: str, providers: int) -> float:
 
 
 def mean_length(k: int) -> float:
-    """Return E(chi_k)/k, which turns the size of a round into the size of the components in the data.
+    """Return E(chi_k)/k, chi_k being the length of k standard normal numbers.
 
+    It turns the size of a round into the size of the components in the data.
     Where Q spans the k leading directions U, all of eigenvalue lambda, a round is on average close to this
     times U sqrt(lambda/tr Sigma), up to a rotation of its columns.
     """

@@ -36,7 +36,7 @@ def sensitivity(budget: Budget) -> float:
 def share(budget: Budget, *, d: int, n: int) -> float:
     """Return w from public numbers alone, by the rule in the module's text."""
     checks.whole(1, d=d, n=n)
-    height = gaussian.noise_multiplier(budget) * math.sqrt(d) / n
+    height = gaussian.noise_multiplier(budget) * math.sqrt(d) / n  # a of the module's text
     return min(max(math.sqrt(height), _LEAST_SHARE), _MOST_SHARE)
 
 
@@ -66,7 +66,7 @@ def release(rows: Array, budget: Budget, w: float, rng: np.random.Generator, *, 
 
 
 def centred(rows: Array, mean: Array, neighbours: str = "replace-one") -> Array:
-    """Return rows less a released mean, (n, d), shortened to length 1.
+    """Return rows, (n, d), less a released mean, (d,), shortened to length 1 where they are longer.
 
     Under add-remove, where neighbours differ by a row that is empty (zeros) in one of them, an empty row
     stays empty. If it became -mean, the second moment would move by up to sqrt 2, and only 1 is paid for.

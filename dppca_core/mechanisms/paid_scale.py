@@ -40,9 +40,9 @@ from dppca_core.mechanisms import paid_centre
 from dppca_core.numerics import moments
 from dppca_core.privacy import Budget
 
-_SHARE = 0.3
-_NOISE_HEIGHT = 0.005
-_LONGEST = 3.0
+_SHARE = 0.3  # w of the rule, of what a mean leaves
+_NOISE_HEIGHT = 0.005  # a b^2, half the height of a moment's noise, which the choice of b aims at
+_LONGEST = 3.0  # the largest b
 
 
 class ColumnScales(NamedTuple):
@@ -91,23 +91,25 @@ def relative_bound(left: Budget, *, d: int, n: float) -> float:
 
     left: the budget for what follows, whose noise must stay small beside the rows.
     """
-    height = gaussian.noise_multiplier(left) * math.sqrt(d) / n
+    height = gaussian.noise_multiplier(left) * math.sqrt(d) / n  # a of the module's text
     return min(max(math.sqrt(_NOISE_HEIGHT / height), 1.0), _LONGEST)
 
 
-def from_squares(squares: Array, std: float, relative: float) -> ColumnScales:
+def scales_from_squares(squares: Array, std: float, relative: float) -> ColumnScales:
     """Return the scales that the released v, (d,), gives: it reads no rows. std: tau; relative: b."""
-    of_scales = np.maximum(squares, floor(std, len(squares)))
-    length = math.sqrt(max(float((np.maximum(squares, 0.0) / of_scales).sum()), 1.0))
-    return ColumnScales(np.sqrt(of_scales), relative * length)
+    squared_scales = np.maximum(squares, floor(std, len(squares)))
+    # q, the root mean square length of the divided rows.
+    length = math.sqrt(max(float((np.maximum(squares, 0.0) / squared_scales).sum()), 1.0))
+    return ColumnScales(np.sqrt(squared_scales), relative * length)
 
 
-def of_release(squares: Array, budget: Budget, w: float, left: Budget, n: float) -> ColumnScales:
-    """Return the scales that v, (d,), gives, released from n patients with a share w of the budget.
+def scales_of_release(squares: Array, budget: Budget, w: float, left: Budget, n: float) -> ColumnScales:
+    """Return the columns' scales that follow from released mean squares; no row is read.
 
-    left: the budget that is left for what follows.
+    squares: v of the module's text, (d,), released from n patients with a share w of the budget. left: the
+    budget that is left for what follows.
     """
-    return from_squares(squares, noise_std(budget, w, n), relative_bound(left, d=len(squares), n=n))
+    return scales_from_squares(squares, noise_std(budget, w, n), relative_bound(left, d=len(squares), n=n))
 
 
 def scaled(rows: Array, scales: ColumnScales) -> Array:

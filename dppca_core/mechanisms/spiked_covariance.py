@@ -28,11 +28,12 @@ _SAFETY = 3.0  # standard deviations by which released eigenvalues are moved to 
 def multipliers(budget: Budget, known: bool, covariance: bool) -> dict[str, float]:
     """Return std / sensitivity, z, of each release that is made, by its name; together they are the budget.
 
+    The projector comes first, then the spectrum, then the eigenvalues.
     known: whether spike and variance are public, so that no spectrum is released. covariance: whether
     eigenvalues are. Budgets add up exactly, as 1/z^2; as printed by basic composition of equal parts.
     """
-    wanted = {"projector": True, "spectrum": not known, "eigenvalues": covariance}
-    shares = {name: share for name, share in _SHARES.items() if wanted[name]}
+    made = {"projector": True, "spectrum": not known, "eigenvalues": covariance}
+    shares = {name: share for name, share in _SHARES.items() if made[name]}
     if budget.accounting == "as-printed":
         parts = len(shares)
         equal = replace(budget, epsilon=budget.epsilon / parts, delta=budget.delta / parts)
@@ -129,31 +130,32 @@ def release(
     """
     d, n = cohort.features, cohort.n
     shape = symmetric_gaussian.shape_of(budget, None)
-    symmetric = linalg.mirrored_noise if shape == "mirrored" else linalg.isotropic_noise
+    draw_noise = linalg.mirrored_noise if shape == "mirrored" else linalg.isotropic_noise
     known = spike is not None and variance is not None
     z = multipliers(budget, known, covariance)
     moment = cohort.pooled.dense()
     values, vectors = linalg.top_eigenpairs(moment, k)
+    # `raised` and `weakest` are v and l as the projector's noise takes them, `largest` is lambda_1.
     if spike is not None and variance is not None:
         flat, weakest, largest = variance, spike, spike + variance
         raised = flat
     else:
-        exact = np.array([values[0], values[-1], moment.trace() - values.sum()])
+        spectrum = np.array([values[0], values[-1], moment.trace() - values.sum()])
         noise = spectrum_std(budget, n, z["spectrum"])
-        first, last, rest = exact + noise * rng.standard_normal(3)
+        first, last, rest = spectrum + noise * rng.standard_normal(3)
         last = first if k == 1 else last  # lambda_k is lambda_1 then, whose movement is counted once
         flat = float(rest) / (d - k)
         weakest, raised = move_cautiously(float(last), flat, noise, d, k)
         largest = max(float(first), 0.0) + _SAFETY * noise
     std = projector_sensitivity(d, n, k, weakest, raised, constant) * z["projector"]
-    projector = symmetric(d, std, rng)
+    projector = draw_noise(d, std, rng)
     projector += vectors @ vectors.T
     block = None
     if covariance:
         basis = linalg.top_eigenspace(projector, k)
         # The worst case of any data, or what the model allows if that is less (step 3).
         moved = min(spectrum_sensitivity(budget, k), constant * largest * (k + math.log(n))) / n
-        block = basis.T @ moment @ basis + symmetric(k, moved * z["eigenvalues"], rng)
+        block = basis.T @ moment @ basis + draw_noise(k, moved * z["eigenvalues"], rng)
     return ReleasedCovariance(projector, std, flat, block, weakest)
 
 
@@ -165,6 +167,9 @@ def spends(
     covariance: bool = True,
     **_: object,
 ) -> tuple[Event, ...]:
-    """Return one Gaussian release each for the projector, the spectrum unless public, and the eigenvalues."""
+    """Return one Gaussian release each for the projector, the spectrum unless public, and the eigenvalues.
+
+    They come in this order. There are no eigenvalues without `covariance`.
+    """
     known = spike is not None and variance is not None
     return tuple(Release(z) for z in multipliers(budget, known, covariance).values())

@@ -25,7 +25,7 @@ from dppca_core.numerics import block_power
 from dppca_core.privacy import Budget, Event, Release
 from dppca_core.records import Estimate, Method
 
-ROUNDS = 12
+ROUNDS = 12  # T by default
 LEFT_OUT = 4  # first rounds that are not stacked, as their bases are still far off
 
 
@@ -35,8 +35,8 @@ def noise_std(budget: Budget, trust: str, providers: int, n: int, iterations: in
     trust: who adds the noise, one curator or `providers` hospitals (`normalised_product.noise_factor`).
     """
     factor = normalised_product.noise_factor(trust, providers) / n
-    moved = normalised_product.sensitivity(budget)
-    return moved * math.sqrt(iterations) * gaussian.noise_multiplier(budget) * factor
+    sensitivity = normalised_product.sensitivity(budget)
+    return sensitivity * math.sqrt(iterations) * gaussian.noise_multiplier(budget) * factor
 
 
 def method_for_trust(trust: str, title: str, audit: str, module: str) -> Method:
@@ -56,7 +56,7 @@ def method_for_trust(trust: str, title: str, audit: str, module: str) -> Method:
         pools="whole" if several else "",
         spends=spends,
         matrix=False,
-        # That of drawing the patients' rows, which is done once for all that asks for them.
+        # The cost of drawing the patients' rows, which all methods that ask for them share.
         cost=lambda d, k, providers: 3.0,
         scaling="unit",
         audit=audit,

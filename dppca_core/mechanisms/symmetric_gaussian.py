@@ -44,8 +44,8 @@ def sum_noise_std(budget: Budget) -> float:
 
     With accounting "as-printed" it is at the paper's sensitivity of 1.
     """
-    moved = 1.0 if budget.accounting == "as-printed" else sensitivity(budget)
-    return moved * gaussian.noise_multiplier(budget)
+    movement = 1.0 if budget.accounting == "as-printed" else sensitivity(budget)
+    return movement * gaussian.noise_multiplier(budget)
 
 
 def shape_of(budget: Budget, noise: str | None) -> str:
@@ -79,7 +79,7 @@ def mean_noise_std(budget: Budget, n: int, trust: str = "central", providers: in
     """
     checks.one_of(("central", "secure aggregation", "untrusted server", "local"), trust=trust)
     std = sum_noise_std(budget)
-    if trust == "local":
+    if trust == "local":  # n noises in the sum, sqrt(n) std in all, over n
         return std / math.sqrt(n)
     return std * math.sqrt(providers) / n if trust == "untrusted server" else std / n
 

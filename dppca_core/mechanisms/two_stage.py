@@ -38,17 +38,17 @@ from dppca_core.records import RELEASED, SCALINGS, SIGNAL, Estimate, Method
 
 STAGE_ONE = ("rounds", "moment")
 ROUNDS = 4
-_FIRST_ROUND = 0.5  # of the weight of another: it is of a random basis
+_FIRST_ROUND = 0.5  # weight of the first round, of a random basis, where every other has 1
 _LEAST_SHARE, _MOST_SHARE, _SLOPE = 0.2, 0.7, 1.5  # of the rule for w in the module's text
 _PARTS = 1e-4, 0.95  # between which the share of the components in the trace is estimated
-_MOST_ROUNDS, _CHEAP = 12, 0.01  # rounds are added where the noise h is below the latter
+_MOST_ROUNDS, _LITTLE_NOISE = 12, 0.01  # rounds are added, up to the former, where h is below the latter
 SHARE_WITHOUT_N = 0.4  # w where no number of patients is public
 
 
 def left_out(iterations: int) -> int:
     """Return how many first rounds only lead to the next ones and are not stacked: a third, at least one.
 
-    Their bases are still far from the directions.
+    iterations: T, all rounds. Their bases are still far from the directions.
     """
     return max(1, iterations // 3)
 
@@ -67,7 +67,7 @@ def rounds_for_choice(height: float) -> int:
     height: h = z c sqrt(d)/n, the size of the noise. Which features stand out is seen only once the rounds
     have converged, so the smaller the noise the more rounds, between `ROUNDS` and `_MOST_ROUNDS`.
     """
-    return min(max(round(ROUNDS * math.sqrt(_CHEAP / height)), ROUNDS), _MOST_ROUNDS)
+    return min(max(round(ROUNDS * math.sqrt(_LITTLE_NOISE / height)), ROUNDS), _MOST_ROUNDS)
 
 
 def selection_share(multiplier: float, factor: float, d: int, n: int, signal: float = SIGNAL) -> float:
@@ -129,6 +129,7 @@ def stage_noise(
 ) -> StageNoise:
     """Return the noise of every release of a run, from public numbers.
 
+    d: features. n: patients, on the scale of whose means the noise is stated.
     factor: c, the noise of the hospitals' sum in those of one curator. share: w; None takes the rule's, for
     the declared signal. iterations: T. Raises ValueError for numbers out of range.
     """
@@ -180,10 +181,12 @@ def release(
         scaling: "unit", or "inside" for rows as the cohort holds them, in moments; rounds need no scale.
         n: Patients, where rows that stand out are kept and their number is public.
     """
-    moment, part = cohort.pooled, None  # part: of the components in the trace, where stage 1 shows it
+    # `part` is the share of the components in the trace, known only where stage 1 releases a moment.
+    # `leading` is stage 1's directions, each times its strength, whose heaviest rows are kept.
+    moment, part = cohort.pooled, None
     if stage_one == "moment":
-        whole = moment.unit() if scaling == "unit" else moment
-        noisy = symmetric_gaussian.with_noise(whole, noise.moment_std, "isotropic", rng)
+        scaled = moment.unit() if scaling == "unit" else moment
+        noisy = symmetric_gaussian.with_noise(scaled, noise.moment_std, "isotropic", rng)
         values, basis = linalg.top_eigenpairs(noisy, start.shape[1])
         bases: tuple[Array, ...] = (basis,)
         # Rows of length 1 have a moment of trace 1, so the eigenvalues are parts of it.
@@ -196,7 +199,7 @@ def release(
     rows = rows_to_keep(leading, last, noise.block_std, s_hat=s_hat, n=n, part=part)
     if scaling == "unit":
         restricted = moment.restricted_unit(rows)
-    else:
+    else:  # the rows and columns of these features in the moment as it is
         restricted = DenseMoment(moment.apply(np.eye(len(rows)), rows)[rows])
     return ReleasedStages(
         bases, rows, symmetric_gaussian.with_noise(restricted, noise.block_std, "isotropic", rng)
@@ -217,6 +220,7 @@ def rows_to_keep(
         part: k lambda_k/tr Sigma, the part of the components in the trace; None estimates it from the last
             round.
     """
+    # A number of rows was asked for; the word "released" asks for those that stand out.
     if not isinstance(s_hat, str):
         return linalg.largest_rows(leading, s_hat)
     fitted = row_selection.mixture(leading)
@@ -244,11 +248,10 @@ def _signal_part(last: Array, fitted: row_selection.Mixture) -> float:
     those of the noise, add up to (E(chi_k)/k)^2 k lambda/tr Sigma. fitted: each feature's chance to matter;
     those that do not matter show the noise.
     """
-    k = last.shape[1]
-    weights = np.square(last).sum(axis=1)
-    noise = float((1 - fitted.chances) @ weights) / max(float((1 - fitted.chances).sum()), 1.0)
-    length = normalised_product.mean_length(k)
-    return float(fitted.chances @ (weights - noise)) / length**2
+    squares = np.square(last).sum(axis=1)  # of each feature
+    noise = float((1 - fitted.chances) @ squares) / max(float((1 - fitted.chances).sum()), 1.0)
+    length = normalised_product.mean_length(last.shape[1])
+    return float(fitted.chances @ (squares - noise)) / length**2
 
 
 def method_for_trust(trust: str, title: str, audit: str, module: str) -> Method:
@@ -271,7 +274,7 @@ def method_for_trust(trust: str, title: str, audit: str, module: str) -> Method:
         pools="restricted" if several else "",
         spends=spends,
         matrix=False,
-        # That of drawing the patients' rows, which is done once for all that asks for them.
+        # The cost of drawing the patients' rows, which all methods that ask for them share.
         cost=lambda d, k, providers: 3.0,
         scaling="unit",
         audit=audit,
@@ -334,7 +337,7 @@ def _fit_under(trust: str, module: str) -> Callable[..., Estimate]:
         checks.one_of(STAGE_ONE, stage_one=stage_one)
         checks.one_of(SCALINGS, scaling=scaling)
         factor = normalised_product.noise_factor(trust, len(cohort))
-        given = share
+        given_share = share  # None where the rule decides, so that `spends` counts one release
         public_n = cohort.n if budget.neighbours == "replace-one" else declared_n
         rule = division(budget, factor, d=d, n=public_n, s_hat=kept, signal=signal)
         share = rule.share if share is None else share
@@ -346,16 +349,17 @@ def _fit_under(trust: str, module: str) -> Callable[..., Estimate]:
             cohort, noise, begin, rng, s_hat=kept, stage_one=stage_one, scaling=scaling, n=known_n
         )
         off_diagonal = noise.block_std / math.sqrt(2)
-        full = directions_from_block(
+        basis = directions_from_block(
             released.block, released.rows, d, k, off_diagonal if shrink else None, known_n
         )
+        # A hospital sends rounds or a moment's triangle in stage 1, and the block's triangle in stage 2.
         sent = d * k * rounds if stage_one == "rounds" else d * (d + 1) // 2
         return Estimate(
-            full,
-            iterates=(*released.bases, full),
+            basis,
+            iterates=(*released.bases, basis),
             noise_std=off_diagonal,
             bytes_sent=8 * (sent + len(released.rows) * (len(released.rows) + 1) // 2),
-            spent=spends(budget, s_hat=s_hat, iterations=iterations, share=given, stage_one=stage_one),
+            spent=spends(budget, s_hat=s_hat, iterations=iterations, share=given_share, stage_one=stage_one),
         )
 
     fit.__module__ = module
@@ -375,12 +379,13 @@ def spends(
 
     Where a rule shares the budget they count as one release at its multiplier, which is exact: however it is
     shared, the parts compose to the same. So do the rounds of stage 1 where a rule says how many there are.
+    Where `share` is given, stage 2 is the last release. The options are those of `fit`.
     """
     z = gaussian.noise_multiplier(budget)
     if share is None:
         return (Release(z),)
-    last = Release(z / math.sqrt(1 - share))
+    stage_two = Release(z / math.sqrt(1 - share))
     if stage_one == "moment" or (iterations is None and s_hat == RELEASED):
-        return (Release(z / math.sqrt(share)), last)
+        return (Release(z / math.sqrt(share)), stage_two)
     multipliers = z / np.sqrt(share * round_weights(ROUNDS if iterations is None else iterations))
-    return (*(Release(multiplier) for multiplier in multipliers.tolist()), last)
+    return (*(Release(multiplier) for multiplier in multipliers.tolist()), stage_two)

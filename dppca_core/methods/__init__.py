@@ -37,7 +37,7 @@ def with_tuned_rounds(
     ValueError where the method has no rule, or where n is protected and none is declared.
     """
     if options.get("iterations") != TUNED:
-        return dict(options)
+        return dict(options)  # the caller gave a number, or leaves it to the method's default
     if method.tuned is None:
         raise ValueError(f"iterations must be a number: {method.name} has no rule")
     others = {name: value for name, value in options.items() if name not in ("iterations", "declared_n")}
@@ -45,7 +45,7 @@ def with_tuned_rounds(
     if public_n is None:
         raise ValueError("declared_n must be given: add or remove protects the number of patients")
     rounds = method.tuned(budget, d=d, n=public_n, k=k, providers=providers, **others)
-    others.pop("signal", None)
+    others.pop("signal", None)  # only the rule takes it
     return others | {"iterations": rounds}
 
 
@@ -58,6 +58,7 @@ def _checked(method: Method) -> Callable[..., Estimate]:
     fit = method.fit
     scales_itself = "scaling" in signature(fit).parameters
 
+    # It keeps the docstring of the method's own `fit`.
     @wraps(fit)
     def checked(
         cohort: Cohort,
@@ -73,6 +74,7 @@ def _checked(method: Method) -> Callable[..., Estimate]:
         if reason := method.skip(cohort.features):
             raise ValueError(reason)
         checks.instance(np.random.Generator, rng=rng)
+        # `_fit_each` calls this function again, with one budget for all hospitals.
         if isinstance(budget, Sequence):
             return _fit_each(checked, method, cohort, k, tuple(budget), rng, scaling=scaling, **options)
         checks.instance(Budget, budget=budget)
@@ -109,6 +111,7 @@ def _fit_each(
     if not method.pools:
         raise ValueError(f"budget must be one for all hospitals: {method.name} pools no sums of hospitals")
     trust = hospital_budgets.trust_of(options.get("provider_noise"), method.trust)
+    # Noise and sampling are weighed on the rows that are kept, where their number is known beforehand.
     kept = options.get("s_hat") if method.pools == "restricted" else None
     sampling = hospital_budgets.sampling_ratio(cohort.features, k, kept if isinstance(kept, int) else None)
     pooled, common = hospital_budgets.pool(cohort, budgets, trust, sampling)
@@ -116,9 +119,9 @@ def _fit_each(
     estimate = checked(pooled, k=k, budget=common, rng=rng, **options)
     assert method.spends is not None
     each = tuple(method.spends(budget, d=cohort.features, k=k, **options) for budget in budgets)
-    least = max(range(len(budgets)), key=lambda i: budgets[i].epsilon)
+    weakest = max(range(len(budgets)), key=lambda i: budgets[i].epsilon)  # the largest epsilon protects least
     notes = (*estimate.notes, hospital_budgets.guarantees(budgets))
-    return replace(estimate, spent=each[least], spent_each=each, notes=notes)
+    return replace(estimate, spent=each[weakest], spent_each=each, notes=notes)
 
 
 def _load(name: str) -> Method:

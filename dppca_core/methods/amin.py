@@ -24,13 +24,13 @@ from dppca_core.records import Estimate, Method
 
 
 def movement_factor(budget: Budget) -> int:
-    """Return 2 if a row may move utilities both ways (one draw is 2c-private), else 1 (c-private)."""
+    """Return 2 if a row may move u^T C u both ways, so that a draw is 2c-private; else 1, for c-private."""
     return 2 if budget.neighbours == "replace-one" else 1
 
 
 def strength(budget: Budget, k: int) -> float:
     """Return c, the factor of C in the exponent of one draw."""
-    if budget.accounting == "as-printed":
+    if budget.accounting == "as-printed":  # one of k + 1 parts pays for eigenvalues, which are not released
         return budget.epsilon / (k + 1) / 4
     return budget.epsilon / k / movement_factor(budget)
 

@@ -30,7 +30,7 @@ from dppca_core.numerics import block_power, linalg
 from dppca_core.privacy import Budget, Event, Guarantee, Release
 from dppca_core.records import Estimate, Method
 
-_TEST_SHARE = 0.1
+_TEST_SHARE = 0.1  # of epsilon and of delta, for the test of the gap
 
 
 def _split(budget: Budget) -> tuple[Guarantee, Budget]:
@@ -52,13 +52,14 @@ def release(cohort: Cohort, k: int, budget: Budget, rng: np.random.Generator) ->
     gap = cohort.n * float(values[k - 1] - values[k])
     test, rest = _split(budget)
     scale = (2.0 if budget.neighbours == "replace-one" else 1.0) / test.epsilon
+    # h of the module's text, which exceeds the true gap with probability test.delta at most.
     certified = gap + scale * (rng.laplace() - math.log(1 / (2 * test.delta)))
     if certified <= 1:
         return None, 0.0
-    moved = math.sqrt(2) * symmetric_gaussian.sensitivity(budget) / (certified - 1)
+    sensitivity = math.sqrt(2) * symmetric_gaussian.sensitivity(budget) / (certified - 1)
     # Two projectors of rank k are never further apart than this.
-    moved = min(moved, math.sqrt(2 * min(k, d - k)))
-    std = moved * gaussian.noise_multiplier(rest)
+    sensitivity = min(sensitivity, math.sqrt(2 * min(k, d - k)))
+    std = sensitivity * gaussian.noise_multiplier(rest)
     noisy = linalg.isotropic_noise(d, std, rng)
     noisy += vectors[:, :k] @ vectors[:, :k].T
     return noisy, std

@@ -78,16 +78,18 @@ def fit(
     if not isinstance(cohort.pooled, Divisible):
         raise ValueError("cohort must hold rows, or be drawn from a population, to be dealt into batches")
     steps = min(batches, cohort.n)
+    # Groups are as equal as they can be: the first ones have one patient more.
     sizes = [cohort.n // steps + (t < cohort.n % steps) for t in range(steps)]
     sum_std = sensitivity(budget, k) * gaussian.noise_multiplier(budget)
     basis = block_power.begin(start, cohort.features, k, rng)
     iterates = [basis]
     for t, moment in enumerate(cohort.pooled.batches(sizes, rng)):
         message = release(moment, basis, sum_std / sizes[t], rng)
-        late = t - steps // 2  # t' of the module's text; until it is 1 the product alone leads on
-        level = float(np.vdot(basis, message)) / k
-        if late > 0 and level > 0:
-            message = basis + message / (late * level)
+        # t' and l_t of the module's text. Without a finite step the product alone gives the next basis.
+        late_step = t - steps // 2
+        eigenvalue = float(np.vdot(basis, message)) / k
+        if late_step > 0 and eigenvalue > 0:
+            message = basis + message / (late_step * eigenvalue)
         basis = linalg.orthonormalise(message)
         iterates.append(basis)
     return Estimate(

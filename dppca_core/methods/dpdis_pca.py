@@ -47,8 +47,8 @@ def compress(noisy: Array, rank: int, decomposition: str) -> Array:
     authors' code, those of the largest absolute values.
     """
     if decomposition == "svd":
-        left, sizes, _ = np.linalg.svd(noisy)
-        half: Array = left[:, :rank] * np.sqrt(sizes[:rank])
+        left, singular_values, _ = np.linalg.svd(noisy)
+        half: Array = left[:, :rank] * np.sqrt(singular_values[:rank])
         return half
     values, vectors = linalg.top_eigenpairs(noisy, rank)
     return vectors * np.sqrt(np.maximum(values, 0.0))
@@ -89,7 +89,8 @@ def mean_moment(messages: Iterable[Array], share: Array) -> Array:
     """
     total: Array | None = None
     for weight, sent in zip(share, messages, strict=True):
-        part = weight * (sent if sent.shape[0] == sent.shape[1] else sent @ sent.T)
+        whole = sent.shape[0] == sent.shape[1]  # a noisy moment, as for rank d
+        part = weight * (sent if whole else sent @ sent.T)
         total = part if total is None else total + part
     assert total is not None  # a cohort has at least one hospital
     return total
@@ -106,7 +107,8 @@ def combine(messages: Iterable[Array], share: Array, k: int, decomposition: str)
 def _directions(total: Array, k: int, decomposition: str) -> Array:
     """Return the k directions, (d, k), of largest eigenvalues or, by "svd", of largest absolute ones."""
     if decomposition == "svd":
-        return linalg.orthonormalise(np.linalg.svd(total)[0][:, :k])
+        left, _, _ = np.linalg.svd(total)
+        return linalg.orthonormalise(left[:, :k])
     return linalg.top_eigenspace(total, k)
 
 
@@ -153,6 +155,7 @@ def fit(
     total = mean_moment(messages, share)
     basis = _directions(total, k, decomposition)
     sizes = np.array([provider.n for provider in cohort], dtype=float)
+    # Hospital i adds the noise of a sum over its size, and the mean weights that by its share.
     noise_std = float(symmetric_gaussian.entry_std(budget, 1, noise) * np.linalg.norm(share / sizes))
     if shrink:
         basis = row_shrinkage.shrunk(total, basis, noise_std, cohort.public_n(budget))

@@ -34,8 +34,8 @@ sensitivity = matrix_product.sensitivity
 def sum_noise_std(budget: Budget, *, k: int, iterations: int) -> float:
     """Return sigma, the std of each entry of G, on the scale of sums (not means) over a hospital's rows."""
     as_printed = budget.accounting == "as-printed"
-    moved = printed.GE_SENSITIVITY if as_printed else sensitivity(budget, k)
-    return gaussian.composed_std(budget, moved, iterations)
+    movement = printed.GE_SENSITIVITY if as_printed else sensitivity(budget, k)
+    return gaussian.composed_std(budget, movement, iterations)
 
 
 def aggregate_factor(provider_noise: str, providers: int) -> float:
@@ -45,7 +45,7 @@ def aggregate_factor(provider_noise: str, providers: int) -> float:
     for an unknown mode.
     """
     checks.one_of(PROVIDER_NOISE, provider_noise=provider_noise)
-    powers = {"independent": 0.5, "shared": 1.0, "secure-aggregation": 0.0}
+    powers = {"independent": 0.5, "shared": 1.0, "secure-aggregation": 0.0}  # of the number of hospitals
     return float(providers ** powers[provider_noise])
 
 
@@ -96,9 +96,10 @@ def tuned_iterations(
     References:
         Derived here, in `dppca_core.numerics.reduced_rounds`.
     """
-    kept = block_power.checked_rows(d, k, s_hat, 1, burn_in)
+    kept = block_power.checked_rows(d, k, s_hat, iterations=1, burn_in=burn_in)
     checks.inside_unit_interval(signal=signal)
     factor = aggregate_factor(provider_noise, providers) / n
+    # The rows that matter; where all are kept their number plays no part, and k is the cheapest.
     matter = k if kept == d else max(k, kept // 2)
     return reduced_rounds.best_rounds(
         reduced_rounds.SpikedRows.declared(d, k, matter, signal, energy=reduced_rounds.DECLARED_ENERGY),

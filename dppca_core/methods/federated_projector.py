@@ -42,7 +42,7 @@ def precision(std: float, spike: float, variance: float, n: int) -> float:
     std: s. spike: l. variance: v. n: the hospital's patients. It is zero for l <= 0, where no spike was
     released above the noise.
     """
-    flat = max(variance, 0.0)
+    flat = max(variance, 0.0)  # noise may have made it negative
     if spike <= 1e-9 * flat or spike <= 0:  # l^2 must not be lost to rounding either
         return 0.0
     return 1 / (std**2 + flat * (spike + flat) / (n * spike**2))
@@ -83,10 +83,14 @@ def message(
     send: "projector", or "basis" for its k leading eigenvectors alone.
     """
     d = provider.moment.features
-    # The noise off the diagonal, over that on it.
+    # The std of the noise off the diagonal, over that on it.
     off_diagonal = 1.0 if symmetric_gaussian.shape_of(budget, None) == "mirrored" else math.sqrt(0.5)
+    alone = Cohort((provider,), provider.moment)
     released = release(
-        *(Cohort((provider,), provider.moment), k, budget, rng),
+        alone,
+        k,
+        budget,
+        rng,
         spike=spike,
         variance=variance,
         constant=constant or spiked_covariance.default_constant(d, provider.n),
@@ -103,6 +107,8 @@ def combine(messages: Iterable[SentProjector], sizes: Sequence[int], k: int) -> 
     hospital. Where no hospital has a spike, all count alike: so they do until the first one with a spike
     comes, which begins the sum anew.
     """
+    # Of the messages so far: the weighted sum, the sum of weights, that of (weight * std)^2, and whether one
+    # of them has a spike.
     total, mass, square, any_spike = np.zeros(()), 0.0, 0.0, False
     for sent, n in zip(messages, sizes, strict=True):
         weight = precision(sent.std, sent.spike, sent.variance, n)
@@ -159,6 +165,7 @@ def fit(
     return Estimate(
         basis,
         noise_std=std,
+        # Beside the matrix or basis a message has the numbers that give its precision.
         bytes_sent=8 * ((d * k if send == "basis" else d * (d + 1) // 2) + len(SentProjector._fields) - 1),
         spent=spends(budget, spike=spike, variance=variance),
     )

@@ -73,7 +73,7 @@ def tuned_iterations(
     wide = k if width is None else width
     return reduced_rounds.best_rounds(
         reduced_rounds.SpikedRows.declared(d, k, k, signal, energy=reduced_rounds.DECLARED_ENERGY),
-        lambda rounds: sum_noise_std(budget, wide, rounds, 1.0) / n,
+        lambda rounds: sum_noise_std(budget, wide, rounds, largest=1.0) / n,
         n,
         s_hat=d,
     )
@@ -128,10 +128,11 @@ def fit(
     checks.whole(1, block_power.MOST_STEPS, iterations=iterations)
     begin = block_power.begin(start, d, wide, rng)
     last = np.zeros((d, wide))
-    largest = 1.0
+    largest = 1.0  # max|X_t| of the last step, by which noise as printed is scaled
 
-    def product(block: Array, rows: Indices | None, step: int) -> Array:  # `rows` is unused: all are kept
-        """Return one noisy product, and note it and max|X_t|, which are needed after the last step."""
+    # `rows`, the features that are kept, and `step` are unused: all are kept, and each step is alike.
+    def product(block: Array, rows: Indices | None, step: int) -> Array:
+        """Return one noisy product, and keep it and max|X_t|, which are needed after the last step."""
         nonlocal largest
         largest = float(np.abs(block).max())
         last[:] = release(cohort, budget, block, iterations, rng)
@@ -158,7 +159,8 @@ def spends(
 ) -> tuple[Event, ...]:
     """Return T adaptive Gaussian releases."""
     wide = k if width is None else width
-    sigma = sum_noise_std(budget, wide, iterations, 1 / math.sqrt(d))
+    # As printed a row is least protected where max|X_t| is the smallest it can be.
+    sigma = sum_noise_std(budget, wide, iterations, largest=1 / math.sqrt(d))
     return (Release(sigma / sensitivity(budget, wide), iterations),)
 
 

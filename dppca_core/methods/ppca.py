@@ -27,7 +27,10 @@ APPROXIMATE = "approximate sampler: pure ε not guaranteed"
 
 
 def strength(budget: Budget) -> float:
-    """Return c, the factor of S in the exponent; the proof is in the module's text."""
+    """Return c, the factor of S in the exponent; the proof is in the module's text.
+
+    It is epsilon/2, but epsilon under add/remove unless the accounting is as printed.
+    """
     add_remove = budget.neighbours == "add-remove" and budget.accounting != "as-printed"
     return budget.epsilon if add_remove else budget.epsilon / 2
 
@@ -47,7 +50,8 @@ def release(
     factor = min(strength(budget) * cohort.n, bingham.STRONGEST / 2)
     energies, axes = bingham.energies(factor * cohort.pooled.dense())
     if k == 1:
-        alone = bingham.conditional(energies, np.empty((cohort.features, 0)))
+        # The exact law of a column that has no others beside it.
+        alone = bingham.conditional(energies, others=np.empty((cohort.features, 0)))
         return axes @ alone.draw(1, rng), np.empty(0)
     # All draws are in coordinates of the eigenvectors, of which the unit vectors are the leading k.
     begin = np.eye(cohort.features, k) if start is None else axes.T @ start
@@ -112,8 +116,8 @@ def diagnose(traces: Array) -> dict[str, float]:
 
 def spends(budget: Budget, **_: object) -> tuple[Event, ...]:
     """Return one purely private draw: 2c for replace-one, c for add/remove."""
-    sides = 2 if budget.neighbours == "replace-one" else 1
-    return (Guarantee(sides * strength(budget)),)
+    factor = 2 if budget.neighbours == "replace-one" else 1
+    return (Guarantee(factor * strength(budget)),)
 
 
 def cost(d: int, k: int, providers: int) -> float:

@@ -79,24 +79,24 @@ def fit(
     checks.instance(bool, covariance=covariance)
     spiked_covariance.check_public(spike, variance, constant)
     chosen = constant or spiked_covariance.default_constant(d, n)
-    projector, std, flat, block, _ = release(
+    released = release(
         cohort, k, budget, rng, spike=spike, variance=variance, constant=chosen, covariance=covariance
     )
-    basis = linalg.top_eigenspace(projector, k)
-    whole = None
-    if block is not None:  # step 4 of the module's text
-        sizes, turn = np.linalg.eigh(block)
-        nuisance = max(flat, 0.0)
-        spikes = np.maximum(sizes - nuisance, 0.0)
-        turned = basis @ turn
-        whole = (turned * spikes) @ turned.T + nuisance * np.eye(d)
+    basis = linalg.top_eigenspace(released.projector, k)
+    estimated_covariance = None
+    if released.block is not None:  # step 4 of the module's text
+        eigenvalues, rotation = np.linalg.eigh(released.block)
+        nuisance = max(released.flat, 0.0)
+        spikes = np.maximum(eigenvalues - nuisance, 0.0)
+        axes = basis @ rotation
+        estimated_covariance = (axes * spikes) @ axes.T + nuisance * np.eye(d)
     mirrored = symmetric_gaussian.shape_of(budget, None) == "mirrored"
     return Estimate(
         basis,
-        noise_std=std if mirrored else std / math.sqrt(2),
+        noise_std=released.std if mirrored else released.std / math.sqrt(2),  # off the diagonal
         bytes_sent=8 * d * (d + 1) // 2,
         spent=spends(budget, spike=spike, variance=variance, covariance=covariance),
-        covariance=whole,
+        covariance=estimated_covariance,
     )
 
 

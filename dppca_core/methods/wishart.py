@@ -59,25 +59,25 @@ def _beyond(degrees: float, shift: float, epsilon: float) -> float:
 def _removed(degrees: float, shift: float, epsilon: float) -> float:
     """Return the smallest delta at epsilon when a row is removed, rounded up, by the module's text.
 
-    degrees: v. shift: h.
+    degrees: v, of the chi-square variable s. shift: h. `over` is t - h.
     """
     if shift <= 2 * epsilon:
         return 0.0
     over = _beyond(degrees, shift, -epsilon)
-    kept = float(gammaincc(degrees / 2, over / 2))
-    lost = _scaled(epsilon, float(gammaincc(degrees / 2, (shift + over) / 2)))
-    return max(kept * (1 + _ROUNDING) - lost, 0.0)
+    with_row = float(gammaincc(degrees / 2, over / 2))  # P(s + h > t)
+    without = _scaled(epsilon, float(gammaincc(degrees / 2, (shift + over) / 2)))  # e^epsilon P(s > t)
+    return max(with_row * (1 + _ROUNDING) - without, 0.0)
 
 
 def _added(degrees: float, shift: float, epsilon: float) -> float:
     """Return the smallest delta at epsilon when a row is added, rounded up, by the module's text.
 
-    degrees: v. shift: h.
+    degrees: v, of the chi-square variable s. shift: h. `over` is t - h.
     """
     over = _beyond(degrees, shift, epsilon)
-    below = float(gammainc(degrees / 2, (shift + over) / 2))
-    lost = _scaled(epsilon, float(gammainc(degrees / 2, over / 2)))
-    return max(below * (1 + _ROUNDING) - lost, 0.0)
+    without = float(gammainc(degrees / 2, (shift + over) / 2))  # P(s <= t)
+    with_row = _scaled(epsilon, float(gammainc(degrees / 2, over / 2)))  # e^epsilon P(s + h <= t)
+    return max(without * (1 + _ROUNDING) - with_row, 0.0)
 
 
 def delta_of(degrees: float, shift: float, epsilon: float, neighbours: str) -> float:
@@ -90,7 +90,7 @@ def delta_of(degrees: float, shift: float, epsilon: float, neighbours: str) -> f
     checks.positive(shift=shift, excess=degrees - 2)
     if neighbours == "add-remove":
         return max(_removed(degrees, shift, epsilon), _added(degrees, shift, epsilon))
-    most = min(epsilon, shift / 2)
+    most = min(epsilon, shift / 2)  # of the removal's part e, beyond which its delta is 0
     return min(
         _added(degrees, shift, epsilon - e) + _scaled(epsilon - e, _removed(degrees, shift, e))
         for e in (most * i / 32 for i in range(33))
@@ -107,7 +107,7 @@ def epsilon_of(degrees: float, shift: float, delta: float, neighbours: str) -> f
     high = 1.0
     while delta_of(degrees, shift, high, neighbours) > delta:
         high *= 2
-        if high > 1e15:
+        if high > 1e15:  # no epsilon is enough
             return math.inf
     return float(brentq(lambda e: delta_of(degrees, shift, e, neighbours) - delta, 0.0, high, xtol=1e-12))
 

@@ -104,8 +104,9 @@ class Conditional:
         Raises ArithmeticError, instead of trying for ever, where rounding leaves nothing to accept.
         """
         kept: list[Array] = []
-        missing, idle = count, 0
+        missing, idle = count, 0  # columns still to be drawn, and blocks in turn that gave none
         while missing > 0:
+            # About sqrt(q) proposals make one draw, by the acceptance rate in the module's text.
             size = min(missing * math.ceil(math.sqrt(self.dimension)), max(len(self.energies), 64))
             proposed = self.propose(size, rng)
             accepted = -rng.standard_exponential(size) < self.log_acceptance(proposed)
@@ -175,6 +176,7 @@ def _floor(energies: Array, others: Array) -> float:
         lost = np.einsum("cij,cil,clj->cj", vectors, squared, vectors) / values
         positive = np.sum(values < 0, axis=1) == np.sum(inverse < 0, axis=1)
         fits = positive & (inverse.sum(axis=1) - lost.sum(axis=1) <= 1)
+        # How many floors fit, from the lowest up; the next one above them is the bracket's new end.
         reached = _CANDIDATES if fits.all() else int(np.argmin(fits))
         low, high = float(tried[reached]), float(tried[reached + 1])
     return low

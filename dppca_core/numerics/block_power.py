@@ -111,6 +111,7 @@ class PowerIteration:
     def __init__(self, start: Array, *, s_hat: int, burn_in: int) -> None:
         self._kept = (len(start), s_hat)  # rows kept within the burn-in, and after it
         self._burn_in = int(burn_in)
+        # A condition is the index: False, 0, is within the burn-in, and True, 1, after it.
         self.current = truncate(start, self._kept[self._burn_in == 0])
         self._iterates = [self.current.full]
 
@@ -121,6 +122,7 @@ class PowerIteration:
 
     def update(self, product: Array) -> None:
         """Go on to the next basis, from the noisy product with the current one, (d, k)."""
+        # All rows are kept within the burn-in, s_hat after it.
         self.current = advance(product, self._kept[self.step >= self._burn_in])
         self._iterates.append(self.current.full)
 

@@ -85,6 +85,7 @@ class Solution:
         """
         d = len(self.sparse)
         values, vectors = eigh(self.sparse, subset_by_index=(d - k - 1, d - 1), check_finite=False)
+        # The values ascend: the first is the k+1-th largest, whose eigenvector is left out.
         if values[1] - values[0] > max(2 * self.primal, 1e-3):
             return np.ascontiguousarray(vectors[:, :0:-1])
         return linalg.top_eigenspace(self.projection, k)
@@ -120,13 +121,13 @@ def select(
     if start is None:
         top = linalg.top_eigenspace(second_moment, int(k))
         start = top @ top.T
-    scale = float(np.abs(second_moment).max()) or 1.0
+    scale = float(np.abs(second_moment).max()) or 1.0  # 1 for a moment of zeros
     target = second_moment / scale
     # Y, U, and an array that each step works in.
     sparse = start
     dual_variable, work = np.zeros_like(target), np.empty_like(target)
     rho, rank = 1.0, 0
-    limit = tolerance * math.sqrt(k)
+    limit = tolerance * math.sqrt(k)  # of both residuals
     taken, converged = 0, False
     while taken < steps:
         taken += 1
@@ -135,6 +136,7 @@ def select(
         work -= dual_variable
         projection, rank = fantope_projection.project(work, k, rank + _SPARE)
         np.add(projection, dual_variable, out=work)
+        # `projection` is X, and `work` is X + U from here on.
         before = sparse
         threshold = penalty / (scale * rho)
         # What the soft threshold takes off is U + X - Y.
@@ -145,6 +147,7 @@ def select(
         converged = max(primal, dual) < limit
         if converged:
             break
+        # U is in units of 1/rho, so it is rescaled with it.
         if primal > _IMBALANCE * dual:
             rho *= _STEP
             dual_variable /= _STEP

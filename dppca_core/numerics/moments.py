@@ -154,6 +154,7 @@ class RowMoment:
 
     @cached_property
     def _matrix(self) -> DenseMoment:
+        """Return the moment as its matrix, which is formed once."""
         return DenseMoment((self.rows.T @ self.rows) / len(self.rows))
 
     def unit(self) -> Moment:
@@ -251,6 +252,7 @@ class UnitMoment(OfHeldRows):
 
     @cached_property
     def _moment(self) -> Moment:
+        """Return the moment of the scaled rows, formed once."""
         return self.base.unit()
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
@@ -339,6 +341,7 @@ class SumMoment:
 
     @cached_property
     def _matrix(self) -> DenseMoment:
+        """Return the mean of the providers' matrices, which is formed once."""
         return DenseMoment(self._mean(map(_transient_matrix, self.providers)))
 
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:

@@ -104,6 +104,7 @@ def draw(rows: SpikedRows, rounds: int, draws: int) -> Draws:
     k = len(rows.spikes)
     width = k * (rounds + 1)
     normals = draws * (rows.s + min(rows.d - rows.s, width)) * (k + width)
+    # Without the cache, where the draws would fill it.
     make = _draw if normals <= _MOST_KEPT else _draw.__wrapped__
     return make(rows.d, rows.s, k, rounds, draws)
 
@@ -118,15 +119,16 @@ def _draw(d: int, s: int, k: int, rounds: int, draws: int) -> Draws:
     height = min(others, width)
     # B's diagonal has a generator of its own, so that more draws begin with those of fewer.
     rng, diagonal = np.random.default_rng([0, d, s, k]), np.random.default_rng([1, others, k])
+    # Of each draw k columns give U, the others the noise of the start and of all rounds.
     drawn = rng.standard_normal((draws, s + height, k + width))
     truth = drawn[:, :, :k].copy()
     truth[:, s:] = 0.0
     truth[:, :s] = np.linalg.qr(truth[:, :s])[0]
     noise = drawn[:, :, k:]
-    if height == width:
-        below, each = noise[:, s:], np.arange(width)
-        below[:, *np.tril_indices(width, -1)] = 0.0
-        below[:, each, each] = np.sqrt(diagonal.chisquare(others - each, (draws, width)))
+    if height == width:  # then B is upper triangular; fewer rows of noise stand for themselves
+        triangle, column = noise[:, s:], np.arange(width)
+        triangle[:, *np.tril_indices(width, -1)] = 0.0
+        triangle[:, column, column] = np.sqrt(diagonal.chisquare(others - column, (draws, width)))
     parts = np.ascontiguousarray(noise.reshape(draws, s + height, rounds + 1, k).transpose(2, 0, 1, 3))
     truth.flags.writeable = parts.flags.writeable = False  # others get the same arrays
     return Draws(truth, parts)
@@ -153,7 +155,8 @@ def _orthonormal(block: Array) -> Array:
 def _product(rows: SpikedRows, truth: Array, basis: Array) -> Array:
     """Return S Q, the mean of a plain round, for every draw, (draws, rows, k).
 
-    truth: U. basis: Q. S = U Lambda U^T + b (I - U U^T) is not formed.
+    rows: the population. truth: U. basis: Q. S = U Lambda U^T + b (I - U U^T) is not formed; Lambda has the
+    population's spikes on its diagonal, and b is its bulk.
     """
     above = np.array(rows.spikes) - rows.bulk
     return (truth * above) @ (_transposed(truth) @ basis) + rows.bulk * basis
@@ -248,7 +251,7 @@ def kept_rows(rows: SpikedRows, draws: Draws, leading: Array, s_hat: int) -> Kep
     weights = np.square(leading).sum(axis=2)
     variance = weights[:, rows.s :].sum(axis=1) / max(others * k, 1)
     scaled = weights[:, : rows.s] / np.maximum(variance, _NO_NOISE)[:, None]
-    rank = np.argsort(np.argsort(-scaled, axis=1), axis=1)
+    rank = np.argsort(np.argsort(-scaled, axis=1), axis=1)  # among the s rows, 0 for the heaviest
     # A row stays while fewer than `room` rows of noise are heavier, given the s rows that are.
     room = s_hat - 1 - rank
     missing = np.where(room < 0, 1.0, bdtrc(np.clip(room, 0, others), others, chdtrc(k, scaled)))
@@ -258,7 +261,7 @@ def kept_rows(rows: SpikedRows, draws: Draws, leading: Array, s_hat: int) -> Kep
     return KeptDraws(chance, missed)
 
 
-def heaviest(rows: SpikedRows, s_hat: int) -> tuple[float, float]:
+def level_and_share_kept(rows: SpikedRows, s_hat: int) -> tuple[float, float]:
     """Return the level q of the lightest row of noise kept, and the share of all noise in the rows kept.
 
     The squared length of a row of noise, over the variance of an entry, has the law of chi2_k, and q is on
@@ -268,6 +271,7 @@ def heaviest(rows: SpikedRows, s_hat: int) -> tuple[float, float]:
     kept = max(s_hat - rows.s, 0)
     if kept >= others:
         return 0.0, 1.0
+    # The lightest of the rows kept lies between the quantiles of its rank and of the next one.
     level = float(chdtri(k, (kept + 0.5) / others))
     return level, float(chdtrc(k + 2, level)) * kept / (kept + 0.5)
 
@@ -290,7 +294,7 @@ def truncated_power(
         The squared errors, (draws,).
     """
     k, others = len(rows.spikes), rows.d - rows.s
-    level, share = heaviest(rows, s_hat)
+    level, share = level_and_share_kept(rows, s_hat)
     basis = _orthonormal(draws.noise[0])
     for step in range(rounds):
         noise = math.sqrt(std**2 + sampling) * draws.noise[step + 1]
@@ -321,7 +325,7 @@ def best_rounds(
         burn_in: First rounds that keep all rows.
     """
     draws = draw(rows, MOST_ROUNDS, _TUNING_DRAWS)
-    sampling = rows.spikes[0] * rows.bulk / n
+    sampling = rows.spikes[0] * rows.bulk / n  # variance of an entry of a round
 
     def error(rounds: int) -> float:
         """Return the predicted mean square error after this many rounds."""

@@ -50,13 +50,13 @@ def mixture(block: Array) -> Mixture:
     tiny = np.finfo(float).tiny
     # The scale is first that of all rows, then that of the rows of noise: their median, weighted by the
     # chance that a row is noise, over the median of chi2_k.
-    order, middle = np.argsort(weights), float(chdtri(k, 0.5))
-    fitted = Mixture(max(float(np.median(weights)) / middle, tiny), 0.0, 0.0, np.zeros(d))
+    order, chi2_median = np.argsort(weights), float(chdtri(k, 0.5))
+    fitted = Mixture(max(float(np.median(weights)) / chi2_median, tiny), 0.0, 0.0, np.zeros(d))
     for _ in range(_ROUNDS):
         fitted = _fit(weights / fitted.scale, k, fitted.scale)
         noise = np.cumsum(1 - fitted.chances[order])
         median = float(weights[order[np.searchsorted(noise, noise[-1] / 2)]])
-        fitted = fitted._replace(scale=max(median / middle, tiny))
+        fitted = fitted._replace(scale=max(median / chi2_median, tiny))
     return fitted
 
 
@@ -72,6 +72,7 @@ def _fit(x: Array, k: int, scale: float) -> Mixture:
     signal = max(float(x[above].mean()) / k - 1, 1.0) if above.any() else 1.0
     chances = np.zeros(d)
     for _ in range(_STEPS):
+        # The log of the odds that a row of this x matters, then p and g as these chances weigh the rows.
         odds = math.log(share / (1 - share)) - k / 2 * math.log1p(signal) + x / 2 * signal / (1 + signal)
         chances = expit(odds)
         total = float(chances.sum())
@@ -103,7 +104,8 @@ def rows_worth_keeping(block: Array, fitted: Mixture, part: float, std: float, n
     spike, bulk = part / k / trace, (1 - part) / d / trace
     gap = np.maximum(spike - bulk, np.finfo(float).eps)
     matter = fitted.share * d
+    # `rows` is how many of the rows kept add to the error: those of noise count by what shrinking leaves.
     rows = np.maximum(matter - k, 0.5) + np.maximum(kept - matter, 0.0) * row_shrinkage.noise_left(k)
     error = k * np.minimum(rows, kept) * (std**2 + spike * bulk / n) / gap**2
-    best = int(np.argmin((error + _CAUTION * missed)[k - 1 :])) + k
-    return linalg.largest_rows(block, best)
+    count = int(np.argmin((error + _CAUTION * missed)[k - 1 :])) + k  # at least k rows
+    return linalg.largest_rows(block, count)

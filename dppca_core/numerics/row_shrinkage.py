@@ -27,14 +27,14 @@ def noise_left(k: int, ratio: float = 1.0) -> float:
     That is E[(1 - 2k/(r x))_+^2 x]/k for x ~ chi2_k. ratio: r, the variance of the row's entries over the one
     that `shrunk` is told. It is above 1 where n is protected, since `shrunk` then leaves sampling out.
     """
-    level = 2 * k / ratio
+    level = 2 * k / ratio  # below which a row vanishes
     scale = k / 2 * math.log(2) + gammaln(k / 2)  # of the density of chi2_k
 
-    def kept(x: float) -> float:
+    def integrand(x: float) -> float:
         """Return the integrand of the expectation at x."""
         return (1 - level / x) ** 2 * x * math.exp((k / 2 - 1) * math.log(x) - x / 2 - scale)
 
-    return float(quad(kept, level, np.inf)[0]) / k
+    return float(quad(integrand, level, np.inf)[0]) / k
 
 
 def shrunk(moment: Array, basis: Array, std: float, n: float) -> Array:
@@ -51,7 +51,7 @@ def shrunk(moment: Array, basis: Array, std: float, n: float) -> Array:
     block, part = moment[np.ix_(rows, rows)], basis[rows]
     # `standing_out` is st_r of the module's text, in the moment's own axes within the basis.
     turned, values = linalg.axes_within(part, block)
-    others = (float(np.trace(block)) - float(values.sum())) / max(len(rows) - k, 1)
+    others = (float(np.trace(block)) - float(values.sum())) / max(len(rows) - k, 1)  # b, their mean
     values = np.maximum(values, 0.0)
     variance = np.maximum(std**2 + values * max(others, 0.0) / n, np.finfo(float).tiny)
     standing_out = (turned**2 * (values**2 / variance)).sum(axis=1)

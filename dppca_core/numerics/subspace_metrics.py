@@ -110,6 +110,7 @@ def random_angle(d: int, k: int) -> float:
     It is read off 1,001 draws of one seed, to about a tenth of a degree: the smallest singular value of the
     first k rows of a random basis, whose other rows enter by their Gram matrix alone.
     """
+    # The first k rows are the basis's part in the fixed subspace, `rest` stands for all others.
     rng = np.random.default_rng(0)
     top = rng.standard_normal((1001, k, k))
     rest = np.zeros_like(top)  # R of the other rows' QR decomposition, by Bartlett

@@ -60,7 +60,8 @@ def unit_rows(rows: Array) -> Array:
         if not (
             np.minimum.reduce(length, axis=None) > _SAFE and np.maximum.reduce(length, axis=None) < _LONG
         ):
-            # These alone are divided by their largest entry first: no row depends on another.
+            # Here some length is extreme, or not a number, for which all comparisons fail. These rows alone
+            # are divided by their largest entry first: no row depends on another.
             extreme = ~((length > _SAFE) & (length < _LONG))[:, 0]
             part = part.copy()
             largest = np.abs(part[extreme]).max(axis=1, initial=0.0, keepdims=True)

@@ -35,7 +35,8 @@ DIFFERENCES = ("shift", "scale", "support", "case mix")
 SHARES = (0.4, 0.25, 0.15, 0.1, 0.06, 0.04)  # of all patients, by hospital
 NAMES = ("A", "B", "C", "D", "E", "F")
 PRINTED = 0.9  # share of a hospital's shift and (log) scale that its printed ranges carry
-_SHIFT, _SCALE, _MISSING, _CASE_MIX = 0.5, 0.2, 0.1, 0.6
+# How large the four differences are at strength 1, in the units of the module's text.
+_SHIFT_STD, _LOG_SCALE_STD, _MISSING_SHARE, _MOST_LOG_VARIANCE = 0.5, 0.2, 0.1, 0.6
 MOST_STRENGTH = 2.0
 
 
@@ -58,6 +59,7 @@ class Hospital:
 
     @cached_property
     def covariance(self) -> Array:
+        """Return the covariance of its patients, (d, d)."""
         return self.root @ self.root.T
 
 
@@ -90,7 +92,7 @@ class ClinicalModel:
     def loadings(self) -> Array:
         """Return the loadings L, (d, 3): each factor loads on columns of its own, at random places."""
         order = np.random.default_rng([self.seed, self.d]).permutation(self.d)
-        loadings, begin = np.zeros((self.d, self.k)), 0
+        loadings, begin = np.zeros((self.d, self.k)), 0  # begin: how many columns of `order` are used
         for j, (_, columns, loading) in enumerate(FACTORS):
             loadings[order[begin : begin + columns], j] = loading
             begin += columns
@@ -107,6 +109,7 @@ class ClinicalModel:
         R is (L V^(1/2), (I - diag(L L^T))^(1/2)) side by side: a patient is R times d + 3 standard normals.
         """
         loadings = self.loadings()
+        # What the factors leave of each column's variance of 1, when they have variance 1.
         unique_std = np.sqrt(1 - (loadings**2).sum(axis=1))
         return np.hstack([loadings * np.sqrt(variances), np.diag(unique_std)])
 
@@ -121,20 +124,21 @@ class ClinicalModel:
         """
         rng = np.random.default_rng([self.seed, self.d, 1, index])
         shift, log_scale = rng.standard_normal((2, self.d))
-        uniform, mix = rng.random(self.d), rng.uniform(-1.0, 1.0, self.k)
+        # A column is missing where its number, uniform on [0, 1), is below the share that is missing.
+        missing_draw, mix = rng.random(self.d), rng.uniform(-1.0, 1.0, self.k)
 
         def size(difference: str, at_one: float) -> float:
             """Return how large a difference is: `at_one` times the strength, 0 where it is left out."""
             return self.strength * at_one if difference in self.differences else 0.0
 
-        shift, log_scale = shift * size("shift", _SHIFT), log_scale * size("scale", _SCALE)
-        measured = uniform >= size("support", _MISSING)
-        calibrated_root = self._root(np.exp(mix * size("case mix", _CASE_MIX))) * measured[:, None]
+        shift, log_scale = shift * size("shift", _SHIFT_STD), log_scale * size("scale", _LOG_SCALE_STD)
+        measured = missing_draw >= size("support", _MISSING_SHARE)
+        calibrated_root = self._root(np.exp(mix * size("case mix", _MOST_LOG_VARIANCE))) * measured[:, None]
         return Hospital(
             mean=np.where(measured, shift, 0.0),
             root=calibrated_root * np.exp(log_scale)[:, None],
             calibrated=calibrated_root @ calibrated_root.T,
-            printed=Constants(
+            printed=Constants(  # columns that are not measured have the public centre 0 and scale 1
                 np.where(measured, PRINTED * shift, 0.0),
                 np.where(measured, np.exp(PRINTED * log_scale), 1.0),
             ),
@@ -153,7 +157,7 @@ def sizes(n: int) -> tuple[int, ...]:
 
 @lru_cache(maxsize=64)
 def hospitals(model: ClinicalModel) -> tuple[Hospital, ...]:
-    """Return the populations of the six hospitals."""
+    """Return the populations of the six hospitals, which are kept, as every draw needs them."""
     return tuple(model.hospital(index) for index in range(len(SHARES)))
 
 
@@ -172,8 +176,9 @@ def draw(model: ClinicalModel, n: int, seed: int, repeat: int) -> tuple[DrawnSit
 
 
 def _patients(hospital: Hospital, n: int, rng: np.random.Generator) -> DrawnSite:
-    """Draw n patients of one hospital; see `draw`."""
-    wide = hospital.root.shape[1]
-    mean = hospital.mean + hospital.root @ rng.standard_normal(wide) / math.sqrt(n)
-    half = hospital.root @ wishart.wishart_factor(n - 1, wide, rng) / math.sqrt(n)
+    """Draw the sample mean and scatter of n patients of one hospital, as `draw` says."""
+    columns = hospital.root.shape[1]  # of the root: a patient is the root times so many standard normals
+    mean = hospital.mean + hospital.root @ rng.standard_normal(columns) / math.sqrt(n)
+    # half half^T is the scatter.
+    half = hospital.root @ wishart.wishart_factor(n - 1, columns, rng) / math.sqrt(n)
     return DrawnSite(n, mean, half @ half.T, hospital.mean, hospital.covariance, seed_of(rng, 0))

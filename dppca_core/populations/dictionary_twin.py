@@ -41,9 +41,10 @@ from dppca_core.tables.schema import Column, Schema
 
 EVEN = 3**-0.5  # standard deviation of an even spread over [-1, 1]
 _LEAST_SPREAD = 0.01  # of numbers, in half ranges
-_USUAL = 0.75  # share of the answers that the usual category has
-_BLOCK = 2**18  # numbers of a block of rows
-_MANY, _LEAST, _MOST = 20, 20_000, 10**7  # of the large draw: times n, rows at least, numbers at most
+_USUAL_SHARE = 0.75  # share of the answers that the usual category has
+_BLOCK_NUMBERS = 2**18  # numbers of a block of rows
+# The large draw has 20 n rows, at least 20,000, and at most 10^7 numbers (rows times features).
+_DRAWN_TIMES, _FEWEST_DRAWN, _MOST_NUMBERS = 20, 20_000, 10**7
 
 
 class NumberCells(NamedTuple):
@@ -65,9 +66,9 @@ class CategoryCells(NamedTuple):
     def shares(self) -> tuple[float, ...]:
         """Return the share of invented rows that have each category; a single one leaves the rest to "no"."""
         c = len(self.centres)
-        if 1.0 not in self.centres:
+        if 1.0 not in self.centres:  # no category is usual
             return (1 / max(c, 2),) * c
-        return tuple(_USUAL if centre == 1 else (1 - _USUAL) / (c - 1) for centre in self.centres)
+        return tuple(_USUAL_SHARE if centre == 1 else (1 - _USUAL_SHARE) / (c - 1) for centre in self.centres)
 
 
 def dictionary_cells(schema: Schema) -> tuple[NumberCells | CategoryCells, ...]:
@@ -120,7 +121,7 @@ class DictionaryTwin:
 
     @cached_property  # asked for at every step of a rehearsal
     def d(self) -> int:
-        """Number of features."""
+        """Return the number of features that the columns become."""
         return sum(map(_width, self.columns))
 
     @property
@@ -144,6 +145,7 @@ class DictionaryTwin:
     @property
     def category_squares(self) -> float:
         """Return what all categories add to a row's squared length on average."""
+        # Each term is E[(indicator - centre)^2], where the indicator is 1 with chance `share`.
         return sum(
             share * (1 - 2 * centre) + centre**2
             for cells in self.columns
@@ -163,8 +165,9 @@ class DictionaryTwin:
         numbers = [j for j, cells in enumerate(columns) if isinstance(cells, NumberCells)]
         low, high = np.array([columns[j] for j in numbers]).reshape(-1, 2).T
         starts = np.cumsum([0, *map(_width, columns)])
-        for block in self.latent.rows(n, rng, chunk=max(1, _BLOCK // self.latent.d)):
+        for block in self.latent.rows(n, rng, chunk=max(1, _BLOCK_NUMBERS // self.latent.d)):
             rows = np.empty((len(block), self.d))
+            # t, from -1 to 1, says how far a number goes from 0 towards the low or the high end of its range.
             t = np.clip(block[:, numbers] * (self.spread / stds[numbers]), -1.0, 1.0)
             rows[:, starts[numbers]] = np.where(t > 0, high, -low) * t
             for j, cells in enumerate(columns):
@@ -175,18 +178,19 @@ class DictionaryTwin:
     def moments(self, n: int) -> TwinMoments:
         """Return the moments of a large draw, the same each time, which stand for the population's.
 
-        Estimates from n rows are measured against them. The draw has 20 n rows, so that its sampling
-        adds a twentieth to the square of their error. It has 20,000 rows at least, and beyond these at most
-        1e7/d, which is n at least where n d is at most 1e7: the square is then doubled at most. So this
-        draw's sampling only ever makes a rehearsed error larger. Rows about the mean are not shortened here
-        as they are in `draw`: what shortening costs is part of a rehearsed error.
+        n: rows of the estimates that are measured against them. The draw has 20 n rows, so that its sampling
+        adds a twentieth to the square of an estimate's error. It has 20,000 rows at least. Above these it has
+        at most 1e7/d, which are still n rows or more where n d is at most 1e7: the square is then doubled at
+        most. So this draw's sampling only ever makes a rehearsed error larger. Rows about the mean are not
+        shortened here as they are in `draw`: what shortening costs is part of a rehearsed error.
         """
-        count = max(_LEAST, min(_MANY * n, _MOST // self.d))
+        count = max(_FEWEST_DRAWN, min(_DRAWN_TIMES * n, _MOST_NUMBERS // self.d))
         total, second = np.zeros(self.d), np.zeros((self.d, self.d))
         for rows in self.rows(count, np.random.default_rng([self.latent.seed, 2])):
             total += rows.sum(axis=0)
             second += rows.T @ rows
         mean = total / count
+        # Where rows are not centred, False counts as 0 and the moment stays about 0.
         return TwinMoments(mean, second / count - self.centred * np.outer(mean, mean))
 
     def draw(
@@ -226,23 +230,24 @@ def spiked_twin(
 ) -> DictionaryTwin:
     """Return the population whose rows follow a dictionary, with the spectrum of a spiked one beneath.
 
-    One latent for each column has the spikes that are stated for features, and as large a part of carriers.
+    It has one latent for each column, with the spikes of `spiked` on as large a share of the latents as they
+    have of the features.
 
     Args:
         columns: What is public of each column.
         bound: Length to which encoded rows are shortened.
         spiked: The population whose spectrum it takes, stated for the features that the columns become.
         centred: Whether rows are taken about their mean.
-        square: Mean square of rows, in shares of the bound's, which eigenvalues that were paid for add up to:
-            it sets how far numbers spread. About the mean the first is left out, which is at least the mean's
-            share. 0 spreads them evenly.
+        square: Mean squared length of rows in units of the squared bound, which sets how far numbers spread;
+            0 spreads them evenly. It is the sum of eigenvalues that were paid for; about the mean without
+            the first, which is at least the mean's share.
 
     Returns:
         The recipe.
     """
-    p, k = max(len(columns), spiked.k + 1), spiked.k
-    # Columns are fewer than features where there are categories; the part that carries the spikes is kept.
-    latent = replace(spiked, d=p, s=min(max(k, round(spiked.s * p / spiked.d)), p))
+    latents, k = max(len(columns), spiked.k + 1), spiked.k
+    # Columns are fewer than features where there are categories; the share that carries the spikes is kept.
+    latent = replace(spiked, d=latents, s=min(max(k, round(spiked.s * latents / spiked.d)), latents))
     twin = DictionaryTwin(columns, bound, latent, centred)
     if not square or not twin.number_squares:
         return twin
@@ -263,6 +268,7 @@ def _indicators(cells: CategoryCells, z: Array) -> Array:
     Cuts are at the quantiles that give each category its share.
     """
     c = len(cells.centres)
-    inner = np.cumsum(cells.shares)[: max(c - 1, 1)]
-    answers = np.searchsorted(ndtri(inner), z)
+    # c - 1 cuts separate c categories; a single category is cut from its "no", the second row of np.eye(2).
+    cuts = np.cumsum(cells.shares)[: max(c - 1, 1)]
+    answers = np.searchsorted(ndtri(cuts), z)
     return np.asarray(np.eye(max(c, 2))[answers, :c] - np.array(cells.centres))

@@ -34,7 +34,7 @@ SAMPLES = ByteCache(320 * 2**20)  # rows of patients, of one draw at d = 2000 or
 
 
 def stand_ins(d: int) -> int:
-    """Return m, the number of patients beyond which m of them stand in for all."""
+    """Return m, the number of patients with d features beyond which m rows stand in for all of them."""
     return max(10 * d, 1000)
 
 
@@ -59,24 +59,29 @@ class GaussianPatients:
         return replace(self, n=n, seed=seed)
 
     def population(self) -> tuple[Array, Array]:
-        """Return the population's eigenvalues, (d,), and eigenvectors, (d, d), in the units of the data."""
+        """Return the population's eigenvalues, (d,), and its eigenvectors, (d, d), as columns.
+
+        Eigenvalues are in the units of the data squared. Where one is 0 its eigenvector is given as zeros.
+        """
         root = self.root()
-        lengths = np.linalg.norm(root, axis=0)  # of orthogonal columns
+        # The columns of the root are the eigenvectors times the square roots of the eigenvalues.
+        lengths = np.linalg.norm(root, axis=0)
         return lengths**2, np.divide(root, lengths, out=np.zeros_like(root), where=lengths > 0)
 
     def rows(self, moment: Array) -> Array:
-        """Return the patients' rows scaled to length 1, in the eigenbasis, (min(n, m), d).
+        """Return the patients' rows scaled to length 1, (min(n, m), d), in the population's eigenbasis.
 
-        moment: their second moment, (d, d), divided by bound^2. m: `stand_ins`.
+        moment: their second moment, (d, d), divided by bound^2. m: `stand_ins`; of more patients m rows stand
+        in for all.
         """
         count = min(self.n, stand_ins(len(moment)))
-        return SAMPLES.get(self, lambda: self._draw(moment, count), 8 * count * len(moment))
+        return SAMPLES.get(self, lambda: self._draw(moment, count), size=8 * count * len(moment))
 
     def _draw(self, moment: Array, count: int) -> Array:
         """Draw `count` rows given the moment, and scale them to length 1; fewer than n stand in for all."""
         values, axes = self.population()
-        turned = (axes.T @ moment @ axes) * self.bound**2
-        # Fewer patients deviate more from their population, by the module's sqrt(n/m).
+        turned = (axes.T @ moment @ axes) * self.bound**2  # in the eigenbasis, in the units of the data
+        # Fewer patients deviate more from their population, by sqrt(n/count).
         if count < self.n:
             turned -= np.diag(values)
             turned *= math.sqrt(self.n / count)
@@ -84,7 +89,7 @@ class GaussianPatients:
         rows = unit_rows.draw_rows_given_moment(turned, count, np.random.default_rng(self.seed))
         return unit_rows.unit_rows(rows)
 
-    def spread(self, rows: Array) -> float:
+    def deviation_factor(self, rows: Array) -> float:
         """Return sqrt(m/n), by which deviations of m rows from the population become those of n."""
         return math.sqrt(len(rows) / self.n)
 
@@ -103,38 +108,41 @@ class PatientsGiven(NamedTuple):
         """Return the moment of their rows scaled to length 1, (d, d)."""
         values, axes = self.patients.population()
         rows = self.patients.rows(self.matrix)
-        mean = (rows.T @ rows) / len(rows)
-        if len(rows) < self.patients.n:
-            mean *= self.patients.spread(rows)
-            mean += np.diag((1 - self.patients.spread(rows)) * unit_rows.expected_unit_eigenvalues(values))
+        mean = (rows.T @ rows) / len(rows)  # in the eigenbasis
+        if len(rows) < self.patients.n:  # the rows stand in for more: bring their mean back
+            mean *= self.patients.deviation_factor(rows)
+            mean += np.diag(
+                (1 - self.patients.deviation_factor(rows)) * unit_rows.expected_unit_eigenvalues(values)
+            )
         return self._moment(axes @ mean @ axes.T, rows)
 
     def restricted_unit(self, columns: Indices) -> DenseMoment:
         """Return the moment of their rows restricted to these j columns and scaled to length 1, (j, j)."""
         values, axes = self.patients.population()
         rows = self.patients.rows(self.matrix)
-        part = unit_rows.unit_rows(rows @ axes[columns].T)
+        part = unit_rows.unit_rows(rows @ axes[columns].T)  # from the eigenbasis to the columns themselves
         mean = (part.T @ part) / len(part)
-        if len(rows) < self.patients.n:
-            within, turn = np.linalg.eigh((axes[columns] * values) @ axes[columns].T)
-            expected = unit_rows.expected_unit_eigenvalues(np.maximum(within, 0.0))
-            mean *= self.patients.spread(rows)
-            mean += (1 - self.patients.spread(rows)) * ((turn * expected) @ turn.T)
+        if len(rows) < self.patients.n:  # the rows stand in for more: bring their mean back
+            part_values, part_axes = np.linalg.eigh((axes[columns] * values) @ axes[columns].T)
+            expected = unit_rows.expected_unit_eigenvalues(np.maximum(part_values, 0.0))
+            mean *= self.patients.deviation_factor(rows)
+            mean += (1 - self.patients.deviation_factor(rows)) * ((part_axes * expected) @ part_axes.T)
         return self._moment(mean, rows)
 
     def normalised_product(self, block: Array) -> Array:
         """Return the mean of v q^T, (d, k), over their rows: v = x/|x|, q = Q^T x/|Q^T x|, Q the block."""
         values, axes = self.patients.population()
         rows = self.patients.rows(self.matrix)
-        turned = axes.T @ block
-        mean = unit_rows.normalised_product(rows, turned)
-        if len(rows) < self.patients.n:
-            mean *= self.patients.spread(rows)
-            mean += (1 - self.patients.spread(rows)) * unit_rows.expected_normalised_product(values, turned)
+        block_in_eigenbasis = axes.T @ block
+        mean = unit_rows.normalised_product(rows, block_in_eigenbasis)
+        if len(rows) < self.patients.n:  # the rows stand in for more: bring their mean back
+            mean *= self.patients.deviation_factor(rows)
+            expected = unit_rows.expected_normalised_product(values, block_in_eigenbasis)
+            mean += (1 - self.patients.deviation_factor(rows)) * expected
         return axes @ mean
 
     def _moment(self, matrix: Array, rows: Array) -> DenseMoment:
-        """Return the matrix, made symmetric to the last digit, exact where no row stands in for others."""
+        """Return the matrix as a symmetric moment, which is exact where no row stands in for others."""
         return DenseMoment((matrix + matrix.T) / 2, exact=len(rows) == self.patients.n)
 
 
@@ -145,10 +153,10 @@ class DrawnMoment(DenseMoment):
     patients: GaussianPatients = field(kw_only=True)
 
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
-        """Give moments of fresh patients, of these sizes in turn, in place of dealing the n patients.
+        """Return moments of fresh patients, one for each of these sizes, instead of dividing the n patients.
 
-        They are others than those of the matrix. A method that uses every patient once has, over draws
-        of patients, exactly this law; a product costs d^2 k, whatever the size.
+        These are other patients than those of the matrix. For a method that uses every patient once this has
+        exactly the same law over draws of patients, and a product costs d^2 k, whatever the size.
         """
         return (FreshMoment(self.patients.root(), self.patients.bound, size, rng) for size in sizes)
 
@@ -172,11 +180,12 @@ class DrawnShare(OfHeldRows):
 
     @property
     def features(self) -> int:
+        """Return the number of features, d."""
         return len(self.split.factor)
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
         """Return the product with `block` (see Moment)."""
-        matrix = self.dense()
+        matrix = self.dense()  # symmetric: its rows, transposed, are its columns
         return matrix @ block if rows is None else matrix[rows].T @ block
 
     def dense(self) -> Array:
@@ -195,7 +204,7 @@ class FreshMoment(OfHeldRows):
     Each call of `apply` or `dense` draws other patients. bound: what their rows are divided by.
     """
 
-    root: Array  # of the covariance, any, (d, d)
+    root: Array  # any R with R R^T the population's covariance, (d, d)
     bound: float
     n: int
     rng: np.random.Generator
@@ -203,18 +212,21 @@ class FreshMoment(OfHeldRows):
 
     @property
     def features(self) -> int:
+        """Return the number of features, d."""
         return len(self.root)
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
         """Return S Q with n S ~ Wishart(n, root root^T)/bound^2, exactly, for a fixed Q (see Moment).
 
-        With root^T Q = P R, P orthonormal: root Y R / n, Y = P L L^T + (I - P P^T) N L^T, where
-        L L^T ~ Wishart_k(n, I) by Bartlett and N is i.i.d. standard normal, (d, k).
+        It is S Q = root Y R / (n bound^2), where root^T Q = P R with P orthonormal, and
+        Y = P L L^T + (I - P P^T) N L^T, where L L^T ~ Wishart_k(n, I) by Bartlett and N is i.i.d. standard
+        normal, (d, k).
         """
         across = self.root if rows is None else self.root[rows]
         directions, upper = np.linalg.qr(linalg.narrow_product(across.T, block))
         factor = wishart.wishart_factor(self.n, directions.shape[1], self.rng)
         normal = self.rng.standard_normal((self.features, factor.shape[1]))
+        # What is left of N is orthogonal to P: (I - P P^T) N.
         normal -= directions @ (directions.T @ normal)
         mixed = (directions @ factor + normal) @ (factor.T @ upper)
         product = linalg.narrow_product(self.root, mixed)

@@ -42,17 +42,18 @@ class HeartColumn:
     category: float | None = None
 
 
-def _columns(measured: dict[str, Any]) -> list[HeartColumn]:
+def _columns(measurement: dict[str, Any]) -> list[HeartColumn]:
     """Return the columns of one stored measurement, standardised by public numbers alone.
 
+    measurement: its record in the JSON file, with a range, or with the categories' names by their codes.
     A number's range counts as four standard deviations wide. An indicator is standardised by the mean and
     the spread that it has where all categories are as frequent.
     """
-    key, title = measured["name"], measured["title"]
-    if "range" in measured:
-        low, high = measured["range"]
+    key, title = measurement["name"], measurement["title"]
+    if "range" in measurement:
+        low, high = measurement["range"]
         return [HeartColumn(key, title, (low + high) / 2, (high - low) / 4)]
-    named = measured["categories"]
+    named = measurement["categories"]
     share = 1 / max(len(named), 2)  # a single named category is one of two
     spread = math.sqrt(share * (1 - share))
     return [HeartColumn(key, f"{title}: {word}", share, spread, float(code)) for code, word in named.items()]
@@ -105,7 +106,7 @@ def absent() -> dict[str, dict[str, Absent]]:
     by_hospital = {}
     for hospital, values in recorded().items():
         zero = (values == 0) & _ZERO_IS_ABSENT
-        missing = np.isnan(values) | zero
+        missing = np.isnan(values) | zero  # (n_i, 13), as the values
         by_hospital[hospital] = {
             key: Absent(float(missing[:, j].mean()), float(zero[:, j].mean()))
             for j, key in enumerate(MEASUREMENTS)
@@ -122,10 +123,10 @@ def rows() -> dict[str, Array]:
         missing = np.isnan(values) | ((values == 0) & _ZERO_IS_ABSENT)
         encoded = np.empty((len(values), len(COLUMNS)))
         for j, column in enumerate(COLUMNS):
-            measured = positions[column.measurement]
-            raw = values[:, measured]
-            known = raw if column.category is None else (raw == column.category).astype(float)
-            encoded[:, j] = np.where(missing[:, measured], 0.0, (known - column.centre) / column.scale)
+            position = positions[column.measurement]
+            raw = values[:, position]
+            value = raw if column.category is None else (raw == column.category).astype(float)
+            encoded[:, j] = np.where(missing[:, position], 0.0, (value - column.centre) / column.scale)
         encoded.flags.writeable = False
         by_hospital[hospital] = encoded
     return by_hospital

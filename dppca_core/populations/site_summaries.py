@@ -31,16 +31,19 @@ class RowSite:
 
     @property
     def n(self) -> int:
+        """Return the number of patients."""
         return len(self.rows)
 
     @property
     def features(self) -> int:
+        """Return the number of columns, d."""
         return int(self.rows.shape[1])
 
     def bound(self, centre: Array, scale: Array, tail: float) -> float:
         """Return the public bound on standardised rows, beyond which they are clipped.
 
-        It depends on none of the arguments, which drawn hospitals need.
+        It is the stored one. The arguments are there because `DrawnSite.bound`, which stands in for this
+        method in simulations, needs them.
         """
         return self.longest
 
@@ -76,6 +79,7 @@ class DrawnSite:
 
     @property
     def features(self) -> int:
+        """Return the number of columns, d."""
         return len(self.mean)
 
     def bound(self, centre: Array, scale: Array, tail: float) -> float:
@@ -91,30 +95,32 @@ class DrawnSite:
 
     def moment(self, centre: Array, scale: Array, bound: float) -> Moment:
         """Return the second moment of the rows ((x - centre)/scale)/bound."""
-        off = self.own_mean - centre
-        about = self.own_covariance + np.outer(off, off)
+        offset = self.own_mean - centre
+        moment = self.own_covariance + np.outer(offset, offset)  # the second moment of x - centre
         return SiteMoment(
-            about / (np.outer(scale, scale) * bound**2), rows=lambda: (self.rows() - centre) / (scale * bound)
+            moment / (np.outer(scale, scale) * bound**2),
+            rows=lambda: (self.rows() - centre) / (scale * bound),
         )
 
     def rows(self) -> Array:
-        """Return the patients, the same each time, (min(n, MOST_ROWS), d)."""
-        return ROWS.get(self, self._draw_rows, 8 * min(self.n, MOST_ROWS) * self.features)
+        """Return the patients' rows x, the same each time, (min(n, MOST_ROWS), d)."""
+        return ROWS.get(self, self._draw_rows, size=8 * min(self.n, MOST_ROWS) * self.features)
 
     def _draw_rows(self) -> Array:
         """Draw rows with exactly the patients' mean and scatter.
 
         Given both, the scatter's part is uniformly random: Y with Y^T Y = n scatter, n - 1 rows, turned by a
-        reflection that takes the first axis to (1, ..., 1)/sqrt n, which leaves the mean alone. Of more
-        patients so many stand in for all, so that length-1 rows err as those of MOST_ROWS do.
+        reflection that takes the first axis to (1, ..., 1)/sqrt n, which leaves the mean alone. Of more than
+        MOST_ROWS patients so many stand in for all, so that length-1 rows err as those of MOST_ROWS do.
         """
         count = min(self.n, MOST_ROWS)
-        spread = self.own_covariance * (count / (count - 1))
+        spread = self.own_covariance * (count / (count - 1))  # the moment of count - 1 rows Y
         rng = np.random.default_rng(self.seed)
         deviations = np.zeros((count, self.features))
+        # The first row stays zero: it is the axis that the reflection turns to the mean.
         deviations[1:] = unit_rows.draw_rows_given_moment(spread, count - 1, rng)
         mirror = np.full(count, -1 / math.sqrt(count))
-        mirror[0] += 1
+        mirror[0] += 1  # the normal of the reflection's plane: first axis less (1, ..., 1)/sqrt n
         mirror /= np.linalg.norm(mirror)
         deviations -= 2 * np.outer(mirror, mirror @ deviations)
         return self.own_mean + deviations
@@ -128,6 +134,7 @@ class SiteMoment(DenseMoment):
 
     @cached_property
     def _patients(self) -> RowMoment:
+        """Return the moment that holds the drawn rows, (n, d), which are drawn once."""
         return RowMoment(self.rows())
 
     def held_rows(self) -> UnitMoments:
@@ -146,14 +153,15 @@ def gaussian_length(mean: Array, covariance: Array, tail: float) -> float:
     K(t) = sum_j -log(1 - 2 lambda_j t)/2 + m_j^2 t/(1 - 2 lambda_j t), m the mean along eigenvector j.
     """
     values, vectors = np.linalg.eigh(covariance)
-    square = (vectors.T @ mean) ** 2
-    edge = 0.5 / float(values[-1])
+    mean_squares = (vectors.T @ mean) ** 2
+    edge = 0.5 / float(values[-1])  # t lies below it
 
     def length(share: float) -> float:
-        """Return the bound on B^2 at t, given as a share of the largest that is allowed."""
+        """Return the bound on B^2 at t, given as a share of its upper limit, 1/(2 max lambda)."""
         t = edge * share
-        left = 1 - 2 * values * t
-        k = float((square * t / left).sum() - 0.5 * np.log(left).sum())
+        factors = 1 - 2 * values * t
+        k = float((mean_squares * t / factors).sum() - 0.5 * np.log(factors).sum())  # K(t)
         return (k - math.log(tail)) / t
 
+    # Every t gives a bound that holds, so that a search that stops early only makes it longer.
     return math.sqrt(float(minimize_scalar(length, bounds=(1e-3, 0.999), method="bounded").fun))

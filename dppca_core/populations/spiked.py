@@ -33,22 +33,23 @@ def norm_tail(eigenvalues: Array, tilt: float) -> tuple[float, float]:
     """Return (x, log P(|row|^2 > x)) at the saddlepoint `tilt`, for a Gaussian row with these eigenvalues.
 
     A saddlepoint t stands for a length: each gives a squared length x and the chance that a row is longer. So
-    a caller who wants the length of a given chance searches over t.
+    a caller who wants the length of a given chance searches over t. eigenvalues: of the row's covariance.
 
     |row|^2 = sum lambda_j chi2_1 has K(t) = -1/2 sum log(1 - 2 lambda_j t); x = K'(t), and
     P(> x) = Q(w) + phi(w) (1/u - 1/w), w = sqrt(2 (t x - K)), u = t sqrt(K'')
     (Lugannani & Rice 1980), w with the sign of t. tilt lies below 1/(2 max lambda).
     """
-    log_shrunk = np.log1p(-2 * eigenvalues * tilt)
-    ratio = eigenvalues * np.exp(-log_shrunk)
-    x = float(ratio.sum())
-    variance = 2 * float(ratio @ ratio)
+    log_factors = np.log1p(-2 * eigenvalues * tilt)  # log(1 - 2 lambda_j t)
+    tilted = eigenvalues * np.exp(-log_factors)
+    x = float(tilted.sum())  # K'(t)
+    variance = 2 * float(tilted @ tilted)  # K''(t)
+    # Near the mean u and w agree, so that 1/u - 1/w would lose all its digits to rounding.
     w = u = tilt * math.sqrt(variance)
     if abs(u) > 1e-3:
-        w = math.copysign(math.sqrt(2 * (tilt * x + 0.5 * float(log_shrunk.sum()))), tilt)
+        w = math.copysign(math.sqrt(2 * (tilt * x + 0.5 * float(log_factors.sum()))), tilt)
         poles = 1 / u - 1 / w
-    else:  # at the mean the two poles cancel and leave minus a sixth of the skewness
-        poles = -8 * float((ratio**3).sum()) / (6 * variance**1.5)
+    else:  # their limit at the mean: minus a sixth of the skewness
+        poles = -8 * float((tilted**3).sum()) / (6 * variance**1.5)
     # Q(w) and phi(w) share e^(-w^2/2): erfcx keeps their sum exact far out in the tail.
     scaled = 0.5 * float(erfcx(w / math.sqrt(2))) + poles / math.sqrt(2 * math.pi)
     return x, math.log(scaled) - w * w / 2
@@ -57,7 +58,7 @@ def norm_tail(eigenvalues: Array, tilt: float) -> tuple[float, float]:
 def norm_bound(eigenvalues: Array, n: int, failure: float = 0.01) -> float:
     """Return a length B such that the longest of n independent Gaussian rows exceeds it with P = `failure`.
 
-    It serves as the public bound of a simulated population's rows.
+    It serves as the public bound of a simulated population's rows. eigenvalues: of the rows' covariance.
 
     Solves P(|row|^2 > B^2) = 1 - (1 - failure)^(1/n) by the saddlepoint tail (relative error below
     1 % there). Clipping at B then changes the simulation's law by at most `failure` in total
@@ -67,16 +68,16 @@ def norm_bound(eigenvalues: Array, n: int, failure: float = 0.01) -> float:
     """
     checks.whole(1, n=n)
     checks.inside_unit_interval(failure=failure)
-    tail = -math.expm1(math.log1p(-failure) / n)
-    edge = 0.5 / float(eigenvalues.max())
+    chance = -math.expm1(math.log1p(-failure) / n)  # that a single row is longer
+    edge = 0.5 / float(eigenvalues.max())  # every tilt lies below it
 
     def tail_at(depth: float) -> tuple[float, float]:
-        """Return `norm_tail` at a tilt given by its depth, on which the search has no edge."""
+        """Return (x, log P(|row|^2 > x)) at the tilt edge (1 - exp(-depth)): depth may be any number."""
         return norm_tail(eigenvalues, edge * -math.expm1(-depth))
 
     # depth runs over all tilts below the edge: 0 is the mean, -5 leaves the tail at 1, and 30 is beyond
     # any tail that double precision holds.
-    depth = brentq(lambda depth: tail_at(depth)[1] - math.log(tail), -5.0, 30.0, xtol=1e-12)
+    depth = brentq(lambda depth: tail_at(depth)[1] - math.log(chance), -5.0, 30.0, xtol=1e-12)
     return math.sqrt(tail_at(float(depth))[0])
 
 
@@ -92,6 +93,7 @@ def hospital_sizes(n: int, providers: int, largest_share: float = 0.0) -> tuple[
     if providers == 1 or largest_share <= 1 / providers:
         small, extra = divmod(n, providers)
         return tuple(small + (i < extra) for i in range(providers))
+    # Every other hospital gets one patient at least.
     first = min(max(round(n * largest_share), 1), n - (providers - 1))
     return (first, *hospital_sizes(n - first, providers - 1))
 
@@ -104,34 +106,36 @@ ROOTS = ByteCache(128 * 2**20)
 def _eigenvectors(d: int, k: int, s: int, seed: int) -> Array:
     """Return a population's eigenvectors U, (d, d) orthogonal, drawn from its seed and then kept.
 
-    The sparse spikes come first, then a uniformly random orthonormal complement.
+    The k spikes come first, each on the same s of the d features; then a uniformly random orthonormal
+    complement.
     """
-    return VECTORS.get((d, k, s, seed), lambda: _new_eigenvectors(d, k, s, seed), 8 * d**2)
+    return VECTORS.get((d, k, s, seed), lambda: _new_eigenvectors(d, k, s, seed), size=8 * d**2)
 
 
 def _new_eigenvectors(d: int, k: int, s: int, seed: int) -> Array:
-    """Draw what `_eigenvectors` keeps."""
+    """Draw the eigenvectors that `_eigenvectors` keeps, (d, d), read-only."""
     rng = np.random.default_rng([seed, d, k, s])
     support = np.sort(rng.permutation(d)[:s])  # not the first s: ties in sorting would favour those
     vectors = rng.standard_normal((d, d))
     vectors[:, :k] = 0.0
     vectors[support, :k] = rng.standard_normal((s, k))
+    # Orthonormalising from left to right keeps the first k columns in the span of the sparse ones.
     full, _ = qr(vectors, overwrite_a=True, check_finite=False)
     orthogonal: Array = np.ascontiguousarray(full)
-    # The reflections leave rounding where the spikes are exactly zero.
-    off = np.setdiff1d(np.arange(d), support)
-    orthogonal[off, :k] = 0.0
+    # The reflections of the QR decomposition leave rounding where the spikes are exactly zero.
+    outside = np.setdiff1d(np.arange(d), support)
+    orthogonal[outside, :k] = 0.0
     orthogonal.flags.writeable = False
     return orthogonal
 
 
 def _root(model: SpikedModel) -> Array:
     """Return a root U diag(sqrt lambda) of the covariance, (d, d), column-major for BLAS, and keep it."""
-    return ROOTS.get(model, lambda: _new_root(model), 8 * model.d**2)
+    return ROOTS.get(model, lambda: _new_root(model), size=8 * model.d**2)
 
 
 def _new_root(model: SpikedModel) -> Array:
-    """Return what `_root` keeps."""
+    """Build the root that `_root` keeps, (d, d), read-only."""
     vectors = _eigenvectors(model.d, model.k, model.s, model.seed)
     root = np.asfortranarray(vectors * np.sqrt(model.eigenvalues))
     root.flags.writeable = False
@@ -169,7 +173,7 @@ class PooledDraw:
         """
         if sum(sizes) != self.n:
             raise ValueError(f"providers must add up to n = {self.n}, got {sum(sizes)}")
-        if len(sizes) == 1:
+        if len(sizes) == 1:  # a single hospital has the pooled moment itself
             return Cohort((Provider(self.n, self.moment),), self.moment, self.bound)
         # A copy of the generator, so that every division of these patients is drawn from the same numbers.
         split = Split(self.factor, sizes, copy.deepcopy(self.rng))
@@ -213,7 +217,7 @@ class SpikedModel:
         checks.whole(0, seed=self.seed)
         for spike in self.spikes:
             checks.positive(spike=spike)
-            checks.within(1e-100, 1e100, spike=spike)
+            checks.within(1e-100, 1e100, spike=spike)  # squares of eigenvalues neither vanish nor overflow
         if len(self.spikes) != self.k or list(self.spikes) != sorted(self.spikes, reverse=True):
             raise ValueError(f"spike must be one number or k = {self.k} descending, got {self.spike!r}")
         if not isinstance(self.bulk, tuple) or len(self.bulk) != 2:
@@ -232,7 +236,7 @@ class SpikedModel:
     @property
     def eigenvalues(self) -> Array:
         """Return all d eigenvalues of the covariance, descending, in the units of the data squared."""
-        rng = np.random.default_rng([self.seed, 1])
+        rng = np.random.default_rng([self.seed, 1])  # not the stream that the basis is drawn from
         bulk = np.sort(rng.uniform(*self.bulk, self.d - self.k))[::-1]
         return np.concatenate([np.array(self.spikes, dtype=np.float64), bulk])
 
@@ -255,9 +259,10 @@ class SpikedModel:
         Returns:
             The diagonal of block^T covariance block, (m,).
         """
-        rows = np.flatnonzero(block.any(axis=1))
-        along = block[rows].T @ _root(self)[rows]
-        result: Array = np.einsum("ij,ij->i", along, along)
+        nonzero = np.flatnonzero(block.any(axis=1))
+        # block^T covariance block = projected projected^T, of which only the diagonal is computed.
+        projected = block[nonzero].T @ _root(self)[nonzero]
+        result: Array = np.einsum("ij,ij->i", projected, projected)
         return result
 
     def norm_bound(self, n: int, failure: float = 0.01) -> float:
@@ -311,7 +316,10 @@ class SpikedModel:
 
     @property
     def signal(self) -> float:
-        """Return k lambda_k/tr Sigma, which rules of public numbers take as declared."""
+        """Return k lambda_k/tr Sigma, about the share of all variance that the k spikes carry.
+
+        Rules that recommend settings take it as publicly declared.
+        """
         return self.k * self.spikes[-1] / float(self.eigenvalues.sum())
 
     def draw_pooled(
@@ -343,6 +351,8 @@ class SpikedModel:
         # Hospitals' shares have a generator of their own, so that the patients do not depend on the division.
         main, shares = rng.spawn(2)
         factor = wishart_factor(n, self.d, main)
+        # Now factor is A with A A^T ~ Wishart(n, I), and it becomes root A/(bound sqrt n). dtrmm multiplies
+        # by a triangular A in half the time.
         if n >= self.d:
             factor = dtrmm(1 / (bound * math.sqrt(n)), factor, _root(self), side=1, lower=1)
         else:

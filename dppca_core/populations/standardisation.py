@@ -39,7 +39,7 @@ PAID = ("pooled", "within-site")
 SPREAD_OF_MEANS = 0.5
 SPREAD_OF_VARIANCES = 0.5
 # Limits of a column's variance in public units, so that a constant column is not magnified.
-_LEAST, _MOST = 1 / 16, 16.0
+_LEAST_VARIANCE, _MOST_VARIANCE = 1 / 16, 16.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,11 +64,14 @@ class Summary:
 
 
 def sensitivities(budget: Budget) -> tuple[float, float]:
-    """Return D_1 and D_2, of the sums of u and of u^2; the proof is in the module's text."""
+    """Return D_1 and D_2, the most by which one patient moves the sums of u and of u^2, |u| <= 1.
+
+    The proof is in the module's text.
+    """
     return (2.0, math.sqrt(2)) if budget.neighbours == "replace-one" else (1.0, 1.0)
 
 
-def multiplier(budget: Budget, share: float) -> float:
+def mean_and_spread_multiplier(budget: Budget, share: float) -> float:
     """Return the noise multiplier z_1 = z_2, std over sensitivity, of the means' and of the spreads' release.
 
     Both together take `share` of the budget.
@@ -76,6 +79,7 @@ def multiplier(budget: Budget, share: float) -> float:
     """
     checks.inside_unit_interval(share=share)
     checks.one_of(("exact",), accounting=budget.accounting)
+    # Each of the two has half of the share of 1/z^2, so its own 1/z^2 is share/2 of the budget's.
     return gaussian.noise_multiplier(budget) * math.sqrt(2 / share)
 
 
@@ -84,30 +88,30 @@ def remaining_budget(budget: Budget, share: float) -> Budget:
 
     Raises ValueError unless 0 < share < 1 and the accounting is exact.
     """
-    multiplier(budget, share)  # for what it raises
+    mean_and_spread_multiplier(budget, share)  # raises for what cannot be divided
     return gaussian.remaining(budget, share)
 
 
 def spends(budget: Budget, share: float) -> tuple[Event, ...]:
     """Return what means and spreads cost each hospital's own patients: two Gaussian releases."""
-    z = multiplier(budget, share)
+    z = mean_and_spread_multiplier(budget, share)
     return (Release(z), Release(z))
 
 
 def release(site: Site, bound: float, budget: Budget, share: float, rng: np.random.Generator) -> Summary:
     """Return noisy means and mean squares of one hospital, in public units.
 
-    bound: the public length to which rows are clipped for it. share: of the budget, for both.
+    bound: the public length to which rows are clipped for it. share: of the budget, for both together.
     This is the only step here that releases something of private rows; `cohort` reads them for the PCA.
     """
-    z = multiplier(budget, share)
-    mean, square = site.means(bound)
-    by_mean, by_square = (moved * z / site.n for moved in sensitivities(budget))
+    z = mean_and_spread_multiplier(budget, share)
+    mean, square = site.means(bound)  # of rows divided by the bound, whose unit is restored below
+    mean_std, square_std = (sensitivity * z / site.n for sensitivity in sensitivities(budget))
     return Summary(
-        (mean + by_mean * rng.standard_normal(site.features)) * bound,
-        (square + by_square * rng.standard_normal(site.features)) * bound**2,
-        by_mean * bound,
-        by_square * bound**2,
+        (mean + mean_std * rng.standard_normal(site.features)) * bound,
+        (square + square_std * rng.standard_normal(site.features)) * bound**2,
+        mean_std * bound,
+        square_std * bound**2,
     )
 
 
@@ -122,7 +126,7 @@ def pool(summaries: Sequence[Summary], sizes: Sequence[int]) -> Summary:
 
     Noises are independent, so their variances add. This costs no privacy: it reads what was released.
     """
-    weights = np.array(sizes) / sum(sizes)
+    weights = np.array(sizes) / sum(sizes)  # sizes: patients of each hospital, which are public
     pairs = list(zip(weights, summaries, strict=True))
     return Summary(
         np.sum([w * s.mean for w, s in pairs], axis=0),
@@ -141,11 +145,11 @@ def constants(summary: Summary) -> Constants:
     """
     noise = summary.mean_std**2
     centre = summary.mean * SPREAD_OF_MEANS**2 / (SPREAD_OF_MEANS**2 + noise)
-    variance = summary.square - summary.mean**2 + noise  # to the mean's square noise adds its own
+    variance = summary.square - summary.mean**2 + noise  # its noise makes the mean's square too large
     # The variance of the noise in this variance, to first order.
-    uncertain = summary.square_std**2 + 4 * summary.mean**2 * noise
-    variance = 1 + (variance - 1) * SPREAD_OF_VARIANCES**2 / (SPREAD_OF_VARIANCES**2 + uncertain)
-    return Constants(centre, np.sqrt(np.clip(variance, _LEAST, _MOST)))
+    variance_noise = summary.square_std**2 + 4 * summary.mean**2 * noise
+    variance = 1 + (variance - 1) * SPREAD_OF_VARIANCES**2 / (SPREAD_OF_VARIANCES**2 + variance_noise)
+    return Constants(centre, np.sqrt(np.clip(variance, _LEAST_VARIANCE, _MOST_VARIANCE)))
 
 
 def public_constants(features: int) -> Constants:
@@ -191,6 +195,7 @@ def cohort(sites: Sequence[Site], by: Sequence[Constants], tail: float) -> Cohor
     by: the constants of each hospital. tail: the chance that a row of a simulated hospital exceeds the bound.
     """
     pairs = list(zip(sites, by, strict=True))
+    # The longest of the hospitals' bounds serves all, so that their rows are divided by the same number.
     bound = max(site.bound(its.centre, its.scale, tail) for site, its in pairs)
     providers = (Provider(site.n, site.moment(its.centre, its.scale, bound)) for site, its in pairs)
     return Cohort.together(providers, bound)

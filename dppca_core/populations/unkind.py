@@ -20,7 +20,7 @@ from dppca_core.cohort import Cohort
 from dppca_core.numerics import linalg
 
 RESIDUALS = ("normal", "exponential", "lognormal")
-_BOUND = 3.0  # public, in root mean square lengths
+_BOUND_IN_RMS = 3.0  # the public bound, in root mean square lengths of a row
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class UnkindSetting:
         basis[support] = linalg.orthonormalise(rng.standard_normal((self.s, self.k)))
         scores = rng.standard_normal((self.n, self.k)) * np.sqrt(self.spikes)
         rows = scores @ basis.T + np.sqrt(self.bulk) * self._residuals(rng)
-        if self.heavy:
+        if self.heavy:  # a normal row times this factor has Student's t with 4 degrees of freedom
             rows *= np.sqrt(4 / rng.chisquare(4, (self.n, 1)))
         return rows, basis
 
@@ -79,9 +79,9 @@ class UnkindSetting:
         """Draw residuals e of mean 0 and variance 1, (n, d)."""
         shape = (self.n, self.d)
         if self.residuals == "exponential":
-            return rng.exponential(size=shape) - 1
+            return rng.exponential(size=shape) - 1  # an exponential number has mean 1 and variance 1
         if self.residuals == "lognormal":
-            drawn = rng.lognormal(size=shape)
+            drawn = rng.lognormal(size=shape)  # of mean e^(1/2) and variance e (e - 1)
             centred: Array = (drawn - np.exp(0.5)) / np.sqrt(np.e * (np.e - 1))
             return centred
         return rng.standard_normal(shape)
@@ -89,7 +89,8 @@ class UnkindSetting:
     def draw(self, rng: np.random.Generator) -> tuple[Cohort, Array]:
         """Draw the hospitals, with rows clipped to a public bound, and the true components, (d, k)."""
         rows, basis = self.rows(rng)
-        bound = _BOUND * float(np.sqrt(sum(self.spikes) + self.d * self.bulk))
+        # The variances of a row's entries add up to k spikes and d residual variances.
+        bound = _BOUND_IN_RMS * float(np.sqrt(sum(self.spikes) + self.d * self.bulk))
         return Cohort.from_rows(np.array_split(rows, self.providers), bound), basis
 
 

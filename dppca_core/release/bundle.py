@@ -23,7 +23,7 @@ from dppca_core.release.request import Request
 from dppca_core.tables import safe_csv
 
 NAME = "private-release.zip"
-_MOMENT = (1980, 1, 1, 0, 0, 0)  # a fixed date, the earliest in a ZIP: the same bytes whenever it is built
+_ZIP_DATE = (1980, 1, 1, 0, 0, 0)  # a fixed date, the earliest in a ZIP: the same bytes whenever it is built
 APPLY = '''\
 """Score new rows by this release: python apply.py new-rows.csv scores.csv [saved-dictionary.json].
 
@@ -49,7 +49,7 @@ scores[new.kept] = rows @ np.transpose(release["components"])
 names = ",".join(f"component {i + 1}" for i in range(scores.shape[1]))
 np.savetxt(sys.argv[2], scores, "%.17g", ",", header=names, comments="")
 '''
-_ABOUT = {
+_FILE_NOTES = {
     "README.txt": "this list",
     "components.csv": "the components, a line for each feature; ± is twice the noise in a loading",
     "dictionary.json": "the public dictionary: columns, ranges, categories, fills, the bound of rows",
@@ -112,15 +112,15 @@ def files(document: Mapping[str, Any], account: Account, entry: Entry) -> dict[s
     }
     texts = {
         "components.csv": safe_csv(loadings(document)),
-        "dictionary.json": _json(document["public"].get("dictionary", {})),
-        "release.json": _json(document),
-        "guarantee.md": _guarantee(document, budget, account, request),
+        "dictionary.json": _to_json(document["public"].get("dictionary", {})),
+        "release.json": _to_json(document),
+        "guarantee.md": _guarantee_text(document, budget, account, request),
         "ledger.jsonl": ledger_lines(account, entry),
-        "recipe.json": _json(plain),
+        "recipe.json": _to_json(plain),
         "registry-record.yaml": registry_record.to_yaml(document),
         "apply.py": APPLY,
     }
-    listed = "".join(f"{name}: {_ABOUT[name]}.\n" for name in _ABOUT)
+    listed = "".join(f"{name}: {_FILE_NOTES[name]}.\n" for name in _FILE_NOTES)
     return {"README.txt": listed} | texts
 
 
@@ -135,14 +135,14 @@ def pack(texts: Mapping[str, str]) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for name, text in texts.items():
-            member = zipfile.ZipInfo(name, _MOMENT)
+            member = zipfile.ZipInfo(name, _ZIP_DATE)
             # Unix and its file mode, on whatever system it is built: the bytes must not depend on that.
             member.create_system, member.external_attr = 3, 0o644 << 16
             archive.writestr(member, text.encode(), zipfile.ZIP_DEFLATED)
     return packed.getvalue()
 
 
-def _guarantee(
+def _guarantee_text(
     document: Mapping[str, Any], budget: Mapping[str, Any], account: Account, request: Request
 ) -> str:
     """Return guarantee.md: what the release promises and of whom, what is public, and what was spent.
@@ -151,13 +151,13 @@ def _guarantee(
     """
     counted = "patient" if request.averaged or request.rows_per_patient == 1 else "row"
     n, delta = sum(document["hospitals"]), budget["delta"]
-    below = f"δ is below 1/n: δ n = {delta * n:.3g}"
+    delta_text = f"δ is below 1/n: δ n = {delta * n:.3g}"
     if delta * n >= 1:
-        below = (
+        delta_text = (
             f"**δ is not below 1/n**: δ n = {delta * n:.3g}, so that it could publish some {counted}s in full"
         )
     of_row = f"- ε for a row: {budget['epsilon']:.4g}.\n" if counted == "row" else ""
-    how = document.get(how_chosen.KEY, how_chosen.NOT_STATED)  # releases of earlier versions lack it
+    choice = document.get(how_chosen.KEY, how_chosen.NOT_STATED)  # releases of earlier versions lack it
     code = document.get("code") or {}
     return f"""\
 # What this release promises
@@ -166,7 +166,7 @@ def _guarantee(
 
 - Unit of privacy: a {counted}. {n:,} {counted}s count, and their number is public.
 {of_row}- ε for a patient, with all their rows: {request.patient_epsilon:.4g}.
-- δ = {delta:.3g}, and 1/n = {1 / n:.3g}. {below}.
+- δ = {delta:.3g}, and 1/n = {1 / n:.3g}. {delta_text}.
 - Neighbours: {budget["neighbours"]}. Noise by {document["calibration"]}.
 - {document["noise"]}
 
@@ -174,12 +174,12 @@ def _guarantee(
 
 - The dictionary (dictionary.json): names, ranges, categories, fills and the bound of rows.
 - How many {counted}s each hospital has (hospitals in release.json).
-- How columns and k were chosen: {escape(how, quote=False)}.
+- How columns and k were chosen: {escape(choice, quote=False)}.
 - What was asked for (recipe.json), and when: {document["at"]}.
 
 ## All releases on the same account
 
-{_spent(account)}
+{_spent_sentence(account)}
 A patient who is in another table, or on another account, loses more: add up what both cost.
 
 ## Scores of new rows
@@ -195,21 +195,23 @@ Version {code.get("version") or "not known"}, commit {code.get("commit") or "not
 """
 
 
-def _spent(account: Account) -> str:
+def _spent_sentence(account: Account) -> str:
     """Return the sentence on what all releases of an account cost together, for a row and for a patient."""
     if account.limit is None:
         return "No limit is known."
-    many = len(account.entries)
-    # A limit is for one row; the patient with the most rows, as stated for any release, loses the most.
-    most = max((entry.rows_per_patient or 1 for entry in account.entries), default=1)
+    releases = len(account.entries)
+    # A limit is for one row; the patient with the most rows, as stated for any release, loses the most. A
+    # release that states none is of patients with one row.
+    most_rows = max((entry.rows_per_patient or 1 for entry in account.entries), default=1)
     spent, limit = f"{account.spent().epsilon:.4g}", f"{account.limit.epsilon:.4g}"
-    by = f"by {many:,} release{'' if many == 1 else 's'}, at δ = {account.limit.delta:.3g}."
-    if most == 1:
+    by = f"by {releases:,} release{'' if releases == 1 else 's'}, at δ = {account.limit.delta:.3g}."
+    if most_rows == 1:
         return f"With this release ε = {spent} of a limit of {limit} is spent, {by}"
-    of_patient = f"{account.spent_by_patient(most):.4g} for a patient with {most:,} rows"
+    of_patient = f"{account.spent_by_patient(most_rows):.4g} for a patient with {most_rows:,} rows"
     of_row = f"With this release ε = {spent} for a row"
     return f"{of_row}, and {of_patient}, is spent, {by} The limit for a row is {limit}."
 
 
-def _json(plain: Any) -> str:
+def _to_json(plain: Any) -> str:
+    """Return plain JSON as the text of a file, indented for whoever reads it."""
     return json.dumps(plain, indent=1, ensure_ascii=False)

@@ -48,20 +48,20 @@ def commit(root: Path) -> str | None:
         name = head.removeprefix("ref:").strip()
         if name != head:  # HEAD names a branch and not a hash: look the branch up
             head = next(
-                (loose for folder in (git, common) if (loose := _loose(folder / name))),
-                _packed(common / "packed-refs", name),
+                (loose for folder in (git, common) if (loose := _hash_in_own_file(folder / name))),
+                _hash_in_packed_refs(common / "packed-refs", name),
             )
     except (OSError, ValueError):
         return None
     return head if _COMMIT.fullmatch(head) else None
 
 
-def _loose(path: Path) -> str:
+def _hash_in_own_file(path: Path) -> str:
     """Return the hash in a branch's own file, "" where there is no such file."""
     return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
 
 
-def _packed(path: Path, name: str) -> str:
+def _hash_in_packed_refs(path: Path, name: str) -> str:
     """Return the hash of a branch in packed-refs, one file for many branches; "" where it is not in there."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     return next((line.split()[0] for line in lines if line.endswith(f" {name}")), "")

@@ -37,11 +37,11 @@ class CohortsInMemory(LinesInMemory, Cohorts):
         """Put the list and the sketches of a former session of the same visitor before this one's."""
         before = former.sketches._kept
         # Lines name their sketch by its number, which grows by the number of sketches put before it.
-        moved = [
+        renumbered = [
             {**line, "sketch": line["sketch"] + len(before)} if "sketch" in line else line
             for line in self._kept
         ]
-        self._kept, self.sketches._kept = [*former._kept, *moved], [*before, *self.sketches._kept]
+        self._kept, self.sketches._kept = [*former._kept, *renumbered], [*before, *self.sketches._kept]
 
 
 class ListOnDisk(Lines):
@@ -88,33 +88,33 @@ class CohortsOnDisk(ListOnDisk, Cohorts):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder / "cohorts.index", _check_line)
         self.sketches = ListOnDisk(folder / "cohorts.sketches")
-        self._hidden = folder / "cohorts.secret"
+        self._secret_path = folder / "cohorts.secret"
 
     @property
     def secret(self) -> bytes:
         """Return the secret of sketches and owners, 32 bytes, which is drawn when it is first asked for."""
-        if not self._hidden.exists():
+        if not self._secret_path.exists():
             with self.exclusive():
-                if not self._hidden.exists():  # else another process drew it while this one waited
+                if not self._secret_path.exists():  # else another process drew it while this one waited
                     self._begin()
-        secret = self._hidden.read_bytes()
+        secret = self._secret_path.read_bytes()
         if len(secret) != 32:
-            raise ValueError(DAMAGED.format(name=self._hidden.name))
+            raise ValueError(DAMAGED.format(name=self._secret_path.name))
         return secret
 
     def _begin(self) -> None:
         """Write the first line and a new secret. Raises ValueError where the list has tables already."""
         if len(self._lines()) > 1:  # the secret was lost: these tables' sketches cannot be compared any more
-            raise ValueError(DAMAGED.format(name=self._hidden.name))
+            raise ValueError(DAMAGED.format(name=self._secret_path.name))
         if not self._lines():
             self._append(dict(_HEADER))
-        journal.replace(self._hidden, secrets.token_bytes(32))
+        journal.replace(self._secret_path, secrets.token_bytes(32))
 
     def _lines(self) -> list[Line]:
         """Return all lines. Raises ValueError too where the list is gone but its secret is there."""
         # Look for the secret first: it is written last, so one that is there promises a list. If the list
         # was read first, another process could write both in between, and the list would seem lost.
-        begun = self._hidden.exists()
+        begun = self._secret_path.exists()
         lines = super()._lines()
         # The first line must hold all that `_HEADER` holds.
         if (begun and not lines) or (lines and lines[0] | _HEADER != lines[0]):

@@ -97,15 +97,16 @@ class Cohorts(Lines):
         Its own keys are among them, and its number of rows once it is listed.
         """
         lines = self._lines()
-        cohort = _Groups(lines).members(keys)
+        cohort_keys = _Groups(lines).members(keys)
         # A "joined" line comes before the line of its newest table and begins with another's present key. Put
         # such lines last, so that keys are in the order in which tables came, each table's oldest first.
         in_order = sorted(lines, key=lambda line: line["kind"] == "joined")
-        members = [key for line in in_order for key in _keys(line) if key in cohort]
+        members = [key for line in in_order for key in _keys(line) if key in cohort_keys]
         rows = {
             size
             for line in lines
-            if line["kind"] in ("extract", "rows") and cohort & set(_keys(line))
+            if line["kind"] in ("extract", "rows") and cohort_keys & set(_keys(line))
+            # A "rows" line has a list of sizes, an "extract" line the size of its table.
             for size in (line["rows"] if line["kind"] == "rows" else [line["rows"]])
         }
         return Members(tuple(dict.fromkeys((*members, *keys))), frozenset(rows))
@@ -115,9 +116,9 @@ class Cohorts(Lines):
         return [cohort for cohort, _ in self._visible(owner)]
 
     def cohort(self, keys: Sequence[str], owner: str | None) -> PatientCohort | None:
-        """Return the cohort of a table if the owner has brought that table or another of the cohort."""
-        cohort = self.members(keys).keys
-        return next((visible for visible in self.cohorts(owner) if visible.key in cohort), None)
+        """Return a table's cohort as its owner sees it; None unless the owner has brought a table of it."""
+        cohort_keys = self.members(keys).keys
+        return next((visible for visible in self.cohorts(owner) if visible.key in cohort_keys), None)
 
     def shared(self, keys: Sequence[str], owner: str | None) -> bool:
         """Return whether another owner brought a table of this table's cohort; False for the owner None."""
@@ -159,9 +160,9 @@ class Cohorts(Lines):
         members = set(self.members(keys).keys)
         result = []
         others = [(cohort, lines) for cohort, lines in self._visible(owner) if cohort.key not in members]
-        kept = self.sketches._lines() if others else ()
+        sketches = self.sketches._lines() if others else ()
         for cohort, lines in others:
-            compared = (_sketch(kept, line).likeness(sketch) for line in lines)
+            compared = (_sketch_of(line, sketches).likeness(sketch) for line in lines)
             reasons = [likeness for likeness in compared if likeness is not None]
             if reasons:
                 result.append((cohort, max(reasons, key=_strength)))
@@ -186,9 +187,10 @@ class Cohorts(Lines):
         digest = self.mark(owner)
         with self.exclusive():
             check()
-            named = max((line.get("sketch", 0) for line in self._lines()), default=0)
-            many = len(self.sketches._lines())
-            if named > many:  # sketches are gone: a new one would get a number that another table names
+            last_named = max((line.get("sketch", 0) for line in self._lines()), default=0)
+            sketches = len(self.sketches._lines())
+            # If sketches are gone, a new one would get a number that another table names.
+            if last_named > sketches:
                 raise ValueError(DAMAGED.format(name="cohorts.sketches"))
             lines: list[Line] = []
             # Join before the table is listed: after a crash in between, a listed table that has not joined
@@ -198,7 +200,7 @@ class Cohorts(Lines):
             if not self.holds(extract.keys, owner, patients):
                 self.sketches._append(sketch.to_plain())
                 line = {"kind": "extract", **extract._asdict(), "keys": list(extract.keys), "at": now}
-                lines.append(line | {"owner": digest, "patients": patients, "sketch": many + 1})
+                lines.append(line | {"owner": digest, "patients": patients, "sketch": sketches + 1})
             self._append(*lines)
 
     def rename(self, key: str, name: str, owner: str | None) -> None:
@@ -247,10 +249,13 @@ class Cohorts(Lines):
         return digest.hexdigest()
 
 
-def _sketch(kept: Sequence[Line], line: Line) -> Sketch:
-    """Return the sketch that an "extract" line names, from the list of sketches."""
+def _sketch_of(line: Line, sketches: Sequence[Line]) -> Sketch:
+    """Return the sketch that an "extract" line names by its number, from 1, in the list of sketches.
+
+    Raises ValueError where there is none, which means that the list is damaged.
+    """
     try:
-        return Sketch.from_plain(kept[line["sketch"] - 1])
+        return Sketch.from_plain(sketches[line["sketch"] - 1])
     except (IndexError, KeyError, TypeError, ValueError):
         raise ValueError(DAMAGED.format(name="cohorts.sketches")) from None
 
@@ -262,7 +267,10 @@ def check_name(name: str) -> None:
 
 
 def _strength(likeness: Likeness) -> tuple[int, float]:
-    """Return by what reasons are sorted: common patients are the best evidence, then by the share."""
+    """Return what reasons are sorted by, the best evidence last: its kind, then the share that is alike.
+
+    Common patients are the best, then rows, columns, and a table's shape.
+    """
     return -("patients", "rows", "columns", "shape").index(likeness.kind), likeness.share
 
 
@@ -278,6 +286,7 @@ class _Groups:
     """
 
     def __init__(self, lines: Sequence[Line]) -> None:
+        """Link the keys that each line of the list names."""
         self._parent: dict[str, str] = {}
         for line in lines:
             for first, second in zip(_keys(line), _keys(line)[1:], strict=False):
@@ -285,6 +294,7 @@ class _Groups:
 
     def root(self, key: str) -> str:
         """Return the key that stands for the cohort of this key."""
+        # Go up from parent to parent; the root has none.
         while key != (key := self._parent.get(key, key)):
             pass
         return key

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 ACCOUNTINGS = ("exact", "zcdp")  # for real patients; the constants that papers print may spend more
 MOST_FEATURES = 400  # drawing a larger matrix takes many seconds
-_EXACT = 53  # bits of an integer that double precision holds
-_MOST_BITS = 20
+_EXACT_BITS = 53  # bits of an integer that double precision holds
+_MOST_BITS = 20  # of b; entries are rounded to multiples of 2^-b
 _LEAST_BITS = 8
 _PIECE = 2_000  # entries drawn between two reports of progress
 
@@ -68,8 +68,9 @@ def bits_for(n: int) -> int:
     so that double precision adds n products of two entries exactly. Raises ValueError for more than 2^37
     rows, which would leave fewer than 8 digits.
     """
-    checks.whole(1, 2 ** (_EXACT - 2 * _LEAST_BITS), n=n)
-    return min((_EXACT - (n - 1).bit_length()) // 2, _MOST_BITS)
+    # The bit length of n - 1 is the least m with n <= 2^m.
+    checks.whole(1, 2 ** (_EXACT_BITS - 2 * _LEAST_BITS), n=n)
+    return min((_EXACT_BITS - (n - 1).bit_length()) // 2, _MOST_BITS)
 
 
 class Adder:
@@ -79,6 +80,7 @@ class Adder:
     """
 
     def __init__(self, d: int, bits: int) -> None:
+        """Begin at zero. d: number of columns. bits: entries are rounded to multiples of 2^-bits."""
         self._n, self._bits, self._total = 0.0, bits, np.zeros((d, d))
 
     def add(self, rows: Array | IntegerSum, weights: Array | float = 1.0) -> None:
@@ -90,6 +92,7 @@ class Adder:
 
         Raises ValueError for rows longer than 1, other columns or bits, or more rows than fit.
         """
+        # `total` is what is added, in units of 4^-bits; `n` is how much of the room it takes.
         if isinstance(rows, IntegerSum):
             n, bits, total = float(rows.n), rows.bits, rows.total
         else:
@@ -99,20 +102,21 @@ class Adder:
             whole = np.trunc(rows * weights * 2.0**self._bits)
             n = float(np.broadcast_to(np.square(weights), (len(rows), 1)).sum())
             bits, total = self._bits, whole.T @ whole
-        if bits != self._bits or (self._n + n) * 4**bits > 2**_EXACT:
+        if bits != self._bits or (self._n + n) * 4**bits > 2**_EXACT_BITS:
             raise ValueError("sums must have the same bits, with room for all their rows")
         self._total += total
         self._n += n
 
     @property
     def sum(self) -> IntegerSum:
+        """Return the sum so far; its n is that of the squared weights, rounded."""
         return IntegerSum(round(self._n), self._bits, self._total)
 
 
 def check_clipped(rows: Array) -> None:
     """Raise ValueError for rows, (m, d), that are longer than 1 or hold what is no number."""
     lengths = np.einsum("ij,ij->i", rows, rows)
-    if not (lengths <= 1 + 1e-12).all():
+    if not (lengths <= 1 + 1e-12).all():  # squared, up to rounding; NaN fails as well
         raise ValueError("rows must be clipped to norm 1 beforehand")
 
 
@@ -158,6 +162,7 @@ def release(
     done = 0
 
     def report(piece: int) -> bool:
+        """Tell which share of the entries is drawn after `piece` more, and return whether to go on."""
         nonlocal done
         done += piece
         return progress(done / len(rows))
@@ -191,5 +196,6 @@ def _measurement(std: float) -> "dp.Measurement":
     import opendp.prelude as dp  # here: slow to load, and needed at a release only
 
     dp.enable_features("contrib")  # OpenDP refuses to construct the Gaussian otherwise
+    # The vectors that it takes, and by which norm two of them are told apart.
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64")
     return dp.m.make_gaussian(*space, scale=std)

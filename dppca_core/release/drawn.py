@@ -29,8 +29,8 @@ from dppca_core.arrays import Array
 from dppca_core.release import journal, sealing
 from dppca_core.release.lines import Lines, LinesInMemory
 
-_PLAIN = b"p"  # of a line that an earlier version wrote
-_GONE = "this release was downloaded, and is no longer kept"
+_PLAIN_LINE = b"p"  # of a line that an earlier version wrote
+_NO_LONGER_KEPT = "this release was downloaded, and is no longer kept"
 
 
 class Drawn(Lines):
@@ -41,7 +41,7 @@ class Drawn(Lines):
         """Return what was asked when it was paid for. Raises ValueError where it is no longer kept."""
         lines = self._lines()
         if not lines:
-            raise ValueError(_GONE)
+            raise ValueError(_NO_LONGER_KEPT)
         return lines[0]
 
     def once(self, step: str, draw: Callable[[], Array]) -> Array:
@@ -53,7 +53,7 @@ class Drawn(Lines):
         refuses: then nothing of the step is kept.
         """
         with self.exclusive():
-            for line in self._lines()[1:]:
+            for line in self._lines()[1:]:  # the first says what was asked
                 if line["step"] == step:
                     return np.array(line["values"], dtype=float).reshape(line["shape"])
             values = np.asarray(draw(), dtype=float)
@@ -65,6 +65,7 @@ class DrawnInMemory(LinesInMemory, Drawn):
     """Keep the steps for one visitor, until the session ends."""
 
     def __init__(self, asked: dict[str, Any]) -> None:
+        """Begin with what was asked, in plain JSON, as the first line."""
         super().__init__()
         self._append(asked)
 
@@ -77,6 +78,7 @@ class DrawnOnDisk(Drawn):
     """
 
     def __init__(self, path: Path) -> None:
+        """Keep the steps in this file, which `begin` writes first."""
         self._path, self._used = path, path.with_suffix(".used")
 
     def begin(self, asked: dict[str, Any]) -> None:
@@ -84,7 +86,7 @@ class DrawnOnDisk(Drawn):
         self._append(asked)
 
     def forget(self) -> None:
-        """Drop the file."""
+        """Drop the file of steps, and the one that counts its lines."""
         self._path.unlink(missing_ok=True)
         self._used.unlink(missing_ok=True)
 
@@ -105,7 +107,7 @@ class DrawnOnDisk(Drawn):
         # them: a plain line in the place of an encrypted one was put there by somebody else.
         encrypted = False
         for number, line in enumerate(written, 1):
-            if "sealed" in line or (used and used[number - 1 : number] != _PLAIN):
+            if "sealed" in line or (used and used[number - 1 : number] != _PLAIN_LINE):
                 encrypted = True
             lines.append(self._opened(number, line) if encrypted else line)
         return lines
@@ -132,7 +134,8 @@ class DrawnOnDisk(Drawn):
         journal.append(self._path, *sealed)
         # Add a byte for every line that has none: these, and any before a crash or of an earlier version.
         with journal.open_private(self._used, "a") as file:
-            kinds = (b"." if "sealed" in line else _PLAIN for line in journal.read(self._path))
+            kinds = (b"." if "sealed" in line else _PLAIN_LINE for line in journal.read(self._path))
+            # The position of the end is the number of bytes that are there.
             journal.write(file, b"".join(kinds)[file.seek(0, 2) :])
 
     @contextmanager
@@ -142,9 +145,9 @@ class DrawnOnDisk(Drawn):
         try:
             file = self._path.open("r+b")
         except FileNotFoundError:
-            raise ValueError(_GONE) from None
+            raise ValueError(_NO_LONGER_KEPT) from None
         with file:
             fcntl.flock(file, fcntl.LOCK_EX)
             if not self._path.exists():  # it was forgotten while this caller waited for the lock
-                raise ValueError(_GONE)
+                raise ValueError(_NO_LONGER_KEPT)
             yield

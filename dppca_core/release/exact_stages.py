@@ -45,7 +45,7 @@ from dppca_core.release.drawn import Drawn
 MOST_FEATURES = 20_000
 MOST_DIRECTIONS = 50
 _BASIS_BITS = 32
-_LARGEST = 2.0**52
+_LARGEST_PRODUCT = 2.0**52
 
 # Called with a hospital's number, a piece of its rows, (m, d), and what each is multiplied by, (m, 1) or 1.
 Use = Callable[[int, Array, Array | float], None]
@@ -71,22 +71,23 @@ def whole_products(rows: Array, block: Array, bits: int, weights: Array | float 
         bits: v and q are rounded to multiples of 2^-bits, and the sum is in units of 4^-bits; at most 20.
         weights: By which v and q are multiplied, (m, 1), at most 1.
     """
-    whole = _inside(np.trunc(unit_rows(rows) * weights * 2.0**bits), bits)
+    whole = _without_longer_rows(np.trunc(unit_rows(rows) * weights * 2.0**bits), bits)
+    # Rows are multiplied by a whole Q as well, so that the products are whole and exact.
     # Columns of Q are orthonormal up to rounding: shorten them so that none is longer than 1.
     projected = whole @ np.trunc(block * (1 - 1e-12) * 2.0**_BASIS_BITS)
     # Add column by column: NumPy could add the squares of one row in an order that depends on where the row
     # stands, and q must depend on the row alone, to the last bit.
     squared = np.zeros(len(rows))
-    for column in (projected / _LARGEST).T:
+    for column in (projected / _LARGEST_PRODUCT).T:
         squared += column**2
     # Longer than it is by more than rounding errs, so that q is no longer than 1.
-    length = np.sqrt(squared) * (_LARGEST * (1 + 1e-12))
+    length = np.sqrt(squared) * (_LARGEST_PRODUCT * (1 + 1e-12))
     q = projected / np.where(length > 0, length, 1.0)[:, None] * weights
-    product: Array = whole.T @ _inside(np.trunc(q * 2.0**bits), bits)
+    product: Array = whole.T @ _without_longer_rows(np.trunc(q * 2.0**bits), bits)
     return product
 
 
-def _inside(whole: Array, bits: int) -> Array:
+def _without_longer_rows(whole: Array, bits: int) -> Array:
     """Return rows in whole units of 2^-bits, with those longer than 1 set to zero.
 
     This only makes sure: rows were rounded towards zero, so none should be longer.
@@ -107,7 +108,7 @@ def round_std(budget: Budget, part: float, bits: int) -> float:
 def check_rounds(budget: Budget, parts: Sequence[float], bits: int) -> None:
     """Raise ValueError, before anything is paid, where the noise of one of these rounds cannot be drawn."""
     for part in parts:
-        round_std(budget, part, bits)
+        round_std(budget, part, bits)  # for what it raises
 
 
 def parts_of_rounds(division: Division) -> list[float]:
@@ -190,37 +191,42 @@ def release_rounds(source: Source, parts: Sequence[float], left_out: int, readin
     Raises:
         StoppedError: Where progress says no. What was drawn before is kept.
     """
-    done, d, k = 0, source.d, source.k
+    rounds_done, d, k = 0, source.d, source.k
 
     def report(share: float) -> bool:
-        return source.progress((done + share) / readings)
+        """Tell which share of all readings is done, and return whether to go on. share: of this one."""
+        return source.progress((rounds_done + share) / readings)
 
     def ask(block: Array, std: float) -> Array:
-        """Return one noisy round of the basis `block`; `std` is the same noise as `whole_stds`, of a mean."""
-        nonlocal done
+        """Return one noisy round of the basis `block`, a mean with noise of this std.
+
+        `std` itself is not used: each sum is drawn with the same noise in its own units, from `sum_stds`.
+        """
+        nonlocal rounds_done
 
         def draw() -> Array:
             """Read all rows once and return the noisy mean of v q^T, (d, k)."""
             sums = np.zeros((source.sums, d, k))
 
             def add(hospital: int, rows: Array, weights: Array | float) -> None:
+                """Add the products of a piece of a hospital's rows to its sum."""
                 sums[hospital % source.sums] += whole_products(rows, block, source.bits, weights)
 
             source.read(add, report)
-            noisy = [discrete_gaussian.add_noise(whole.ravel(), whole_stds[done]) for whole in sums]
+            noisy = [discrete_gaussian.add_noise(whole.ravel(), sum_stds[rounds_done]) for whole in sums]
             total: Array = np.sum(noisy, axis=0)
             return total.reshape(d, k) / (4.0**source.bits * source.n)
 
-        answer = source.drawn.once(f"round {done + 1}", draw)
-        done += 1
+        answer = source.drawn.once(f"round {rounds_done + 1}", draw)
+        rounds_done += 1
         if not report(0.0):
             raise StoppedError
         return answer
 
     # Keep the start too: the rounds that are kept were asked of it and of what followed from it.
     start = source.drawn.once("start", lambda: block_power.begin(None, d, k, np.random.default_rng()))
-    whole_stds = [round_std(source.budget, part, source.bits) for part in parts]
-    stds = [std * source.scale for std in whole_stds]
+    sum_stds = [round_std(source.budget, part, source.bits) for part in parts]
+    stds = [std * source.scale for std in sum_stds]
     return Rounds(*normalised_product.follow_rounds(ask, stds, start, left_out), stds)
 
 
@@ -252,8 +258,10 @@ def release(source: Source, division: Division, s_hat: int | str) -> Answer:
     # Where n is protected no rule may use it; infinity leaves the error of sampling out of them.
     public_n = n if budget.neighbours == "replace-one" else math.inf
     left_out = two_stage.left_out(division.rounds)
-    rounds = release_rounds(source, parts_of_rounds(division), left_out, division.rounds + 1)
+    # The rows are read once a round, and once for the moment.
+    rounds = release_rounds(source, parts_of_rounds(division), left_out, readings=division.rounds + 1)
     leading = stacked_rounds.leading(rounds.answers, rounds.stds, left_out)
+    # Of a diagonal entry, asked for 1 feature: the std is the same for any number of them.
     block_std = discrete_gaussian.noise_std(1, bits, budget, 1 - division.share) * source.scale
 
     def choose() -> Array:
@@ -272,8 +280,10 @@ def release(source: Source, division: Division, s_hat: int | str) -> Answer:
         adders = [Adder(len(rows), bits) for _ in range(source.sums)]
 
         def add(hospital: int, part: Array, weights: Array | float) -> None:
+            """Restrict a piece of a hospital's rows to J, scale each to length 1, and add them to its sum."""
             adders[hospital % source.sums].add(unit_rows(part[:, rows]), weights)
 
+        # Progress goes on from the rounds, which are all readings but this one.
         before = division.rounds / (division.rounds + 1)
         source.read(add, lambda share: source.progress(before + share * (1 - before)))
         # Each sum is divided by all n patients, so that the noisy sums add up to the mean over all.
@@ -286,6 +296,7 @@ def release(source: Source, division: Division, s_hat: int | str) -> Answer:
 
     moment = source.drawn.once("moment", draw_moment)
     source.progress(1.0)
+    # Off the diagonal the noise is sqrt 2 smaller.
     basis = two_stage.directions_from_block(
         moment, rows, source.d, source.k, block_std / math.sqrt(2), public_n
     )

@@ -35,7 +35,7 @@ def stated(kept: object) -> str:
 
     An earlier version wrote none, and a ledger can be imported or edited.
     """
-    longest = max(map(len, ANSWERS)) + 2 + MOST_LETTERS
+    longest = max(map(len, ANSWERS)) + len(": ") + MOST_LETTERS
     if isinstance(kept, str) and kept and kept.isprintable() and len(kept) <= longest:
         return kept
     return NOT_STATED

@@ -29,10 +29,10 @@ def read(path: Path) -> list[dict[str, Any]]:
     A part of a line at the end was being written when the machine stopped: nothing followed from it, and it
     is left out. Raises ValueError for anything else that is not an object in JSON.
     """
-    return _parts(path.name, path.read_bytes())[0] if path.exists() else []
+    return _split(path.name, path.read_bytes())[0] if path.exists() else []
 
 
-def _parts(name: str, data: bytes) -> tuple[list[dict[str, Any]], bytes]:
+def _split(name: str, data: bytes) -> tuple[list[dict[str, Any]], bytes]:
     """Return the lines of a file's bytes, and the bytes of an unfinished line at the end, or none.
 
     name: of the file, for the message of ValueError.
@@ -40,17 +40,17 @@ def _parts(name: str, data: bytes) -> tuple[list[dict[str, Any]], bytes]:
     *whole, last = data.split(b"\n")
     objects = []
     for number, line in enumerate([*whole, last], 1):
-        plain = _object(line)
+        plain = _read_object(line)
         if plain is not None:
             objects.append(plain)
-        elif number > len(whole) and (not last or _begun(last)):
+        elif number > len(whole) and (not last or _is_unfinished(last)):  # after the last line's end
             return objects, last
         else:
             raise ValueError(f"line {number} of {name} cannot be read: mend or restore it first")
     return objects, b""
 
 
-def _object(line: bytes) -> dict[str, Any] | None:
+def _read_object(line: bytes) -> dict[str, Any] | None:
     """Return the JSON object of a line, None for anything else."""
     try:
         plain = json.loads(line)
@@ -59,7 +59,7 @@ def _object(line: bytes) -> dict[str, Any] | None:
     return plain if isinstance(plain, dict) else None
 
 
-def _begun(piece: bytes) -> bool:
+def _is_unfinished(piece: bytes) -> bool:
     """Return True for the beginning of a line: one object, not closed, in `append`'s characters."""
     text = piece.decode("ascii", errors="replace")
     if not text.startswith("{") or not text.isprintable() or not text.isascii():
@@ -68,7 +68,7 @@ def _begun(piece: bytes) -> bool:
         json.JSONDecoder().raw_decode(text)
     except RecursionError:
         return False
-    except ValueError:
+    except ValueError:  # no whole object, so it is still open
         return True
     return False  # an object, and more after it: lines that ran together
 
@@ -79,20 +79,20 @@ def append(path: Path, *plain: dict[str, Any]) -> None:
     Raises ValueError, and writes nothing, for what JSON cannot hold or after lines that `read` refuses;
     OSError where the disk refuses, as when it is full: then the file is as it was, without a part of a line.
     """
-    line = b"".join(
+    data = b"".join(
         json.dumps(record, separators=(",", ":"), allow_nan=False).encode() + b"\n" for record in plain
     )
     with open_private(path, "a+") as file:
         file.seek(0)
         before = file.read()
-        cut = _parts(path.name, before)[1]
-        if cut:  # a crash left a part of a line: nothing followed from it, so it goes
-            before = before.removesuffix(cut)
+        _, unfinished = _split(path.name, before)
+        if unfinished:  # a crash left a part of a line: nothing followed from it, so it goes
+            before = before.removesuffix(unfinished)
             file.truncate(len(before))
         elif before and not before.endswith(b"\n"):  # a crash left a whole line without its end: it counts
-            line = b"\n" + line
+            data = b"\n" + data
         try:
-            write(file, line)
+            write(file, data)
         except OSError:
             file.truncate(len(before))
             raise

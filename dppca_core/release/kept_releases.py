@@ -44,6 +44,7 @@ class KeptReleases:
     """
 
     def __init__(self, folder: Path, now: Callable[[], float] = time.time) -> None:
+        """Use a folder, which need not exist yet. now: returns the time, in seconds since 1970."""
         self._folder, self._now = folder, now
 
     def keep(self, token: str, name: str, plain: dict[str, Any]) -> bool:
@@ -59,9 +60,9 @@ class KeptReleases:
         try:
             self._check_private()
             with journal.locked(self._folder / "kept"):  # one at a time, or two together could pass a limit
-                others = {file: about for file, about in self._tidied().items() if file != path}
-                together = sum(about.st_size for about in others.values())
-                mine = sum(file.name.startswith(_owner(token)) for file in others)
+                others = {file: status for file, status in self._tidied().items() if file != path}
+                together = sum(status.st_size for status in others.values())
+                mine = sum(file.name.startswith(_file_prefix(token)) for file in others)
                 fits = len(sealed) <= MOST_BYTES and together + len(sealed) <= MOST_TOGETHER
                 if not fits or mine >= MOST_OF_A_TOKEN or len(others) >= _MOST_FILES:
                     return False
@@ -79,7 +80,7 @@ class KeptReleases:
             self._check_private()
             files = self._tidied()
             for file in sorted(files, key=lambda file: files[file].st_mtime):
-                if not file.name.startswith(_owner(token)):
+                if not file.name.startswith(_file_prefix(token)):
                     continue
                 with suppress(ValueError, FileNotFoundError):  # it was damaged, or another tab has dropped it
                     packed = _seal(token).open(file.read_bytes(), file.name)
@@ -92,19 +93,22 @@ class KeptReleases:
             self._path(token, name).unlink(missing_ok=True)
 
     def _path(self, token: str, name: str) -> Path:
-        """Return the file of one release: its name begins as all of the token's, and goes on by `name`."""
-        return self._folder / f"{_owner(token)}.{hashlib.sha256(name.encode()).hexdigest()[:16]}.kept"
+        """Return the file of one release. Its name begins with what all files of the token begin with.
+
+        name: tells the release from others of the token; a digest of it follows.
+        """
+        return self._folder / f"{_file_prefix(token)}.{hashlib.sha256(name.encode()).hexdigest()[:16]}.kept"
 
     def _tidied(self) -> dict[Path, os.stat_result]:
         """Delete what is older than 30 days, and return the other files with their sizes and times."""
         oldest, files = self._now() - _KEPT_SECONDS, {}
         for file in self._folder.glob("*.kept"):
             with suppress(FileNotFoundError):  # another has dropped it
-                about = file.stat()
-                if about.st_mtime < oldest:
+                status = file.stat()
+                if status.st_mtime < oldest:
                     file.unlink()
                 else:
-                    files[file] = about
+                    files[file] = status
         return files
 
     def _check_private(self) -> None:
@@ -116,10 +120,11 @@ class KeptReleases:
 
 
 def _is_token(token: str) -> bool:
+    """Return whether a text can be a token: ASCII, and neither empty nor longer than 200 characters."""
     return 0 < len(token) <= _LONGEST_TOKEN and token.isascii()  # a browser can send anything
 
 
-def _owner(token: str) -> str:
+def _file_prefix(token: str) -> str:
     """Return how the names of a token's files begin: derived from the token, and telling nothing of it."""
     return sealing.derived(token.encode(), "kept name").hex()
 

@@ -75,16 +75,20 @@ class Ledger(Lines):
         if self._mark is None:
             return [records.as_seen(line, hidden=False) for line in self._lines()]
         # Whose the lines without a mark are; nobody's, and so visible, where owners do not sign in.
-        first = self._cohorts.first_owner(self._keys) if self._sign_in else None
+        first_owner = self._cohorts.first_owner(self._keys) if self._sign_in else None
+        visible = (self._mark, None)
         return [
             records.as_seen(
-                line, line["kind"] == "release" and line.get("owner", first) not in (self._mark, None)
+                line, hidden=line["kind"] == "release" and line.get("owner", first_owner) not in visible
             )
             for line in self._lines()
         ]
 
     def _sizes(self) -> frozenset[int] | None:
-        """Return the numbers of rows of this account's tables, to check lines by; None where any will do."""
+        """Return the numbers of rows that this account's tables have, of which a line must have one.
+
+        It is None, and lines may have any, where the number of this table's patients is not known.
+        """
         return None if self._patients is None else self._cohorts.members(self._keys).rows | {self._patients}
 
     @abstractmethod
@@ -120,6 +124,7 @@ class Ledger(Lines):
         """
         with self.exclusive():
             now = self.account()
+            # {first} is the limit that is set, {second} the new one.
             records.check_alike(
                 now.limit, limit, "{name} stays {first}, with which this ledger began, got {second}"
             )
@@ -163,7 +168,7 @@ class Ledger(Lines):
                     f"this would bring the total to epsilon = {total:.4g}, and the limit is "
                     f"{now.limit.epsilon:.4g}: nothing was spent"
                 )
-            entry = Entry(_now(), title, tuple(events), dict(about or {}), secrets.token_hex(8))
+            entry = Entry(_now(), title, tuple(events), dict(about or {}), id=secrets.token_hex(8))
             # Begin the steps first: a crash in between leaves a file that nobody paid for, and never a
             # payment whose release could not be resumed.
             if asked is not None:
@@ -193,6 +198,7 @@ class Ledger(Lines):
             records.check_alike(mine.limit, theirs.limit, "{name} of that ledger is {second}, here {first}")
             # Compare what lines say, without their place, digest and owner, which differ between ledgers.
             kept = [records.unmarked(line) for line in self._lines()]
+            # How often each line stands here.
             known = Counter(json.dumps(line, sort_keys=True) for line in kept)
             # A file that another owner exported shows of a release only id, time and events: compare these.
             paid = [_payment(line) for line in kept if line.get("id") and line["kind"] == "release"]
@@ -223,7 +229,7 @@ class Ledger(Lines):
         return line | ({"owner": self._mark} if self._mark and line["kind"] == "release" else {})
 
     def _written(self) -> list[dict[str, Any]]:
-        """Return the lines of the file that the next one is appended to, by which that is numbered."""
+        """Return the lines of the file that new lines are appended to; their numbers go on from these."""
         return self._lines()
 
     def _add(self, *lines: dict[str, Any]) -> None:
@@ -249,7 +255,7 @@ class SessionLedger(LinesInMemory, Ledger):
         LinesInMemory.__init__(self)
         Ledger.__init__(self, patients, keys, cohorts or CohortsInMemory())
         self._drawn: dict[tuple[str, str], DrawnInMemory] = {}
-        if account is not None:
+        if account is not None:  # share its lists and its lock themselves, not copies
             self._kept, self._drawn, self._lock = account._kept, account._drawn, account._lock
 
     def take_over(self, other: "SessionLedger") -> None:
@@ -276,8 +282,9 @@ class SessionLedger(LinesInMemory, Ledger):
         """
         if first is second:
             return first
-        more, less = sorted((first, second), key=SessionLedger._order, reverse=True)
-        if less._order()[0]:  # else the lesser one has at most a limit, from which nothing was spent
+        more, less = sorted((first, second), key=SessionLedger._fullness, reverse=True)
+        less_paid, _ = less._fullness()
+        if less_paid:  # else the lesser one has at most a limit, from which nothing was spent
             try:
                 more.take_over(less)
             except ValueError:
@@ -286,17 +293,23 @@ class SessionLedger(LinesInMemory, Ledger):
                 more._append(*map(records.content, less._kept))
         return more
 
-    def _order(self) -> tuple[bool, bool]:
-        """Return whether a release was paid for here, and whether there is any line."""
+    def _fullness(self) -> tuple[bool, bool]:
+        """Return whether a release was paid for here, and whether there is any line, which sorts ledgers."""
         return any(line["kind"] == "release" for line in self._kept), bool(self._kept)
 
     def _begin(self, entry_id: str, asked: dict[str, Any]) -> None:
+        """Begin to keep the draws of this entry's release.
+
+        They are under the table's present key too: tables of a cohort share an account, but no draws.
+        """
         self._drawn[entry_id, self._keys[-1]] = DrawnInMemory(asked)
 
     def drawn(self, entry_id: str) -> Drawn | None:
+        """Return what the release of this entry has drawn from this table, or None if it is not kept."""
         return self._drawn.get((entry_id, self._keys[-1]))
 
     def forget(self, entry_id: str) -> None:
+        """Drop what the release of this entry has drawn."""
         self._drawn.pop((entry_id, self._keys[-1]), None)
 
 
@@ -320,10 +333,10 @@ class DiskLedger(Ledger):
     ) -> None:
         super().__init__(patients, (*former, key), CohortsOnDisk(folder), owner, sign_in)
         self._folder = folder
-        self._files(self._keys)
+        self._files(self._keys)  # raises for a key that could name a file elsewhere
 
     def _files(self, keys: Sequence[str]) -> tuple[Path, ...]:
-        """Return the ledger file of each key, whether or not it exists."""
+        """Return the ledger file of each key, whether or not it exists. Raises ValueError for other text."""
         if not all(map(_KEY.fullmatch, keys)):
             raise ValueError("key must be 8 to 64 hexadecimal digits")
         return tuple(self._folder / f"{key}.jsonl" for key in keys)
@@ -345,14 +358,17 @@ class DiskLedger(Ledger):
         return next((path for path in self._paths if path.exists()), self._files(self._keys)[-1])
 
     def _lines(self) -> list[dict[str, Any]]:
+        """Return the lines of all files of the account, each release once."""
         files = [lines for lines in map(journal.read, self._paths) if lines]
         # One file is returned with its lines' places, so that one that is gone from it is noticed.
         return files[0] if len(files) == 1 else records.merged(files)
 
     def _written(self) -> list[dict[str, Any]]:
+        """Return the lines of the one file that new lines are appended to."""
         return journal.read(self.path)
 
     def _append(self, *lines: dict[str, Any]) -> None:
+        """Append lines to that one file, all of them or none."""
         journal.append(self.path, *lines)
 
     @contextmanager
@@ -368,7 +384,7 @@ class DiskLedger(Ledger):
                 locks.enter_context(journal.locked(path))
             yield
 
-    def _steps(self, entry_id: str) -> Path | None:
+    def _steps_file(self, entry_id: str) -> Path | None:
         """Return the file of this entry's steps, or None for an id that could name a file elsewhere.
 
         An imported ledger can have any id. The file's name holds the table's key as well, so that what was
@@ -376,29 +392,34 @@ class DiskLedger(Ledger):
         """
         if _KEY.fullmatch(entry_id) is None:
             return None
+        # A version before cohorts named the file by the entry alone; one that exists goes on.
         before_cohorts = self._folder / f"{entry_id}.drawn.jsonl"
-        named = self._folder / f"{entry_id}.{self._keys[-1][:16]}.drawn.jsonl"
-        return before_cohorts if before_cohorts.exists() else named
+        by_table = self._folder / f"{entry_id}.{self._keys[-1][:16]}.drawn.jsonl"
+        return before_cohorts if before_cohorts.exists() else by_table
 
     def _begin(self, entry_id: str, asked: dict[str, Any]) -> None:
-        path = self._steps(entry_id)
+        """Begin the file of steps of this entry with what its release is of, in plain JSON."""
+        path = self._steps_file(entry_id)
         assert path is not None  # the id was drawn here
         DrawnOnDisk(path).begin(asked)
 
     def drawn(self, entry_id: str) -> Drawn | None:
-        path = self._steps(entry_id)
+        """Return what the release of this entry has drawn so far, or None where there is no such file."""
+        path = self._steps_file(entry_id)
         return DrawnOnDisk(path) if path is not None and path.exists() else None
 
     def forget(self, entry_id: str) -> None:
-        path = self._steps(entry_id)
+        """Delete what the release of this entry has drawn."""
+        path = self._steps_file(entry_id)
         if path is not None:
             DrawnOnDisk(path).forget()
 
 
 def _payment(line: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return what every owner sees of a release, by which two lines are known to be of the same one."""
+    """Return id, time and events of a release's line, which every owner sees: equal ones are one release."""
     return line.get("id", ""), line["at"], json.dumps(line["events"], sort_keys=True)
 
 
 def _now() -> str:
+    """Return the present time as lines have it, UTC in ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="microseconds")

@@ -39,11 +39,11 @@ MOST_CHARACTERS = 10 * 2**20
 # Limits of an import: composing more would keep a visitor waiting.
 MOST_LINES = 2_000
 MOST_EVENTS = 5_000
-_MOST_SAID = 200  # letters of a title, a time or an id
+_LONGEST_TEXT = 200  # letters of a title, a time or an id
 ANOTHERS = "Release of another owner or session"
-_OF_ANOTHER = "of another owner"
+_ANOTHERS_KEY = "of another owner"
 _total = lru_cache(maxsize=256)(numerical.total)  # keeps events and delta only, nothing of a table
-_TWO_LEDGERS = (
+_DIFFERENT_LIMITS = (
     "this table has two ledgers with different {name}: move one out of the folder, and add up what both have "
     "spent"
 )
@@ -62,7 +62,8 @@ class Limit:
     neighbours: Neighbours = "replace-one"
 
     def __post_init__(self) -> None:
-        Budget(self.epsilon, self.delta, self.neighbours)  # raises
+        """Raise ValueError, as `Budget` does, for values out of range."""
+        Budget(self.epsilon, self.delta, self.neighbours)
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class Entry:
     @property
     def is_anothers(self) -> bool:
         """Return whether another owner paid, so that only when and at what cost is known."""
-        return self.about.get(_OF_ANOTHER) is True
+        return self.about.get(_ANOTHERS_KEY) is True
 
     @property
     def averaged(self) -> bool:
@@ -116,6 +117,7 @@ class Account:
 
     @property
     def events(self) -> tuple[Event, ...]:
+        """Return what all releases cost, event by event, for one row."""
         return tuple(event for entry in self.entries for event in entry.events)
 
     def spent(self, more: Sequence[Event] = ()) -> numerical.Total:
@@ -163,7 +165,7 @@ def parse(text: str) -> list[dict[str, Any]]:
     lines = []
     for number, line in enumerate(written, 1):
         try:
-            lines.append(json.loads(line, parse_constant=_finite, parse_float=_finite))
+            lines.append(json.loads(line, parse_constant=_finite_float, parse_float=_finite_float))
             from_lines([content(lines[-1])])  # checked alone: without its number, which would not be 1
         except (AttributeError, ValueError, RecursionError):
             raise ValueError(f"line {number} is not of a ledger") from None
@@ -187,17 +189,18 @@ def from_lines(lines: Sequence[Mapping[str, Any]], sizes: Collection[int] | None
     for number, line in deduplicated(lines):
         try:
             if line["kind"] == "limit":
-                before, limit = limit, Limit(*(line[name.name] for name in fields(Limit)))
+                before, limit = limit, Limit(*(line[part.name] for part in fields(Limit)))
                 if before and (before.delta, before.neighbours) != (limit.delta, limit.neighbours):
                     raise ValueError
             elif line["kind"] == "release":
-                entries.append(_entry(line))
+                entries.append(_read_entry(line))
             else:
                 raise ValueError
         except (KeyError, TypeError, ValueError):
             raise ValueError(
                 f"line {number} of the ledger cannot be read: mend or restore it first"
             ) from None
+        # Of the last release so far; a limit has no number of rows.
         rows = entries[-1].table_rows if entries else None
         if sizes is not None and rows is not None and rows not in sizes:
             raise AnotherTableError(  # no number: it may be that of another owner's table
@@ -209,14 +212,15 @@ def from_lines(lines: Sequence[Mapping[str, Any]], sizes: Collection[int] | None
 def deduplicated(lines: Sequence[Mapping[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
     """Return each line with its place in the file, counted from 1, leaving out copies of a line with an id.
 
-    Raises ValueError for a line that does not match its digest or its number, or repeats an id with something
-    else. Lines of the oldest ledgers have neither id, number nor digest, and all pass.
+    Raises ValueError for a line that does not match its digest or its number, or has the id of another line.
+    Lines of the oldest ledgers have neither id, number nor digest, and all pass.
     """
     records: list[tuple[int, dict[str, Any]]] = []
     known: dict[str, dict[str, Any]] = {}
     for number, line in enumerate(lines, 1):
         if not isinstance(line, dict) or not isinstance(line_id := line.get("id", ""), str):
             raise ValueError(f"line {number} of the ledger cannot be read: mend or restore it first")
+        # A line without digest or number passes: the oldest ledgers have none.
         if line.get("digest", digest := _digest(line)) != digest:
             raise ValueError(f"line {number} of the ledger was changed: restore it first")
         if line_id and known.get(line_id) == content(line):
@@ -254,7 +258,7 @@ def merged(files: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
     limit: Limit | None = None
     for lines in files:
         theirs = from_lines(lines).limit
-        check_alike(limit, theirs, _TWO_LEDGERS)
+        check_alike(limit, theirs, _DIFFERENT_LIMITS)
         for _, line in deduplicated(lines):
             if line.get("id", "") in known or (limit is not None and line["kind"] == "limit"):
                 continue
@@ -285,10 +289,10 @@ def as_seen(line: Mapping[str, Any], hidden: bool) -> dict[str, Any]:
         return dict(line)
     plain = unmarked(line)
     if hidden:
-        entry = _entry(line)
+        entry = _read_entry(line)
         several = {"rows per patient": rows} if (rows := entry.rows_per_patient or 1) > 1 else {}
         unit = {"unit": "patient"} if entry.averaged else {}
-        plain |= {"title": ANOTHERS, "about": {_OF_ANOTHER: True, **several, **unit}}
+        plain |= {"title": ANOTHERS, "about": {_ANOTHERS_KEY: True, **several, **unit}}
     return seal(line["line"], plain) if "line" in line else plain
 
 
@@ -319,21 +323,24 @@ def release_line(entry: Entry) -> dict[str, Any]:
     return {**header, "events": events, "about": entry.about}
 
 
-def _entry(line: Mapping[str, Any]) -> Entry:
+def _read_entry(line: Mapping[str, Any]) -> Entry:
     """Return the entry of a release's line. Raises KeyError, TypeError or ValueError for a damaged one."""
     at, title, line_id = line["at"], line["title"], line.get("id", "")
-    if not isinstance(line["about"], dict) or not all(_is_line(text) for text in (at, title, line_id)):
+    if not isinstance(line["about"], dict) or not all(_is_short_text(text) for text in (at, title, line_id)):
         raise ValueError
     return Entry(at, title, from_plain(line["events"]), line["about"], line_id)
 
 
-def _is_line(text: object) -> bool:
-    """Return True for a short text on one line, which every screen and file can show."""
-    return isinstance(text, str) and text.isprintable() and len(text) <= _MOST_SAID
+def _is_short_text(text: object) -> bool:
+    """Return True for a text on one line, of 200 letters at most, which every screen and file can show."""
+    return isinstance(text, str) and text.isprintable() and len(text) <= _LONGEST_TEXT
 
 
-def _finite(digits: str) -> float:
-    """Return a number in JSON as a float, for `json.loads`, which would let infinity and NaN pass."""
+def _finite_float(digits: str) -> float:
+    """Return the float that a number in JSON stands for; ValueError for infinity and NaN.
+
+    `json.loads` calls it for numbers that are not whole, and for NaN and Infinity, which it would let pass.
+    """
     value = float(digits)
     if not math.isfinite(value):  # 1e999 or NaN
         raise ValueError(f"{digits} is not a number that a ledger holds")

@@ -31,6 +31,7 @@ class LinesInMemory(Lines):
     """Keep lines for one visitor, until the session ends."""
 
     def __init__(self) -> None:
+        """Begin with no lines."""
         self._kept: list[Line] = []
         self._lock = threading.Lock()
 

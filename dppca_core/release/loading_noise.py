@@ -21,7 +21,8 @@ def of_moment(moment: Array, k: int, std: float) -> Array:
     """
     values, vectors = linalg.top_eigenpairs(moment, len(moment))
     gaps = values[:, None] - values[None, :k]
-    np.fill_diagonal(gaps, np.inf)
+    np.fill_diagonal(gaps, np.inf)  # an eigenvector does not move along itself
+    # The least gap is so tiny that equal eigenvalues give 1 below, and its inverse square is still a float.
     gaps = np.maximum(np.abs(gaps), np.finfo(float).tiny ** 0.25)
     noise: Array = std * np.sqrt(np.square(vectors) @ (1 / np.square(gaps)))
     return np.minimum(noise, 1.0)
@@ -41,29 +42,36 @@ def of_rounds(basis: Array, squares: Array, std: float) -> Array:
     """Return the std of each loading of the answer of m stacked rounds (`mechanisms.stacked`), (d, k).
 
     basis: the components u_i, (d, k). squares: squared singular values of the stacked noisy rounds, (k,).
-    std: of the noise in each entry of every round. A round carries a share b/l_i of the former's error into
-    the next, l_i and b eigenvalues of the second moment of rows of length 1, along u_i and of the bulk: in
-    all 1/(1 - b/l_i) times as much. s_i^2 is `squares` less k m std^2 of noise, l_i is s_i^2/m over the
-    squared mean length of q. The trace is 1, so b is what the l_i leave of it, spread over d - k directions.
+    std: of the noise in each entry of every round.
+
+    l_i is the eigenvalue along u_i of the second moment of rows of length 1, and b that of the bulk, of all
+    other directions. A round carries a share b/l_i of the former round's error into the next, so that the
+    error along u_i is 1/(1 - b/l_i) times what it would be without. s_i^2 is `squares` less
+    k m std^2 of noise, l_i is s_i^2/m over the squared mean length of q. The trace is 1, so b is what the l_i
+    leave of it, spread over d - k directions.
     """
-    (d, k), many = basis.shape, stacked.ROUNDS - stacked.LEFT_OUT
-    squares = np.maximum(squares - k * many * std**2, np.finfo(float).tiny ** 0.25)
-    spikes = squares / many / normalised_product.mean_length(k) ** 2
-    carried = max(1 - float(spikes.sum()), 0.0) / (d - k) / spikes
+    (d, k), rounds = basis.shape, stacked.ROUNDS - stacked.LEFT_OUT  # m
+    squares = np.maximum(squares - k * rounds * std**2, np.finfo(float).tiny ** 0.25)
+    spikes = squares / rounds / normalised_product.mean_length(k) ** 2
+    carried = max(1 - float(spikes.sum()), 0.0) / (d - k) / spikes  # b/l_i
     return _product_std(basis, squares, std, 1 / np.maximum(1 - carried, 1e-9))
 
 
 def _product_std(basis: Array, squares: Array, std: float, carried: Array) -> Array:
     """Return the std of each loading of a noisy product's left singular vectors u_i = basis[:, i], (d, k).
 
-    std: of each entry of the noise N. squares: s_i^2, squared singular values without noise, (k,). In the
-    first order N moves u_i by (I - U U^T) N v_i/s_i, `carried`, (k,), times as much with what former rounds
-    leave, and towards u_j by sqrt(s_i^2 + s_j^2)/(s_i^2 - s_j^2) stds.
+    std: of each entry of the noise N. squares: s_i^2, squared singular values without noise, (k,). carried:
+    how many times larger the errors of former rounds make the first part below, (k,).
+
+    In the first order N moves u_i out of the span by (I - U U^T) N v_i/s_i, and towards u_j by
+    sqrt(s_i^2 + s_j^2)/(s_i^2 - s_j^2) stds.
     """
     outside = std / np.sqrt(squares) * carried
     gaps = squares[:, None] - squares[None, :]
-    np.fill_diagonal(gaps, np.inf)
+    np.fill_diagonal(gaps, np.inf)  # a singular vector does not move along itself
     between = std**2 * (squares[:, None] + squares[None, :]) / np.maximum(np.square(gaps), 1e-300)
+    # A feature's loadings err by the noise outside of the span, as far as the feature lies there, and by that
+    # along the other u_j.
     shares = np.square(basis)
     noise: Array = np.sqrt(np.maximum(1 - shares.sum(axis=1), 0.0)[:, None] * outside**2 + shares @ between)
     return np.minimum(noise, 1.0)

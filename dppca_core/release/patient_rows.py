@@ -100,6 +100,7 @@ def reader(rows: Sequence[Part]) -> Reader:
     """Return a function that hands over rows that are held in memory, as `Reader` says."""
 
     def read(use: Use, progress: Progress, of_mean: bool = False) -> None:
+        """Hand over each hospital's rows piece by piece, with their weights in a mean or a second moment."""
         for hospital, part in enumerate(rows):
             assert not isinstance(part, IntegerSum)  # `private_release.make` refuses it
             matrix, weights = matrix_of(part), None
@@ -116,27 +117,29 @@ def reader(rows: Sequence[Part]) -> Reader:
 def changed(
     rows: Sequence[Part], read: Reader | None, change: Callable[[Array], Array]
 ) -> tuple[Sequence[Part], Reader | None]:
-    """Return the rows and their reader after `change`, as centring or scaling, of each row by itself.
+    """Return the rows and their reader after each row was changed by itself, as by centring or scaling.
 
-    change: takes rows, (m, d), and returns as many. Rows that are held are changed now. Where a reader is
-    given, `rows` are sums and stay, and the reader that is returned changes what it hands over. A row of
-    zeros stays one, since it stands for a patient who was left out for a missing cell.
+    change: takes rows, (m, d), and returns as many changed ones. Rows that are held are changed now. Where a
+    reader is given, `rows` are sums and stay, and the reader that is returned changes what it hands over. A
+    row of zeros stays one, since it stands for a patient who was left out for a missing cell.
     """
 
-    def about(part: Array) -> Array:
+    def apply(part: Array) -> Array:
+        """Return rows, (m, d), after `change`, but those of zeros as they were."""
         return paid_centre.empty_rows_kept(change(part), part)
 
     if read is None:
         held = (part for part in rows if not isinstance(part, IntegerSum))
         return [
-            part._replace(rows=about(part.rows)) if isinstance(part, PatientRows) else about(part)
+            part._replace(rows=apply(part.rows)) if isinstance(part, PatientRows) else apply(part)
             for part in held
         ], None
 
-    def read_about(use: Use, progress: Progress, of_mean: bool = False) -> None:
-        read(lambda i, part, weights: use(i, about(part), weights), progress, of_mean)
+    def read_changed(use: Use, progress: Progress, of_mean: bool = False) -> None:
+        """Hand over the rows that `read` does, after `change`."""
+        read(lambda i, part, weights: use(i, apply(part), weights), progress, of_mean)
 
-    return rows, read_about
+    return rows, read_changed
 
 
 def moment_of(part: Part) -> Moment:

@@ -49,7 +49,7 @@ from dppca_core.release.ledger_records import Account, Entry, counted
 from dppca_core.release.patient_rows import Part, bits_of, patients
 from dppca_core.release.request import HARDENED, ROUNDS, STAGES, Request, noisy_sums, parameters
 
-_EQUAL_ROUNDS = [1 / stacked.ROUNDS] * stacked.ROUNDS  # what each round takes of the budget, in 1/z^2
+_EQUAL_PARTS = [1 / stacked.ROUNDS] * stacked.ROUNDS  # what each round takes of the budget, in 1/z^2
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def make(
     for another request or table. Raises `discrete_gaussian.StoppedError` where `progress` says no: it stays
     paid for, and can be resumed.
     """
-    _refuse(request, rows, features, read)
+    _check_releasable(request, rows, features, read)
     sizes = [patients(part) for part in rows]
     asked = as_asked(request, sizes, features, public)
     about = {
@@ -116,6 +116,7 @@ def make(
         "parameters": parameters(request),
     } | ({how_chosen.KEY: chosen} if chosen else {})
     method, exact = METHODS[request.method], request.budget.accounting == "exact"
+    # Pay before any noise is drawn, unless an interrupted release of before has paid already.
     entry = resumed or ledger.spend(
         method.title, request.events, about, expected, request.budget.neighbours, asked
     )
@@ -123,32 +124,34 @@ def make(
     if drawn is None or drawn.asked != asked:
         raise ValueError("what was paid for is another release, or of another table or dictionary")
     # What the mean and the scales leave of the budget is for the method.
-    mean, scales, inner = None, None, request.remainder
+    mean, scales, remainder = None, None, request.remainder
     eigenvalues, stages = None, None
     if not request.prior_share and METHODS[request.method].scaling == "inside":
         read = None  # rows are used as they are: the sums that are held will do
 
     def mean_of(squared: bool) -> Array:
+        """Return the noisy mean of the rows as they are by now, or of their squared entries, (d,)."""
         return mean_and_scales.mean_of(request, rows, read or patient_rows.reader(rows), progress, squared)
 
     if request.mean_share:
-        mean = drawn.once("mean", partial(mean_of, False))
+        mean = drawn.once("mean", partial(mean_of, squared=False))
         rows, read = patient_rows.changed(rows, read, partial(paid_centre.centred, mean=mean))
     if request.scale_share:
-        squares = drawn.once("squares", partial(mean_of, True))
+        squares = drawn.once("squares", partial(mean_of, squared=True))
         scales = mean_and_scales.scales_of(request, rows, squares)
         rows, read = patient_rows.changed(rows, read, partial(paid_scale.scaled, scales=scales))
-    source = _source(inner, rows, read or patient_rows.reader(rows), drawn, progress)
+    source = _source(remainder, rows, read or patient_rows.reader(rows), drawn, progress)
     if request.method in STAGES:
-        basis, eigenvalues, loading_std, stages = _by_stages(inner, rows, source, features)
+        basis, eigenvalues, loading_std, stages = _release_stages(remainder, rows, source, features)
     elif request.method in ROUNDS:
-        basis, loading_std = _by_rounds(source)
+        basis, loading_std = _release_rounds(source)
     elif request.method in HARDENED:
-        basis, eigenvalues, loading_std = _from_moments(inner, rows, read, drawn, progress)
+        basis, eigenvalues, loading_std = _release_moments(remainder, rows, read, drawn, progress)
     else:
-        kept = drawn.once("basis", lambda: _in_floating_point(inner, _held(inner, rows, read)))
-        # An earlier version kept the basis alone, which must not be drawn again: then nothing is certain.
-        basis, loading_std = kept if kept.ndim == 3 else (kept, np.ones(kept.shape))
+        stored = drawn.once("basis", lambda: _release_powers(remainder, _rows_or_sums(remainder, rows, read)))
+        # An earlier version kept the basis alone, (d, k), which must not be drawn again. What noise adds to
+        # it is not known then, which a std of 1 says.
+        basis, loading_std = stored if stored.ndim == 3 else (stored, np.ones(stored.shape))
     loading_std = loading_noise.where_it_holds(loading_std)
     document = {
         "what": method.title,
@@ -199,7 +202,9 @@ def as_asked(
     return plain
 
 
-def _refuse(request: Request, rows: Sequence[Part], features: Sequence[str], read: Reader | None) -> None:
+def _check_releasable(
+    request: Request, rows: Sequence[Part], features: Sequence[str], read: Reader | None
+) -> None:
     """Raise ValueError for what could not be released, or not with the guarantee that is stated."""
     if len(features) != request.d or any(patient_rows.columns(part) != request.d for part in rows):
         raise ValueError(f"rows must have the {request.d} columns that were asked for")
@@ -215,12 +220,12 @@ def _refuse(request: Request, rows: Sequence[Part], features: Sequence[str], rea
             raise ValueError("rows are centred and scaled one by one, and only sums of rows were kept")
     for share, squared in ((request.mean_share, False), (request.scale_share, True)):
         if share:
-            mean_and_scales.noise_std(request, bits_of(rows), squared)
-    request = request.remainder
+            mean_and_scales.noise_std(request, bits_of(rows), squared=squared)  # for what it raises
+    request = request.remainder  # the method's noise is for what mean and scales leave
     if request.method in STAGES:
         exact_stages.check(request.budget, _division(request, rows), bits_of(rows))
     elif request.method in ROUNDS:
-        exact_stages.check_rounds(request.budget, _EQUAL_ROUNDS, bits_of(rows))
+        exact_stages.check_rounds(request.budget, _EQUAL_PARTS, bits_of(rows))
     elif request.method in HARDENED:
         discrete_gaussian.noise_std(request.d, bits_of(rows), request.budget)
 
@@ -228,7 +233,8 @@ def _refuse(request: Request, rows: Sequence[Part], features: Sequence[str], rea
 def _division(request: Request, rows: Sequence[Part]) -> two_stage.Division:
     """Return how two stages divide the budget between them, by the same rule as the method's `fit`.
 
-    So a rehearsal of the method on synthetic patients (the twin) divides it likewise.
+    So a rehearsal of the method on synthetic patients divides it likewise. Where the number of patients is
+    protected the rule may not use it.
     """
     factor = normalised_product.noise_factor(request.trust, len(rows))
     n = sum(patients(part) for part in rows) if request.budget.neighbours == "replace-one" else None
@@ -238,25 +244,29 @@ def _division(request: Request, rows: Sequence[Part]) -> two_stage.Division:
 def _source(
     request: Request, rows: Sequence[Part], read: Reader, drawn: Drawn, progress: Progress
 ) -> exact_stages.Source:
-    """Return what rounds and stages read, with the method's number of noisy sums."""
+    """Return all that releases by rounds or stages read, with the method's number of noisy sums.
+
+    request: for the method alone, with the budget that mean and scales leave.
+    """
     sizes = [patients(part) for part in rows]
     sums = noisy_sums(request.method, len(rows))
     d, k, bits = request.d, request.k, bits_of(rows)
     return exact_stages.Source(read, sums, request.budget, drawn, sizes, d, k, bits, progress)
 
 
-def _by_rounds(source: exact_stages.Source) -> tuple[Array, Array]:
+def _release_rounds(source: exact_stages.Source) -> tuple[Array, Array]:
     """Release stacked rounds; return components, strongest first, and the std of loadings, (d, k) each."""
-    rounds = exact_stages.release_rounds(source, _EQUAL_ROUNDS, stacked.LEFT_OUT, len(_EQUAL_ROUNDS))
+    rounds = exact_stages.release_rounds(source, _EQUAL_PARTS, stacked.LEFT_OUT, readings=stacked.ROUNDS)
     source.progress(1.0)
     basis, stack = rounds.bases[-1], np.hstack(rounds.answers[stacked.LEFT_OUT :])
     # Turn the basis within its own span to the stack's singular vectors, so that it has an order.
     within = basis.T @ stack
     squares, turn = linalg.top_eigenpairs(within @ within.T, source.k)
+    # All rounds have noise of the same std.
     return basis @ turn, loading_noise.of_rounds(basis @ turn, squares, rounds.stds[-1])
 
 
-def _by_stages(
+def _release_stages(
     request: Request, rows: Sequence[Part], source: exact_stages.Source, features: Sequence[str]
 ) -> tuple[Array, Array, Array, dict[str, Any]]:
     """Release two stages.
@@ -266,15 +276,15 @@ def _by_stages(
     """
     division = _division(request, rows)
     basis, kept, moment = exact_stages.release(source, division, request.kept)
-    turned, values = _by_falling_eigenvalue(basis[kept], moment)
+    turned, values = _turned_to_axes(basis[kept], moment)
     public = {
         "share of the first stage": division.share,
         "rounds": division.rounds,
         "features kept": [features[row] for row in kept],
     }
-    noise = loading_noise.of_moment(moment, request.k, _entry_std(request, rows, 1 - division.share))
-    whole, spread = (linalg.scatter_rows(block, kept, request.d) for block in (turned, noise))
-    return whole, values, spread, public
+    noise = loading_noise.of_moment(moment, request.k, _entry_std(request, rows, share=1 - division.share))
+    components, loading_std = (linalg.scatter_rows(block, kept, request.d) for block in (turned, noise))
+    return components, values, loading_std, public
 
 
 def _entry_std(request: Request, rows: Sequence[Part], share: float = 1.0) -> float:
@@ -283,39 +293,42 @@ def _entry_std(request: Request, rows: Sequence[Part], share: float = 1.0) -> fl
     share: of the budget, measured in 1/z^2, for this moment.
     """
     sums, bits = noisy_sums(request.method, len(rows)), bits_of(rows)
-    summed = discrete_gaussian.noise_std(1, bits, request.budget, share) / 4.0**bits / math.sqrt(2)
-    return summed * math.sqrt(sums) / sum(patients(part) for part in rows)
+    # Asked for 1 feature, as the std is the same for any number of them. It is of a diagonal entry, in units
+    # of 4^-bits; off the diagonal the noise is sqrt 2 smaller.
+    sum_std = discrete_gaussian.noise_std(1, bits, request.budget, share) / 4.0**bits / math.sqrt(2)
+    return sum_std * math.sqrt(sums) / sum(patients(part) for part in rows)
 
 
-def _by_falling_eigenvalue(basis: Array, moment: Array) -> tuple[Array, Array]:
+def _turned_to_axes(basis: Array, moment: Array) -> tuple[Array, Array]:
     """Return the basis turned within its span to the axes of a moment, largest first, and its eigenvalues."""
     values, turn = linalg.top_eigenpairs(basis.T @ moment @ basis, basis.shape[1])
     return basis @ turn, values
 
 
-def _held(request: Request, rows: Sequence[Part], read: Reader | None) -> Sequence[Part]:
+def _rows_or_sums(request: Request, rows: Sequence[Part], read: Reader | None) -> Sequence[Part]:
     """Return the rows as they are where there is no reader; else the sums of what the reader hands over.
 
     Rows that were centred or scaled piece by piece are nowhere held, so their sums are made now.
     """
-    return rows if read is None else _sums(request, rows, read, lambda share: True)
+    return rows if read is None else _exact_sums(request, rows, read, lambda share: True)
 
 
-def _sums(
+def _exact_sums(
     request: Request, rows: Sequence[Part], read: Reader | None, progress: Progress
 ) -> list[IntegerSum]:
     """Return the exact sums of x x^T that get noise: one of all hospitals, or one each. Reads private rows.
 
     The method says which, and whether rows are scaled to length 1 before.
     """
-    many, unit = noisy_sums(request.method, len(rows)), METHODS[request.method].scaling == "unit"
-    groups = [rows[i::many] for i in range(many)]
+    number_of_sums, unit = noisy_sums(request.method, len(rows)), METHODS[request.method].scaling == "unit"
+    groups = [rows[i::number_of_sums] for i in range(number_of_sums)]  # of hospitals, one for each sum
     if read is None and isinstance(rows[0], IntegerSum):
         return [patient_rows.sum_rows(group, request.d) for group in groups]
     adders = [discrete_gaussian.Adder(request.d, bits_of(rows)) for _ in groups]
 
     def add(hospital: int, part: Array, weights: Array | float) -> None:
-        adders[hospital % many].add(unit_rows(part) if unit else part, weights)
+        """Add a piece of a hospital's rows, (m, d), each with its weight, to the hospital's sum."""
+        adders[hospital % number_of_sums].add(unit_rows(part) if unit else part, weights)
 
     (read or patient_rows.reader(rows))(add, lambda share: progress(0.0))  # only asks whether to go on
     # An adder counts squared weights; a sum's n is the public number of patients.
@@ -323,38 +336,39 @@ def _sums(
     return [adder.sum._replace(n=n) for adder, n in zip(adders, sizes, strict=True)]
 
 
-def _from_moments(
+def _release_moments(
     request: Request, rows: Sequence[Part], read: Reader | None, drawn: Drawn, progress: Progress
 ) -> tuple[Array, Array, Array]:
     """Release noisy second moments; return components, (d, k), eigenvalues, (k,), and the std of loadings.
 
     All that follows the moments is post-processing of them.
     """
-    sums, options = _sums(request, rows, read, progress), request.method_options
+    sums, options = _exact_sums(request, rows, read, progress), request.method_options
     noisy: list[Array] = []
 
     def report(share: float) -> bool:
+        """Tell which share of all moments is drawn, and return whether to go on. share: of this moment."""
         return progress((len(noisy) + share) / len(sums))
 
     for number, summed in enumerate(sums, start=1):
         draw = partial(discrete_gaussian.release, summed, request.budget, report)
         noisy.append(drawn.once(f"moment {number}", draw))
-    share = dpdis_pca.shares([summed.n for summed in sums], request.budget, "size")
-    moment = np.tensordot(share, np.stack(noisy), axes=1)
+    weights = dpdis_pca.shares([summed.n for summed in sums], request.budget, "size")
+    moment = np.tensordot(weights, np.stack(noisy), axes=1)
     if request.method == "dpdis_pca":
         rank = options["rank"]
         sent = [moment if rank == request.d else dpdis_pca.compress(moment, rank, "eigh") for moment in noisy]
-        basis = dpdis_pca.combine(sent, share, request.k, "eigh")
+        basis = dpdis_pca.combine(sent, weights, request.k, "eigh")
     else:
         basis = Estimate.from_moment(moment, request.k, **options).basis
     # Of DPdisPCA too. Where hospitals agree on eigenpairs, sending R of them multiplies the noise between v_i
     # and w_j by (l_i - f_j)/(l_i - l_j), f_j = l_j or 0, and the gap of the mean becomes l_i - f_j.
     noise = loading_noise.of_moment(moment, request.k, _entry_std(request, rows))
-    noise[~np.any(basis, axis=1)] = 0.0
-    return *_by_falling_eigenvalue(basis, moment), noise
+    noise[~np.any(basis, axis=1)] = 0.0  # features that were cut are released as 0, without noise
+    return *_turned_to_axes(basis, moment), noise
 
 
-def _in_floating_point(request: Request, rows: Sequence[Part]) -> Array:
+def _release_powers(request: Request, rows: Sequence[Part]) -> Array:
     """Release by DPS-PCA; return components, the strongest first, above the std of loadings: (2, d, k).
 
     They are in one array, since a step that is kept (`Drawn.once`) is one array.
@@ -365,9 +379,11 @@ def _in_floating_point(request: Request, rows: Sequence[Part]) -> Array:
     products: list[Array] = []
 
     def product(block: Array, kept: Indices | None, _: int) -> Array:
+        """Return a round's noisy product with the basis, (d, k), and keep it; kept: rows of the block."""
         products.append(dps_pca.release(cohort.pooled, block, kept, std, rng))
         return products[-1]
 
+    # Of the bases after each round only the first and the last are needed.
     start, *_, basis = block_power.iterate(
         product,
         block_power.begin(None, request.d, k, rng),

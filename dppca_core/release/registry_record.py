@@ -39,13 +39,13 @@ def record(document: Mapping[str, Any]) -> dict[str, Any]:
     details = [document["guarantee"]]
     kept = document["public"].get("rows kept of a patient")
     if document["unit"] == "patient":
-        how = f"at most {kept:,} rows of each count" if kept else "all rows of a patient are averaged"
-        details.append(f"A patient can have several rows: {how}.")
+        counting = f"at most {kept:,} rows of each count" if kept else "all rows of a patient are averaged"
+        details.append(f"A patient can have several rows: {counting}.")
     elif rows > 1:
         cost = document["epsilon for a patient"]
         details.append(f"For a patient with {rows:,} rows epsilon is {cost:.4g} at the same delta.")
     stated = document.get(how_chosen.KEY, how_chosen.NOT_STATED)  # releases of before lack it
-    how = BLANK if stated == how_chosen.NOT_STATED else stated
+    choice = BLANK if stated == how_chosen.NOT_STATED else stated
     counted, events = "patients" if unit == "Patient-level" else "rows", len(document["events"])
     return {
         "url_slug": "private-principal-components",
@@ -91,7 +91,7 @@ def record(document: Mapping[str, Any]) -> dict[str, Any]:
             },
             "implementation": {
                 "preprocessing_and_hyperparameter_tuning": f"Rows are centred {document['centred']}. "
-                f"How columns, ranges and the number of components were chosen: {how}.",
+                f"How columns, ranges and the number of components were chosen: {choice}.",
                 "mechanisms": f"{document['what']}. {document['noise']} "
                 + ", ".join(f"{name} {version}" for name, version in document["versions"].items()),
                 "justification": BLANK,

@@ -81,12 +81,15 @@ class Request(ReleaseRequest):
     scale_share: float = 0.0
 
     def __post_init__(self) -> None:
+        """Raise ValueError for a method that is not offered, or a field that is out of range for it."""
         checks.one_of(OFFERED, method=self.method)
         checks.whole(1, rows_per_patient=self.rows_per_patient)
         stages = self.method in STAGES
         by_rounds = self.method in (*STAGES, *ROUNDS)
         checks.whole(2, most_features(self.method), d=self.d)
         checks.whole(1, min(self.d - 1, exact_stages.MOST_DIRECTIONS if by_rounds else math.inf), k=self.k)
+        # Two stages can let noisy rounds choose the number of features. A fixed number is at most that of
+        # which a noisy moment can be drawn, as their second stage does.
         if not (stages and self.s_hat == RELEASED):
             room = min(self.d, discrete_gaussian.MOST_FEATURES) if stages else self.d
             checks.whole(self.k, room, s_hat=self.d if self.s_hat is None else self.s_hat)
@@ -130,6 +133,7 @@ class Request(ReleaseRequest):
     @property
     def method_options(self) -> dict[str, Any]:
         """Return the method's own parameters by name, as keywords of its `fit` and `spends`."""
+        # Methods that are not named here have no parameters.
         sparse = {"s_hat": self.kept}
         given: dict[str, dict[str, Any]] = {
             **dict.fromkeys(("analyze_gauss_sparse", "sealed_sparse", "own_noise_sparse", *STAGES), sparse),

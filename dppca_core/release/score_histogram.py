@@ -47,10 +47,10 @@ TITLE = "Score histogram"
 OTHER = "other"
 MOST_CELLS = 40  # of an axis
 MOST_GROUPS = 10
-_LEAST_CELLS = 3
-_UNIT = 2.0**-20  # of a patient, to which amounts are rounded
+_FEWEST_CELLS = 3  # of an axis
+_AMOUNT_UNIT = 2.0**-20  # of a patient, to which amounts are rounded
 # What of a release's document scores depend on, and how it is recognised.
-_OF_THE_RELEASE = (
+_RELEASE_KEYS = (
     *("at", "method", "hospitals", "public", "features", "components", "eigenvalues"),
     *("mean", "scales", "length after scaling"),
 )
@@ -67,7 +67,9 @@ class Group:
     categories: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        """Raise ValueError for too few or too many categories, and for names that are not different."""
         checks.whole(1, MOST_GROUPS, groups=len(self.categories))
+        # With "other" there are as many different names as categories and one more.
         if len(set(self.names)) <= len(self.categories):
             raise ValueError(f"groups must have different names, and none is called {OTHER!r}")
 
@@ -95,13 +97,14 @@ class ScoreRequest(ReleaseRequest):
     group: Group | None = None
 
     def __post_init__(self) -> None:
+        """Raise ValueError for a field that a histogram cannot be released with (see the class)."""
         checks.one_of(discrete_gaussian.ACCOUNTINGS, accounting=self.budget.accounting)
         checks.whole(1, rows_per_patient=self.rows_per_patient)
         if len(self.release["components"]) != 2:
             raise ValueError("a picture needs two components")
-        for along in self.edges:
-            checks.whole(1, MOST_CELLS, cells=len(along) - 1)
-            if not (np.isfinite(along).all() and (np.diff(along) > 0).all()):
+        for axis_edges in self.edges:
+            checks.whole(1, MOST_CELLS, cells=len(axis_edges) - 1)
+            if not (np.isfinite(axis_edges).all() and (np.diff(axis_edges) > 0).all()):
                 raise ValueError("edges of cells must rise")
 
     @staticmethod
@@ -132,8 +135,8 @@ class ScoreRequest(ReleaseRequest):
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Return the number of groups, and of cells along each component."""
-        first, second = (len(along) - 1 for along in self.edges)
+        """Return the shape of the counts: the number of groups, and of cells along each component."""
+        first, second = (len(axis_edges) - 1 for axis_edges in self.edges)
         return 1 if self.group is None else len(self.group.names), first, second
 
     @property
@@ -185,12 +188,12 @@ def cells(n: int, std: float, groups: int = 1) -> int:
     """
     checks.whole(1, n=n, groups=groups)
     checks.positive(std=std)
-    return min(max(int(math.sqrt(n / (2 * std * groups))), _LEAST_CELLS), MOST_CELLS)
+    return min(max(int(math.sqrt(n / (2 * std * groups))), _FEWEST_CELLS), MOST_CELLS)
 
 
 def of_release(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the part of a release's document on which scores along its first two components depend."""
-    return {name: document[name] for name in _OF_THE_RELEASE} | {"components": document["components"][:2]}
+    return {name: document[name] for name in _RELEASE_KEYS} | {"components": document["components"][:2]}
 
 
 def reach(eigenvalue: float | None) -> float:
@@ -221,15 +224,16 @@ def scores(rows: Array, release: Mapping[str, Any]) -> Array:
 
     Rows are centred and scaled first where the release paid for that, and not shortened again.
     """
-    along = np.array(release["components"], dtype=float).T
+    # Scale the components and not the rows: a row's score is the same.
+    directions = np.array(release["components"], dtype=float).T
     if release["scales"] is not None:
-        along = along / (np.array(release["scales"]) * release["length after scaling"])[:, None]
+        directions = directions / (np.array(release["scales"]) * release["length after scaling"])[:, None]
     result = np.zeros((len(rows), 2))
     # Add column by column: a matrix product could add in an order that depends on where a row stands, and its
     # cell must depend on the row alone, to the last bit.
-    for column, weights in zip(rows.T, along, strict=True):
+    for column, weights in zip(rows.T, directions, strict=True):
         result += column[:, None] * weights
-    return result if release["mean"] is None else result - np.array(release["mean"]) @ along
+    return result if release["mean"] is None else result - np.array(release["mean"]) @ directions
 
 
 def whole_counts(
@@ -255,27 +259,30 @@ def whole_counts(
         Whole numbers, (noises, *request.shape): hospital i is counted in histogram i modulo noises.
     """
     shape = request.shape
-    # How many rows of each hospital were counted so far: where in `groups` and `present` the next one is.
-    counts, begin = np.zeros((request.noises, math.prod(shape))), [0] * len(rows)
+    # How many rows of each hospital were read so far: where in `groups` and `present` the next one is.
+    counts, rows_before = np.zeros((request.noises, math.prod(shape))), [0] * len(rows)
 
     def add(hospital: int, part: Array, weights: Array | float) -> None:
         """Count the next rows of a hospital, (m, d), each with its weight, in its histogram."""
         discrete_gaussian.check_clipped(part)
+        # The rows of this piece that count. Those of a reader are never empty.
         used = np.arange(len(part))
         if present is not None:
-            used = used[begin[hospital] + used < present[hospital]]
+            used = used[rows_before[hospital] + used < present[hospital]]
         elif read is None:
             used = np.flatnonzero(part.any(axis=1))
-        of_row = begin[hospital] + used
-        begin[hospital] += len(part)
-        places = [np.zeros(len(used), dtype=np.intp) if groups is None else groups[hospital][of_row]]
-        for along, values in zip(request.edges, scores(part[used], request.release).T, strict=True):
+        numbers = rows_before[hospital] + used  # of the used rows, in all of the hospital
+        rows_before[hospital] += len(part)
+        # Where each used row is counted: its group, then its cell along both components.
+        places = [np.zeros(len(used), dtype=np.intp) if groups is None else groups[hospital][numbers]]
+        for axis_edges, values in zip(request.edges, scores(part[used], request.release).T, strict=True):
             # The outermost cells take what lies beyond the grid.
-            places.append(np.clip(np.searchsorted(along, values, side="right") - 1, 0, len(along) - 2))
+            cell = np.searchsorted(axis_edges, values, side="right") - 1
+            places.append(np.clip(cell, 0, len(axis_edges) - 2))
         # A row counts as its squared weight, rounded towards zero: those of one patient add up to 1 at most.
-        amounts = np.broadcast_to(np.trunc(np.square(weights) / _UNIT), (len(part), 1))[used, 0]
-        cell = np.ravel_multi_index(tuple(places), shape)
-        counts[hospital % request.noises] += np.bincount(cell, amounts, counts.shape[1])
+        amounts = np.broadcast_to(np.trunc(np.square(weights) / _AMOUNT_UNIT), (len(part), 1))[used, 0]
+        flat_place = np.ravel_multi_index(tuple(places), shape)
+        counts[hospital % request.noises] += np.bincount(flat_place, amounts, counts.shape[1])
 
     if read is None:  # what is held is read at once
         patient_rows.reader(rows)(add, lambda share: True, of_mean=True)
@@ -325,7 +332,7 @@ def make(
             release, and where `resumed` paid for something else.
         StoppedError: Where `progress` says no; it stays paid for, and can be resumed.
     """
-    _refuse(request, rows, features, public, groups, read)
+    _check_releasable(request, rows, features, public, groups, read)
     asked = as_asked(request)
     about = {
         "method": "score histogram",
@@ -333,17 +340,19 @@ def make(
         "budget": asdict(request.budget),
         "cells": list(request.shape),
     }
+    # Pay before any noise is drawn, unless an interrupted release of before has paid already.
     entry = resumed or ledger.spend(TITLE, request.events, about, expected, request.budget.neighbours, asked)
     drawn = ledger.drawn(entry.id)
     if drawn is None or drawn.asked != asked or entry.events != request.events:
         raise ValueError("what was paid for is another picture, or of another release")
 
     def draw() -> Array:
+        """Count the rows, and return noisy counts in patients, of the request's shape."""
         whole = whole_counts(request, rows, groups, read, progress, present)
-        std = noise_std(request.budget) / _UNIT
+        std = noise_std(request.budget) / _AMOUNT_UNIT
         # Hospitals that trust nobody each add noise to their own counts.
         noisy = sum(discrete_gaussian.add_noise(each, std) for each in whole)
-        return np.reshape(noisy, request.shape) * _UNIT
+        return np.reshape(noisy, request.shape) * _AMOUNT_UNIT
 
     counts = drawn.once("counts", draw)
     return ScoreHistogram(counts, request.std, entry, _document(request, entry, counts, by_column))
@@ -359,7 +368,7 @@ def as_asked(request: ScoreRequest) -> dict[str, Any]:
     return asked
 
 
-def _refuse(
+def _check_releasable(
     request: ScoreRequest,
     rows: Sequence[Part],
     features: Sequence[str],
@@ -378,7 +387,7 @@ def _refuse(
     patient_rows.check(rows, request.averaged)
     if read is None and any(isinstance(part, IntegerSum) for part in rows):
         raise ValueError("scores are of rows, and only their sums were kept")
-    discrete_gaussian.check_std(noise_std(request.budget) / _UNIT, request.budget)
+    discrete_gaussian.check_std(noise_std(request.budget) / _AMOUNT_UNIT, request.budget)
 
 
 def _document(request: ScoreRequest, entry: Entry, counts: Array, by_column: bool) -> dict[str, Any]:
@@ -396,7 +405,7 @@ def _document(request: ScoreRequest, entry: Entry, counts: Array, by_column: boo
         "calibration": "Balle & Wang 2018" if exact else "zCDP, Bun & Steinke 2016",
         "group": None if request.group is None else asdict(request.group),
         "groups": ["all"] if request.group is None else list(request.group.names),
-        "edges": [list(along) for along in request.edges],
+        "edges": [list(axis_edges) for axis_edges in request.edges],
         "beyond the edges": "counted in the outermost cells; rows left out for a missing cell in none",
         "counts": counts.tolist(),
         "axes of counts": ["group", "component 1", "component 2"],

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from dppca_core.release import journal
 
 _NONCE_BYTES, _SECRET_BYTES = 12, 32
-_FILE = "drawn.secret"
+_SECRET_FILE = "drawn.secret"
 
 
 def derived(secret: bytes, purpose: str) -> bytes:
@@ -30,6 +30,7 @@ class Seal:
     """Encrypt and decrypt with the key that follows from a secret for one purpose (`derived`)."""
 
     def __init__(self, secret: bytes, purpose: str) -> None:
+        """Derive the key. purpose: a name for what is sealed, so that other things have other keys."""
         self._cipher = AESGCM(derived(secret, purpose))
 
     def close(self, plain: bytes, place: str) -> bytes:
@@ -54,12 +55,12 @@ def folder_secret(folder: Path) -> bytes:
     Two processes that ask first at the same time get the same one.
     Raises ValueError for a file that is no secret, OSError where the disk refuses.
     """
-    path = folder / _FILE
+    path = folder / _SECRET_FILE
     if not path.exists():
         with journal.locked(path):
             if not path.exists():  # else another process drew it while this one waited for the lock
                 journal.replace(path, secrets.token_bytes(_SECRET_BYTES))
     secret = path.read_bytes()
     if len(secret) != _SECRET_BYTES:
-        raise ValueError(f"{_FILE} was changed: restore it first")
+        raise ValueError(f"{_SECRET_FILE} was changed: restore it first")
     return secret

@@ -66,20 +66,25 @@ class Spectrum:
 def unit(n: int, d: int) -> float:
     """Return g: the eigenvalues of S, a sum over n rows of d entries, are rounded to multiples of it.
 
-    Raises ValueError unless n and d are whole and positive.
+    It is at least twice d n 2^-50, by which an eigensolver errs at most, and no finer than 2^-20. Raises
+    ValueError unless n and d are whole and positive.
     """
     checks.whole(1, n=n, d=d)
     return max(_FINEST, 2 * d * n * 2.0**-50)
 
 
 def sensitivity(budget: Budget, n: int, d: int) -> float:
-    """Return the l2 sensitivity of S's d eigenvalues as computed and rounded; the proof is above."""
+    """Return the l2 sensitivity of S's d eigenvalues as they are computed and rounded.
+
+    To that of exact ones, errors and rounding add 2 sqrt(d) g at most; the proof is in the module's text.
+    """
     return symmetric_gaussian.sensitivity(budget) + 2 * math.sqrt(d) * unit(n, d)
 
 
 def whole_eigenvalues(summed: discrete_gaussian.IntegerSum) -> Array:
     """Return the eigenvalues of S in units of g, rounded to whole numbers, falling. Reads private rows."""
     n, d = summed.n, len(summed.total)
+    # eigvalsh returns them rising, of a sum that is in units of 4^-bits.
     values = np.linalg.eigvalsh(summed.total / 4.0**summed.bits)[::-1]
     return np.round(values / unit(n, d))
 
@@ -96,9 +101,10 @@ def make(request: SpectrumRequest, rows: Sequence[patient_rows.Part], ledger: Le
         **counted(n, request.rows_per_patient, patient_rows.is_averaged(rows[0])),
         "budget": asdict(budget),
     }
+    # The std of the noise in each eigenvalue of S, whose integers are in units of `step`.
     step, std = unit(n, d), gaussian.noise_multiplier(budget) * sensitivity(budget, n, d)
     discrete_gaussian.check_std(std / step, budget)
     entry = ledger.spend(TITLE, request.events, about, neighbours=budget.neighbours)
     whole = whole_eigenvalues(patient_rows.sum_rows(rows, d))
     noisy = discrete_gaussian.add_noise(whole, std / step) * step / n
-    return Spectrum(np.maximum(np.sort(noisy)[::-1], 0.0), std / n, entry)
+    return Spectrum(np.maximum(np.sort(noisy)[::-1], 0.0), std=std / n, entry=entry)

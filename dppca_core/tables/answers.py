@@ -25,7 +25,7 @@ def numbers(column: Any, missing_codes: Sequence[str], decimal_comma: bool = Fal
     read = cells.numbers(column, decimal_comma)
     if not missing_codes:
         return read
-    coded = _indices(column, read, missing_codes, capitals=False) >= 0
+    coded = _indices(column, read, missing_codes, capitals=False) >= 0  # cells that hold a missing code
     read.values[coded] = np.nan
     return cells.NumberColumn(read.values, read.missing | coded, read.unread & ~coded)
 
@@ -46,6 +46,7 @@ def categories(
     indices = _indices(column, read, known)
     if synonyms:
         synonym = _indices(column, read, [word for word, _ in synonyms], capitals=False)
+        # The position in `known` of each synonym's category.
         category = np.array([known.index(category) for _, category in synonyms])
         indices = np.where((indices < 0) & (synonym >= 0), category[synonym], indices)
     return indices, read.missing

@@ -30,10 +30,10 @@ MISSING = (
     *("", "na", "n/a", "<na>", "nan", "nat", "null", "?", ".", "#n/a", "#na", "#div/0!", "#value!", "#num!"),
     *("inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"),
 )
-_FIRST = 10_000  # cells that tell whether a column with some words is of numbers
+_FIRST_CELLS = 10_000  # cells that tell whether a column with some words is of numbers
 _PORTION = 2**24  # bytes of text that are worked on at a time
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-_COMMA = r"^[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE][+-]?[0-9]+)?$"
+_COMMA_NUMBER = r"^[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE][+-]?[0-9]+)?$"
 _DATE = (
     r"^([0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.]([0-9]{4}|[0-9]{2}))([ T].*)?$"
 )
@@ -85,25 +85,26 @@ def portions(chunks: Iterable[Any]) -> Iterator[pa.Array]:
     Each step on a text makes another copy of it, so that a whole column at once would need several times
     its size.
     """
-    together: list[pa.Array] = []
+    waiting: list[pa.Array] = []  # small arrays, to be yielded as one once they fill a portion
     size = 0
     for chunk in chunks:
-        whole = chunk.nbytes
+        chunk_bytes = chunk.nbytes
         # Cut evenly into as few pieces as stay within a portion; -(-a // b) rounds up.
-        step = max(1, -(-len(chunk) // max(1, -(-whole // _PORTION))))
+        step = max(1, -(-len(chunk) // max(1, -(-chunk_bytes // _PORTION))))
         for begin in range(0, len(chunk), step):
             part = chunk.slice(begin, step)
-            nbytes = whole if step >= len(chunk) else part.nbytes
-            if together and size + nbytes > _PORTION:
-                yield _joined(together)
-                together, size = [], 0
-            together.append(part)
-            size += nbytes
-    if together:
-        yield _joined(together)
+            part_bytes = chunk_bytes if step >= len(chunk) else part.nbytes
+            if waiting and size + part_bytes > _PORTION:
+                yield _joined(waiting)
+                waiting, size = [], 0
+            waiting.append(part)
+            size += part_bytes
+    if waiting:
+        yield _joined(waiting)
 
 
 def _joined(parts: list[pa.Array]) -> pa.Array:
+    """Return consecutive arrays as one; a single one is not copied."""
     return parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
 
 
@@ -113,16 +114,17 @@ def chunks_of(column: Any) -> list[Any]:
 
 
 def numbers(column: Any, decimal_comma: bool = False) -> NumberColumn:
-    """Return the cells of a column of numbers or text (as `plain` gives them), each as a number if it is one.
+    """Return the cells of a column of numbers or text, each as a number if it is one.
 
-    decimal_comma: whether 1,5 is one and a half, as in files whose columns are not separated by commas. The
-    arrays are fresh, so that a caller may write to them.
+    column: as `as_numbers_or_text` gives it. decimal_comma: whether 1,5 is one and a half, as in files whose
+    columns are not separated by commas. The arrays are fresh, so that a caller may write to them.
     """
     if pa.types.is_floating(column.type):
         values = np.array(column.to_numpy(zero_copy_only=False))  # a copy: Arrow's memory is read-only
         missing = ~np.isfinite(values)
         values[missing] = np.nan
         return NumberColumn(values, missing, np.zeros(len(values), dtype=bool))
+    # Stands before the portions, so that a column without any can be put together too.
     none = NumberColumn(np.empty(0), np.empty(0, dtype=bool), np.empty(0, dtype=bool))
     parts = (_numbers(part, decimal_comma) for part in portions(chunks_of(column)))
     return NumberColumn(*map(np.concatenate, zip(none, *parts, strict=True)))
@@ -132,14 +134,15 @@ def _numbers(column: pa.Array, decimal_comma: bool) -> NumberColumn:
     """Read a portion of a text column as `numbers` does."""
     text = texts(column)
     # Arrow fails as a whole on a text that is no number, so only those that look like one are handed to it.
-    looks = pc.fill_null(pc.match_substring_regex(text, _COMMA if decimal_comma else _NUMBER), False)
-    digits = pc.if_else(looks, text, pa.scalar(None, text.type))
+    pattern = _COMMA_NUMBER if decimal_comma else _NUMBER
+    looks_numeric = pc.fill_null(pc.match_substring_regex(text, pattern), False)
+    digits = pc.if_else(looks_numeric, text, pa.scalar(None, text.type))
     if decimal_comma:
         digits = pc.replace_substring(digits, ",", ".")
     values = np.array(digits.cast(pa.float64()).to_numpy(zero_copy_only=False))
     missing = np.isinf(values) | np.asarray(text.is_null())  # 1e999 reads as infinite
     values[missing] = np.nan
-    others = np.flatnonzero(~np.asarray(looks) & ~missing)
+    others = np.flatnonzero(~np.asarray(looks_numeric) & ~missing)  # positions of cells that hold words
     words = pc.utf8_lower(text.take(pa.array(others)))
     missing[others] = pc.is_in(words, value_set=pa.array(MISSING, words.type))
     for word, value in (("true", 1.0), ("false", 0.0)):
@@ -154,6 +157,7 @@ def canonical(chunks: list[Any], decimal_comma: bool = False) -> Any:
     its text has been copied.
     """
     values: list[Array] = [np.empty(0)]
+    # First try it as numbers; `else` is reached only where no cell of any portion holds another text.
     for part in portions(chunks):
         read = numbers(part, decimal_comma)
         if read.unread.any():
@@ -162,7 +166,7 @@ def canonical(chunks: list[Any], decimal_comma: bool = False) -> Any:
     else:
         chunks.clear()
         return pa.array(np.concatenate(values), from_pandas=True)
-    del part, values  # the first pass, in vain, before the second takes its memory
+    del part, values  # free what the first try took before the second takes memory
     none = pa.scalar(None, pa.large_string())
     chunks.reverse()  # so that pop() takes the first
     in_turn = (chunks.pop() for _ in range(len(chunks)))
@@ -182,24 +186,29 @@ def canonical_columns(columns: list[list[Any]], rows: int, decimal_comma: bool =
     """
     if len(columns) > 1 and len({chunk.type for chunks in columns for chunk in chunks}) == 1:
         read = numbers(pa.chunked_array([chunk for chunks in columns for chunk in chunks]), decimal_comma)
-        others = set(np.flatnonzero(read.unread.reshape(len(columns), rows).any(axis=1)).tolist())
+        # Positions of columns with a text that is no number: these alone are read again, one by one.
+        with_texts = set(np.flatnonzero(read.unread.reshape(len(columns), rows).any(axis=1)).tolist())
         values = read.values.reshape(len(columns), rows)
         return [
-            canonical(chunks, decimal_comma) if i in others else pa.array(row, from_pandas=True)
+            canonical(chunks, decimal_comma) if i in with_texts else pa.array(row, from_pandas=True)
             for i, (chunks, row) in enumerate(zip(columns, values, strict=True))
         ]
     return [canonical(chunks, decimal_comma) for chunks in columns]
 
 
 def category_indices(column: Any, known: Iterable[str], capitals: bool = True) -> NDArray[np.intp]:
-    """Return the position in `known` of each cell's text, (n,); -1 for none. capitals: if they matter."""
+    """Return the position in `known` of each cell's text, (n,); -1 for none.
 
-    def alike(text: pa.Array) -> pa.Array:
+    capitals: whether "Male" and "male" differ.
+    """
+
+    def comparable(text: pa.Array) -> pa.Array:
+        """Return texts so that those which count as one are equal."""
         return text if capitals else pc.utf8_lower(text)
 
-    words = alike(pa.array(known, pa.large_string()))
+    words = comparable(pa.array(known, pa.large_string()))
     indices = [
-        np.asarray(pc.fill_null(pc.index_in(alike(texts(part)), words), -1))
+        np.asarray(pc.fill_null(pc.index_in(comparable(texts(part)), words), -1))
         for part in portions(chunks_of(column))
     ]
     return np.concatenate([np.empty(0, dtype=np.intp), *indices])
@@ -213,19 +222,20 @@ def kind_of(column: Any, decimal_comma: bool = False) -> str:
     """
     if pa.types.is_floating(column.type):
         return "number"
-    first = numbers(column.slice(0, _FIRST), decimal_comma)
+    first = numbers(column.slice(0, _FIRST_CELLS), decimal_comma)  # enough to tell, and quick
     if np.isfinite(first.values).sum() > first.unread.sum():
         return "number"
     kind = "text"
     for part in portions(chunks_of(column)):
-        all_are = pc.all(pc.match_substring_regex(texts(part), _DATE)).as_py()  # None where all are missing
-        if all_are is False:
+        all_dates = pc.all(pc.match_substring_regex(texts(part), _DATE)).as_py()  # None where all are missing
+        if all_dates is False:
             return "text"
-        kind = "date" if all_are else kind
+        # A portion of missing cells only leaves the kind as it is.
+        kind = "date" if all_dates else kind
     return kind
 
 
-def plain(column: Any, name: str) -> Any:
+def as_numbers_or_text(column: Any, name: str) -> Any:
     """Return a column of any flat Arrow type as float64 or text.
 
     name: of the column, for the error. Raises ValueError for lists, records and bytes.
@@ -234,7 +244,7 @@ def plain(column: Any, name: str) -> Any:
     types = pa.types
     if types.is_dictionary(kind):  # codes, each of which stands for a text that is stored once
         check_text(unpacked_bytes(column), name)
-        return plain(column.cast(kind.value_type), name)
+        return as_numbers_or_text(column.cast(kind.value_type), name)
     if types.is_boolean(kind):
         return column.cast(pa.uint8()).cast(pa.float64())
     if types.is_floating(kind) or types.is_integer(kind) or types.is_null(kind) or types.is_decimal(kind):
@@ -251,7 +261,7 @@ def plain(column: Any, name: str) -> Any:
     raise ValueError(f"Column '{name}' holds {what} in its cells: keep one number or word in each.")
 
 
-def check_text(size: int, name: str, most: int = limits.MOST_TEXT) -> None:
+def check_text(size: int, name: str, most: int = limits.MOST_BATCH_TEXT_BYTES) -> None:
     """Raise ValueError where the `size` bytes of a column's unpacked texts are more than `most`.
 
     A small file may unpack to any size. name: of the column, for the error.
@@ -275,7 +285,7 @@ def _text_bytes(chunk: Any) -> int:
     Arrow keeps all texts one after the other, so that the end of the last less the begin of the first is
     enough, and no call of Arrow has to go through the cells.
     """
-    offsets = chunk.buffers()[1]
+    offsets = chunk.buffers()[1]  # the first buffer marks which cells are null
     if offsets is None or not len(chunk):
         return 0
     width = np.int64 if pa.types.is_large_string(chunk.type) else np.int32
@@ -292,15 +302,15 @@ def unpacked_bytes(column: Any) -> int:
     for chunk in chunks_of(column):
         kind = chunk.dictionary.type
         if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind):
-            each = pc.take(pc.binary_length(chunk.dictionary), chunk.indices)
-            total += pc.sum(each.cast(pa.int64())).as_py() or 0
+            lengths = pc.take(pc.binary_length(chunk.dictionary), chunk.indices)
+            total += pc.sum(lengths.cast(pa.int64())).as_py() or 0
     return total
 
 
 def from_frame(frame: pd.DataFrame) -> pa.Table:
     """Return a data frame as a table whose columns are float64 or text.
 
-    Raises ValueError for cells that `plain` refuses, and for two columns of one name.
+    Raises ValueError for cells that `as_numbers_or_text` refuses, and for two columns of one name.
     """
     columns = {}
     for position, name in enumerate(frame.columns):
@@ -310,7 +320,7 @@ def from_frame(frame: pd.DataFrame) -> pa.Table:
             column = pa.array([None if value is None else str(value) for value in series])
         if isinstance(column, pa.ChunkedArray):
             column = column.combine_chunks()
-        columns[str(name)] = plain(column, str(name))
+        columns[str(name)] = as_numbers_or_text(column, str(name))
     if len(columns) < frame.shape[1]:
         raise ValueError("Two columns have the same name: rename one.")
     return pa.table(columns)

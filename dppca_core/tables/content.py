@@ -57,9 +57,9 @@ from dppca_core.tables.mixing import Words, mix
 from dppca_core.tables.sketches import Sketcher
 from dppca_core.tables.uninformative import Uninformative
 
-_MISSING = np.uint64(0x6D697373)
-_TEXT = np.uint64(1) << np.uint64(40)  # numbers stay below it
-_OTHER = np.uint64(0xA5A5A5A5A5A5A5A5)  # the bits that mix' turns first
+_MISSING = np.uint64(0x6D697373)  # stands for every missing cell
+_TEXT_BIT = np.uint64(1) << np.uint64(40)  # set in the words of texts; those of numbers stay below it
+_TURNED_BITS = np.uint64(0xA5A5A5A5A5A5A5A5)  # the bits that mix' turns first
 # Odd, and apart in their low bits, so that two rows that agree in one sum differ in the others.
 _FACTORS = tuple(
     np.uint64(factor)
@@ -81,7 +81,10 @@ def _cells(column: Any) -> tuple[Words, Array]:
 
 
 def _numeric(values: Any, missing: Any) -> Words:
-    """Return the word of each number: its bits in single precision, plus 2^32 so that none is `_MISSING`."""
+    """Return the word of each number: its bits in single precision, plus 2^32.
+
+    The sum is larger than `_MISSING`, the word that stands for missing cells.
+    """
     with np.errstate(over="ignore"):
         single = values.astype(np.float32) + np.float32(0)  # -0 is 0
     return np.where(missing, _MISSING, single.view(np.uint32).astype(np.uint64) + np.uint64(1) * (1 << 32))
@@ -96,7 +99,7 @@ def _words(text: Any) -> tuple[Words, Array]:
     words = _numeric(read.values, read.missing)
     for i in np.flatnonzero(read.unread):
         digest = hashlib.blake2b(text[int(i)].as_py().encode(), digest_size=8).digest()
-        words[i] = np.uint64(int.from_bytes(digest, "big")) | _TEXT
+        words[i] = np.uint64(int.from_bytes(digest, "big")) | _TEXT_BIT
     return words, read.values
 
 
@@ -138,39 +141,41 @@ class _Sums:
             self.columns = np.zeros((2, batch.num_columns), dtype=np.uint64)
         if not batch.num_rows:
             return
-        sums, without = (np.zeros((2, batch.num_rows), dtype=np.uint64) for _ in range(2))
+        # Of each row of the batch: over all its cells, and over those of columns that do not count.
+        sums, left_out_sums = (np.zeros((2, batch.num_rows), dtype=np.uint64) for _ in range(2))
         left_out = set()
         names = batch.schema.names  # the schema builds a new list at each access
         if self.sketcher is not None:
             self.sketcher.begin(names)
         for position, name in enumerate(names):
-            words, values = _cells(cells.plain(batch.column(position), name))
+            words, values = _cells(cells.as_numbers_or_text(batch.column(position), name))
             says_nothing = self.uninformative.add(position, words, values)
+            # The first batch decides which columns do not count, where the caller did not.
             if says_nothing if self.left_out is None else position in self.left_out:
                 left_out.add(position)
             if self.sketcher is not None:
-                self.sketcher.note(name, words, values, _MISSING)
-            # mix' comes first, of a copy: mix overwrites the words.
-            for half, mixed in enumerate((mix(words ^ _OTHER), mix(words))):
-                sums[1 - half] += mixed
+                self.sketcher.note_patients(name, words, values, _MISSING)
+            # Sum 0 is of mix, sum 1 of mix'. mix' comes first, of a copy: mix overwrites the words.
+            for row, mixed in ((1, mix(words ^ _TURNED_BITS)), (0, mix(words))):
+                sums[row] += mixed
                 # Arrays of one word each: NumPy would warn of a scalar that wraps around, as it is to here.
-                self.columns[1 - half, position : position + 1] += mixed.sum(keepdims=True)
+                self.columns[row, position : position + 1] += mixed.sum(keepdims=True)
                 if position in left_out:
-                    without[1 - half] += mixed
-                elif self.sketcher is not None and not half:
+                    left_out_sums[row] += mixed
+                elif self.sketcher is not None and row == 1:
                     self.sketcher.add(name, mixed)
         if self.sketcher is not None:
             self.sketcher.end_batch()
         self.uninformative.rows += batch.num_rows
-        if len(left_out) == batch.num_columns:
+        if len(left_out) == batch.num_columns:  # if no column is left, all count
             left_out.clear()
         self.left_out = left_out
         _add_rows(self.former_rows, sums)
-        _add_rows(self.rows, sums - without if left_out else sums)
+        _add_rows(self.rows, sums - left_out_sums if left_out else sums)
         end = self.count + batch.num_rows
         if end <= len(self.hashes):
             self.hashes[self.count : end] = mix(sums[0])
-        elif len(self.hashes):
+        elif len(self.hashes):  # too many rows for the key of version 1: free the memory
             self.hashes = np.empty(0, dtype=np.uint64)
         self.count = end
 
@@ -184,7 +189,11 @@ class _Sums:
 
 
 def _add_rows(rows: Words, sums: Words) -> None:
-    """Add mix_1, ..., mix_4 of each row to `rows`, (4,), in place. sums: two words of each row, (2, n)."""
+    """Add mix_1, ..., mix_4 of each row to `rows`, (4,), in place: four hashes that differ by a factor.
+
+    sums: two words of each row, (2, n).
+    """
+    # Arrays of one word each: NumPy would warn of a scalar that wraps around, as it is to here.
     for lane, factor in enumerate(_FACTORS):
         rows[lane : lane + 1] += mix(sums[0] * factor + sums[1]).sum(keepdims=True)
 
@@ -196,14 +205,14 @@ def _keys(batches: Callable[[], Iterable[Any]], former_rows: int, sketcher: Sket
     batch misled about which columns count.
     """
 
-    def added(former_rows: int, left_out: set[int] | None = None, sketcher: Sketcher | None = None) -> _Sums:
+    def sum_up(former_rows: int, left_out: set[int] | None = None, sketcher: Sketcher | None = None) -> _Sums:
         """Return the sums over all batches."""
         sums = _Sums(former_rows, left_out, sketcher)
         for batch in batches():
             sums.add(batch)
         return sums
 
-    sums = added(former_rows, sketcher=sketcher)
+    sums = sum_up(former_rows, sketcher=sketcher)
     columns, count = sums.columns, sums.count
 
     def digest(version: int, columns: int, *parts: Words) -> str:
@@ -214,7 +223,8 @@ def _keys(batches: Callable[[], Iterable[Any]], former_rows: int, sketcher: Sket
         return result.hexdigest()
 
     left_out = sums.to_leave_out()
-    rows = sums.rows if left_out == sums.left_out else added(0, left_out).rows
+    # The first batch misled where all rows say otherwise: then the rows are added up once more.
+    rows = sums.rows if left_out == sums.left_out else sum_up(former_rows=0, left_out=left_out).rows
     counted = np.delete(columns, sorted(left_out), axis=1)
     # Columns are sorted by their sums, so that their order in the file does not matter.
     key = digest(3, counted.shape[1], rows, counted[:, np.lexsort(counted)])
@@ -226,7 +236,7 @@ def _keys(batches: Callable[[], Iterable[Any]], former_rows: int, sketcher: Sket
         hashes.sort()  # in place: a copy would double the memory
         former = (digest(1, columns.shape[1], hashes, np.sort(columns[1])), *former)
     if sketcher is not None:
-        sketcher.finish(count, counted[1])
+        sketcher.finish(count, columns=counted[1])  # row 1: the sums of mix', as it gets of cells
     return Keys(key, former)
 
 
@@ -256,14 +266,16 @@ def content_keys_of_file(
     """Return what `content_keys` returns, of a file of any size, without holding its rows.
 
     It needs constant memory, and 8 bytes a row up to `former_rows`; a longer file has no key of version 1.
+    sketcher: as for `content_keys`.
     progress(rows done, rows in all or None) is called after each batch; what it raises stops the reading. A
     file that is read once more begins anew. Raises ValueError as `files.opened` does.
     """
     with files.opened(source, encoding, batch_rows=_BATCH_ROWS) as layout:
-        # A text file does not tell how many rows it has, so memory is set aside for the most.
-        tells = former_rows if layout.rows is None else layout.rows
+        # A text file does not state its number of rows, so memory is set aside for the most.
+        most_rows = former_rows if layout.rows is None else layout.rows
 
     def batches() -> Iterator[Any]:
+        """Yield the file's batches from its first row on. Raises ValueError for a file without rows."""
         done = 0
         with files.opened(source, encoding, batch_rows=_BATCH_ROWS) as layout:
             for batch in layout.batches():
@@ -274,4 +286,4 @@ def content_keys_of_file(
         if not done:
             raise ValueError(NO_ROWS)
 
-    return _keys(batches, tells if tells <= former_rows else 0, sketcher)
+    return _keys(batches, most_rows if most_rows <= former_rows else 0, sketcher)

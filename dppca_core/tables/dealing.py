@@ -10,7 +10,7 @@ from dppca_core import checks
 from dppca_core.arrays import Indices
 from dppca_core.tables import cells, limits
 
-EMPTY = "A hospital has only patients who were in another before: leave it out."
+EMPTY_HOSPITAL = "A hospital has only patients who were in another before: leave it out."
 
 
 def at_random(n: int, hospitals: int, seed: int) -> tuple[Indices, ...]:
@@ -36,6 +36,7 @@ def by_column(
     """
     used = column if kept is None else pc.filter(column, pa.array(kept))
     coded = pc.dictionary_encode(used)
+    # Each different name is stored once, with a code for each cell.
     whole = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
     read = cells.numbers(whole.dictionary, decimal_comma)
     codes = np.asarray(pc.fill_null(whole.indices, -1))
@@ -47,13 +48,14 @@ def by_column(
         str(value).strip() if unread else f"{number:.15g}"
         for value, number, unread in zip(whole.dictionary.to_pylist(), read.values, read.unread, strict=True)
     ]
+    # of_word: the position in `hospitals` of each different name.
     hospitals, of_word = np.unique(words, return_inverse=True)
     if len(hospitals) > limits.MOST_HOSPITALS:
-        raise ValueError(too_many(name))
+        raise ValueError(too_many_hospitals_message(name))
     return {str(hospital): np.flatnonzero(of_word[codes] == i) for i, hospital in enumerate(hospitals)}
 
 
-def too_many(name: str) -> str:
+def too_many_hospitals_message(name: str) -> str:
     """Return the sentence that says why this column cannot name the hospitals: it has too many values."""
     return (
         f"Column '{name}' has more than {limits.MOST_HOSPITALS} values: choose one that names hospitals, "

@@ -34,7 +34,7 @@ class OwnerOnly:
     def none(schema: Schema) -> OwnerOnly:
         """Return the counts of no rows."""
         none = (0,) * len(schema.columns)
-        return OwnerOnly(0, 0, 0, none, none, 0)
+        return OwnerOnly(rows=0, dropped=0, filled=0, outside=none, missing=none, long=0)
 
     @property
     def kept(self) -> int:
@@ -47,13 +47,14 @@ class OwnerOnly:
         return self.long / max(self.kept, 1)
 
     def __add__(self, other: OwnerOnly) -> OwnerOnly:
+        """Return the counts of two parts of a table together."""
         return OwnerOnly(
-            self.rows + other.rows,
-            self.dropped + other.dropped,
-            self.filled + other.filled,
-            tuple(a + b for a, b in zip(self.outside, other.outside, strict=True)),
-            tuple(a + b for a, b in zip(self.missing, other.missing, strict=True)),
-            self.long + other.long,
+            rows=self.rows + other.rows,
+            dropped=self.dropped + other.dropped,
+            filled=self.filled + other.filled,
+            outside=tuple(a + b for a, b in zip(self.outside, other.outside, strict=True)),
+            missing=tuple(a + b for a, b in zip(self.missing, other.missing, strict=True)),
+            long=self.long + other.long,
         )
 
 
@@ -97,47 +98,49 @@ def encode(
             raise ValueError(f"The table has no column '{column.name}'.")
     n: int = table.num_rows
     rows, kept = np.empty((n, schema.d)), np.ones(n, dtype=bool)
+    # How many cells of each row were filled in; which cells of each column are out of range, and how many of
+    # it are missing.
     filled, outside, absent = np.zeros(n, dtype=np.intp), [], []
-    begin = 0
+    begin = 0  # the first encoded column of the next column, which writes into its part of `rows`
     for column in schema.columns:
         part = rows[:, begin : (begin := begin + len(column.features))]
-        cell = cells.plain(table.column(positions[column.name]), column.name)
+        column_cells = cells.as_numbers_or_text(table.column(positions[column.name]), column.name)
         if column.kind == "number":
-            missing, beyond = _numbers(column, cell, decimal_comma, before, part)
+            missing, beyond = _numbers(column, column_cells, decimal_comma, before, part)
         else:
-            missing, beyond = _categories(column, cell, decimal_comma, part)
+            missing, beyond = _categories(column, column_cells, decimal_comma, part)
         outside.append(beyond)
         absent.append(int(missing.sum()))
-        if column.fill is None:
+        if column.fill is None:  # nothing stands for a missing cell, so its row is dropped
             kept &= ~missing
         else:
             filled += missing
     if not kept.all():
         rows = rows[kept]
     owner = OwnerOnly(
-        n,
-        int(n - kept.sum()),
-        int(filled[kept].sum()),
-        tuple(int(beyond[kept].sum()) for beyond in outside),
-        tuple(absent),
-        int((np.sqrt(np.einsum("ij,ij->i", rows, rows)) > schema.bound).sum()),
+        rows=n,
+        dropped=int(n - kept.sum()),
+        filled=int(filled[kept].sum()),
+        outside=tuple(int(beyond[kept].sum()) for beyond in outside),
+        missing=tuple(absent),
+        long=int((np.sqrt(np.einsum("ij,ij->i", rows, rows)) > schema.bound).sum()),
     )
     return Encoded(rows, kept, owner)
 
 
 def _numbers(
-    column: Column, cell: pa.Array, decimal_comma: bool, before: int, part: Array
+    column: Column, column_cells: pa.Array, decimal_comma: bool, before: int, part: Array
 ) -> tuple[cells.Mask, cells.Mask]:
     """Write a column's encoded numbers to `part`, (n, 1); return which cells are missing, which out of range.
 
-    cell: the column's cells. before: as for `encode`.
+    column_cells: as `cells.as_numbers_or_text` gives them. before: as for `encode`.
     """
-    values, missing, unread = answers.numbers(cell, column.missing_codes, decimal_comma)
+    values, missing, unread = answers.numbers(column_cells, column.missing_codes, decimal_comma)
     if unread.any():
         others = int(unread.sum()) - 1
         raise ValueError(
             f"Column '{column.name}' holds no number in row {before + int(np.argmax(unread)) + 1:,}"
-            f"{f' and {others:,} others' if others else ''}, {_what(cell)}"
+            f"{f' and {others:,} others' if others else ''}, {_what_instead(column_cells)}"
         )
     if column.fill is not None:
         values[missing] = float(column.fill)
@@ -152,9 +155,9 @@ def _numbers(
     return missing, beyond
 
 
-def _what(cell: pa.Array) -> str:
+def _what_instead(column_cells: pa.Array) -> str:
     """Return the end of the error: what a column holds instead of numbers, and what to do about it."""
-    if cells.kind_of(cell) == "date":
+    if cells.kind_of(column_cells) == "date":
         return "but a date: turn them into numbers, such as an age or days since."
     return (
         "but text, or commas in a number: make its word a missing code, leave the column out, make it a "
@@ -163,17 +166,18 @@ def _what(cell: pa.Array) -> str:
 
 
 def _categories(
-    column: Column, cell: pa.Array, decimal_comma: bool, part: Array
+    column: Column, column_cells: pa.Array, decimal_comma: bool, part: Array
 ) -> tuple[cells.Mask, cells.Mask]:
     """Write a column's centred indicators to `part`, (n, c); return which cells are missing, which unknown.
 
     A cell is unknown if it is none of the categories.
     """
     codes, missing = answers.categories(
-        cell, column.categories, column.synonyms, column.missing_codes, decimal_comma
+        column_cells, column.categories, column.synonyms, column.missing_codes, decimal_comma
     )
-    if column.fill:
+    if column.fill:  # "" fills with none of the categories, as -1 already does
         codes[missing] = column.categories.index(str(column.fill))
+    # Every indicator begins as 0 less its centre; below, that of the answer gets 1 more.
     part[:] = np.negative(column.centres)
     inside = np.flatnonzero(codes >= 0)
     part[inside, codes[inside]] += 1.0

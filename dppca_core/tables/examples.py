@@ -18,7 +18,7 @@ from dppca_core.paths import DATA, stored_json
 from dppca_core.tables import reading
 from dppca_core.tables.schema import Column, Schema
 
-_SCALES = 3.0  # of a distribution without tails, nearly everyone
+_SCALES_EACH_SIDE = 3.0  # of a distribution without tails, nearly everyone
 _LABEL = "diagnosis"
 OF_ITS_OWN_ROWS = ("breast_cancer",)  # tables whose ranges come from their own published summary
 _NOT_NEGATIVE = ("breast_cancer",)
@@ -38,7 +38,7 @@ def example(name: str) -> tuple[reading.Raw, Schema]:
     """
     checks.one_of(names(), name=name)
     stored = stored_json(f"{name}.json")
-    schema = _dictionary(stored, 0.0 if name in _NOT_NEGATIVE else -math.inf)
+    schema = _stored_schema(stored, 0.0 if name in _NOT_NEGATIVE else -math.inf)
     if name == "breast_cancer":
         from sklearn.datasets import load_breast_cancer  # slow to load, and for this table only
 
@@ -52,17 +52,20 @@ def example(name: str) -> tuple[reading.Raw, Schema]:
     return reading.from_frame(frame, stored["title"]), schema
 
 
-def _dictionary(stored: dict[str, Any], least: float = -math.inf) -> Schema:
-    """Return the schema that a bundled JSON file states, read as `stored`; no range begins below `least`.
+def _stored_schema(stored: dict[str, Any], least: float = -math.inf) -> Schema:
+    """Return the schema that a bundled JSON file states.
 
-    Raises ValueError for a file without columns.
+    stored: the file's content. least: where a range would begin below it, it begins there. A missing number
+    is filled by the middle of its range, and a missing answer counts as none of the categories. Raises
+    ValueError for a file without columns.
     """
     columns = []
     for entry in stored.get("measurements") or stored["features"]:
         if "categories" in entry:
             columns.append(Column(entry["name"], "category", categories=tuple(entry["categories"]), fill=""))
             continue
-        half = _SCALES * entry.get("scale", 0.0)
+        # A file states the range, or the centre and the scale of a column.
+        half = _SCALES_EACH_SIDE * entry.get("scale", 0.0)
         low, high = entry.get("range") or (entry["centre"] - half, entry["centre"] + half)
         low = max(low, least)
         columns.append(Column(entry["name"], "number", low, high, fill=low / 2 + high / 2))

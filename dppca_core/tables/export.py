@@ -9,20 +9,20 @@ from typing import Any
 
 import pandas as pd
 
-_STARTS = "=+-@"  # of a formula, also as full-width letters, which NFKC turns into these
+_FORMULA_STARTS = "=+-@"  # of a formula, also as full-width letters, which NFKC turns into these
 _BREAKS = ("\t", "\r", "\n")  # at the start of a cell, they may hide a formula
-_APART = {";", "|", *_BREAKS}  # a spreadsheet with another country's settings may cut a cell here
+_SEPARATORS = {";", "|", *_BREAKS}  # a spreadsheet with another country's settings may cut a cell here
 
 
 def neutral(text: str) -> str:
     """Return a text, with an apostrophe before it if a spreadsheet would run it as a formula."""
-    first = next((letter for letter in text if not _unseen(letter)), "")
-    if text[:1] in _BREAKS or (first and unicodedata.normalize("NFKC", first) in _STARTS):
+    first = next((letter for letter in text if not _is_invisible(letter)), "")
+    if text[:1] in _BREAKS or (first and unicodedata.normalize("NFKC", first) in _FORMULA_STARTS):
         return "'" + text
     return text
 
 
-def _unseen(letter: str) -> bool:
+def _is_invisible(letter: str) -> bool:
     """Return True for a character that a spreadsheet may skip before it looks for a formula.
 
     These are blanks, controls and format characters: the Unicode categories Z* and C*.
@@ -35,15 +35,16 @@ def _neutral_pieces(text: str) -> str:
 
     Quotes do not prevent the cut: a reader that splits at semicolons ignores quotes within a line.
     """
-    if _APART.isdisjoint(text):
+    if _SEPARATORS.isdisjoint(text):
         return text
-    kept, begins = [], False
+    result, may_begin = [], False
     for letter in text:
-        if begins and unicodedata.normalize("NFKC", letter) in _STARTS:
-            kept.append("'")
-        begins = letter in _APART or (begins and (letter == '"' or _unseen(letter)))
-        kept.append(letter)
-    return "".join(kept)
+        if may_begin and unicodedata.normalize("NFKC", letter) in _FORMULA_STARTS:
+            result.append("'")
+        # A cell begins behind a separator; quotes and invisible letters do not end its beginning.
+        may_begin = letter in _SEPARATORS or (may_begin and (letter == '"' or _is_invisible(letter)))
+        result.append(letter)
+    return "".join(result)
 
 
 def safe_cell(cell: Any) -> Any:

@@ -16,9 +16,9 @@ class Layout:
 
     form: the kind of file, such as "CSV", for the screen. names: of the columns that are read. rows: how many
     there are, None where only reading tells. batches: yields the rows once, each column as float64 or text
-    (`cells.plain`). unnamed: positions (from 1) of columns that are left out because they have no name, as
-    row numbers have none. decimal_comma: whether 1,5 is one and a half. unpacked: the most bytes of a Parquet
-    file that are held to read a batch; 0 for other forms.
+    (`cells.as_numbers_or_text`). unnamed: positions (from 1) of columns that are left out because they have
+    no name, as row numbers have none. decimal_comma: whether 1,5 is one and a half. unpacked: the most bytes
+    of a Parquet file that are held to read a batch; 0 for other forms.
     """
 
     form: str
@@ -55,7 +55,7 @@ def check_names(names: Sequence[str]) -> None:
         if name and name in first:
             raise ValueError(f"Columns {first[name]} and {position} have the same name: rename one.")
         first[name] = position
-    if len(first) - ("" in first) < 2:
+    if len(first) - ("" in first) < 2:  # columns without a name do not count
         raise ValueError(
             "The file has one named column only: components need at least two, separated by commas, "
             "semicolons, tabs or bars."

@@ -53,26 +53,28 @@ def suggest(names: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
     known = set(columns)
     matched = {name: name for name in names if name in known}
     parsed = {name: _parse(name) for name in (*names, *columns)}
-    alike = defaultdict[str, list[str]](list)
+    by_letters = defaultdict[str, list[str]](list)  # columns not matched yet, by their names' letters
     for column in columns:
         if column not in matched:
-            alike[parsed[column].letters].append(column)
-    for same_unit in (True, False):  # a column that states the same unit before one of which none is known
+            by_letters[parsed[column].letters].append(column)
+    # First take columns that state the same unit; then also those where one of the two states none.
+    for same_unit in (True, False):
         for name in names:
             if name in matched or not parsed[name].letters:
                 continue
-            written = alike[parsed[name].letters]
-            for column in written:
+            candidates = by_letters[parsed[name].letters]
+            for column in candidates:
                 same = parsed[name].unit == parsed[column].unit
                 if same if same_unit else _units_agree(parsed[name], parsed[column]):
                     matched[name] = column
-                    written.remove(column)
+                    candidates.remove(column)
                     break
     taken = set(matched.values())
     left = [name for name in names if name not in matched]
     free = [column for column in columns if column not in taken]
     if len(left) * len(free) > _MOST_PAIRS:
         return matched
+    # What is left is matched by likeness, the most alike first; pairs with a likeness of 0 do not count.
     pairs = [
         (likeness, name, column)
         for name in left
@@ -124,8 +126,9 @@ def _likeness(first: _Name, second: _Name) -> float:
         return shared
     if not first.letters or max(len(first.letters), len(second.letters)) > _MOST_LETTERS:
         return 0.0
-    letters = SequenceMatcher(None, first.letters, second.letters, autojunk=False)
-    for ratio in (letters.real_quick_ratio, letters.quick_ratio, letters.ratio):  # each a bound of the next
+    matcher = SequenceMatcher(None, first.letters, second.letters, autojunk=False)
+    # Each of the first two is quicker than the next, and never below it.
+    for ratio in (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio):
         if ratio() < LIKENESS:
             return 0.0
-    return letters.ratio()
+    return matcher.ratio()

@@ -32,15 +32,18 @@ def open_layout(file: BinaryIO, columns: Sequence[str] | None, batch_rows: int) 
     names = ["" if name.startswith(_INDEX) else name.strip() for name in all_stored]
     check_names(names)
     wanted, unnamed = select_columns(names, columns)
+    # The columns' names in the file, with their trimmed names, which are shown.
     stored = {all_stored[position]: name for name, position in wanted.items()}
-    kinds = {as_stored: schema.field(as_stored).type for as_stored in stored}
+    types = {as_stored: schema.field(as_stored).type for as_stored in stored}
     for as_stored, name in stored.items():
-        cells.plain(pa.array([], kinds[as_stored]), name)  # refuses its type, if any
+        cells.as_numbers_or_text(
+            pa.array([], types[as_stored]), name
+        )  # raises for a type that cannot be read
     unpacked = _check_packed(parquet.metadata, stored)
     batch_rows = max(_FEWEST_ROWS, min(batch_rows, limits.MOST_BATCH_CELLS // len(stored)))
     # Texts as codes, so that a text which is there a million times is not unpacked before it is counted.
-    texts = [name for name, kind in kinds.items() if kind in (pa.string(), pa.large_string())]
-    parquet = _opened(file, texts)
+    texts = [name for name, kind in types.items() if kind in (pa.string(), pa.large_string())]
+    parquet = _opened(file, texts=texts)
 
     def batches() -> Iterator[pa.RecordBatch]:
         """Yield the wanted columns, a batch at a time, smaller ones where the texts are long."""
@@ -49,10 +52,14 @@ def open_layout(file: BinaryIO, columns: Sequence[str] | None, batch_rows: int) 
             if batch is None:
                 raise ValueError("The Parquet file cannot be read to its end: is it complete?")
             size = _check_texts(batch, stored)
+            # As many rows at a time as hold about `_MOST_UNPACKED` bytes of unpacked text.
             step = max(1, batch.num_rows // max(1, size // _MOST_UNPACKED))
             for begin in range(0, batch.num_rows, step):
                 part = batch.slice(begin, step)
-                plain = [cells.plain(part.column(as_stored), name) for as_stored, name in stored.items()]
+                plain = [
+                    cells.as_numbers_or_text(part.column(as_stored), name)
+                    for as_stored, name in stored.items()
+                ]
                 yield pa.record_batch(plain, names=list(wanted))
 
     return Layout("Parquet", tuple(wanted), parquet.metadata.num_rows, batches, unnamed, unpacked=unpacked)
@@ -87,7 +94,8 @@ def _check_packed(metadata: Any, names: Mapping[str, str]) -> int:
         for chunk in map(group.column, positions):
             size = chunk.total_uncompressed_size
             if chunk.physical_type == "BYTE_ARRAY":
-                cells.check_text(size, names[chunk.path_in_schema], limits.MOST_PACKED)
+                cells.check_text(size, names[chunk.path_in_schema], limits.MOST_COLUMN_TEXT_BYTES)
+            # Unpacked, and beside it a buffer of what is still compressed.
             held += size + min(_BUFFER, chunk.total_compressed_size)
         most = max(most, held)
     return most

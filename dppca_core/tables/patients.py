@@ -28,8 +28,10 @@ from dppca_core.tables import cells, dealing, files, pieces
 from dppca_core.tables.encoding import OwnerOnly
 from dppca_core.tables.schema import Schema
 
-BYTES = 80  # an entry at most while they are merged: 63 measured, all of them different
-_FEWEST_MERGED = 2**18
+BYTES_PER_ENTRY = (
+    80  # of memory for an entry, at most, while entries are merged: 63 were measured where all differ
+)
+_FEWEST_MERGED = 2**18  # entries that wait, before a first merge is worth its time
 _ROUNDED = 2.0**53  # from here on two whole numbers can be one as a float
 
 Progress = Callable[[int, int | None], None]
@@ -58,8 +60,8 @@ class Patients:
         return tuple(np.bincount(self.hospital, minlength=len(self.hospitals)).tolist())
 
 
-def no_measurement(column: str, schema: Schema) -> None:
-    """Raise ValueError if the column that names the patients is also among the measurements."""
+def check_not_a_measurement(column: str, schema: Schema) -> None:
+    """Raise ValueError if the column that names the patients is also among the measurements of the schema."""
     if column in {chosen.name for chosen in schema.columns}:
         raise ValueError(f"Column '{column}' names the patients and cannot count as a measurement too.")
 
@@ -77,12 +79,13 @@ def count_patients(
     """Return the patients that a column of a file names, reading it in pieces. It reads private rows.
 
     by: the column that names the hospitals; None is one hospital. check(entries) is called before so many
-    entries of `BYTES` each are merged in memory; what it raises stops the reading. The other arguments and
-    errors are those of `pieces.read_pieces`.
+    entries of `BYTES_PER_ENTRY` each are merged in memory; what it raises stops the reading. The other
+    arguments and errors are those of `pieces.read_pieces`.
     """
-    no_measurement(column, schema)
+    check_not_a_measurement(column, schema)
     key = new_key()
-    number = {} if by is not None else {"": 0}  # hospitals, in the order of first rows
+    number_by_name = {} if by is not None else {"": 0}  # of each hospital, by first rows
+    # First what was merged so far, then the entries of later rows, `waiting` in all.
     merged = [_entries(np.empty(0, dtype=np.int64), np.empty(0, dtype=bool), np.empty(0, dtype=np.intp))]
     waiting = 0
     columns = (column,) if by is None else (column, by)
@@ -90,22 +93,22 @@ def count_patients(
         codes = patient_codes(piece.batch.column(column), column, piece.decimal_comma, key)
         hospital = np.zeros(len(codes), dtype=np.intp)
         if by is not None:
-            dealt = dealing.by_column(piece.batch.column(by), by, None, piece.decimal_comma)
-            for name, indices in dealt.items():
-                hospital[indices] = number.setdefault(name, len(number))
-            pieces.check_room(len(number), schema.d, by)
+            rows_by_name = dealing.by_column(piece.batch.column(by), by, None, piece.decimal_comma)
+            for name, indices in rows_by_name.items():
+                hospital[indices] = number_by_name.setdefault(name, len(number_by_name))
+            pieces.check_room(len(number_by_name), schema.d, by)
         merged.append(_entries(codes, piece.encoded.kept, hospital))
         waiting += len(codes)
         # Merging only once as many wait as are merged keeps the time for n rows at the order of n log n.
         if waiting > max(len(merged[0]), _FEWEST_MERGED):
             merged, waiting = [_merge(merged, check)], 0
     entries = _merge(merged, check)
-    names = sorted(number)
+    names = sorted(number_by_name)
     # Hospitals were numbered as they came; number them in the order of their names.
-    places = np.array([names.index(name) for name in number], dtype=np.uint8)
+    places = np.array([names.index(name) for name in number_by_name], dtype=np.uint8)
     hospital = places[entries["hospital"]]
-    if by is not None and len(np.unique(hospital)) < len(names):
-        raise ValueError(dealing.EMPTY)
+    if by is not None and len(np.unique(hospital)) < len(names):  # some hospital has no patient's first row
+        raise ValueError(dealing.EMPTY_HOSPITAL)
     # Copies, since views would keep all the merged entries in memory.
     return Patients(column, tuple(names), entries["code"].copy(), entries["usable"].copy(), hospital, key)
 
@@ -121,7 +124,7 @@ def patient_codes(column: Any, name: str, decimal_comma: bool, key: str) -> Indi
     name: of the column, for errors. key: from `new_key`, the same for all cells that are compared. Raises
     ValueError for a missing id, and for a number so large that two ids may be rounded to one.
     """
-    plain = cells.plain(column, name)
+    plain = cells.as_numbers_or_text(column, name)
     read = cells.numbers(plain, decimal_comma)
     if read.missing.any():
         raise ValueError(f"Column '{name}' names no patient in some rows: fill it in, or leave them out.")
@@ -130,7 +133,7 @@ def patient_codes(column: Any, name: str, decimal_comma: bool, key: str) -> Indi
             f"Column '{name}' names patients by numbers of more than 15 digits, which are rounded here: "
             "write a letter before each."
         )
-    codes: Indices = (read.values + 0.0).view(np.int64)  # -0 is 0
+    codes: Indices = (read.values + 0.0).view(np.int64)  # adding 0.0 turns -0 into 0
     if read.unread.any():
         words = cells.texts(plain.filter(pa.array(read.unread))).to_numpy(zero_copy_only=False)
         codes[read.unread] = pd.util.hash_array(words, hash_key=key, categorize=False).view(np.int64)
@@ -155,6 +158,7 @@ def _merge(parts: list[Any], check: Callable[[int], None]) -> Any:
     check(sum(map(len, parts)))
     entries = np.concatenate(parts)
     entries = entries[np.argsort(entries["code"], kind="stable")]  # stable: a patient's first row stays first
+    # Where a new code begins; of no entries, none does.
     begins = np.flatnonzero(np.append(True, np.diff(entries["code"]) != 0)[: len(entries)])
     merged = entries[begins]
     if len(entries):
@@ -166,7 +170,7 @@ def read_patients(
     source: files.Source,
     schema: Schema,
     patients: Patients,
-    each: Callable[[int, Array, Indices], None],
+    handle_rows: Callable[[int, Array, Indices], None],
     *,
     most_kept: int | None = None,
     encoding: str = "utf-8",
@@ -174,26 +178,28 @@ def read_patients(
 ) -> OwnerOnly:
     """Read the file again whose patients were counted, and hand its clipped rows over, a batch at a time.
 
-    each(hospital, rows, counted) is called with rows of one hospital, (m, d), its position in
-    `patients.hospitals`, and how many rows count of each row's patient, (m,), by which the caller weights
-    them. most_kept: of a patient's usable rows only the first so many count and are handed over; None takes
-    all. The other arguments and errors, and the result, are those of `pieces.read_pieces`.
+    handle_rows(hospital, rows, counted) is called with the position of one hospital in `patients.hospitals`,
+    with rows of it, (m, d), and with how many rows count of each row's patient, (m,), by which the caller
+    weights them. most_kept: of a patient's usable rows only the first so many count and are handed over; None
+    takes all. The other arguments and errors, and the result, are those of `pieces.read_pieces`.
     """
+    # By patient, how many usable rows earlier batches had.
     seen = np.zeros(len(patients.codes) if most_kept is not None else 0, dtype=np.int32)
     owner = OwnerOnly.none(schema)
     for piece in pieces.pieces(source, schema, (patients.column,), encoding, progress):
         owner += piece.encoded.owner
-        column, rows = piece.batch.column(patients.column), piece.encoded.rows
-        codes = patient_codes(column, patients.column, piece.decimal_comma, patients.key)
-        who = np.searchsorted(patients.codes, codes[piece.encoded.kept])
-        counted = patients.usable[who]
+        ids, rows = piece.batch.column(patients.column), piece.encoded.rows
+        codes = patient_codes(ids, patients.column, piece.decimal_comma, patients.key)
+        # The position of each usable row's patient: all codes are among those that were counted.
+        patient = np.searchsorted(patients.codes, codes[piece.encoded.kept])
+        counted = patients.usable[patient]
         if most_kept is not None:
             # A row's place among its patient's: those of earlier batches, and those before it in this one.
-            first = seen[who] + pd.Series(who).groupby(who).cumcount().to_numpy() < most_kept
-            np.add.at(seen, who, 1)
-            rows, who, counted = rows[first], who[first], np.minimum(counted[first], most_kept)
-        of_row = patients.hospital[who]
-        for hospital in np.unique(of_row):
-            there = of_row == hospital
-            each(int(hospital), clip_rows(rows[there], schema.bound), counted[there])
+            counts = seen[patient] + pd.Series(patient).groupby(patient).cumcount().to_numpy() < most_kept
+            np.add.at(seen, patient, 1)
+            rows, patient, counted = rows[counts], patient[counts], np.minimum(counted[counts], most_kept)
+        hospital_of_row = patients.hospital[patient]
+        for hospital in np.unique(hospital_of_row):
+            in_hospital = hospital_of_row == hospital
+            handle_rows(int(hospital), clip_rows(rows[in_hospital], schema.bound), counted[in_hospital])
     return owner

@@ -73,22 +73,22 @@ def reduce_file(
 def read_pieces(
     source: files.Source,
     schema: Schema,
-    each: Callable[[str, Array], None],
+    handle_rows: Callable[[str, Array], None],
     *,
     by: str | None = None,
     encoding: str = "utf-8",
     progress: Callable[[int, int | None], None] | None = None,
 ) -> OwnerOnly:
-    """Read a file in pieces, and call each(hospital, rows) with the clipped rows, (m, d), of one hospital.
+    """Read a file in pieces, and hand over its clipped rows, (m, d), of one hospital at a time.
 
-    The hospital is given by its name, "" where `by` is None. The other arguments and errors are those of
-    `reduce_file`. It returns counts for the table's owner.
+    handle_rows(hospital, rows) is called with them, and with the hospital's name, "" where `by` is None. The
+    other arguments and errors are those of `reduce_file`. It returns counts for the table's owner.
     """
     owner = OwnerOnly.none(schema)
     for piece in pieces(source, schema, () if by is None else (by,), encoding, progress):
         owner += piece.encoded.owner
-        for hospital, rows in _dealt(piece, by):
-            each(hospital, clip_rows(rows, schema.bound))
+        for hospital, rows in _rows_by_hospital(piece, by):
+            handle_rows(hospital, clip_rows(rows, schema.bound))
     if not owner.kept:
         raise ValueError("No row is left: each has a missing cell, or there are none.")
     return owner
@@ -114,25 +114,28 @@ def pieces(
     others: names of further columns to read, such as the hospitals'. encoding, progress: as for
     `reduce_file`. Raises ValueError for a schema of too many features.
     """
-    if schema.d > limits.MOST_IN_PIECES:
+    if schema.d > limits.MOST_COLUMNS_IN_PIECES:
         raise ValueError(
-            f"A table read in pieces can have at most {limits.MOST_IN_PIECES:,} features, got {schema.d:,}: "
-            "choose fewer from the literature or a code book, or bring a smaller file, such as Parquet."
+            f"A table read in pieces can have at most {limits.MOST_COLUMNS_IN_PIECES:,} features, "
+            f"got {schema.d:,}: choose fewer from the literature or a code book, or bring a smaller file, "
+            "such as Parquet."
         )
     names = dict.fromkeys((*(column.name for column in schema.columns), *others))
+    # About `_BATCH_CELLS` cells at a time, but 256 rows at least: fewer take longer for each cell.
     batch_rows = max(256, _BATCH_CELLS // max(schema.d, len(names)))
     done = 0
     with files.opened(source, encoding, tuple(names), batch_rows) as layout:
-        for large in layout.batches():
-            for begin in range(0, large.num_rows, batch_rows):
-                batch = large.slice(begin, batch_rows)
+        for file_batch in layout.batches():
+            # A text file has batches of its own size, which may be larger.
+            for begin in range(0, file_batch.num_rows, batch_rows):
+                batch = file_batch.slice(begin, batch_rows)
                 yield Piece(batch, encode(schema, batch, layout.decimal_comma, done), layout.decimal_comma)
                 done += batch.num_rows
                 if progress is not None:
                     progress(done, layout.rows)
 
 
-def _dealt(piece: Piece, by: str | None) -> Iterator[tuple[str, Array]]:
+def _rows_by_hospital(piece: Piece, by: str | None) -> Iterator[tuple[str, Array]]:
     """Yield the name and the encoded rows, (m, d), of each hospital that has some among these."""
     batch, encoded, decimal_comma = piece
     if not len(encoded.rows):
@@ -150,8 +153,8 @@ def check_room(hospitals: int, d: int, by: str | None) -> None:
     by: the column that names the hospitals, for the error.
     """
     if hospitals > limits.MOST_HOSPITALS:
-        raise ValueError(dealing.too_many(str(by)))
-    if hospitals > 1 and 8 * d * d * hospitals > MOST_MATRIX_BYTES:
+        raise ValueError(dealing.too_many_hospitals_message(str(by)))
+    if hospitals > 1 and 8 * d * d * hospitals > MOST_MATRIX_BYTES:  # 8 bytes a number
         raise ValueError(
             f"Column '{by}' has too many values for a matrix each, with {d:,} features: choose fewer columns."
         )

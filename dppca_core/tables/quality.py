@@ -28,13 +28,13 @@ from dppca_core.arrays import Array
 from dppca_core.tables import answers, cells
 
 AS_MISSING = ""  # what a word may be taken as, beside one of the categories
-_MOST_WORDS = 10  # of one column
-_MOST_SPELLINGS = 200
-_SCALE = 2  # from 0 to 2, say, which a -1 would only continue
-_FEWEST = 3  # times that a number that no code book knows is there, before it looks like a code
-_KNOWN = {*(9, 99, 999, 9999, 99999, 88, 888, 8888, 77, 777, 7777, 99.9, 999.9), *(-1, -9, -99, -999, -9999)}
-_CODES = np.array(sorted(_KNOWN))
-_CLOSE = 0.82  # of difflib; "male" and "female" have 0.8
+_MOST_WORDS = 10  # suggestions for one column
+_MOST_SPELLINGS = 200  # that are counted of each portion of a long column
+_WIDEST_SCALE = 2  # a scale from 0 to 2, say, is so narrow that a -1 would only continue it
+_FEWEST_TIMES = 3  # times that a number that no code book knows is there, before it looks like a code
+_CODES = {*(9, 99, 999, 9999, 99999, 88, 888, 8888, 77, 777, 7777, 99.9, 999.9), *(-1, -9, -99, -999, -9999)}
+_CODE_ARRAY = np.array(sorted(_CODES))
+_LEAST_RATIO = 0.82  # of difflib, for words that resemble each other; "male" and "female" have 0.8
 _MISSING_WORDS = re.compile(
     r"unk|unkn|unknown|not ?known|miss|missing|not ?(done|recorded|available|applicable|tested)|"
     r"no ?data|refused|declined|unbekannt|keine ?angabe|inconnu|desconocido|sconosciuto"
@@ -87,9 +87,9 @@ class ColumnQuality:
 
 
 def check_column(column: Any, expected: Expected, decimal_comma: bool = False) -> ColumnQuality:
-    """Return the counts and suggestions for a column of numbers or text, as `cells.plain` gives it.
+    """Return the counts and suggestions for a column of numbers or text.
 
-    decimal_comma: whether 1,5 is one and a half.
+    column: as `cells.as_numbers_or_text` gives it. decimal_comma: whether 1,5 is one and a half.
     """
     if expected.kind == "number":
         return _check_numbers(column, expected, decimal_comma)
@@ -106,33 +106,36 @@ def _check_numbers(column: Any, expected: Expected, decimal_comma: bool) -> Colu
         for word, count in _frequent(column, read.unread)[:_MOST_WORDS]
     ]
     return ColumnQuality(
-        len(read.values),
-        int(read.missing.sum()),
-        int(read.unread.sum()),
-        int(outside.sum()),
-        (*words, *_codes(values, outside)),
+        cells=len(read.values),
+        missing=int(read.missing.sum()),
+        unread=int(read.unread.sum()),
+        outside=int(outside.sum()),
+        suggestions=(*words, *_suspected_codes(values, outside)),
     )
 
 
-def _codes(values: Array, outside: cells.Mask) -> list[Suggestion]:
+def _suspected_codes(values: Array, outside: cells.Mask) -> list[Suggestion]:
     """Return the numbers that look like codes for "missing", by the rule in the module's text.
 
     values: the column's numbers, (m,), missing ones left out. outside: which of them are beyond the range.
     """
-    known = np.isin(values, _CODES)
+    known = np.isin(values, _CODE_ARRAY)
     if not known.any() and not outside.any():
         return []
-    numbers, first, counts = np.unique(values, return_index=True, return_counts=True)
-    known, outside, beyond = known[first], outside[first], int(outside.sum())
+    # From here on an entry stands for one different number, and not for one cell.
+    numbers, first_cells, counts = np.unique(values, return_index=True, return_counts=True)
+    known, outside, cells_outside = known[first_cells], outside[first_cells], int(outside.sum())
     rest = numbers[~known]  # ascending, so that its first and last are the ends of the ordinary numbers
     apart = np.zeros(len(numbers), dtype=bool)
     if len(rest):
         with np.errstate(over="ignore"):
-            gap = np.maximum(rest[0] - numbers, numbers - rest[-1])
+            # How far each number lies from all ordinary ones, and how far these lie apart.
+            gaps = np.maximum(rest[0] - numbers, numbers - rest[-1])
             spread = rest[-1] - rest[0]
-        apart = (gap > spread) | ((numbers < 0) & (rest[0] >= 0) & (spread > _SCALE))
-    many = outside & (counts >= _FEWEST) & (2 * counts > beyond)
-    likely = np.flatnonzero((known & (outside | apart)) | many)
+        apart = (gaps > spread) | ((numbers < 0) & (rest[0] >= 0) & (spread > _WIDEST_SCALE))
+    # A number that no code book knows is suspected where it makes up most of the cells out of range.
+    mostly_it = outside & (counts >= _FEWEST_TIMES) & (2 * counts > cells_outside)
+    likely = np.flatnonzero((known & (outside | apart)) | mostly_it)
     likely = likely[np.argsort(-counts[likely], kind="stable")][:_MOST_WORDS]
     return [
         Suggestion(f"{numbers[i]:.15g}", int(counts[i]), AS_MISSING if known[i] else None) for i in likely
@@ -144,7 +147,7 @@ def _check_categories(column: Any, expected: Expected, decimal_comma: bool) -> C
     indices, missing = answers.categories(
         column, expected.categories, expected.synonyms, expected.missing_codes, decimal_comma
     )
-    others = (indices < 0) & ~missing
+    others = (indices < 0) & ~missing  # cells with a word that is none of the categories
     suggestions = [
         Suggestion(word, count, _proposal(word, expected.categories))
         for word, count in _frequent(column, others)
@@ -155,7 +158,11 @@ def _check_categories(column: Any, expected: Expected, decimal_comma: bool) -> C
         suggestions = [each for each in suggestions if each.take_as is not None]
         others[:] = False
     return ColumnQuality(
-        len(indices), int(missing.sum()), 0, int(others.sum()), tuple(suggestions[:_MOST_WORDS])
+        cells=len(indices),
+        missing=int(missing.sum()),
+        unread=0,
+        outside=int(others.sum()),
+        suggestions=tuple(suggestions[:_MOST_WORDS]),
     )
 
 
@@ -171,9 +178,10 @@ def _frequent(column: Any, chosen: cells.Mask) -> list[tuple[str, int]]:
     totals: dict[float | str, tuple[str, int]] = {}  # by the key of a word: its first spelling, and its count
     begin = 0
     for part in cells.portions(cells.chunks_of(column)):
-        some = part.filter(pa.array(chosen[begin : (begin := begin + len(part))]))
+        chosen_part = part.filter(pa.array(chosen[begin : (begin := begin + len(part))]))
         texts = pa.types.is_large_string(part.type)
-        entries = pc.value_counts(cells.texts(some) if texts else some)
+        entries = pc.value_counts(cells.texts(chosen_part) if texts else chosen_part)
+        # The positions of the most frequent spellings, most cells first.
         order = np.argsort(-entries.field("counts").to_numpy(), kind="stable")[:_MOST_SPELLINGS]
         words = entries.field("values").take(pa.array(order)).to_pylist()
         counts = entries.field("counts").to_numpy()[order].tolist()
@@ -205,7 +213,7 @@ def _proposal(word: str, categories: Sequence[str]) -> str | None:
             if name and (name.startswith(folded) or folded.startswith(name))
         ]
     if not alike:
-        close = difflib.get_close_matches(folded, names.values(), 2, _CLOSE)
+        close = difflib.get_close_matches(folded, names.values(), 2, _LEAST_RATIO)
         alike = [category for category, name in names.items() if name in close]
     return alike[0] if len(alike) == 1 else None
 
@@ -219,7 +227,7 @@ def _says_missing(word: str) -> bool:
 def _looks_missing(word: str) -> bool:
     """Return whether a word may mean a missing cell: it says so, or is short for it, or a code such as 99."""
     text = _SEPARATORS.sub(" ", word.casefold()).strip()
-    return _says_missing(word) or bool(_SHORT_WORDS.fullmatch(text)) or answers.keys([word])[0] in _KNOWN
+    return _says_missing(word) or bool(_SHORT_WORDS.fullmatch(text)) or answers.keys([word])[0] in _CODES
 
 
 def _folded(word: str) -> str:

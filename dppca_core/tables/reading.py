@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from dppca_core.tables import cells, content, files, limits
 from dppca_core.tables.layout import NO_ROWS, Layout
 
-_TOGETHER = 2**16  # cells of columns that are turned into numbers at a time: many short ones, or one long one
+_CELLS_AT_ONCE = 2**16  # that are turned into numbers: those of many short columns, or of one long one
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,32 +103,33 @@ def from_frame(frame: pd.DataFrame, name: str) -> Raw:
     """Return a data frame as an uploaded table of this name. Raises ValueError as `read` does."""
     table = cells.from_frame(frame)
     layout = Layout("data frame", tuple(table.column_names), table.num_rows, table.to_batches)
-    return _read(layout, name, None, limits.FEWEST_ROWS)
+    return _read(layout, name, check_texts=None, fewest=limits.FEWEST_ROWS)
 
 
 def _read(layout: Layout, name: str, check_texts: Callable[[int], None] | None, fewest: int) -> Raw:
     """Return all batches of an opened file as one table; the arguments and errors are those of `read`."""
+    # A text file does not state its number of rows: then it is checked as rows are read.
     _check_fits(layout.rows or 0, len(layout.names))
     held: dict[str, list[pa.Array]] = {column: [] for column in layout.names}
-    rows, letters = 0, 0
+    rows, text_size = 0, 0
     for batch in layout.batches():
         rows += batch.num_rows
         _check_fits(rows, len(layout.names))
         for column, chunk in zip(layout.names, batch.columns, strict=True):
             held[column].append(chunk)
-            letters += cells.text_bytes(chunk)
-        if letters > limits.MOST_HELD:
+            text_size += cells.text_bytes(chunk)
+        if text_size > limits.MOST_TABLE_TEXT_BYTES:
             raise ValueError(
                 "The file holds more text than can be opened here: keep the columns that matter."
             )
         if check_texts is not None:
-            check_texts(letters)
+            check_texts(text_size)
     if rows == 0:
         raise ValueError(NO_ROWS)
     if rows < fewest:
         raise ValueError(f"The file has one row only: at least {limits.FEWEST_ROWS} patients are needed.")
     columns: list[pa.Array] = []
-    step = max(1, _TOGETHER // rows)
+    step = max(1, _CELLS_AT_ONCE // rows)
     for begin in range(0, len(layout.names), step):
         # Taken out of `held`, so that only these columns are in memory twice.
         chunks = [held.pop(column) for column in layout.names[begin : begin + step]]
@@ -142,7 +143,7 @@ def _constant(column: Any) -> bool:
 
     The least and the greatest cell decide it, without a set of all cells in memory.
     """
-    ends = pc.min_max(column)
+    ends = pc.min_max(column)  # it leaves out missing cells; both ends are null where there are no others
     return bool(ends["min"] == ends["max"])
 
 

@@ -63,6 +63,7 @@ class Column:
     synonyms: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
+        # The message of a check begins with the keyword under which the value is handed over.
         if not isinstance(self.name, str) or not self.name.strip() or not self.name.isprintable():
             raise ValueError(f"name of a column must be a word, got {self.name!r}")
         if len(self.name) > limits.MOST_NAME:
@@ -73,7 +74,7 @@ class Column:
         else:
             self._check_categories()
         if self.missing_codes or self.synonyms:
-            self._check_mapped()
+            self._check_codes_and_synonyms()
 
     def _check_range(self) -> None:
         """Raise ValueError for a number column's fields that cannot be: range, fill, usual value."""
@@ -110,7 +111,7 @@ class Column:
         if self.usual is not None:
             checks.one_of(self.categories, **{f"usual value of '{self.name}'": self.usual})
 
-    def _check_mapped(self) -> None:
+    def _check_codes_and_synonyms(self) -> None:
         """Raise ValueError for missing codes and synonyms that cannot be.
 
         They may have been seen in private cells, so none of them is quoted.
@@ -126,9 +127,12 @@ class Column:
             raise ValueError(f"synonyms of '{self.name}' must each stand for one of its categories")
         if answers.as_numbers(words).missing.any():
             raise ValueError(f"synonyms of '{self.name}' must not hold a word that counts as missing")
-        folded = [answers.keys(mapped, capitals=False) for mapped in (codes, words, self.categories)]
-        alike = set(folded[0]) & {*folded[1], *folded[2]}
-        if alike or len(set(folded[1])) < len(words) or set(words) & set(self.categories):
+        # Cells are compared with these words without regard to capitals.
+        code_keys, word_keys, category_keys = (
+            answers.keys(mapped, capitals=False) for mapped in (codes, words, self.categories)
+        )
+        alike = set(code_keys) & {*word_keys, *category_keys}
+        if alike or len(set(word_keys)) < len(words) or set(words) & set(self.categories):
             raise ValueError(
                 f"'{self.name}' takes one word in two ways: as missing code, synonym or category"
             )
@@ -165,8 +169,8 @@ class Column:
             return (max(self.origin - self.low, self.high - self.origin) / self.half) ** 2
         # An answer that is none of the categories leaves -a in every entry; category j adds 1 to entry j,
         # whose square becomes (1 - a_j)^2 = a_j^2 + 1 - 2 a_j.
-        whole = math.fsum(a**2 for a in self.centres)
-        return max(whole, *(whole + 1 - 2 * a for a in self.centres))
+        no_category = math.fsum(a**2 for a in self.centres)
+        return max(no_category, *(no_category + 1 - 2 * a for a in self.centres))
 
     @property
     def even_square(self) -> float:
@@ -178,6 +182,7 @@ class Column:
         if self.kind == "number":
             return 1 / 3  # the variance of a uniform number in [-1, 1]
         c, a = len(self.categories), 1 / max(len(self.categories), 2)
+        # The entry of the answer is 1 - a, and each of the c - 1 others is -a.
         return (1 - a) ** 2 + (c - 1) * a**2
 
     @property
@@ -211,7 +216,7 @@ class Schema:
                 f"and each category, got {self.d:,}"
                 + (": choose fewer from the literature or a code book" if self.d > 1 else "")
             )
-        if self.bound is None:
+        if self.bound is None:  # a frozen dataclass is set this way
             object.__setattr__(self, "bound", self.default_bound)
         checks.positive(bound=self.bound)
         if self.bound > _MOST_BOUND * self.longest:
@@ -292,12 +297,12 @@ class Schema:
 
 def _plain(column: Column) -> dict[str, Any]:
     """Return a column as a record for JSON, without the fields that its kind does not use."""
-    others = {"missing_codes", "synonyms"}
-    others |= {"low", "high"} if column.kind == "category" else {"categories"}
+    omitted = {"missing_codes", "synonyms"}  # they are added below, in another form
+    omitted |= {"low", "high"} if column.kind == "category" else {"categories"}
     # Fields that later versions added are left out where they are unused: the text is then the same as an
     # earlier version's, by which ledgers know the schema again.
-    others |= {"usual"} if column.usual is None else set()
-    plain = {key: value for key, value in asdict(column).items() if key not in others}
+    omitted |= {"usual"} if column.usual is None else set()
+    plain = {key: value for key, value in asdict(column).items() if key not in omitted}
     plain |= {"missing codes": list(column.missing_codes)} if column.missing_codes else {}
     return plain | ({"synonyms": dict(column.synonyms)} if column.synonyms else {})
 
@@ -307,8 +312,8 @@ def _column(entry: object) -> Column:
     if not isinstance(entry, dict) or not {"name", "kind"} <= entry.keys():
         raise ValueError('Each column of the dictionary needs a "name" and a "kind".')
     needed = {"low", "high"} if entry["kind"] == "number" else {"categories"}
-    known = {"name", "kind", "fill", "usual", "missing codes", "synonyms"} | needed
-    if unknown := sorted(set(entry) - known):
+    allowed = {"name", "kind", "fill", "usual", "missing codes", "synonyms"} | needed
+    if unknown := sorted(set(entry) - allowed):
         raise ValueError(f"Column {entry['name']!r} of the dictionary has an unknown entry {unknown[0]!r}.")
     if lacking := sorted(needed - entry.keys()):
         raise ValueError(f"Column {entry['name']!r} of the dictionary lacks {' and '.join(lacking)}.")
@@ -319,7 +324,8 @@ def _column(entry: object) -> Column:
             f"Column {entry['name']!r} of the dictionary needs a list of missing codes, and synonyms as "
             '{"word": "category"}.'
         )
-    if isinstance(words := given.get("categories"), list):
+    if isinstance(words := given.get("categories"), list):  # `Column` refuses anything but a tuple
         given["categories"] = tuple(words)
-    numbers_too = tuple(str(code) if isinstance(code, int | float) else code for code in codes)
-    return Column(**given, missing_codes=numbers_too, synonyms=tuple(synonyms.items()))
+    # A person may have written a code such as 999 as a number.
+    code_words = tuple(str(code) if isinstance(code, int | float) else code for code in codes)
+    return Column(**given, missing_codes=code_words, synonyms=tuple(synonyms.items()))

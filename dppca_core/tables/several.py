@@ -45,8 +45,8 @@ def join(
 
     Args:
         tables: One a hospital.
-        mappings: For each, which of its columns stands for which of the joined. None: it has none, and its
-            cells count as missing there.
+        mappings: For each table, the name of its own column by the name of the joined one. None: it has no
+            such column, and its cells count as missing there.
         names: Of the hospitals, different from each other.
 
     Raises:
@@ -54,17 +54,19 @@ def join(
             column that a table's mapping leaves open, a column that is not there or used twice, or tables
             that are too large together.
     """
-    words = check_hospitals(names)
+    hospitals = check_hospitals(names)
     columns = tuple(dict.fromkeys(chain(*mappings)))
-    for word, raw, mapping in zip(words, tables, mappings, strict=True):
-        _check_mapping(word, raw, mapping, columns)
-    named = sum(raw.n * len(word.encode()) for raw, word in zip(tables, words, strict=True))
-    _check_size(tables, len(columns) + 1, named)
-    order = sorted(range(len(words)), key=words.__getitem__)
-    comma = all(raw.decimal_comma for raw in tables)
-    rewritten = [tables[i].decimal_comma and not comma for i in order]
-    held = {
-        column: _together(
+    for hospital, raw, mapping in zip(hospitals, tables, mappings, strict=True):
+        _check_mapping(hospital, raw, mapping, columns)
+    # The joined table repeats a hospital's name in each of its rows.
+    name_bytes = sum(raw.n * len(hospital.encode()) for raw, hospital in zip(tables, hospitals, strict=True))
+    _check_size(tables, len(columns) + 1, name_bytes)
+    order = sorted(range(len(hospitals)), key=hospitals.__getitem__)
+    all_commas = all(raw.decimal_comma for raw in tables)
+    # Tables whose decimal commas become points, as the others have points.
+    rewritten = [tables[i].decimal_comma and not all_commas for i in order]
+    joined = {
+        column: _concatenated(
             [
                 pa.chunked_array([pa.nulls(tables[i].n, pa.float64())])
                 if (source := mappings[i][column]) is None
@@ -75,10 +77,13 @@ def join(
         )
         for column in columns
     }
-    by = _free_name(columns)
-    held[by] = pa.chunked_array([pa.repeat(pa.scalar(words[i], _TEXT), tables[i].n) for i in order])
+    hospital_column = _free_name(columns)
+    joined[hospital_column] = pa.chunked_array(
+        [pa.repeat(pa.scalar(hospitals[i], _TEXT), tables[i].n) for i in order]
+    )
     name = f"{tables[0].name} and {len(tables) - 1:,} more" if len(tables) > 1 else tables[0].name
-    return JoinedTable(name, f"{len(tables):,} hospitals", pa.table(held), (), comma, by)
+    form, unnamed = f"{len(tables):,} hospitals", ()
+    return JoinedTable(name, form, pa.table(joined), unnamed, all_commas, hospital_column)
 
 
 def check_hospitals(names: Sequence[str]) -> list[str]:
@@ -98,6 +103,7 @@ def check_hospitals(names: Sequence[str]) -> list[str]:
                 f"A hospital's name has 1 to {limits.MOST_NAME} letters that can be printed, and does not "
                 "stand for a missing cell, as NA does."
             )
+        # Names that are the same number, such as 1 and 1.0, are the same name.
         same = word if unread else f"{number:.15g}"
         if same in alike:
             raise ValueError(f"Two hospitals have the same name '{word}': rename one.")
@@ -138,7 +144,7 @@ def _check_size(tables: Sequence[reading.Raw], columns: int, text_bytes: int) ->
     for size, most, what in (
         (rows, limits.MOST_ROWS, "rows"),
         (rows * columns, limits.MOST_CELLS, "cells"),
-        (text_bytes, limits.MOST_HELD, "bytes of text"),
+        (text_bytes, limits.MOST_TABLE_TEXT_BYTES, "bytes of text"),
     ):
         if size > most:
             raise ValueError(
@@ -156,13 +162,14 @@ def _free_name(columns: Sequence[str]) -> str:
     return name
 
 
-def _together(parts: list[Any], rewritten: list[bool]) -> Any:
+def _concatenated(parts: list[Any], rewritten: list[bool]) -> Any:
     """Return the tables' columns of numbers or text, one after the other, as one column of one type.
 
     parts: one column of each table. rewritten: for each, whether a decimal comma becomes a point. Parts of
     one type are not copied. A part without any cell, of a hospital that did not measure it, has no say in
     the type.
     """
+    # The types of those parts that have a cell.
     filled = {part.type for part in parts if part.null_count < len(part)}
     if filled == {_TEXT} and not any(rewritten):
         parts = [part if part.type == _TEXT else part.cast(_TEXT) for part in parts]
@@ -179,7 +186,7 @@ def _as_text(column: Any, decimal_comma: bool = False) -> Any:
     So 017 becomes 17, as it reads in a table where the whole column is of numbers. decimal_comma: whether 1,5
     is one and a half; it becomes 1.5.
     """
-    coded = pc.dictionary_encode(column).combine_chunks()
+    coded = pc.dictionary_encode(column).combine_chunks()  # each different cell is rewritten once
     read = cells.numbers(coded.dictionary, decimal_comma)
     words = [
         str(value) if unread else repr(float(number)).removesuffix(".0")

@@ -45,10 +45,10 @@ from dppca_core.tables.mixing import Words
 
 KEPT = 512
 GROUPS = 16  # of columns, at most
-_DIFFERENT = 0.2  # of all rows
+_LEAST_DISTINCT = 0.2  # of all rows, which must differ from each other for rows to count
 _SHARED_ROWS, _SHARED_COLUMNS, _FEWEST_COLUMNS = 0.01, 0.5, 2
-_NEAR = 0.1  # of the larger number of rows
-_LEFT_OUT = 0.25  # of the columns at most: rows of the few that are left agree by chance
+_SIZE_TOLERANCE = 0.1  # of the larger number of rows
+_MOST_LEFT_OUT = 0.25  # of the columns at most: rows of the few that are left agree by chance
 
 
 class Likeness(NamedTuple):
@@ -94,15 +94,15 @@ class Sketch:
         The thresholds are those of the module's text.
         """
         patients, count = self._shared(other, "patients")
-        if count:
+        if count:  # a single patient in both samples is enough
             return Likeness("patients", patients)
         if (rows := self._shared_rows(other)) >= _SHARED_ROWS:
             return Likeness("rows", rows)
         columns, count = self._shared(other, "columns")
         if columns >= _SHARED_COLUMNS and count >= _FEWEST_COLUMNS:
             return Likeness("columns", columns)
-        shape = self._shared(other, "names")[0]
-        near = abs(self.rows - other.rows) <= _NEAR * max(self.rows, other.rows)
+        shape, _ = self._shared(other, "names")
+        near = abs(self.rows - other.rows) <= _SIZE_TOLERANCE * max(self.rows, other.rows)
         return Likeness("shape", shape) if near and shape >= _SHARED_COLUMNS else None
 
     def _shared_rows(self, other: "Sketch") -> float:
@@ -119,23 +119,25 @@ class Sketch:
             np.concatenate([each.sets[name] for name in names])
             for each, names in ((self, first), (other, second))
         )
-        if not len(np.intersect1d(mine, theirs)):  # nearly always: then 17 x 17 pairs need not be compared
+        # Nearly always no row is shared, and then up to 17 x 17 pairs of sets need not be compared.
+        if not len(np.intersect1d(mine, theirs)):
             return 0.0
-        return max(self._shared(other, *pair)[0] for pair in product(first, second))
+        return max(share for share, _ in (self._shared(other, *pair) for pair in product(first, second)))
 
-    def _shared(self, other: "Sketch", name: str, of_other: str | None = None) -> tuple[float, int]:
-        """Return the share of the smaller set that both have, estimated, and how many digests of the sample.
+    def _shared(self, other: "Sketch", name: str, other_name: str | None = None) -> tuple[float, int]:
+        """Return the estimated share of the smaller set that both tables have, and how many digests tell it.
 
-        name: of this table's set. of_other: of the other's, if it is not the same.
+        These are the digests of the sample that both have. name: of this table's set. other_name: of the
+        other table's set, where it has another name.
         """
         none: Words = np.empty(0, np.uint64)
-        first, second = self.sets.get(name, none), other.sets.get(of_other or name, none)
+        first, second = self.sets.get(name, none), other.sets.get(other_name or name, none)
         if not len(first) or not len(second):
             return 0.0, 0
         # A sketch with fewer digests than it may hold has the whole set, and its end is no limit.
-        ends = [words[-1] for words in (first, second) if len(words) == KEPT]
-        if ends:
-            first, second = (words[words <= min(ends)] for words in (first, second))
+        limits = [words[-1] for words in (first, second) if len(words) == KEPT]
+        if limits:
+            first, second = (words[words <= min(limits)] for words in (first, second))
         shared = len(np.intersect1d(first, second, assume_unique=True))
         return shared / max(min(len(first), len(second)), 1), shared
 
@@ -143,11 +145,12 @@ class Sketch:
 class Sketcher:
     """Make the sketch of a table whose cells come in batches, a column at a time.
 
-    For each batch call `begin`; then for each column `note` and, unless it says nothing of a patient, `add`;
-    then `end_batch`. At last call `finish`, which sets `sketch`. The words of cells are those of `content`.
+    For each batch call `begin`; then for each column `note_patients` and, unless it says nothing of a
+    patient, `add`; then `end_batch`. At last call `finish`, which sets `sketch`. The words of cells are those
+    of `content`.
 
-    secret: 256 bits, from which the keys of all digests follow. patient_column: names the patients, if any
-    column does.
+    secret: 256 bits, from which the keys of all digests follow. patient_column: the name of the column that
+    names the patients; None where no column does.
     """
 
     sketch: Sketch
@@ -162,14 +165,14 @@ class Sketcher:
     def begin(self, names: Sequence[str]) -> None:
         """Begin a batch of columns with these names; the first batch assigns the columns to groups.
 
-        Up to `GROUPS` columns are a group each, named by their digest. More are put into so many groups by
-        it, and so into the same ones in every table.
+        Up to `GROUPS` columns are a group each, which has the digest of the column's name as its name. More
+        columns are put into `GROUPS` groups by that digest, and so into the same group in every table.
         """
         if not self._groups:
             digests = [int(digest) for digest in self._digests("groups", _name_words(names))]
-            several = len(names) > GROUPS
+            more_than_groups = len(names) > GROUPS
             self._groups = {
-                name: f"{digest % GROUPS}" if several else f"{digest:016x}"
+                name: f"{digest % GROUPS}" if more_than_groups else f"{digest:016x}"
                 for name, digest in zip(names, digests, strict=True)
             }
 
@@ -179,14 +182,15 @@ class Sketcher:
         self._sums[group] = self._sums[group] + mixed if group in self._sums else mixed
         self._members[group] += 1
 
-    def note(self, name: str, words: Words, values: Array, missing: np.uint64) -> None:
+    def note_patients(self, name: str, words: Words, values: Array, missing: np.uint64) -> None:
         """Keep the ids of patients, if this is the column that names them, also where `add` is not called.
 
         words: of the n cells, (n,). values: their numbers, NaN where there is none. missing: the word of a
         missing cell.
         """
         if name == self._patient_column:
-            # Where an id is a number take all its digits: words have single precision, so two may be one.
+            # Where an id is a number take all its digits: words have single precision, in which two ids may
+            # be equal. Adding 0.0 makes -0 the same as 0.
             names = np.where(np.isnan(values), words, (values + 0.0).view(np.uint64))
             self._keep("patients", names[words != missing])
 
@@ -197,7 +201,7 @@ class Sketcher:
         whole: Words = np.sum(list(self._sums.values()), axis=0, dtype=np.uint64)
         self._keep("rows", whole)
         for group, part in self._sums.items():
-            if self._members[group] <= _LEFT_OUT * sum(self._members.values()):
+            if self._members[group] <= _MOST_LEFT_OUT * sum(self._members.values()):
                 self._keep(f"rows / {group}", whole - part)  # a row is the sum of its cells
         self._sums.clear()
         self._members.clear()
@@ -213,17 +217,18 @@ class Sketcher:
         coarse = {
             name
             for name, words in self._lowest.items()
-            if name.startswith("rows") and _distinct(words) < _DIFFERENT * rows
+            if name.startswith("rows") and _distinct(words) < _LEAST_DISTINCT * rows
         }
-        kept = {name: words for name, words in self._lowest.items() if name not in coarse}
-        self.sketch = Sketch(rows, kept)
+        sets = {name: words for name, words in self._lowest.items() if name not in coarse}
+        self.sketch = Sketch(rows, sets)
 
     def _keep(self, name: str, words: Words) -> None:
         """Add these words to a set, of which only the `KEPT` lowest digests are kept."""
         # One key for all sets of rows, since those with and without a group are compared with each other.
-        digests = self._digests(name.partition(" /")[0], words)
+        purpose = name.partition(" /")[0]  # "rows" of "rows / 3"
+        digests = self._digests(purpose, words)
         kept = self._lowest.get(name, np.empty(0, np.uint64))
-        if len(kept) == KEPT:
+        if len(kept) == KEPT:  # the set is full: only lower digests can enter
             digests = digests[digests < kept[-1]]
         self._lowest[name] = np.unique(np.concatenate([kept, digests]))[:KEPT]
 
@@ -252,11 +257,12 @@ def siphash(words: Words, key: bytes) -> Words:
     All words are hashed at once; the rows of v are the four words of state that the paper calls v0 to v3.
     """
     halves = np.frombuffer(key, "<u8").astype(np.uint64)
+    # The constants of the paper, "somepseudorandomlygeneratedbytes".
     starts = np.array(
         [0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573], dtype=np.uint64
     )
     v = np.repeat((np.tile(halves, 2) ^ starts)[:, None], len(words), axis=1)
-    for block in (words, np.uint64(8 << 56)):  # the last one tells the length
+    for block in (words, np.uint64(8 << 56)):  # the last block states the message's length, 8 bytes
         v[3] ^= block
         _mix_rounds(v, 2)
         v[0] ^= block
@@ -277,6 +283,8 @@ def _mix_rounds(v: Words, rounds: int) -> None:
         np.bitwise_or(words, high, out=words)
 
     for _ in range(rounds):
+        # Each of the paper's four steps adds word `turned` to word `total`, rotates it by so many bits and
+        # takes its exclusive or with the sum. After the two steps of word 1 the sum itself is rotated.
         for total, turned, by in ((0, 1, 13), (2, 3, 16), (0, 3, 21), (2, 1, 17)):
             v[total] += v[turned]
             rotate(v[turned], by)

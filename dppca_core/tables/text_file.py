@@ -23,9 +23,9 @@ from dppca_core.tables import cells, limits
 from dppca_core.tables.layout import NO_ROWS, Layout, check_names, select_columns
 
 _FORMS = {",": "CSV", ";": "CSV with semicolons", "\t": "TSV", "|": "CSV with bars"}
-_BLOCK = 2**23  # one row fits into it
-_COPIED = 2**20  # bytes at a time
-_SAMPLE_ROWS = 50
+_BLOCK = 2**23  # bytes that Arrow splits at a time; one row fits into it
+_COPIED_BYTES = 2**20  # that are handed to Arrow at a time
+_SAMPLE_ROWS = 50  # by which the separator is found
 _RAGGED = re.compile(r"^CSV parse error: Row #(\d+): Expected \d+ columns, got (\d+)")
 
 
@@ -37,7 +37,9 @@ class _Utf8(io.RawIOBase):
     """
 
     def __init__(self, file: BinaryIO, encoding: str) -> None:
+        # A megabyte at a time, until the file gives no more bytes.
         self._texts = codecs.iterdecode(iter(lambda: file.read(2**20), b""), encoding)
+        # _line: the line that decoding has reached. _left: bytes of UTF-8 that are decoded but not yet read.
         self._encoding, self._line, self._left = encoding, 1, b""
         self.refusal, self.quoted = "", False
 
@@ -47,7 +49,8 @@ class _Utf8(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         """Return `size` bytes, fewer at the end or before a fault; for -1 what is decoded in one go."""
-        # A short answer would end the block there: each of its columns becomes an array, however few rows.
+        # Arrow ends a block at a short answer, and makes an array of each column of a block, however few its
+        # rows. So answers are filled up.
         while not self.refusal and (len(self._left) < size or not self._left):
             try:
                 text = next(self._texts, "")
@@ -61,8 +64,8 @@ class _Utf8(io.RawIOBase):
             self._line += text.count("\n")
             self.quoted |= '"' in text
         end = len(self._left) if size < 0 else size
-        given, self._left = self._left[:end], self._left[end:]
-        return given
+        result, self._left = self._left[:end], self._left[end:]
+        return result
 
     def _not_decoded(self) -> str:
         """Return the sentence that says that the bytes are not in the encoding."""
@@ -89,7 +92,7 @@ def open_layout(file: BinaryIO, head: bytes, encoding: str, columns: Sequence[st
     delimiter, first = _separated(sample, whole=len(head) < limits.HEADER_BYTES)
     names = [name.strip() for name in first]
     check_names(names)
-    _no_patient(names)
+    _refuse_patient_line(names)
     if len(head) < limits.HEADER_BYTES and len(sample.strip().splitlines()) < 2:
         raise ValueError(NO_ROWS)  # Arrow fails on a single line without an end
     wanted, unnamed = select_columns(names, columns)
@@ -99,12 +102,13 @@ def open_layout(file: BinaryIO, head: bytes, encoding: str, columns: Sequence[st
         file.seek(0)
         text = _Utf8(file, encoding)
         begun = False
-        for batch in _raw(text, delimiter, len(names)):
-            rows = batch if begun else batch.slice(1)  # without the names
+        for batch in _all_lines(text, delimiter, len(names)):
+            rows = batch if begun else batch.slice(1)  # the first batch begins with the line of names
             begun = True
             yield pa.record_batch([rows.column(i) for i in wanted.values()], names=list(wanted))
 
     form = _FORMS[delimiter]
+    # The number of rows is not known yet (None). Where commas do not separate cells they are decimal commas.
     return Layout(form, tuple(wanted), None, batches, unnamed, decimal_comma=delimiter != ",")
 
 
@@ -112,7 +116,7 @@ def _sample(head: bytes, encoding: str) -> str:
     """Return the first bytes as text. Raises ValueError where they are not in this encoding, or no text."""
     text = _Utf8(io.BytesIO(head), encoding)
     sample = text.read()
-    if text.refusal and not (sample and len(head) == limits.HEADER_BYTES):  # a letter may be cut there
+    if text.refusal and not (sample and len(head) == limits.HEADER_BYTES):  # the last letter may be cut
         raise ValueError(text.refusal)
     return sample.decode()
 
@@ -132,27 +136,29 @@ def _separated(sample: str, whole: bool) -> tuple[str, list[str]]:
         except csv.Error:
             continue
         if not whole and 1 < len(lines) <= _SAMPLE_ROWS:
-            lines.pop()  # cut short
+            lines.pop()  # the sample may end within this line
         if not lines:
             raise ValueError("The file is empty.")
         count = len(lines[0])
-        even = count > 1 and all(len(line) == count for line in lines)
-        if (even, count) >= best[:2]:
-            best = even, count, delimiter, lines[0]
-    if not whole and len(sample.splitlines()) < 2 and best[1] <= limits.MOST_COLUMNS:
+        equal = count > 1 and all(len(line) == count for line in lines)
+        if (equal, count) >= best[:2]:
+            best = equal, count, delimiter, lines[0]
+    _, most_cells, best_delimiter, first_line = best
+    if not whole and len(sample.splitlines()) < 2 and most_cells <= limits.MOST_COLUMNS:
         raise ValueError(
             "The first line does not end within a megabyte: is it a table with one row a patient?"
         )
-    return best[2], best[3]
+    return best_delimiter, first_line
 
 
-def _no_patient(names: Sequence[str]) -> None:
+def _refuse_patient_line(names: Sequence[str]) -> None:
     """Raise ValueError for a first line with numbers in it, unless it counts the columns from 0 or 1.
 
     Names are hardly numbers: the line of names was probably forgotten, and this one is a patient's.
     """
     numbers = cells.numbers(pa.array(names, pa.large_string()), decimal_comma=True).values
     counted = [str(i) for i in range(len(names) + 1)]
+    # A name that is no number reads as NaN, which differs from itself.
     if (numbers == numbers).any() and list(names) not in (counted[:-1], counted[1:]):
         positions = [str(i) for i, value in enumerate(numbers, 1) if value == value]
         listed = ", ".join(positions[:5]) + (" and more" if len(positions) > 5 else "")
@@ -167,11 +173,11 @@ def _batches(text: _Utf8, options: Sequence[Any], ragged: list[tuple[int, int]])
     options: Arrow's three records of options for reading CSV. ragged: where Arrow stops at a row with too few
     or too many cells, a pair is added to it, how many cells that row has and its number in the file.
 
-    A thread of Arrow may be the last to let go of what it reads and of what it reads from. Where that is
-    Python's it needs the interpreter, and while the interpreter ends it aborts the process. So Arrow gets
-    copies of the bytes, no handler of such rows, and a source that is closed here.
+    A thread of Arrow may be the last to release what it reads and what it reads from. To release an object of
+    Python it needs the interpreter, and if the interpreter is just ending, it aborts the process. So Arrow
+    gets copies of the bytes, no Python function for such rows, and a source that is closed here.
     """
-    with pa.BufferedInputStream(pa.PythonFile(text, mode="r"), _COPIED) as source:
+    with pa.BufferedInputStream(pa.PythonFile(text, mode="r"), _COPIED_BYTES) as source:
         try:
             yield from pyarrow.csv.open_csv(source, *options)
         except pa.ArrowInvalid as error:
@@ -179,24 +185,26 @@ def _batches(text: _Utf8, options: Sequence[Any], ragged: list[tuple[int, int]])
             raise
 
 
-def _raw(text: _Utf8, delimiter: str, count: int) -> Iterator[pa.RecordBatch]:
+def _all_lines(text: _Utf8, delimiter: str, count: int) -> Iterator[pa.RecordBatch]:
     """Yield all lines of a text as batches of text columns; the first row is the line of names.
 
-    delimiter: the separator of cells. count: how many cells each line must have. Raises ValueError, which
-    quotes no cell, where the text cannot be read to its end, has a line with another number of cells, or has
-    a line break within a cell.
+    Names are among the rows so that Arrow counts their cells as well. delimiter: the separator of cells.
+    count: how many cells each line must have. Raises ValueError, which quotes no cell, where the text
+    cannot be read to its end, has a line with another number of cells, or has a line break within a cell.
     """
-    ragged: list[tuple[int, int]] = []
+    ragged: list[tuple[int, int]] = []  # filled by `_batches`
     options = (
         pyarrow.csv.ReadOptions(use_threads=False, block_size=_BLOCK, autogenerate_column_names=True),
         pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
         pyarrow.csv.ConvertOptions(
-            column_types={f"f{i}": pa.large_string() for i in range(count)}, strings_can_be_null=False
+            # Arrow itself names the columns f0, f1, ...
+            column_types={f"f{i}": pa.large_string() for i in range(count)},
+            strings_can_be_null=False,
         ),
     )
     done = 0
     for batch in cells.until_refused(lambda: _batches(text, options, ragged)):
-        if batch is None or batch.num_columns != count:
+        if batch is None or batch.num_columns != count:  # None: Arrow refuses the text
             break
         # Without quotation marks in the file no cell can hold a line break.
         for position, column in enumerate(batch.columns if text.quoted else (), 1):
@@ -208,8 +216,9 @@ def _raw(text: _Utf8, delimiter: str, count: int) -> Iterator[pa.RecordBatch]:
         done += batch.num_rows
         yield batch
     else:
-        if not text.refusal:  # read to the end; else only as far as `text` went
+        if not text.refusal:  # Arrow has read all; else `text` only pretended to end
             return
+    # From here on the file is refused, and the reason is told.
     if text.refusal:
         raise ValueError(text.refusal)
     if ragged:

@@ -66,6 +66,7 @@ class DictionaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         reset: True notes the columns of X, as scikit-learn does in `fit`; False compares them with those.
         """
         names = [column.name for column in self.schema.columns]
+        # scikit-learn's checks of cells are left out: they refuse missing cells and text.
         if isinstance(X, pd.DataFrame):
             validate_data(self, X, reset=reset, skip_check_array=True)
             return cells.from_frame(X[[name for name in X.columns if name in names]])
@@ -81,6 +82,7 @@ class DictionaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array(self.schema.features, dtype=object)
 
     def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn asks about: that cells may be missing, and may be text."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.string = True
         return tags

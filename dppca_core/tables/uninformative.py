@@ -41,6 +41,7 @@ class Uninformative:
         if self.rows == 0:
             self._constant[position] = words[0]
             self._counting[position] = math.inf, -math.inf, 0
+        # A cell that differs from the first one shows that the column is not constant.
         if position in self._constant and (words != self._constant[position]).any():
             del self._constant[position]
         if position in self._counting:
@@ -58,6 +59,7 @@ class Uninformative:
 
     def _spans(self, position: int, rows: int) -> bool:
         """Return whether a column's highest number less its lowest is what counting so many rows gives."""
+        # By default take ends that fit no number of rows, for a column that cannot count rows.
         low, high, _ = self._counting.get(position, (0.0, -1.0, 0))
         return rows > 1 and high - low == rows - 1
 
@@ -69,7 +71,7 @@ class Uninformative:
         if not self._spans(position, self.rows):
             return False
         low, _, total = self._counting[position]
-        expected = 0
+        expected = 0  # the sum of the hashes of the whole numbers from the lowest on, one a row
         for begin in range(0, self.rows, _PORTION):
             numbers: Array = low + np.arange(begin, min(begin + _PORTION, self.rows), dtype=np.float64)
             expected += _mixed_sum(numbers)

@@ -17,7 +17,7 @@ from pages.explore.explorer.view import ExplorerView
 from pages.explore.methods.plain import Curves
 from pages.hospitals.differences.plain import Differing
 from pages.hospitals.differences.view import SiteView
-from pages.hospitals.differences.view import recipe as site_recipe
+from pages.hospitals.differences.view import to_recipe as to_site_recipe
 from pages.hospitals.providers import plain as providers_plain
 from pages.hospitals.providers import view as providers_view
 from pages.hospitals.providers.plain import Joining
@@ -155,7 +155,7 @@ def test_a_row_is_the_analyst_s_number_for_the_same_method(trust):
     """One number in both views: the median share over the same runs, which the core computes."""
     view = PlainView(SETTINGS | {"trust": trust})
     view.results.try_cells((name, view.epsilon, r) for name in view.shown for r in range(3))
-    row = rows.shares(view.results, view.epsilon, trust).under(trust)
+    row = rows.shares(view.results, view.epsilon, trust).row_of_trust(trust)
     analyst = ExplorerView(SETTINGS | {"trust": trust, "view": "analyst", "metric": "share"})
     words = analyst.payload()["words"][analyst.payload()["active"]]
     recommended = trusts.recommended(view.experiment, view.epsilon, trust)
@@ -203,6 +203,11 @@ def test_without_protection_is_the_best_answer_and_a_guess_is_k_of_d():
         for name in trusts.UNPROTECTED
     ]
     assert shares.unprotected == pytest.approx(max(medians)) and shares.guess == 10
+
+
+def test_without_rows_the_reference_lines_are_left():
+    drawn = rows.traces(rows.Shares((), unprotected=90.0, guess=5.0))
+    assert [trace["name"] for trace in drawn[1:]] == ["without protection", "a guess"]
 
 
 def test_each_privacy_loss_has_its_own_rows_in_the_browser():
@@ -259,10 +264,10 @@ def test_hospitals_that_differ_have_the_analyst_s_numbers(data):
         differing.try_cell(*cell)
     method = differing.chosen.recipe.method
     changed = SETTINGS | {"sites.data": data, "sites.method": method, "metric": "share", "repeats": 2}
-    analyst = SiteView(cache.site_results(site_recipe(changed)), changed | {"view": "analyst"})
+    analyst = SiteView(cache.site_results(to_site_recipe(changed)), changed | {"view": "analyst"})
     table, outcomes = differing.hospitals()
     assert list(table["joined"]) == [phrases.share(float(share)) for share in analyst.spread("joined")[1]]
-    assert len(outcomes) == len(table) and differing.shares().under("central").measured
+    assert len(outcomes) == len(table) and differing.shares().row_of_trust("central").measured
 
 
 def test_the_report_of_a_board_has_versions_and_names_in_its_sources_alone():
@@ -285,5 +290,5 @@ def test_the_table_of_the_rows_has_them():
     view.results.try_cells(
         ("two_stage", view.epsilon, r) for r in range(view.results.repeats_of("two_stage"))
     )
-    shares = trusts.measured(view.results, "two_stage", view.epsilon)
+    shares = trusts.share_recovered_quantiles(view.results, "two_stage", view.epsilon)
     assert table.filter(regex="%").to_numpy()[0] == pytest.approx(shares, rel=1e-6)

@@ -18,7 +18,7 @@ from dppca_core.privacy import Budget
 _MODULES = SimpleNamespace(
     exponential=exponential, gaps=gaps, moments=moments, products=products, stages=stages, wishart=wishart
 )
-# The functions that methods' `audit` names, "module.function" of the modules here.
+# The functions of (budget, k) that methods' `audit` names, as "module.function" of the modules here.
 BUILDERS: dict[str, Callable[[Budget, int], tuple[Case, ...]]] = {
     audit: attrgetter(audit)(_MODULES)
     for audit in sorted({method.audit for method in METHODS.values() if method.private})
@@ -26,7 +26,7 @@ BUILDERS: dict[str, Callable[[Budget, int], tuple[Case, ...]]] = {
 
 
 def cases(name: str, budget: Budget, k: int = 2) -> tuple[Case, ...]:
-    """Return the releases of the method of this name at `budget`, each at its worst pair, in 2 to 4 features.
+    """Return the releases of the method of this name at `budget`, each at its worst pair, in a few features.
 
     k: columns of a product or a frame, 1 or 2. Raises ValueError for a method that names no case.
     """

@@ -1,4 +1,4 @@
-"""Releases whose noise depends on a gap: DP-Gauss* and the spectral projector.
+"""Audit releases whose noise depends on a gap: DP-Gauss* and the spectral projector.
 
 Not audited is the spectral projector's own projector: its noise is calibrated to a good event of the data,
 not to a worst case. Off that event the claim fails, as a test shows: of n patients at e1 and e2, as many at
@@ -11,7 +11,8 @@ import numpy as np
 
 from dppca_core.accounting import closed_form
 from dppca_core.arrays import Array
-from dppca_core.auditing.cases.pairs import Case, along, gaussian_case, moved, neighbours
+from dppca_core.auditing.cases import pairs
+from dppca_core.auditing.cases.pairs import Case, Pair, gaussian_case, neighbouring_cohorts
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import spiked_covariance
 from dppca_core.methods import analyze_gauss_gap, spiked_projector
@@ -20,86 +21,119 @@ from dppca_core.privacy import Budget
 
 
 def certified(budget: Budget, k: int) -> tuple[Case, ...]:
-    """Return the test of the gap, read off the noise that it sets, and the projector where it is certified.
+    """Return two cases of DP-Gauss*: its test of the gap, and the noisy projector where the gap is certified.
 
-    The gap moves by 2 (from e1 to e2). The projector turns most for (e1 + e2)/sqrt 2 against (e1 - e2)/sqrt
-    2, by sqrt 2 / gap where Davis and Kahan allow 2 / gap, so its claim is not attained.
+    The test releases a lower limit of n times the gap. It is read off the std of the projector's noise, which
+    falls as the limit grows. n times the gap moves by 2 where a patient at e2 takes the place of one at e1.
+    The projector turns most for (e1 + e2)/sqrt 2 against (e1 - e2)/sqrt 2, by sqrt 2 / (n gap) where Davis
+    and Kahan allow 2 / (n gap), so its claim is not attained. k plays no part: one component is released.
     """
-    test, rest = analyze_gauss_gap.spends(budget)
-    pure = closed_form.epsilon_of((test,), budget.delta)
+    test_event, projector_event = analyze_gauss_gap.spends(budget)
+    test_epsilon = closed_form.epsilon_of((test_event,), budget.delta)
     e1, e2, _ = np.eye(3)
 
-    def crowd(gap: float) -> tuple[Array, int]:
+    def pair_with_gap(x: Array, y: Array, gap: float) -> Pair:
+        """Return the pair of x and y where all others lie at e1, so many that n gap is about gap/epsilon."""
         n = math.ceil(gap / budget.epsilon) + 1
-        return np.diag([n - 1.0, 0.0, 0.0]), n
+        return neighbouring_cohorts(budget, x, y, others=np.diag([n - 1.0, 0.0, 0.0]), n=n)
 
-    def level(cohort: Cohort, rng: np.random.Generator) -> float:
-        noisy, std = analyze_gauss_gap.release(cohort, 1, budget, rng)
+    def minus_std(cohort: Cohort, rng: np.random.Generator) -> float:
+        """Return minus the std that the test sets, which grows with its limit; -inf where it fails."""
+        noisy, std = analyze_gauss_gap.release(cohort, k=1, budget=budget, rng=rng)
         return -math.inf if noisy is None else -std
 
-    near = neighbours(budget, e1, e2, *crowd(1e4))
-    turned = neighbours(budget, (e1 + e2) / math.sqrt(2), (e1 - e2) / math.sqrt(2), *crowd(1e7))
+    # Both gaps are far beyond the test's noise, of order 1/epsilon, so that it always passes. The wider one
+    # also makes the std of the projector's noise practically the same in all releases: the claim is Gaussian.
+    near = pair_with_gap(e1, e2, gap=1e4)
+    turned = pair_with_gap((e1 + e2) / math.sqrt(2), (e1 - e2) / math.sqrt(2), gap=1e7)
     first, second = (linalg.top_eigenspace(cohort.pooled.dense(), 1) for cohort in turned)
-    coordinate = along(first @ first.T - second @ second.T)
+    coordinate = pairs.coordinate_along(first @ first.T - second @ second.T)
 
-    def projector(cohort: Cohort, rng: np.random.Generator) -> float:
-        noisy, _ = analyze_gauss_gap.release(cohort, 1, budget, rng)
+    def turn(cohort: Cohort, rng: np.random.Generator) -> float:
+        """Return how far the noisy projector lies towards the first cohort's; -inf if there is none."""
+        noisy, _ = analyze_gauss_gap.release(cohort, k=1, budget=budget, rng=rng)
         return -math.inf if noisy is None else coordinate(noisy) * cohort.n
 
     return (
-        Case("test of the gap", near, level, pure, 0.0, gaussian=False, draws=8000),
-        gaussian_case("projector", turned, projector, (rest,), budget, tight=False, draws=8000),
+        # The test is purely private: its delta is 0.
+        Case("test of the gap", near, minus_std, test_epsilon, 0.0, gaussian=False, draws=8000),
+        gaussian_case("projector", turned, turn, (projector_event,), budget, tight=False, draws=8000),
     )
 
 
 def spectrum_of_one(budget: Budget, k: int) -> tuple[Case, ...]:
-    """Return the one of a hospital's two releases that has worst-case sensitivity."""
+    """Return the case of the spectrum, the one of a hospital's two releases with worst-case sensitivity.
+
+    The other is the projector, left out as the module's text says. k plays no part: it is taken to be 1.
+    """
     return (_spectrum(budget),)
 
 
 def spiked(budget: Budget, k: int) -> tuple[Case, ...]:
-    """Return the two releases of worst-case sensitivity: the spectrum, and the block of eigenvalues."""
+    """Return the cases of the two releases with worst-case sensitivity: spectrum, and block of eigenvalues.
+
+    k plays no part: the spectrum is released for one component, the block for two.
+    """
     return (_spectrum(budget), _eigenvalues(budget))
 
 
 def _spectrum(budget: Budget) -> Case:
-    """Return the case of (lambda_1, the other eigenvalues' sum) from e1 to e2: one down by 1, the other up.
+    """Return the case of the released spectrum: lambda_1 and the sum of the other two eigenvalues, at k = 1.
 
-    Both are read off what is public: the nuisance variance v, and the projector's noise std, prop. to r +
-    sqrt r with r = v / spike. Both are moved to the cautious side there, by constants, which a difference
-    between cohorts does not see; n is large, so that the noise of v does not bend r.
+    Where e2 takes the place of e1, n lambda_1 falls by 1 and n times the sum grows by 1. Neither number is
+    published itself. Both are computed from what is: the nuisance variance v, half of the sum, and the std of
+    the projector's noise, which is proportional to r + sqrt r with r = v / spike. For r the method moves v
+    and spike to the cautious side by constants, which cancel between the cohorts. n is so large that solving
+    for r hardly distorts the noise.
     """
     e1, e2, _ = np.eye(3)
     n = math.ceil(1e5 / min(budget.epsilon, 1.0))
-    pair = neighbours(budget, e1, e2, np.diag([0.6, 0.3, 0.1]) * (n - 1), n)
-    projector, spectrum = spiked_projector.spends(budget, covariance=False)
-    multiplier = closed_form.multiplier_of((projector,))
-    unit = spiked_covariance.projector_sensitivity(3, n, 1, 1.0, 1.0, 1.0) / 2 * multiplier
-    tight = budget.neighbours == "replace-one"
-    coordinate = along(np.array([1.0, -1.0 if tight else 0.0]))
+    pair = neighbouring_cohorts(budget, e1, e2, others=np.diag([0.6, 0.3, 0.1]) * (n - 1), n=n)
+    projector_event, spectrum_event = spiked_projector.spends(budget, covariance=False)
+    multiplier = closed_form.multiplier_of((projector_event,))
+    # The std is unit times r + sqrt r, which is 2 where spike and variance are equal. C is 1 here,
+    # as in the release below.
+    at_one = spiked_covariance.projector_sensitivity(d=3, n=n, k=1, spike=1.0, variance=1.0, constant=1.0)
+    unit = at_one / 2 * multiplier
+    replaced = budget.neighbours == "replace-one"
+    # A patient at e1 who leaves and has no successor lowers lambda_1 alone.
+    coordinate = pairs.coordinate_along(np.array([1.0, -1.0 if replaced else 0.0]))
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
-        _, std, flat, _, _ = spiked_projector.release(
-            cohort, 1, budget, rng, spike=None, variance=None, constant=1.0, covariance=False
+        """Return how far the released spectrum lies towards the first cohort's."""
+        released = spiked_projector.release(
+            cohort, k=1, budget=budget, rng=rng, spike=None, variance=None, constant=1.0, covariance=False
         )
-        root = (math.sqrt(1 + 4 * std / unit) - 1) / 2
-        return n * coordinate(np.array([flat / root**2 + flat, 2 * flat]))
+        v = released.flat
+        root = (math.sqrt(1 + 4 * released.std / unit) - 1) / 2  # sqrt r, from std = unit (r + sqrt r)
+        return n * coordinate(np.array([v / root**2 + v, 2 * v]))  # lambda_1 is spike + v
 
-    return gaussian_case("spectrum", pair, mechanism, (spectrum,), budget, tight=tight, draws=8000)
+    return gaussian_case("spectrum", pair, mechanism, (spectrum_event,), budget, tight=replaced, draws=8000)
 
 
 def _eigenvalues(budget: Budget) -> Case:
-    """Return the case of the block: with a public spike so strong that the basis is exact, a noisy moment."""
+    """Return the case of the eigenvalues' release: the moment's noisy 2 x 2 block in the released basis.
+
+    The method is told in public that the spike is far stronger than the other directions. It then releases
+    the basis with next to no noise, so that the block alone tells which cohort it comes from.
+    """
     e1, e2, _ = np.eye(3)
-    pair = neighbours(budget, e1, e2, np.diag([5.0, 5.0, 1.0]), 12)
-    coordinate = along(moved(pair))
-    _, eigenvalues = spiked_projector.spends(budget, spike=1e3, variance=1e-9)
+    # Of 11 other patients five lie at e1, five at e2, one at e3: the basis spans e1 and e2 in both cohorts.
+    pair = neighbouring_cohorts(budget, e1, e2, others=np.diag([5.0, 5.0, 1.0]), n=12)
+    coordinate = pairs.coordinate_along(pairs.difference_of_sums(pair))
+    # The projector's noise is proportional to about sqrt(variance/spike) = 1e-6. So strong a spike also
+    # leaves the block at its worst-case sensitivity, which is below the model's then, whose C is `constant`.
+    spike, variance = 1e3, 1e-9
+    _, block_event = spiked_projector.spends(budget, spike=spike, variance=variance)
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
-        projector, _, _, block, _ = spiked_projector.release(
-            cohort, 2, budget, rng, spike=1e3, variance=1e-9, constant=1.0, covariance=True
+        """Return how far the released block lies towards the first cohort's."""
+        released = spiked_projector.release(
+            cohort, k=2, budget=budget, rng=rng, spike=spike, variance=variance, constant=1.0, covariance=True
         )
-        basis = linalg.top_eigenspace(projector, 2)
-        return math.nan if block is None else cohort.n * coordinate(basis @ block @ basis.T)
+        assert released.block is not None  # covariance=True releases it
+        basis = linalg.top_eigenspace(released.projector, 2)
+        # Turned back into the features, it does not depend on which two columns span the basis.
+        return cohort.n * coordinate(basis @ released.block @ basis.T)
 
-    return gaussian_case("eigenvalues", pair, mechanism, (eigenvalues,), budget, draws=8000)
+    return gaussian_case("eigenvalues", pair, mechanism, (block_event,), budget, draws=8000)

@@ -1,4 +1,4 @@
-"""Noisy second moments: the statistic is the coordinate along the direction in which the moment moves."""
+"""Audit noisy second moments: the statistic is the coordinate along the direction in which they move."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,7 +6,8 @@ from functools import partial
 import numpy as np
 
 from dppca_core.arrays import Array
-from dppca_core.auditing.cases.pairs import Case, Pair, along, gaussian_case, moved, orthogonal_pair
+from dppca_core.auditing.cases import pairs
+from dppca_core.auditing.cases.pairs import Case, Pair, gaussian_case, orthogonal_pair
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.methods import dpdis_pca, mod_sulq, sulq
@@ -18,44 +19,55 @@ Release = Callable[[Cohort, Budget, np.random.Generator], Array]
 def _case(
     title: str, budget: Budget, release: Release, spent: tuple[Event, ...], pair: Pair | None = None
 ) -> Case:
+    """Return the case of one noisy moment, read along the direction in which the pair moves it.
+
+    release(cohort, budget, rng) returns the noisy moment, (3, 3). spent: what is claimed. pair: None is the
+    orthogonal pair of two patients.
+    """
     chosen = pair or orthogonal_pair(budget)
-    coordinate = along(moved(chosen))
+    coordinate = pairs.coordinate_along(pairs.difference_of_sums(chosen))
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
+        """Return how far one noisy moment lies in that direction, on the scale of sums."""
         return cohort.n * coordinate(release(cohort, budget, rng))
 
     return gaussian_case(title, chosen, mechanism, spent, budget)
 
 
 def pooled(budget: Budget, k: int) -> tuple[Case, ...]:
-    """Return the one release of Analyze Gauss, its sparse version and CAPE, with either shape of noise."""
+    """Return the one release of Analyze Gauss, its sparse version and CAPE, with either shape of noise.
 
+    k plays no part here and below: a moment is released before components are taken from it.
+    """
     spent = symmetric_gaussian.spends(budget)
     releases = {
         shape: partial(symmetric_gaussian.release, noise=shape) for shape in symmetric_gaussian.SHAPES
     }
-    return tuple(_case(f"moment, {shape} noise", budget, each, spent) for shape, each in releases.items())
+    return tuple(_case(f"moment, {shape} noise", budget, draw, spent) for shape, draw in releases.items())
 
 
 def one_hospital(budget: Budget, k: int) -> tuple[Case, ...]:
-    """Return DPdisPCA's release before its compression, which is post-processing."""
+    """Return what one hospital of DPdisPCA releases before its compression, which is post-processing."""
 
     def release(cohort: Cohort, budget: Budget, rng: np.random.Generator) -> Array:
-        return dpdis_pca.release(cohort[0], budget, rng, None)
+        """Return the moment of the only hospital with noise of the default shape."""
+        return dpdis_pca.release(cohort[0], budget, rng, noise=None)
 
     return (_case("one hospital's moment", budget, release, dpdis_pca.spends(budget)),)
 
 
 def one_user(budget: Budget, k: int) -> tuple[Case, ...]:
-    """Return what one user of the local model sends, n = 1."""
+    """Return what one user of the local model sends: a cohort is that user alone, n = 1."""
     release = partial(symmetric_gaussian.release, noise=None, trust="local")
     spent, pair = symmetric_gaussian.spends(budget), orthogonal_pair(budget, n=1)
     return (_case("one user's message", budget, release, spent, pair),)
 
 
 def sulq_cases(budget: Budget, k: int) -> tuple[Case, ...]:
+    """Return the one release of SULQ, whose noise depends on the number of features, 3 here."""
     return (_case("moment", budget, sulq.release, sulq.spends(budget, d=3)),)
 
 
 def mod_sulq_cases(budget: Budget, k: int) -> tuple[Case, ...]:
+    """Return the one release of MOD-SULQ, whose noise depends on the number of features, 3 here."""
     return (_case("moment", budget, mod_sulq.release, mod_sulq.spends(budget, d=3)),)

@@ -27,9 +27,11 @@ Pair = tuple[Cohort, Cohort]
 class Case:
     """Hold one release of a method at its worst pair, with its claim.
 
-    epsilon, delta: the claim; delta is 0 where it is pure. gaussian: whether `gaussian_tradeoff` bounds its
-    epsilon. tight: whether this pair and statistic attain the claim. draws: enough to see it. mu:
-    sensitivity / std of the claim, for Gaussian releases.
+    title: what is released. mechanism: makes the release from a cohort and returns the number that tells the
+    two cohorts of the pair best apart. epsilon, delta: the claim; delta is 0 where it is pure. gaussian:
+    whether `gaussian_tradeoff` bounds its epsilon. tight: whether this pair and statistic attain the claim.
+    draws: how many releases of each cohort an audit draws. mu: sensitivity / std of the claim, for Gaussian
+    releases.
     """
 
     title: str
@@ -46,18 +48,24 @@ class Case:
 def gaussian_case(
     title: str, pair: Pair, mechanism: Mechanism, spent: Sequence[Event], budget: Budget, **fields: Any
 ) -> Case:
-    """Return a case whose claim is the epsilon of Gaussian releases at the budget's delta."""
+    """Return a case whose claim is the epsilon of Gaussian releases at the budget's delta.
+
+    spent: the releases that are claimed, as for the ledger. fields: other fields of `Case`, where they differ
+    from their defaults.
+    """
     claim, mu = closed_form.epsilon_of(spent, budget.delta), 1 / closed_form.multiplier_of(spent)
     return Case(title, pair, mechanism, claim, budget.delta, mu=mu, **fields)
 
 
-def neighbours(budget: Budget, x: Array, y: Array, others: Array, n: int) -> Pair:
-    """Return two cohorts of n patients at one hospital that differ in one row.
+def neighbouring_cohorts(budget: Budget, x: Array, y: Array, *, others: Array, n: int) -> Pair:
+    """Return two cohorts of n patients at one hospital that differ in one row: x, (d,), or y in its place.
 
-    others: sum of the outer products of the n - 1 rows that stay, (d, d). y is left out for add/remove.
+    For add/remove an empty row stands in the place of y. others: sum of the outer products of the n - 1 rows
+    that both cohorts have, (d, d).
     """
 
     def cohort(row: Array) -> Cohort:
+        """Return the cohort that has this row beside the others."""
         moment = DenseMoment((others + np.outer(row, row)) / n)
         return Cohort((Provider(n, moment),), moment)
 
@@ -67,16 +75,19 @@ def neighbours(budget: Budget, x: Array, y: Array, others: Array, n: int) -> Pai
 def orthogonal_pair(budget: Budget, n: int = 2, norm: float = 1.0) -> Pair:
     """Return norm e1 against norm e2 in three features, beside n - 1 patients at the third axis."""
     e1, e2, e3 = np.eye(3)
-    return neighbours(budget, norm * e1, norm * e2, (n - 1) * np.outer(e3, e3), n)
+    return neighbouring_cohorts(budget, norm * e1, norm * e2, others=(n - 1) * np.outer(e3, e3), n=n)
 
 
-def moved(pair: Pair) -> Array:
-    """Return how far the sum of x x^T moves, (d, d)."""
-    here, there = pair
-    return here.n * here.pooled.dense() - there.n * there.pooled.dense()
+def difference_of_sums(pair: Pair) -> Array:
+    """Return the sum of x x^T over the first cohort's patients less that of the second, (d, d)."""
+    first, second = pair
+    return first.n * first.pooled.dense() - second.n * second.pooled.dense()
 
 
-def along(direction: Array) -> Callable[[Array], float]:
-    """Return the coordinate along `direction`, which best tells a Gaussian from itself moved that way."""
+def coordinate_along(direction: Array) -> Callable[[Array], float]:
+    """Return a function that gives an array's coordinate along `direction`, an array of the same shape.
+
+    Of two Gaussian releases whose means differ in this direction, no other number tells more.
+    """
     unit = direction / np.linalg.norm(direction)
     return lambda output: float(np.vdot(unit, output))

@@ -22,7 +22,8 @@ from dppca_core.privacy import Budget
 LONG_ROW = 3.0  # norm of a row that was not clipped
 BUGS = ("half", "sensitivity", "shared", "unclipped")
 
-# Each function of (budget, columns, steps) returns an attacker's view of a hospital, or user, in a run.
+# By method a function of (budget, columns, steps), which returns the case of what an attacker sees of one
+# hospital, or user, in one run. Methods that make one release ignore the steps.
 _ATTACKED: dict[str, Callable[[Budget, int, int], Case]] = {
     "dps_pca": products.rounds,
     "analyze_gauss": lambda budget, k, _: moments.pooled(budget, k)[0],
@@ -36,34 +37,39 @@ _ATTACKED: dict[str, Callable[[Budget, int, int], Case]] = {
     ),
     "ldp_pca": lambda budget, k, _: moments.one_user(budget, k)[0],
 }
-_PRODUCTS = ("dps_pca", "dp_oja")
+_PRODUCTS = ("dps_pca", "dp_oja")  # methods that release a moment's products with a block
 METHODS_ATTACKED = tuple(_ATTACKED)
 
 
 class Scaled(np.random.Generator):
-    """Draw normal variables times `size`, for a release with more or less noise, or none."""
+    """Draw normal variables times `noise_factor`, for a release with more or less noise, or none."""
 
-    def __init__(self, seed: Any, size: float) -> None:
+    def __init__(self, seed: Any, noise_factor: float) -> None:
         super().__init__(np.random.default_rng(seed).bit_generator)
-        self.size = size
+        self.noise_factor = noise_factor
 
     def standard_normal(self, *args: Any, **kwargs: Any) -> Any:
-        return super().standard_normal(*args, **kwargs) * self.size
+        """Return standard normal variables times `noise_factor`, asked for as from any generator."""
+        return super().standard_normal(*args, **kwargs) * self.noise_factor
 
 
 class Planted(NamedTuple):
-    """Hold the case to draw, the size of its noise, and its true movement in units of that noise."""
+    """Hold the case to draw, and how its noise differs from what it claims.
+
+    noise_factor: what the noise that the program draws is multiplied by (`Scaled`). mu: how far the pair
+    truly moves what is released, in units of the noise that it truly has; infinite without noise.
+    """
 
     case: Case
-    size: float
+    noise_factor: float
     mu: float
 
 
 def attacked(method: str, budget: Budget, k: int, steps: int) -> Case:
     """Return the release of a method at its worst pair, as `fit` would make it.
 
-    k beyond 2 is attacked at 2, as sensitivities do not grow further. Raises ValueError for a method that
-    is not in METHODS_ATTACKED.
+    k: components; beyond 2 it is attacked at 2, as sensitivities do not grow further. steps: rounds of the
+    run, where the method has rounds. Raises ValueError for a method that is not in METHODS_ATTACKED.
     """
     checks.one_of(METHODS_ATTACKED, method=method)
     checks.whole(1, k=k, steps=steps)
@@ -85,7 +91,10 @@ def why_no_bug(bug: str, method: str, budget: Budget, k: int) -> str | None:
 
 
 def planted(bug: str, method: str, budget: Budget, k: int, steps: int) -> Planted:
-    """Return the release with this bug. Raises ValueError for one that changes nothing here."""
+    """Return a method's release, as `attacked` does, with one of BUGS in it.
+
+    Raises ValueError for a bug that changes nothing here.
+    """
     reason = why_no_bug(bug, method, budget, k)
     if reason is not None:
         raise ValueError(f"bug must break the release, but {reason}, got {bug!r}")
@@ -93,28 +102,31 @@ def planted(bug: str, method: str, budget: Budget, k: int, steps: int) -> Plante
     if bug == "half":
         return Planted(case, 0.5, 2 * case.mu)
     if bug == "sensitivity":
-        moved = _sensitivity(method, budget, k)
-        return Planted(case, 1 / moved, moved * case.mu)
+        right = _sensitivity(method, budget, k)
+        return Planted(case, 1 / right, right * case.mu)  # noise for a sensitivity of 1
     if bug == "shared":
-        _, jointly = products.dps(budget, min(k, 2), "shared")
-        return Planted(jointly, 1.0, math.inf)  # the same noise in two messages cancels
-    unclipped = replace(case, pair=orthogonal_pair(budget, case.pair[0].n, LONG_ROW))
+        _, difference = products.dps(budget, min(k, 2), "shared")
+        return Planted(difference, 1.0, math.inf)  # the same noise in two messages cancels
+    # A row that is longer by a factor moves the second moment by its square.
+    unclipped = replace(case, pair=orthogonal_pair(budget, n=case.pair[0].n, norm=LONG_ROW))
     return Planted(unclipped, 1.0, LONG_ROW**2 * case.mu)
 
 
 def _sensitivity(method: str, budget: Budget, k: int) -> float:
+    """Return the right sensitivity, for which the bug "sensitivity" puts 1: of products or of a moment."""
     if method in _PRODUCTS:
         return matrix_product.sensitivity(budget, k)
     return symmetric_gaussian.sensitivity(budget)
 
 
 def readings(case: Case) -> tuple[float, float]:
-    """Return the number that each of the two cohorts gives without noise: (with, without).
+    """Return the number that each of the two cohorts gives without noise: with the patient, and without.
 
     Raises ValueError for a case that gives the same for both.
     """
     silent = Scaled(0, 0.0)
-    here, there = (float(np.ravel(case.mechanism(cohort, silent))[0]) for cohort in case.pair)
-    if math.isclose(here, there, rel_tol=1e-12, abs_tol=1e-12):
-        raise ValueError(f"case must tell its two cohorts apart, got {here!r} for both in {case.title!r}")
-    return here, there
+    # A mechanism may make several releases at once: without noise their numbers are equal.
+    with_, without = (float(np.ravel(case.mechanism(cohort, silent))[0]) for cohort in case.pair)
+    if math.isclose(with_, without, rel_tol=1e-12, abs_tol=1e-12):
+        raise ValueError(f"case must tell its two cohorts apart, got {with_!r} for both in {case.title!r}")
+    return with_, without

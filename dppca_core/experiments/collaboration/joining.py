@@ -104,11 +104,13 @@ def truths(recipe: SiteRecipe, strength: float, kind: str) -> SiteTruths:
         moments = [hospital.calibrated for hospital in clinical.hospitals(model)]
         common = model.basis()
     else:
-        plain = _standardised(recipe.sites(0.0, 0), kind, recipe.printed(0.0), FAILURE)
+        # A table's hospitals are the same at every strength and repeat, and its bound at every tail.
+        sites, printed = recipe.sites(strength=0.0, repeat=0), recipe.printed(strength=0.0)
+        plain = _standardised(sites, kind, printed, tail=FAILURE)
         moments = [provider.moment.dense() for provider in plain]
         common = linalg.top_eigenspace(plain.pooled.dense(), recipe.k)
     values, local = zip(*(linalg.top_eigenpairs(moment, recipe.k) for moment in moments), strict=True)
-    return SiteTruths(common, local, tuple(moments), tuple(float(most.sum()) for most in values))
+    return SiteTruths(common, local, tuple(moments), tuple(float(largest.sum()) for largest in values))
 
 
 def measure(recipe: SiteRecipe, key: Key) -> SiteCell:
@@ -132,13 +134,16 @@ def measure(recipe: SiteRecipe, key: Key) -> SiteCell:
     stream = recipe.method + kind
     if what == "joined":
         basis = _private_basis(recipe, sites, kind, printed, generator(recipe.seed, repeat, stream))
-        plain = _plain_basis(_patients_only(recipe), strength, kind, repeat if recipe.synthetic else 0)
-        return _cell(against, [basis] * len(sites))._replace(plain=_cell(against, [plain] * len(sites)))
+        draw = repeat if recipe.synthetic else 0  # a table has the same patients in every repeat
+        plain = _plain_basis(_patients_only(recipe), strength, kind, draw)
+        # One joint answer is measured at every hospital.
+        private, exact = (_measure_bases(against, [answer] * len(sites)) for answer in (basis, plain))
+        return private._replace(plain=exact)
     bases = [
         _private_basis(recipe, [site], kind, [ranges], generator(recipe.seed, repeat, stream, (1, index)))
         for index, (site, ranges) in enumerate(zip(sites, printed, strict=True))
     ]
-    return _cell(against, bases)
+    return _measure_bases(against, bases)
 
 
 def _patients_only(recipe: SiteRecipe) -> SiteRecipe:
@@ -152,7 +157,7 @@ def _patients_only(recipe: SiteRecipe) -> SiteRecipe:
 @lru_cache(maxsize=1024)
 def _plain_basis(recipe: SiteRecipe, strength: float, kind: str, repeat: int) -> Array:
     """Return PCA without privacy of all hospitals' rows, standardised by exact means and spreads, (d, k)."""
-    tail = FAILURE / sum(recipe.sizes)
+    tail = FAILURE / sum(recipe.sizes)  # of one row, so that all together exceed the bound by FAILURE at most
     joint = _standardised(recipe.sites(strength, repeat), kind, recipe.printed(strength), tail)
     return linalg.top_eigenspace(joint.pooled.dense(), recipe.k)
 
@@ -168,15 +173,15 @@ def _private_basis(
     rngs = iter(site_rngs)
 
     def released(site: Site, bound: float) -> Summary:
-        """Release one hospital's means and spreads with noise; hospitals are asked in their order."""
+        """Release one hospital's means and spreads with noise, by the generator that is next in line."""
         return standardisation.release(site, bound, recipe.budget, recipe.share, next(rngs))
 
     joint = _standardised(sites, kind, printed, tail, released)
-    method, budget = METHODS[recipe.method], recipe.left(kind)
+    method, budget = METHODS[recipe.method], recipe.budget_left(kind)
     return method.fit(joint, k=recipe.k, budget=budget, rng=method_rng, **recipe.options).basis
 
 
-def _cell(against: SiteTruths, bases: Sequence[Array]) -> SiteCell:
+def _measure_bases(against: SiteTruths, bases: Sequence[Array]) -> SiteCell:
     """Measure answers, one basis (d, k) for each hospital; a joint answer is N times the same basis."""
     captured = zip(bases, against.moments, against.best, strict=True)
     pairs = zip(bases, against.local, strict=True)
@@ -184,7 +189,9 @@ def _cell(against: SiteTruths, bases: Sequence[Array]) -> SiteCell:
         common=np.array([subspace_metrics.sin_theta(basis, against.common) for basis in bases]),
         local=np.array(list(map(subspace_metrics.sin_theta, bases, against.local))),
         common_angle=subspace_metrics.largest_angles(np.stack(bases), against.common),
-        local_angle=np.array([subspace_metrics.largest_angles(w[None], v)[0] for w, v in pairs]),
+        local_angle=np.array(
+            [subspace_metrics.largest_angles(basis[None], local)[0] for basis, local in pairs]
+        ),
         energy=np.array([subspace_metrics.captured_energy(*arguments) for arguments in captured]),
     )
 
@@ -205,7 +212,7 @@ class SiteResults(CellStore[Key, SiteCell]):
 
         They are two repeats at this strength and kind, and one of the curves over the strength.
         """
-        return self._view(strength, kind, min(2, self.recipe.repeats), 1)
+        return self._view(strength, kind, min(2, self.recipe.repeats), repeats_of_curves=1)
 
     def wanted(self, strength: float, kind: str) -> Iterator[Key]:
         """Return all cells that the page shows at this strength and kind."""
@@ -235,7 +242,7 @@ class SiteResults(CellStore[Key, SiteCell]):
                 "site_effect": strength if self.recipe.synthetic else None,
                 "standardisation": kind,
                 "epsilon": self.recipe.epsilon,
-                "epsilon_of_pca": self.recipe.left(kind).epsilon,
+                "epsilon_of_pca": self.recipe.budget_left(kind).epsilon,
                 "delta": self.recipe.delta,
                 "repeat": repeat,
                 "hospital": hospital,

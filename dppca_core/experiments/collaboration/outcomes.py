@@ -50,7 +50,7 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
     @cached_property
     def refused(self) -> dict[str, str]:
         """Return the protocols that cannot be measured in this setting, each with the reason as a clause."""
-        reasons = {key: self.recipe.refused(protocol) for key, protocol in PROTOCOLS.items()}
+        reasons = {key: self.recipe.why_refused(protocol) for key, protocol in PROTOCOLS.items()}
         return {key: reason for key, reason in reasons.items() if reason}
 
     @cached_property
@@ -86,12 +86,12 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
         key, hospital, repeat = cell
         estimate = self.recipe.estimate(PROTOCOLS[key], hospital, repeat)
         truth = self.recipe.truth
-        best = float(truth.eigenvalues[: self.recipe.k].sum())
+        best = float(truth.eigenvalues[: self.recipe.k].sum())  # the most energy that k directions capture
         return CollaborationRun(
-            subspace_metrics.sin_theta(estimate.basis, truth.basis),
-            subspace_metrics.captured_energy(estimate.basis, self.recipe.second_moment, best),
-            estimate.noise_std,
-            float(subspace_metrics.largest_angles(estimate.basis[None], truth.basis)[0]),
+            sin=subspace_metrics.sin_theta(estimate.basis, truth.basis),
+            energy=subspace_metrics.captured_energy(estimate.basis, self.recipe.second_moment, best),
+            noise_std=estimate.noise_std,
+            angle=float(subspace_metrics.largest_angles(estimate.basis[None], truth.basis)[0]),
         )
 
     def values(self, key: str, hospital: int) -> tuple[Array, Array, Array]:

@@ -21,8 +21,8 @@ from dppca_core.records import Estimate
 
 ALL = -1  # in place of a hospital's index: all hospitals together
 MOST_HOSPITALS = 200
-_FEW = 5  # different sizes up to which every size is measured alone
-_ALIKE = 0.01  # sizes that differ by less count as the same
+_MOST_SIZES_MEASURED = 5  # different sizes up to which every size is measured alone
+_SAME_SIZE_WITHIN = 0.01  # sizes that differ by less count as the same
 _MOMENT_BYTES = 2**29  # of all hospitals' own moments together
 _DEAL_SECONDS = 1.0  # for drawing all hospitals' own moments; beyond, one alone is drawn by itself
 _MOST_SECONDS = 60.0  # a run that takes longer is refused
@@ -74,6 +74,7 @@ class CollaborationSetting:
 
     @property
     def d(self) -> int:
+        """Return the number of features."""
         return draws.described(self.population).d
 
     @property
@@ -91,9 +92,9 @@ class CollaborationSetting:
         ranked = sorted(range(len(self.sizes)), key=lambda i: (-self.sizes[i], i))
         different = [ranked[0]]
         for i in ranked[1:]:
-            if self.sizes[i] < (1 - _ALIKE) * self.sizes[different[-1]]:
+            if self.sizes[i] < (1 - _SAME_SIZE_WITHIN) * self.sizes[different[-1]]:
                 different.append(i)
-        if len(different) <= _FEW:
+        if len(different) <= _MOST_SIZES_MEASURED:
             return tuple(different)
         return (ranked[0], ranked[len(ranked) // 2], ranked[-1])
 
@@ -109,22 +110,26 @@ class CollaborationSetting:
         It has where all hospitals' own moments fit into memory and are drawn within _DEAL_SECONDS. Else a
         hospital alone gets patients of its own draw.
         """
-        return isinstance(self.population, str) or (not self.too_large and self._dealing <= _DEAL_SECONDS)
+        return isinstance(self.population, str) or (not self.too_large and self._deal_time <= _DEAL_SECONDS)
 
     @property
-    def _dealing(self) -> float:
+    def _deal_time(self) -> float:
         """Estimate the seconds to draw all hospitals' own moments (measured: 2.8 ms each at d = 200)."""
         return 1.75 * len(self.sizes) * eigenproblem_seconds(self.d)
 
     @property
     def truth(self) -> draws.Truth:
         """Return the population's basis, or that of the whole table, in units of the scaled rows."""
-        return draws.truth(self.population, self._all_rows, self.k, self.scaling, 0)
+        # No draw enters a truth of whole tables or models, so the seed plays no part.
+        return draws.truth(self.population, self._all_rows, self.k, self.scaling, seed=0)
 
     @property
     def second_moment(self) -> Array:
-        """Return the matrix, (d, d), that captured energy is measured with; not held here."""
-        return draws.second_moment(self.population, self._all_rows, self.scaling, 0)
+        """Return the second moment behind the truth, (d, d), with which captured energy is measured.
+
+        It comes from a shared cache and is not held here.
+        """
+        return draws.second_moment(self.population, self._all_rows, self.scaling, seed=0)
 
     @property
     def _all_rows(self) -> tuple[int]:
@@ -146,7 +151,8 @@ class CollaborationSetting:
             bound = self.scaling.divisor(self.population, self.n)
             scaling = draws.Scaling(failure=self.scaling.failure, bound=bound)
             draw, size = repeat % self.patient_draws, self.sizes[hospital]
-            return draws.cohort(self.population, (size,), scaling, self.seed, draw, (1 + hospital,))
+            # Seeded by the hospital as well, so that each has patients of its own.
+            return draws.cohort(self.population, (size,), scaling, self.seed, draw, key=(1 + hospital,))
         dealt = self.cohort(repeat)
         return Cohort((dealt[hospital],), dealt[hospital].moment, dealt.bound)
 
@@ -174,16 +180,17 @@ class CollaborationSetting:
             return Traffic((), 0)
         result = NUMBER * d * k
         if protocol.method == "dps_pca":
+            # Rounds whose question has all d rows of Q; the others have s_hat of them.
             dense = min(self.burn_in + 1, iterations) if self.burn_in else 0
             questions = NUMBER * (k + 1) * (dense * d + (iterations - dense) * self.s_hat)
             return Traffic((NUMBER * d * k,) * iterations, questions + result)
         if METHODS[protocol.method].chooses_rows:
-            rounds, kept = (NUMBER * d * k,) * two_stage.ROUNDS, self.s_hat
+            rounds, kept = (NUMBER * d * k,) * two_stage.ROUNDS, self.s_hat  # bytes sent in each of stage 1
             return Traffic((*rounds, NUMBER * kept * (kept + 1) // 2), sum(rounds) + NUMBER * kept + result)
         if protocol.method.startswith("stacked_rounds"):
             rounds = (NUMBER * d * k,) * stacked.ROUNDS
             return Traffic(rounds, sum(rounds) + result)
-        numbers = d * (d + 1) // 2
+        numbers = d * (d + 1) // 2  # of one symmetric matrix
         if protocol.method == "dpdis_pca" and not protocol.full and self.rank < d:
             numbers = d * self.rank
         if protocol.method == "federated_projector":
@@ -198,7 +205,7 @@ class CollaborationSetting:
         providers = 1 if protocol.alone else len(self.sizes)
         fitting = run_seconds(protocol.method, self.d, self.k, providers)
         drawn = with_moments or protocol.own_moments or (protocol.alone and self.together)
-        return fitting + (self._dealing if drawn else 0.0)
+        return fitting + (self._deal_time if drawn else 0.0)
 
     @property
     def too_large(self) -> str | None:
@@ -207,7 +214,7 @@ class CollaborationSetting:
         reason = f"{len(self.sizes)} hospitals' own moments take {size / 1e9:.1f} GB at {self.d:,} features"
         return reason if size > _MOMENT_BYTES else None
 
-    def refused(self, protocol: Protocol) -> str | None:
+    def why_refused(self, protocol: Protocol) -> str | None:
         """Return the reason why this protocol cannot be measured in this setting, as a clause, or None."""
         reason = METHODS[protocol.method].skip(self.d) or (self.too_large if protocol.own_moments else None)
         seconds = self.seconds(protocol)
@@ -230,6 +237,6 @@ class CollaborationSetting:
             ValueError: For parameters that the method refuses.
         """
         cohort = self.alone(hospital, repeat) if protocol.alone else self.cohort(repeat)
-        key = (1 + hospital,) if protocol.alone else ()
+        key = (1 + hospital,) if protocol.alone else ()  # hospitals that stay alone draw noise of their own
         rng, options = draws.generator(self.seed, repeat, protocol.key, key), self.options(protocol)
         return METHODS[protocol.method].fit(cohort, k=self.k, budget=self.budget, rng=rng, **options)

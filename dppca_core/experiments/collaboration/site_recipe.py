@@ -66,6 +66,7 @@ class SiteRecipe:
         checks.one_of(METHODS, method=self.method)
         checks.whole(1, repeats=self.repeats)
         checks.whole(self.k, self.d, s_hat=self.s_hat)
+        # These two are called for the errors that they raise.
         standardisation.remaining_budget(self.budget, self.share)
         if self.data == SYNTHETIC:
             clinical.sizes(self.n)
@@ -82,16 +83,20 @@ class SiteRecipe:
 
     @property
     def k(self) -> int:
-        """Return the number of directions: the model's factors, and for the table two, after which its
-        eigenvalues level off."""
+        """Return the number of directions.
+
+        It is that of the model's factors, and for the table two, after which its eigenvalues level off.
+        """
         return clinical.ClinicalModel().k if self.synthetic else 2
 
     @property
     def d(self) -> int:
+        """Return the number of columns of the standardised rows."""
         return clinical.ClinicalModel().d if self.synthetic else heart_disease.TABLE.d
 
     @property
     def hospitals(self) -> tuple[str, ...]:
+        """Return the hospitals' names, in the order of all results."""
         return clinical.NAMES if self.synthetic else tuple(heart_disease.rows())
 
     @property
@@ -111,7 +116,7 @@ class SiteRecipe:
         return clinical.ClinicalModel(strength=strength, differences=self.differences, seed=self.seed)
 
     def sites(self, strength: float, repeat: int) -> Sequence[Site]:
-        """Return the hospitals' patients; those of the table are always the same."""
+        """Return the hospitals' patients in one repeat; those of the table are always the same."""
         if self.synthetic:
             return clinical.draw(self.model(strength), self.n, self.seed, repeat)
         return [RowSite(rows, heart_disease.TABLE.bound) for rows in heart_disease.rows().values()]
@@ -125,7 +130,7 @@ class SiteRecipe:
             return [hospital.printed for hospital in clinical.hospitals(self.model(strength))]
         return [standardisation.public_constants(self.d)] * len(self.hospitals)
 
-    def left(self, kind: str) -> Budget:
+    def budget_left(self, kind: str) -> Budget:
         """Return the budget that this kind of standardisation leaves for the PCA."""
         return standardisation.remaining_budget(self.budget, self.share) if kind in PAID else self.budget
 

@@ -35,10 +35,10 @@ _MESSAGE_BYTES = 2**28  # of all messages of a run, and as many without noise
 _MOST_SECONDS = 20.0
 MOST_BYTES = 2 * _MESSAGE_BYTES + 2**24  # of one run
 _FIXED_BYTES = 2**16  # of a transcript, for what does not grow with the features
-_MATRICES = 6  # a population, its root, a draw, and a sum of them
+_PASSING_MATRICES = 6  # a population, its root, a draw, and a sum of them
 
 
-def refused(setting: CollaborationSetting, chosen: Protocol) -> str | None:
+def why_refused(setting: CollaborationSetting, chosen: Protocol) -> str | None:
     """Return why a run of a protocol cannot be simulated message by message in this setting, or None."""
     if setting.too_large:
         return setting.too_large
@@ -61,7 +61,7 @@ def kept_bytes(setting: CollaborationSetting, chosen: Protocol) -> int:
 
 def passing_bytes(setting: CollaborationSetting) -> int:
     """Estimate the bytes of memory that only the simulation takes, and a transcript does not keep."""
-    return 8 * (len(setting.sizes) + _MATRICES) * setting.d**2
+    return 8 * (len(setting.sizes) + _PASSING_MATRICES) * setting.d**2
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,9 +102,10 @@ class Transcript:
         That is the last round of a two-stage method. In all other rounds, and for other methods, it is None.
         """
         plan, done = self.record.plan, self.record.rounds[number - 1]
-        last = number == protocol.exchange_of(plan).rounds
-        second = last and isinstance(protocol.exchange_of(plan.after_scales), TwoStages)
-        return done.question.arrays["rows"] if second else None
+        is_last = number == protocol.exchange_of(plan).rounds
+        # Without the rounds for mean and scales, the plan's exchange is the method's own.
+        in_stage_2 = is_last and isinstance(protocol.exchange_of(plan.after_scales), TwoStages)
+        return done.question.arrays["rows"] if in_stage_2 else None
 
 
 def simulate(setting: CollaborationSetting, key: str) -> Transcript:
@@ -124,14 +125,16 @@ def simulate(setting: CollaborationSetting, key: str) -> Transcript:
     chosen, cohort = PROTOCOLS[key], setting.cohort(0)
     options = tuple(sorted(setting.options(chosen).items()))
     plan = Plan("simulated", chosen.method, setting.sizes, setting.d, setting.k, setting.budget, options)
+    # After the base, 0 seeds noise that all hospitals share, 1 + i that of hospital i, and 0, 0 the start.
     base = (setting.seed, 0, *key.encode())
     noise = [protocol.Noise(seed=(*base, 1 + i), shared=(*base, 0)) for i in range(plan.hospitals)]
     start = coordinator.public_start(plan, np.random.default_rng([*base, 0, 0]))
-    record, _ = in_process.simulate(plan, cohort, noise, start)
+    record, _states = in_process.simulate(plan, cohort, noise, start)
     if record.ended:
         raise ValueError(record.ended)
     # Ask every hospital the recorded questions again, now without noise.
-    exchange, silent = protocol.exchange_of(plan), protocol.Noise(silent=True).for_round(0)
+    exchange = protocol.exchange_of(plan)
+    silent = protocol.Noise(silent=True).for_round(0)  # zeros, the same in every round
     hidden = []
     for done in record.rounds:
         question = done.question.arrays
@@ -153,8 +156,11 @@ def errors(record: Record, truth: Array) -> tuple[Array, Array]:
     return np.array([subspace_metrics.sin_theta(basis, truth) for basis in known]), np.array(largest)
 
 
-def moves(record: Record) -> Array:
-    """Return how far each round moved the basis, as sin Theta, (m,); NaN where there was no start."""
+def basis_moves(record: Record) -> Array:
+    """Return how far each round that has a basis moved it, as sin Theta, (rounds with a basis,).
+
+    The first is NaN for a method without a start, which it could have moved from.
+    """
     distances = [
         np.nan if before is None or after is None else subspace_metrics.sin_theta(after, before)
         for before, after in pairwise(_bases(record))
@@ -167,7 +173,7 @@ def _bases(record: Record) -> list[Array | None]:
     return [record.start, *(done.basis for done in record.rounds if done.basis is not None)]
 
 
-def matrix(arrays: Arrays, plan: Plan, hospital: int) -> Array:
+def message_matrix(arrays: Arrays, plan: Plan, hospital: int) -> Array:
     """Return the content of a hospital's message as one matrix, to be drawn.
 
     A product H is (d, k), as a mean over patients. A moment or projector, sent as its upper triangle, is
@@ -190,12 +196,13 @@ def matrix(arrays: Arrays, plan: Plan, hospital: int) -> Array:
     if name.endswith(("mean", "squares")):
         return values[:, None]
     packed = name.endswith(("moment", "projector"))
-    side = (math.isqrt(8 * len(values) + 1) - 1) // 2  # with so many numbers in its upper triangle
+    # The matrix with so many numbers in its upper triangle has this many rows.
+    side = (math.isqrt(8 * len(values) + 1) - 1) // 2
     return one_round.unpacked(values, side) if packed else values
 
 
 def noise_std(plan: Plan, number: int, hospital: int) -> float | None:
-    """Return the std of the noise in each entry of a message's `matrix`; of a moment, off its diagonal.
+    """Return the std of the noise in each entry of `message_matrix`; of a moment, off its diagonal.
 
     None for DPdisPCA and averaged projectors, whose hospitals may compute further on what they released.
 
@@ -274,13 +281,13 @@ def difference(transcript: Transcript, number: int, hospital: int, other: int) -
 
     observed = between(answers[hospital].message.arrays["product"], answers[other].message.arrays["product"])
     exact = between(hidden[hospital]["product"], hidden[other]["product"])
-    rest = observed - exact
-    sigma = exchange.noise_std(hospital) * plan.sizes[hospital]
+    noise = observed - exact
+    sigma = exchange.noise_std(hospital) * plan.sizes[hospital]  # of a sum over patients
     shared = exchange.provider_noise == "shared"
     return Difference(
         observed,
         exact,
-        float(np.linalg.norm(rest) / np.linalg.norm(exact)),
-        float(rest.std()),
-        0.0 if shared else sigma * 2**0.5,
+        relative=float(np.linalg.norm(noise) / np.linalg.norm(exact)),
+        std=float(noise.std()),
+        expected=0.0 if shared else sigma * 2**0.5,
     )

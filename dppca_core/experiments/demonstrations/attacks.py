@@ -63,37 +63,39 @@ class AttackDraws(CellStore[Cell, tuple[Array, Array]]):
         """
         a = self.attacked
         if kind == "true":
-            return planted.Planted(self.case, 1.0, self.case.mu)
+            return planted.Planted(self.case, noise_factor=1.0, mu=self.case.mu)
         if kind == "silent":
-            return planted.Planted(self.case, 0.0, math.inf)
+            return planted.Planted(self.case, noise_factor=0.0, mu=math.inf)
         return planted.planted(kind, a.method, a.budget, a.k, a.steps)
 
     def measure(self, cell: Cell) -> tuple[Array, Array]:
         """Draw a portion of releases from both cohorts; return the readings with the patient and without."""
         kind, portion = cell
-        case, size, _ = self.drawn(kind)
+        case, noise_factor, _ = self.drawn(
+            kind
+        )  # readings are in units of what is claimed, not of the true distance
         # The two numbers that are read without noise become mu and 0.
         with_, without = planted.readings(case)
         unit = (with_ - without) / case.mu
         drawn = []
-        for side, cohort in enumerate(case.pair):
-            rng = planted.Scaled([self.attacked.seed, portion, side, *kind.encode()], size)
+        for side, cohort in enumerate(case.pair):  # 0, with the patient, and 1, without
+            rng = planted.Scaled([self.attacked.seed, portion, side, *kind.encode()], noise_factor)
             drawn.append((lower_bound.sample(case.mechanism, cohort, PORTION, rng) - without) / unit)
         return drawn[0], drawn[1]
 
     def wanted(self, kind: str, draws: int) -> list[Cell]:
-        """Return the cells of this kind that hold so many draws of each cohort."""
-        return [(kind, portion) for portion in range(-(-draws // PORTION))]
+        """Return the cells of this kind that hold so many draws of each cohort, or a few more."""
+        return [(kind, portion) for portion in range(-(-draws // PORTION))]  # rounded up to whole portions
 
     def rows(self, cell: Cell, value: tuple[Array, Array]) -> Iterator[dict[str, Any]]:
         """Return a row for each pair of readings."""
         kind, portion = cell
-        for i, (here, there) in enumerate(zip(*value, strict=True)):
+        for i, (reading_with, reading_without) in enumerate(zip(*value, strict=True)):
             yield {
                 "kind": kind,
                 "draw": portion * PORTION + i,
-                "with_patient": float(here),
-                "without_patient": float(there),
+                "with_patient": float(reading_with),
+                "without_patient": float(reading_without),
             }
 
     def readings(self, kind: str, draws: int) -> tuple[Array, Array]:
@@ -110,5 +112,6 @@ class AttackDraws(CellStore[Cell, tuple[Array, Array]]):
         """
         reached = takewhile(lambda cell: cell in self.cells or cell in self.failed, self.wanted(kind, draws))
         parts = [self.cells[cell] for cell in reached if cell in self.cells]
-        here, there = (np.concatenate([part[i] for part in parts] or [np.empty(0)]) for i in (0, 1))
-        return here[:draws], there[:draws]
+        # A portion's value is a pair: readings with the patient, and without.
+        with_, without = (np.concatenate([part[i] for part in parts] or [np.empty(0)]) for i in (0, 1))
+        return with_[:draws], without[:draws]

@@ -35,20 +35,25 @@ class NeighbouringTotals(NamedTuple):
 
 
 def rebuilt(with_: Array, without: Array) -> Array:
-    """Return the patient's row, divided by the bound, that two totals give away, (d,); signed by `turned`."""
+    """Return the patient's row, divided by the bound, that two totals give away, (d,).
+
+    Its sign is that of `with_positive_largest`.
+    """
     values, vectors = linalg.top_eigenpairs(with_ - without, 1)
+    # The difference is x x^T: its only eigenvalue is |x|^2, below 0 only by rounding.
     row: Array = math.sqrt(max(float(values[0]), 0.0)) * vectors[:, 0]
-    return turned(row)
+    return with_positive_largest(row)
 
 
-def turned(row: Array) -> Array:
+def with_positive_largest(row: Array) -> Array:
     """Return the row with the sign that makes its value of largest magnitude positive."""
     return row if row[np.abs(row).argmax()] >= 0 else -row
 
 
 def digits(row: Array, guess: Array) -> int:
     """Return how many decimal digits of the largest value two rows share, up to their sign; at most 15."""
-    apart = float(np.abs(turned(row) - turned(guess)).max() / np.abs(row).max())
+    # Doubles agree to about 15 digits; below that the difference is rounding.
+    apart = float(np.abs(with_positive_largest(row) - with_positive_largest(guess)).max() / np.abs(row).max())
     return 15 if apart < 1e-15 else max(0, math.floor(-math.log10(apart)))
 
 
@@ -78,13 +83,14 @@ def pair(population: SpikedModel | str, n: int, who: int, scaling: Scaling, seed
         scaled = moments.clip_rows(np.concatenate(list(population.rows(1, rng))), bound)[0]
         others = np.zeros((population.d, population.d))
         if n > 1:
+            # The bound is that of all n patients, also for the n - 1 of this draw.
             fixed = Scaling(failure=scaling.failure, bound=bound)
-            drawn = draws.cohort(population, (n - 1,), fixed, seed, 0)
+            drawn = draws.cohort(population, (n - 1,), fixed, seed, draw=0)
             others = (n - 1) * drawn.pooled.dense()
         return NeighbouringTotals(scaled * bound, others, others + np.outer(scaled, scaled), bound)
-    dealt = draws.cohort(population, (n,), scaling, seed, 0)
+    dealt = draws.cohort(population, (n,), scaling, seed, draw=0)
     held = dealt[0].moment
     assert isinstance(held, moments.RowMoment)  # the rows of a table always are
-    rows, at = held.rows, who % n
-    others = np.delete(rows, at, axis=0)
-    return NeighbouringTotals(rows[at] * dealt.bound, others.T @ others, rows.T @ rows, dealt.bound)
+    rows, index = held.rows, who % n
+    others = np.delete(rows, index, axis=0)
+    return NeighbouringTotals(rows[index] * dealt.bound, others.T @ others, rows.T @ rows, dealt.bound)

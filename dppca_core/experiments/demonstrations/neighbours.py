@@ -14,25 +14,26 @@ import numpy as np
 from dppca_core import checks
 from dppca_core.accounting import closed_form
 from dppca_core.arrays import Array
-from dppca_core.auditing.cases.pairs import along, moved
+from dppca_core.auditing.cases.pairs import coordinate_along, difference_of_sums
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.numerics import linalg
 from dppca_core.privacy import Budget
 
 PATIENTS = 60
-_AXIS = math.radians(28)  # of most patients
-_SPREAD = (0.42, 0.16)
+_AXIS_ANGLE = math.radians(28)  # between the first coordinate and the axis along which most patients lie
+_SCORE_STDS = (0.42, 0.16)  # of patients along that axis, and across
+_MOST_SCORE = 0.85  # of patients who stay: only those who change have rows near the largest length
 
 
-class NeighbourReleases(NamedTuple):
+class NeighbourRelease(NamedTuple):
     """Hold one release: its leading direction, a unit vector (2,), and the number that the attacker reads.
 
-    `read` is in units of the noise: N(mu, 1) with the patient and N(0, 1) without.
+    `reading` is in units of the noise: N(mu, 1) with the patient and N(0, 1) without.
     """
 
     direction: Array
-    read: float
+    reading: float
 
 
 class Picture(NamedTuple):
@@ -42,16 +43,16 @@ class Picture(NamedTuple):
         others: The rows of the patients who stay, (59, 2).
         patient: The row of the patient who changes, (2,).
         instead: The row of the patient who comes instead; None for nobody.
-        here: The releases from the data set with the patient.
-        there: The releases from the data set without.
+        with_patient: The releases from the data set with the patient.
+        without_patient: The releases from the data set without.
         mu: The distance of their laws in units of the noise, as in `dppca_core.auditing.membership`.
     """
 
     others: Array
     patient: Array
     instead: Array | None
-    here: tuple[NeighbourReleases, ...]
-    there: tuple[NeighbourReleases, ...]
+    with_patient: tuple[NeighbourRelease, ...]
+    without_patient: tuple[NeighbourRelease, ...]
     mu: float
 
     def right_guesses(self, limit: float, pairs: int | None = None) -> int:
@@ -60,8 +61,8 @@ class Picture(NamedTuple):
         The attacker says "with the patient" where the number read is above `limit`. pairs: how many releases
         of each data set count, from the first on; None counts all.
         """
-        right = sum(release.read > limit for release in self.here[:pairs])
-        return right + sum(release.read <= limit for release in self.there[:pairs])
+        right = sum(release.reading > limit for release in self.with_patient[:pairs])
+        return right + sum(release.reading <= limit for release in self.without_patient[:pairs])
 
 
 def picture(budget: Budget, releases: int = 20, seed: int = 0) -> Picture:
@@ -80,26 +81,27 @@ def picture(budget: Budget, releases: int = 20, seed: int = 0) -> Picture:
     """
     checks.whole(1, releases=releases)
     rng = np.random.default_rng([seed, PATIENTS])
-    along_axis = np.array([math.cos(_AXIS), math.sin(_AXIS)])
+    along_axis = np.array([math.cos(_AXIS_ANGLE), math.sin(_AXIS_ANGLE)])
     across = np.array([-along_axis[1], along_axis[0]])
-    scores = rng.standard_normal((PATIENTS - 1, 2)) * _SPREAD
-    others = np.clip(scores, -0.85, 0.85) @ np.array([along_axis, across])
+    scores = rng.standard_normal((PATIENTS - 1, 2)) * _SCORE_STDS
+    others = np.clip(scores, -_MOST_SCORE, _MOST_SCORE) @ np.array([along_axis, across])
     others /= np.maximum(1.0, np.linalg.norm(others, axis=1, keepdims=True))
+    # For add/remove an empty row stands where the patient was, as the number of patients is public.
     patient, instead = across, along_axis if budget.neighbours == "replace-one" else np.zeros(2)
     pair = tuple(Cohort.from_rows([np.vstack([others, row])], 1.0) for row in (patient, instead))
     # The noisy second moment's coordinate along the patient's change tells best which data set it is of.
     # Without noise it has these two values, which are mu standard deviations of the noise apart.
-    coordinate = along(moved((pair[0], pair[1])))
+    coordinate = coordinate_along(difference_of_sums((pair[0], pair[1])))
     with_, without = (PATIENTS * coordinate(cohort.pooled.dense()) for cohort in pair)
     mu = 1 / closed_form.multiplier_of(symmetric_gaussian.spends(budget))
-    unit = (with_ - without) / mu
+    unit = (with_ - without) / mu  # one standard deviation of the noise
 
-    def draw(cohort: Cohort) -> NeighbourReleases:
+    def draw(cohort: Cohort) -> NeighbourRelease:
         """Return one noisy release of a data set."""
-        noisy = symmetric_gaussian.release(cohort, budget, rng, None)
-        read = (PATIENTS * coordinate(noisy) - without) / unit
-        return NeighbourReleases(linalg.top_eigenspace(noisy, 1)[:, 0], read)
+        noisy = symmetric_gaussian.release(cohort, budget, rng, noise=None)
+        reading = (PATIENTS * coordinate(noisy) - without) / unit
+        return NeighbourRelease(linalg.top_eigenspace(noisy, 1)[:, 0], reading)
 
-    here, there = (tuple(draw(cohort) for _ in range(releases)) for cohort in pair)
-    other = instead if budget.neighbours == "replace-one" else None
-    return Picture(others, patient, other, here, there, mu)
+    releases_with, releases_without = (tuple(draw(cohort) for _ in range(releases)) for cohort in pair)
+    newcomer = instead if budget.neighbours == "replace-one" else None
+    return Picture(others, patient, newcomer, releases_with, releases_without, mu)

@@ -17,8 +17,8 @@ from dppca_core.numerics import linalg, moments
 from dppca_core.populations.dictionary_twin import DictionaryTwin
 from dppca_core.release import score_histogram
 
-_DRAWS = 20  # of the noise, whose mean distance is stated
-_LEAST_ROWS, _MOST_ROWS, _MOST_NUMBERS = 20_000, 50_000, 4_000_000
+_NOISE_DRAWS = 20  # of the noise, whose mean distance is stated
+_LEAST_ROWS, _MOST_ROWS, _MOST_NUMBERS = 20_000, 50_000, 4_000_000  # of invented rows; numbers are rows x d
 
 
 class TwinScores(NamedTuple):
@@ -50,7 +50,7 @@ class TwinPicture(NamedTuple):
         edges: The limits of the cells along each score, (cells + 1,) each.
         std: The standard deviation of the noise in each count.
         distance: Half the sum of |p - q| over cells, p the noisy shares with 0 for what is negative, q the
-            exact ones; the mean over _DRAWS draws of the noise.
+            exact ones; the mean over _NOISE_DRAWS draws of the noise.
     """
 
     noisy: Array
@@ -65,6 +65,7 @@ def scores(results: Results, epsilon: float) -> TwinScores:
     experiment = results.experiment
     rows = _rows(experiment)
     moment = rows.T @ rows / len(rows)
+    # Both bases are turned to the axes of the moment, whose values on them are left out.
     basis, best = (
         linalg.axes_within(each, moment)[0]
         for each in (results.estimate(experiment.method, epsilon, 0).basis, results.truth.basis)
@@ -78,11 +79,11 @@ def _rows(experiment: ExplorerExperiment) -> Array:
     """Draw invented rows as the release sees them: clipped, and about their mean where that is paid for."""
     population, n = experiment.population, experiment.n
     assert not isinstance(population, str)  # a twin is no table
-    many = min(max(n, _LEAST_ROWS), _MOST_ROWS, _MOST_NUMBERS // experiment.d)
+    count = min(max(n, _LEAST_ROWS), _MOST_ROWS, _MOST_NUMBERS // experiment.d)
     rng = draws.generator(experiment.seed, 0, "scores")
-    blocks = list(population.rows(many, rng))
+    blocks = list(population.rows(count, rng))
     if isinstance(population, DictionaryTwin):
-        rows = np.concatenate(blocks)
+        rows = np.concatenate(blocks)  # of length 1 at most already
         return moments.clip_rows(rows - rows.mean(axis=0), 1.0) if population.centred else rows
     return moments.clip_rows(np.concatenate(blocks), experiment.scaling.divisor(population, n))
 
@@ -103,8 +104,9 @@ def picture(scores: Array, eigenvalues: tuple[float, ...], n: float, count: int,
     used = scores[: max(round(n), 1)]
     first, second = (np.clip(along, ends[0], ends[-1]) for along, ends in zip(used.T, edges, strict=True))
     exact = np.histogram2d(first, second, bins=[*map(np.array, edges)])[0] * (n / len(used))
-    noisy = exact + std * np.random.default_rng(0).standard_normal((_DRAWS, *exact.shape))
+    noisy = exact + std * np.random.default_rng(0).standard_normal((_NOISE_DRAWS, *exact.shape))
     positive = np.maximum(noisy, 0.0)
+    # At least 1e-300, for the case that noise leaves no count above 0.
     shares = positive / np.maximum(positive.sum(axis=(1, 2), keepdims=True), 1e-300)
-    distance = float(np.abs(shares - exact / exact.sum()).sum()) / 2 / _DRAWS
+    distance = float(np.abs(shares - exact / exact.sum()).sum()) / 2 / _NOISE_DRAWS
     return TwinPicture(noisy[0], exact, edges, std, distance)

@@ -7,10 +7,11 @@ signal add in squares:
 
     tau_t^2 = e_t^2 / (k - e_t^2),   tau_t^2 = tau_inf^2 + A^2 q^(2t)
 
-plateau     the median of the last third of the rounds, at least `TAIL` of them, if the error falls there by
-            less than a factor `STANDS` a round (least squares of log e); else none, and tau_inf = 0.
-geometric   the successive rounds from the first that stays below `LEAVES` times a random guess's error, as
-phase       long as tau_t >= `ABOVE` tau_inf.
+plateau     the median of the last third of the rounds, at least `FEWEST_AT_PLATEAU` of them, if the error
+            falls there by less than a factor `FALLING` a round (least squares of log e); else none, and
+            tau_inf = 0.
+geometric   the successive rounds from the first that stays below `BETTER_THAN_GUESS` times a random guess's
+phase       error, as long as tau_t >= `ABOVE_PLATEAU` tau_inf.
 rate        q, by least squares of log(tau_t^2 - tau_inf^2) on t over that phase, which needs two rounds.
 
 Without noise, and with one eigenvalue below k equal ones, q = lambda_{k+1} / lambda_k exactly for k = 1.
@@ -25,7 +26,8 @@ from dppca_core import checks
 from dppca_core.arrays import Array
 from dppca_core.numerics.subspace_metrics import random_guess
 
-LEAVES, ABOVE, STANDS, TAIL = 0.95, 2.0, 0.9, 3
+# The module's text has what these limit.
+BETTER_THAN_GUESS, ABOVE_PLATEAU, FALLING, FEWEST_AT_PLATEAU = 0.95, 2.0, 0.9, 3
 NEAR = 1.1  # a plateau is reached within 10 %
 _ROUNDING = 1e-14  # errors below are double precision's
 
@@ -94,37 +96,39 @@ def contraction(errors: Array, *, d: int, k: int) -> Contraction:
     checks.within(0.0, math.sqrt(k) * (1 + 1e-9), **ends)
     trajectory = np.maximum(trajectory, _ROUNDING)  # it has a logarithm
     plateau, no_plateau = _plateau(trajectory)
-    better = trajectory < LEAVES * random_guess(d, k)
+    # The fit is over the rounds that are clearly better than a guess and still clearly above the plateau.
+    better = trajectory < BETTER_THAN_GUESS * random_guess(d, k)
     # The round from which on all are better: counted from the end, up to the last that is not.
     first = len(better) - int(np.argmin(np.append(better[::-1], False)))
     if first == len(better):
         stuck = plateau is not None
-        return Contraction(None, plateau, None, None, stuck, "no better than a random guess", k)
+        # None are the rate, the rounds of the fit, and the round at which the plateau is reached.
+        return Contraction(None, plateau, None, None, stuck=stuck, why="no better than a random guess", k=k)
     reached = None if plateau is None else int(np.argmax(trajectory <= NEAR * plateau))
     floor = 0.0 if plateau is None else float(tangent(np.array(plateau), k))
-    above = tangent(trajectory, k) >= max(ABOVE * floor, ABOVE * _ROUNDING)
+    above = tangent(trajectory, k) >= max(ABOVE_PLATEAU * floor, ABOVE_PLATEAU * _ROUNDING)
     last = first + int(np.argmin(np.append(above[first:], False))) - 1
     if last <= first:
         rounds_left = max(last - first + 1, 0)
         why = f"too few rounds to fit: {rounds_left} between the random guess and the plateau, 2 are needed"
-        return Contraction(None, plateau, None, reached, False, why, k)
+        return Contraction(None, plateau, None, reached, stuck=False, why=why, k=k)
     rounds = np.arange(first, last + 1)
     logs = np.log(tangent(trajectory[rounds], k) ** 2 - floor**2) / 2
-    rate, scale = map(math.exp, np.polyfit(rounds, logs, 1))
-    return Contraction(rate, plateau, (first, last), reached, False, no_plateau, k, scale)
+    rate, scale = map(math.exp, np.polyfit(rounds, logs, 1))  # the line's slope ln q and height ln A
+    return Contraction(rate, plateau, (first, last), reached, stuck=False, why=no_plateau, k=k, scale=scale)
 
 
 def tail(length: int) -> int:
     """Return how many errors at the end of a trajectory of this length a plateau is the median of."""
-    return max(TAIL, math.ceil(length / 3))
+    return max(FEWEST_AT_PLATEAU, math.ceil(length / 3))
 
 
 def _plateau(errors: Array) -> tuple[float | None, str]:
     """Return the median of the last third and "", or None and the reason why that is no plateau."""
-    if len(errors) < TAIL + 1:
-        return None, f"too few rounds to see a plateau: {len(errors) - 1}, {TAIL} are needed"
+    if len(errors) < FEWEST_AT_PLATEAU + 1:
+        return None, f"too few rounds to see a plateau: {len(errors) - 1}, {FEWEST_AT_PLATEAU} are needed"
     last = errors[-tail(len(errors)) :]
-    slope = float(np.polyfit(np.arange(len(last)), np.log(last), 1)[0])
-    if slope < math.log(STANDS):
+    slope, _ = np.polyfit(np.arange(len(last)), np.log(last), 1).tolist()  # a line; its height is not needed
+    if slope < math.log(FALLING):
         return None, f"still falling, by a factor {math.exp(slope):.2g} a round at the end"
     return float(np.median(last)), ""

@@ -87,6 +87,7 @@ class ExplorerExperiment:
 
     @property
     def d(self) -> int:
+        """Return the number of features."""
         return draws.described(self.population).d
 
     @property

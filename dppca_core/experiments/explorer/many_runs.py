@@ -19,7 +19,7 @@ from dppca_core.numerics import block_power
 from dppca_core.privacy import Budget
 from dppca_core.records import Estimate
 
-_SIDE_BY_SIDE = 256  # columns of one product: more do not make it faster
+_MOST_COLUMNS = 256  # columns of one product: more do not make it faster
 
 
 def dps_pca_runs(
@@ -36,15 +36,15 @@ def dps_pca_runs(
 ) -> list[Estimate]:
     """Return the estimate of `dps_pca.fit` at each budget, in their order.
 
-    All arguments but the budgets are those of `fit`. The seconds of each estimate are an equal share of all.
-    Raises ValueError as `fit` does, and without a budget.
+    All arguments but the budgets are those of `dps_pca.fit`. The seconds of each estimate are an equal share
+    of all. Raises ValueError as `dps_pca.fit` does, and without a budget.
     """
     began = time.perf_counter()
     d, moment = cohort.features, cohort.pooled
     checks.whole(1, d - 1, k=k)
     checks.whole(1, **{"number of budgets": len(budgets)})
     checks.instance(np.random.Generator, rng=rng)
-    kept = block_power.checked_rows(d, k, s_hat, iterations, burn_in)
+    rows_kept = block_power.checked_rows(d, k, s_hat, iterations, burn_in)
     stds = [
         dps_pca.mean_noise_std(cohort, budget, k=k, iterations=iterations, provider_noise=provider_noise)
         for budget in budgets
@@ -53,27 +53,31 @@ def dps_pca_runs(
     normals = rng.standard_normal((iterations, d, k))
 
     def message(std: float, block: Array, rows: Indices | None, step: int) -> Array:
-        """Return S Q plus this run's noise, (d, k); rows: the features in which Q, the block, is not zero."""
+        """Return S Q plus a run's noise of this std, (d, k), in round `step`, from 0 on.
+
+        rows: the features in which Q is not zero, of which alone the block holds the rows; None for all.
+        """
         noisy: Array = normals[step] * std
         noisy += moment.apply(block, rows)
         return noisy
 
-    runs: list[tuple[Array, ...]] = []
-    while group := stds[len(runs) :][: max(1, _SIDE_BY_SIDE // k)]:
-        walks = [block_power.PowerIteration(start, s_hat=kept, burn_in=burn_in) for _ in group]
+    finished: list[tuple[Array, ...]] = []  # the bases of each run, by round
+    # In groups, since a product with more than _MOST_COLUMNS columns saves no more time.
+    while group := stds[len(finished) :][: max(1, _MOST_COLUMNS // k)]:
+        unfinished = [block_power.PowerIteration(start, s_hat=rows_kept, burn_in=burn_in) for _ in group]
         # While all rows are kept, the products of the runs are computed together. Then each run finishes by
         # itself, so that its numbers stay in the CPU cache.
-        while len(walks) > 1 and walks[0].step < iterations and walks[0].current.rows is None:
-            noises = [normals[walks[0].step] * std for std in group]
-            sent = messages(moment, [walk.current.block for walk in walks], noises)
-            for walk, product in zip(walks, sent, strict=True):
-                walk.update(product)
-        runs += [
-            walk.finish(partial(message, std), iterations) for walk, std in zip(walks, group, strict=True)
+        while len(unfinished) > 1 and unfinished[0].step < iterations and unfinished[0].current.rows is None:
+            noises = [normals[unfinished[0].step] * std for std in group]
+            sent = messages(moment, [run.current.block for run in unfinished], noises)
+            for run, product in zip(unfinished, sent, strict=True):
+                run.update(product)
+        finished += [
+            run.finish(partial(message, std), iterations) for run, std in zip(unfinished, group, strict=True)
         ]
     estimates = [
         dps_pca.estimate(cohort, budget, iterates, std, provider_noise)
-        for budget, iterates, std in zip(budgets, runs, stds, strict=True)
+        for budget, iterates, std in zip(budgets, finished, stds, strict=True)
     ]
     seconds = (time.perf_counter() - began) / len(budgets)
     return [replace(estimate, seconds=seconds) for estimate in estimates]

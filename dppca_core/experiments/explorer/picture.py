@@ -52,20 +52,21 @@ def plane(basis: Array, truth: Array, variances: Callable[[Array], Array]) -> An
     """
     cosines = truth.T @ basis
     residual = basis - truth @ cosines
-    turn = np.linalg.eigh(residual.T @ residual)[1][:, -1]
+    _, right_vectors = np.linalg.eigh(residual.T @ residual)  # of R, the largest singular value's last
+    turn = right_vectors[:, -1]  # x of the module's text
     onto, off = cosines @ turn, residual @ turn
     cosine, sine = float(np.linalg.norm(onto)), float(np.linalg.norm(off))
     if cosine < 1e-8:  # at a right angle v is any direction of V that U does not see
-        onto = np.linalg.svd(cosines)[0][:, -1]
+        onto = np.linalg.svd(cosines)[0][:, -1]  # the left singular vector of the smallest singular value
     v = truth @ (onto / np.linalg.norm(onto))
     w = off / sine if sine > 0 else off
     along, across = np.sqrt(variances(np.column_stack([v, w])))
-    same = v[np.argmax(np.abs(v))] * w[np.argmax(np.abs(w))] >= 0
+    same_sign = v[np.argmax(np.abs(v))] * w[np.argmax(np.abs(w))] >= 0
     angle = math.degrees(math.atan2(sine, cosine))
-    return AnglePlane(angle if same else -angle, float(along), float(across))
+    return AnglePlane(angle if same_sign else -angle, float(along), float(across))
 
 
-def turned(basis: Array, truth: Array) -> Array:
+def aligned_with(basis: Array, truth: Array) -> Array:
     """Return the basis turned within its span as near to the truth as possible, (d, k).
 
     Only the span is estimated, so that loadings can be compared one by one only after this turn (orthogonal

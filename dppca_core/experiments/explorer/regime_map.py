@@ -60,7 +60,7 @@ def regime_map(results: Results, by: str, tau: float = 3.3, **constants: float) 
             return np.asarray(model.eigenvalues / model.norm_bound(n, failure) ** 2)
         return results.truth.eigenvalues
 
-    base = replace(results.setting(1.0), tau=tau)
+    base = replace(results.setting(1.0), tau=tau)  # epsilon, patients and eigenvalues vary on the map
     names = regimes.regions(BOUNDS[RULES[by]], base, patients, epsilons, scaled, **constants)
     codes = np.array([[regimes.REGIONS.index(name) for name in row] for row in names]).T
     return RegimeMap(np.array(patients, dtype=float), np.array(epsilons), codes)

@@ -22,7 +22,7 @@ from dppca_core.experiments import draws
 from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED, ExplorerExperiment
 from dppca_core.experiments.explorer.many_runs import dps_pca_runs
-from dppca_core.experiments.explorer.picture import COMPONENTS, NOISES, AnglePlane, plane, turned
+from dppca_core.experiments.explorer.picture import COMPONENTS, NOISES, AnglePlane, aligned_with, plane
 from dppca_core.methods import METHODS
 from dppca_core.numerics import block_power, subspace_metrics
 from dppca_core.populations.spiked import SpikedModel
@@ -83,13 +83,16 @@ def run_seconds(name: str, d: int, k: int, providers: int) -> float:
 # A method is live where a run costs up to four eigenproblems, or a tenth of a second.
 _LIVE_COST, _LIVE_SECONDS = 4.0, 0.1
 _FIRST_SECONDS = 0.012  # of a run that the page waits for before it shows anything
-_FIRST_HERE, _FIRST_ELSEWHERE = 0.015, 0.03  # of the method's runs that it waits for, here and elsewhere
-_LEAST = {"unit": 0.005, "inside": 0.0005}  # of a run however few the features, by how rows are scaled
-_LONGEST_FIRST = 0.3  # of a first run, with its patients' rows: where it takes longer, the page does not wait
+# Of the method's runs that the page waits for, at the epsilon that is shown and at others.
+_FIRST_AT_EPSILON_SECONDS, _FIRST_ELSEWHERE_SECONDS = 0.015, 0.03
+# Of a run however few the features, by how rows are scaled.
+_LEAST_RUN_SECONDS = {"unit": 0.005, "inside": 0.0005}
+# Of a first run, with its patients' rows: where it takes longer, the page does not wait.
+_LONGEST_FIRST_SECONDS = 0.3
 _SWEEP_SECONDS = 3.0  # of the experiment's method at all epsilons
 _SWEEP_REPEATS = 3  # of other methods, away from the epsilon that is shown; of the experiment's at least
 _SLOW_REPEATS = 3
-_SMALL = 400  # features up to which a page waits for a run of every quick method that it compares
+_FEW_FEATURES = 400  # features up to which a page waits for a run of every quick method that it compares
 
 Key = tuple[str, float, int]
 
@@ -178,13 +181,13 @@ class Results(CellStore[Key, Cell]):
         drawn = isinstance(self.experiment.population, SpikedModel) and METHODS[name].scaling == "unit"
         return 1.1e-9 * self.experiment.d**3 + 0.01 if drawn else 0.0
 
-    def _few(self, seconds: float, most: int, beside: float = 0.0) -> int:
+    def _affordable_runs(self, seconds: float, most: int, beside: float = 0.0) -> int:
         """Return how many runs of the experiment's method fit into these seconds, at most `most`.
 
         beside: the seconds that each takes besides, for drawing its patients' rows.
         """
         name = self.experiment.method
-        run = max(self._seconds(name), _LEAST[METHODS[name].scaling])
+        run = max(self._seconds(name), _LEAST_RUN_SECONDS[METHODS[name].scaling])
         return min(most, int(seconds / (run + beside)))
 
     @property
@@ -193,7 +196,7 @@ class Results(CellStore[Key, Cell]):
         most = self.experiment.repeats
         if self.experiment.method == TRACED:
             return most
-        return min(most, max(_SWEEP_REPEATS, self._few(_SWEEP_SECONDS / len(EPSILONS), most)))
+        return min(most, max(_SWEEP_REPEATS, self._affordable_runs(_SWEEP_SECONDS / len(EPSILONS), most)))
 
     def key(self, cell: Key) -> Key:
         """Return a cell's key; a method without privacy has one run for all epsilons, kept at the first."""
@@ -215,6 +218,7 @@ class Results(CellStore[Key, Cell]):
         Computing the truth and drawing the patients are steps of their own, for each may take seconds. Where
         several threads go through the same cells, a step measures what is still missing when it begins.
         """
+        # Successive cells that differ only in their epsilon form a group.
         for (name, repeat), cells in groupby(wanted, key=lambda cell: (cell[0], cell[2])):
             group = list(cells)
             for prepare in (lambda: self.truth, lambda repeat=repeat: self.experiment.cohort(repeat)):
@@ -241,9 +245,10 @@ class Results(CellStore[Key, Cell]):
             super().try_cell(name, epsilon, repeat)
 
     def try_cell(self, *cell: Any) -> None:
-        """Try a cell; of a noise of DPS-PCA also the same run at all other epsilons.
+        """Try a cell; for a run of DPS-PCA that only the picture shows, also that run at all other epsilons.
 
-        One call does so in hundredths of a second, and the picture needs them as soon as epsilon moves.
+        Such a run, a noise, is beyond the repeats. One call does so in hundredths of a second, and the
+        picture needs them as soon as epsilon moves.
         """
         name, _, repeat = cell
         if repeat >= self.repeats and self._noises_together:
@@ -253,7 +258,7 @@ class Results(CellStore[Key, Cell]):
     @property
     def _noises_together(self) -> bool:
         """Return whether one call runs a noise at all epsilons: for DPS-PCA, in hundredths of a second."""
-        return self.experiment.method == TRACED and self.experiment.d <= _SMALL
+        return self.experiment.method == TRACED and self.experiment.d <= _FEW_FEATURES
 
     def estimate(self, name: str, epsilon: float, repeat: int) -> Estimate:
         """Run a method once, on the repeat's patients with the budget at epsilon, and return its result."""
@@ -283,6 +288,7 @@ class Results(CellStore[Key, Cell]):
     def _measured(self, name: str, estimate: Estimate) -> Cell:
         """Measure an estimate of this method against the truth."""
         truth = self.truth
+        # Errors by round are shown for these methods only; of others the result alone is measured.
         traced = estimate.iterates if name in (TRACED, self.experiment.method) else ()
         bases = traced or (estimate.basis,)
         energy = np.zeros(0)
@@ -312,7 +318,7 @@ class Results(CellStore[Key, Cell]):
             moment = self.second_moment
             return {
                 "plane": plane(basis, truth.basis, lambda b: np.einsum("ij,ij->j", b, moment @ b)),
-                "components": turned(basis, truth.basis)[:, :COMPONENTS].copy(),
+                "components": aligned_with(basis, truth.basis)[:, :COMPONENTS].copy(),
             }
         return {}
 
@@ -327,15 +333,15 @@ class Results(CellStore[Key, Cell]):
         names = [name for name in self.names if shown is None or name in shown]
         if experiment.method == TRACED:
             # With many features only the repeats that use the first draw of patients, so that one is drawn.
-            step = experiment.patient_draws if experiment.d > _SMALL else 1
+            step = experiment.patient_draws if experiment.d > _FEW_FEATURES else 1
             yield from ((TRACED, epsilon, r) for r in range(0, experiment.repeats, step))
-            if experiment.d <= 1000:
+            if experiment.d <= 1000:  # with more, the page would wait too long for all epsilons
                 yield from ((TRACED, e, 0) for e in EPSILONS)
         else:
             yield from self._first_of_method(epsilon)
-        if experiment.d <= _SMALL:
+        if experiment.d <= _FEW_FEATURES:
             yield from ((name, epsilon, 0) for name in names if self._seconds(name) <= _FIRST_SECONDS)
-        elif TRACED in names:
+        elif TRACED in names:  # with many features, DPS-PCA alone of the methods compared
             yield (TRACED, epsilon, 0)
 
     def _first_of_method(self, epsilon: float) -> Iterator[Key]:
@@ -344,14 +350,15 @@ class Results(CellStore[Key, Cell]):
         They are as many repeats at this epsilon, and single runs at evenly chosen others, as fit into the
         time that a page waits.
         """
-        name, repeats, rows = self.experiment.method, self.experiment.repeats, 0.0
-        if self.experiment.patient_draws > 1:
-            rows = self._rows_seconds(name)
-        if self._rows_seconds(name) + self._seconds(name) > _LONGEST_FIRST:
+        name, repeats, drawing = self.experiment.method, self.experiment.repeats, 0.0
+        if self.experiment.patient_draws > 1:  # else all repeats share one draw of patients
+            drawing = self._rows_seconds(name)
+        if self._rows_seconds(name) + self._seconds(name) > _LONGEST_FIRST_SECONDS:
             return
-        yield from ((name, epsilon, r) for r in range(max(1, self._few(_FIRST_HERE, repeats, rows))))
-        points = self._few(_FIRST_ELSEWHERE, len(EPSILONS))
-        if points > 2:
+        runs = self._affordable_runs(_FIRST_AT_EPSILON_SECONDS, repeats, beside=drawing)
+        yield from ((name, epsilon, r) for r in range(max(1, runs)))
+        points = self._affordable_runs(_FIRST_ELSEWHERE_SECONDS, len(EPSILONS))
+        if points > 2:  # fewer would not show a curve
             yield from ((name, e, 0) for e in EPSILONS[:: -(-len(EPSILONS) // points)])
 
     def rest(self, epsilon: float, slow: bool = False, shown: Collection[str] | None = None) -> Iterator[Key]:
@@ -387,7 +394,10 @@ class Results(CellStore[Key, Cell]):
             yield from self._noises(e)
 
     def _noises(self, epsilon: float) -> Iterator[Key]:
-        """Return the noises at this epsilon: the picture shows NOISES runs on simulated patients in all."""
+        """Return the noises at this epsilon: the runs of the experiment's method beyond the repeats.
+
+        With them the picture shows NOISES runs in all. Only on simulated patients are there any.
+        """
         if isinstance(self.experiment.population, SpikedModel):
             yield from ((self.experiment.method, epsilon, r) for r in range(self.repeats, NOISES))
 

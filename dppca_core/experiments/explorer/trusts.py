@@ -47,7 +47,7 @@ def recommended(experiment: ExplorerExperiment, epsilon: float, trust: str) -> R
     )
 
 
-def shown(experiment: ExplorerExperiment, epsilon: float) -> tuple[str, ...]:
+def methods_shown(experiment: ExplorerExperiment, epsilon: float) -> tuple[str, ...]:
     """Return the methods that a page shows: recommended under some trust, or without privacy."""
     names = {*(recommended(experiment, epsilon, trust).method for trust in TRUSTS), *UNPROTECTED}
     return tuple(name for name in METHODS if name in names)
@@ -61,11 +61,14 @@ def spread(sines: Sequence[float], k: int) -> Array:
     return quantiles(100 * share_recovered(np.array(sines), k)) if len(sines) else np.full(3, math.nan)
 
 
-def measured(results: Results, name: str, epsilon: float) -> Array:
+def share_recovered_quantiles(results: Results, name: str, epsilon: float) -> Array:
     """Return the quantiles of `spread` over the runs of a method that have been measured so far, (3,)."""
     return spread([cell.sin[-1] for cell in results.measured(name, epsilon)], results.experiment.k)
 
 
-def unprotected(results: Results, epsilon: float) -> float:
+def best_unprotected_share(results: Results, epsilon: float) -> float:
     """Return the largest median share that a method without privacy recovers, in %; NaN before any run."""
-    return float(np.fmax.reduce([measured(results, name, epsilon)[1] for name in UNPROTECTED]))
+    # Of each method's 10, 50 and 90 % quantiles the second is the median; fmax passes over NaN.
+    return float(
+        np.fmax.reduce([share_recovered_quantiles(results, name, epsilon)[1] for name in UNPROTECTED])
+    )

@@ -21,7 +21,12 @@ def against_epsilon(
 ) -> pd.DataFrame:
     """Return 10, 50 and 90 % of a method's error, and each bound at its constants, by epsilon.
 
-    bounds: the constants of each bound, by its key.
+    Args:
+        experiment: Every setting but epsilon.
+        method: The method, a key of `METHODS`.
+        bounds: By the key of each bound in `BOUNDS`, its free constants by name.
+        tau: The slack of Theorem 4.3 of Ge et al.
+        metric: The unit of errors, one of those of `subspace_metrics.in_unit`.
     """
     results, k = Results(experiment), experiment.k
     repeats = range(results.repeats_of(method))
@@ -40,7 +45,8 @@ def chances(
 ) -> pd.DataFrame:
     """Return the share of runs that find all features that matter, and its prediction, by epsilon.
 
-    rule: the key of the method's closed form, which predicts the chance of that.
+    rule: the key of the method's closed form in `BOUNDS`, which predicts the chance of that. constants, tau:
+    those of that bound, by name, and of Theorem 4.3 of Ge et al.
     """
     results, repeats = Results(experiment), range(experiment.repeats)
     complete = [found_all(results.cell(method, e, repeat) for repeat in repeats) for e in EPSILONS]
@@ -55,7 +61,7 @@ def terms(
 ) -> pd.DataFrame:
     """Return quantiles of DPS-PCA's measured sin Theta, and the terms of Ge et al.'s Theorem 4.3, by round.
 
-    constants and tau: those of the theorem.
+    constants and tau: those of the theorem. Round 0, the start, has no terms.
     """
     results = Results(experiment)
     bound = evaluate(results, "ge2018", epsilon, tau=tau, **constants)
@@ -69,7 +75,8 @@ def terms(
 def regimes(experiment: ExplorerExperiment, by: str, tau: float, constants: dict[str, float]) -> pd.DataFrame:
     """Return what dominates the error, by epsilon (rows) and patients (columns).
 
-    The numbers are indices in `dppca_core.bounds.regimes.REGIONS`. by: "closed form" or "theorem".
+    The numbers are indices in `dppca_core.bounds.regimes.REGIONS`. by: the formula that decides, "closed
+    form" or "theorem". tau, constants: those of that formula, constants by name.
     """
     regions = regime_map(Results(experiment), by, tau, **constants)
     return pd.DataFrame(regions.codes, regions.epsilons, regions.patients)

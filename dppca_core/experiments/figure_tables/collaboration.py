@@ -62,8 +62,8 @@ def message(setting: CollaborationSetting, protocol: str, hospital: int) -> pd.D
     """
     run, entries = transcript.simulate(setting, protocol), {}
     for done, hidden in zip(run.record.rounds, run.hidden, strict=False):
-        received = transcript.matrix(done.answers[hospital].message.arrays, run.record.plan, hospital)
-        exact = transcript.matrix(hidden[hospital], run.record.plan, hospital)
+        received = transcript.message_matrix(done.answers[hospital].message.arrays, run.record.plan, hospital)
+        exact = transcript.message_matrix(hidden[hospital], run.record.plan, hospital)
         both = {"received": received.ravel(), "without noise": exact.ravel()}
         entries[done.number] = pd.DataFrame(both)
     return pd.concat(entries, names=["round", "entry"])
@@ -73,7 +73,7 @@ def pair(setting: CollaborationSetting, first: int, second: int) -> pd.DataFrame
     """Return the difference of two hospitals' messages, and its value without noise, in each round.
 
     With shared noise both are equal, so that two who compare their messages see through it; with own noise
-    they are not.
+    they are not. first, second: the hospitals' indices.
     """
     entries = {}
     for protocol in ("dps_pca shared", "dps_pca"):
@@ -88,7 +88,8 @@ def pair(setting: CollaborationSetting, first: int, second: int) -> pd.DataFrame
 def standardising(recipe: SiteRecipe, strength: float, kind: str) -> pd.DataFrame:
     """Return 10, 50 and 90 % of the joint answer's errors by standardisation and by strength of differences.
 
-    Errors are against the common truth, with privacy and without.
+    Errors are against the common truth, with privacy and without. strength, kind: the strength of the
+    differences between hospitals and the kind of standardisation that the page shows.
     """
     results = SiteResults(recipe)
     for cell in results.wanted(strength, kind):  # (what, strength, standardised by, repeat)
@@ -101,7 +102,10 @@ def standardising(recipe: SiteRecipe, strength: float, kind: str) -> pd.DataFram
 
 
 def joining(recipe: SiteRecipe, strength: float, kind: str) -> pd.DataFrame:
-    """Return 10, 50 and 90 % of each hospital's errors and captured energy, joined and alone."""
+    """Return 10, 50 and 90 % of each hospital's errors and captured energy, joined and alone.
+
+    strength: how much the hospitals differ. kind: the kind of standardisation.
+    """
     results = SiteResults(recipe)
     for repeat in range(recipe.repeats):
         for what in ("joined", "alone"):

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
-from dppca_core.experiments.explorer.picture import turned
+from dppca_core.experiments.explorer.picture import aligned_with
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.numerics.subspace_metrics import in_unit, runs_in_unit
 
@@ -18,7 +18,8 @@ def panels(
 ) -> pd.DataFrame:
     """Return 10, 50 and 90 % of the error, indexed by method, epsilon and round.
 
-    The experiment's method is measured at every epsilon, the others at the given one only.
+    The experiment's method is measured at every epsilon, `others` at the given one only. metric: the unit of
+    errors, one of those of `subspace_metrics.in_unit`, or "energy" for the captured energy.
     """
     results, method = Results(experiment), experiment.method
     errors: dict[tuple[str, float, int, int], float] = {}
@@ -60,6 +61,6 @@ def loadings(experiment: ExplorerExperiment, method: str, epsilon: float) -> pd.
     results = Results(experiment)
     estimate = results.estimate(method, epsilon, 0)  # the first run: its patients and its noise
     true = results.truth.basis
-    released = turned(estimate.basis, true)  # only the subspace is estimated
+    released = aligned_with(estimate.basis, true)  # only the subspace is estimated
     table = pd.concat([pd.DataFrame(true), pd.DataFrame(released)], axis=1, keys=["true", "released"])
     return table[np.any(table != 0, axis=1)]

@@ -54,7 +54,7 @@ def from_dict(plain: Mapping[str, Any]) -> FigureRecipe:
 
     checks.one_of(FIGURE_TABLES, figure=plain.get("figure"))
     types = typing.get_type_hints(FIGURE_TABLES[plain["figure"]])
-    del types["return"]
+    del types["return"]  # those of the arguments stay
     given = plain.get("arguments", {})
     if not isinstance(given, dict) or given.keys() != types.keys() or plain.keys() - {"figure", "arguments"}:
         raise ValueError(f"arguments must be exactly {', '.join(types) or 'none'}, got {given!r}")

@@ -101,13 +101,15 @@ def predicted(
     Args:
         trust: Whom hospitals trust, one of those of `bounds.recommendation`.
         method: The method.
-        populations: Each with its name, and its arguments for `stated_spectra.predicted`.
+        populations: Each with its name, and its arguments for `stated_spectra.predicted_errors`.
         budgets: Each epsilon that is shown, with what it leaves for the method.
     """
     errors = {}
     for name, numbers in populations:
         for epsilon, budget in budgets:
-            errors[name, epsilon] = stated_spectra.predicted(trust, budget=budget, **numbers)[0][method]
+            errors[name, epsilon] = stated_spectra.predicted_errors(trust, budget=budget, **numbers)[0][
+                method
+            ]
     return pd.DataFrame(pd.Series(errors).unstack(0))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
-from dppca_core.experiments.planning.plan_plane import answered, plane
+from dppca_core.experiments.planning.plan_plane import amounts_reaching_target, plane
 from dppca_core.experiments.planning.planning import Asked, Question, StudyPlan
 from dppca_core.experiments.planning.table_plan import PublicTable, TablePlan
 
@@ -43,7 +43,7 @@ def plans(
     lines = {}
     for plan in plans:
         field = plane(plan, amounts, np.array(EPSILONS), hospital)
-        lines[plan.planned] = answered(plan, field, hospital)
+        lines[plan.planned] = amounts_reaching_target(plan, field, hospital)
     table = pd.DataFrame(lines, pd.Index(EPSILONS, dtype=object))
     table.loc["answer"] = [plan.answer(Question(*question)).value for plan in plans]
     return table

@@ -18,26 +18,33 @@ from dppca_core.privacy import Budget
 def releases(budget: Budget, seed: int) -> pd.DataFrame:
     """Return the number that an attacker reads off each of twenty releases of two neighbouring data sets.
 
-    It is in units of the noise, N(0, 1) without the patient.
+    It is in units of the noise, N(0, 1) without the patient. budget: that of one release. seed: that of
+    patients and noise.
     """
     shown = picture(budget, seed=seed)
-    sides = {"with the patient": shown.here, "without": shown.there}
-    return pd.DataFrame({name: [release.read for release in side] for name, side in sides.items()})
+    sides = {"with the patient": shown.with_patient, "without": shown.without_patient}
+    return pd.DataFrame({name: [release.reading for release in side] for name, side in sides.items()})
 
 
 def best_test(attacked: AttackSetting, alarms: float, count: int, level: float) -> pd.DataFrame:
     """Return the shares of false alarms and misses of the attacker, with noise and without, and in theory.
 
-    alarms: the share of false alarms that the attacker accepts. "the best test" is the best that any attacker
-    can do against this noise.
+    A false alarm is "yes" without the patient, a miss is "no" with. "the best test" is the best that any
+    attacker can do against this noise.
+
+    Args:
+        attacked: The method, its budget and its parameters.
+        alarms: The share of false alarms that the attacker accepts.
+        count: The number of releases of each of the two data sets.
+        level: The confidence of intervals.
     """
     draws, rows = AttackDraws(attacked), {}
     limits = {"true": membership.threshold(alarms), "silent": draws.case.mu / 2}  # silent: without noise
     for kind, limit in limits.items():
         for cell in draws.wanted(kind, count):
             draws.try_cell(*cell)
-        here, there = draws.readings(kind, count)  # what the attacker reads with and without the patient
-        rates = membership.measured(here, there, limit, level)
+        with_patient, without_patient = draws.readings(kind, count)  # what the attacker reads
+        rates = membership.measured(with_patient, without_patient, limit, level)
         rows[kind] = rates.false_alarms, rates.misses
     rows["the best test"] = alarms, float(tradeoff_curves.gaussian(draws.case.mu, alarms))
     return pd.DataFrame(rows, index=["false alarms", "misses"]).T
@@ -80,13 +87,19 @@ def accounting(
 def audit(attacked: AttackSetting, kinds: tuple[str, ...], count: int, level: float) -> pd.Series:
     """Return the lower bound on epsilon that attacks prove, for each kind of release, beside the true one.
 
-    kinds: "true", as programmed; "silent", without noise; or a planted bug, as in `AttackDraws.readings`.
+    Args:
+        attacked: The method, its budget and its parameters.
+        kinds: "true", as programmed; "silent", without noise; or a planted bug, as in `AttackDraws.readings`.
+        count: The number of releases of each of the two data sets.
+        level: The confidence of the lower bounds.
     """
     draws, shown = AttackDraws(attacked), {}
     for kind in kinds:
         for cell in draws.wanted(kind, count):
             draws.try_cell(*cell)
-        here, there = draws.readings(kind, count)
-        least = lower_bound.gaussian_tradeoff(here, there, delta=attacked.budget.delta, alpha=1 - level)
+        with_patient, without_patient = draws.readings(kind, count)
+        least = lower_bound.gaussian_tradeoff(
+            with_patient, without_patient, delta=attacked.budget.delta, alpha=1 - level
+        )
         shown[kind] = least.epsilon
     return pd.Series(shown | {"its noise truly gives": draws.case.epsilon})

@@ -53,7 +53,9 @@ def record(setting: CollaborationSetting, patient: int) -> pd.DataFrame:
     largest, rows = max(setting.sizes), setting.scaling
     totals = differencing.pair(setting.population, largest, patient, rows, setting.seed)
     rebuilt = totals.bound * differencing.rebuilt(totals.with_, totals.without)
-    return pd.DataFrame({"patient": differencing.turned(totals.patient), "from two totals": rebuilt})
+    return pd.DataFrame(
+        {"patient": differencing.with_positive_largest(totals.patient), "from two totals": rebuilt}
+    )
 
 
 def weights(setting: CollaborationSetting, method: str) -> pd.DataFrame:

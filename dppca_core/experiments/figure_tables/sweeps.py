@@ -18,7 +18,11 @@ from dppca_core.paths import DATA
 
 
 def trajectories(recipe: Recipe, key: str, k: int, metric: str) -> pd.DataFrame:
-    """Return 10, 50 and 90 % of the error by round for every value of the swept parameter, `key`."""
+    """Return 10, 50 and 90 % of the error by round for every value of the swept parameter, `key`.
+
+    k: the number of directions, where it is not swept. metric: the unit of errors, one of those of
+    `subspace_metrics.in_unit`, which needs k.
+    """
     runs = by_round(sweep(recipe))
     sizes = runs["k"] if key == "k" else k
     runs["shown"] = runs_in_unit(metric, runs["sin_theta"], runs["largest_angle"], sizes)
@@ -28,7 +32,8 @@ def trajectories(recipe: Recipe, key: str, k: int, metric: str) -> pd.DataFrame:
 def against(recipes: tuple[Recipe, ...], over: str, column: str, k: int, metric: str) -> pd.DataFrame:
     """Return 10, 50 and 90 % of a column by method and swept value, errors in the unit `metric`.
 
-    over: the swept parameter. column: a measured column of a sweep's table.
+    over: the swept parameter. column: a measured column of a sweep's table. k: the number of directions,
+    where it is not swept, for the unit.
     """
     runs = pd.concat([sweep(recipe) for recipe in recipes])
     runs["shown"] = runs[column]
@@ -38,7 +43,10 @@ def against(recipes: tuple[Recipe, ...], over: str, column: str, k: int, metric:
 
 
 def needed(recipes: tuple[Recipe, ...], target: float, seed: int) -> pd.DataFrame:
-    """Return the patients that each method needs for an error of at most `target`, in sin Theta."""
+    """Return the patients that each method needs for an error of at most `target`, in sin Theta.
+
+    recipes: sweeps over the number of patients. seed: that of the resampling, which gives the intervals.
+    """
     runs = pd.concat([sweep(recipe) for recipe in recipes])
     return patients_needed(runs, target, seed=seed)
 

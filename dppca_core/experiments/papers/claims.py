@@ -60,7 +60,8 @@ def _claim(
             compared = [part for part in parts if part is not None]
             if not parts or len(compared) < len(parts):
                 return Finding(name, False, NOTHING)
-            return Finding(name, all(part[0] for part in compared), "; ".join(part[1] for part in compared))
+            sentences = "; ".join(sentence for _, sentence in compared)
+            return Finding(name, all(holds for holds, _ in compared), sentences)
 
         return check
 
@@ -90,7 +91,7 @@ def near(curves: _Curves, printed: Sequence[Printed], within: float) -> Iterator
     ]
     if pairs:
         _, label, x, value = max(pairs)
-        met = sum(pair[0] <= within for pair in pairs)
+        met = sum(distance <= within for distance, *_ in pairs)
         measured = f"{len(pairs)} of {len(printed)} printed numbers were measured; "
         yield (
             met == len(pairs),
@@ -113,7 +114,7 @@ def ranked(curves: _Curves, labels: Sequence[str], at: Sequence[float] | None = 
             yield None
             continue
         apart = sum(first[x].high < second[x].low for x in common)
-        worst = max(common, key=lambda x: first[x].high - second[x].low)
+        worst = max(common, key=lambda x: first[x].high - second[x].low)  # nearest to the wrong order
         where = ", intervals apart," if any(first[x].low < first[x].high for x in common) else ""
         yield (
             apart == len(common),
@@ -134,14 +135,15 @@ def moves(curves: _Curves, falls: bool, labels: Sequence[str] = ()) -> Iterator[
         if len(points) < 2:
             yield None
             continue
-        ordered = points if falls else points[::-1]
-        ends = ordered[-1][1].high < ordered[0][1].low
+        ordered = points if falls else points[::-1]  # so that they should fall
+        (_, highest), (_, lowest) = ordered[0], ordered[-1]
+        apart = lowest.high < highest.low
         back = any(later.low > earlier.high for (_, earlier), (_, later) in pairwise(ordered))
-        yield ends and not back, _ends(label, points) + (", and turns back between" if back else "")
+        yield apart and not back, _ends(label, points) + (", and turns back between" if back else "")
 
 
 def _ends(label: str, points: Sequence[tuple[float, _Mean]]) -> str:
-    """Return the words for where a curve begins and ends."""
+    """Return the words for where a curve begins and ends; points: its x with the mean there, ascending."""
     (begin, first), (end, last) = points[0], points[-1]
     return f"{label}: {first} at {_number(begin)}, {last} at {_number(end)}"
 
@@ -168,7 +170,7 @@ def slower(curves: _Curves, growth: Callable[[float], float], what: str) -> Iter
     name of the growth.
     """
     for label, curve in curves.items():
-        points = list(curve.items())
+        points = list(curve.items())  # pairs of x and the mean there
         (begin, first), (end, last) = points[0], points[-1]
         allowed = growth(end) / growth(begin)
         times = last.mean / first.mean if first.mean else math.inf

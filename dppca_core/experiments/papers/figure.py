@@ -128,5 +128,6 @@ class Figure:
         curves = self.curves(run, table)
         findings = tuple(check(curves, curves if table is None else table) for check in run.checks)
         short = table is not None and bool(run.recipe) and table["repeat"].nunique() < repeats(run.recipe)
+        # A reason is for checks that fail; on a short table they may fail for want of repeats.
         decided = not short and not all(finding.holds for finding in findings)
         return Verdict(findings, short, run.because if decided else "")

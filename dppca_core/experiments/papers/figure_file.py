@@ -46,8 +46,17 @@ def _figure(
     notes: Sequence[str] = (),
     **texts: str,
 ) -> Figure:
-    """Return the figure that an entry of a paper's file describes."""
-    numbers = _numbers(**printed) if printed else ()
+    """Return the figure that an entry of a paper's file describes.
+
+    Args:
+        paper: The authors, the venue and the year.
+        checks: The checks of all runs but those that list their own; see `_check`.
+        runs: The fields of each `PaperRun`, its formula by the name in FORMULAS.
+        printed: The published numbers, as `at` and `curves`; None where none are known.
+        notes: What the paper leaves open.
+        texts: The other fields of `Figure`.
+    """
+    numbers = _published_numbers(**printed) if printed else ()
     usual = _checks(checks, numbers)  # of the runs that list none of their own
 
     def run(entry: Mapping[str, Any]) -> PaperRun:
@@ -62,7 +71,7 @@ def _figure(
     return Figure(paper=paper, runs=tuple(map(run, runs)), printed=numbers, notes=tuple(notes), **texts)
 
 
-def _numbers(at: Sequence[float], curves: Mapping[str, Sequence[float]]) -> tuple[Printed, ...]:
+def _published_numbers(at: Sequence[float], curves: Mapping[str, Sequence[float]]) -> tuple[Printed, ...]:
     """Return published numbers one by one; `curves` has them by label, in the order of the x in `at`."""
     points = ((label, pair) for label, values in curves.items() for pair in zip(at, values, strict=True))
     return tuple(Printed(label, float(x), float(value)) for label, (x, value) in points)

@@ -13,7 +13,7 @@ def figure_2() -> pd.DataFrame:
 
     They have the columns of `summary`. A formula has no repeats, so intervals are points.
     """
-    across = np.linspace(*EPSILONS, 37)
+    across = np.linspace(*EPSILONS, 37)  # so many points of each curve
     labels = {"total": "overall", "stat": "sampling", "priv": "privacy", "opt": "optimisation"}
     curves = pd.DataFrame(figure_2_curves(across))[list(labels)].rename(columns=labels).assign(x=across)
     means = curves.melt("x", var_name="label", value_name="mean")

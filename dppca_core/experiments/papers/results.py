@@ -116,6 +116,7 @@ def stored(name: str, folder: Path | None = None) -> Stored:
         data = (folder / f"{name}.csv").read_bytes()
         note = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
         recipe_mark, digest = note["recipe"], note["sha256"]
+        # In the order of the fields of `Stored`: command, versions, seed, date.
         about = str(note["command"]), dict(note["versions"]), int(note["seed"]), str(note["date"])
     except FileNotFoundError as reason:
         raise ValueError(f"{name} must have a result in data/results: {again}") from reason
@@ -126,6 +127,7 @@ def stored(name: str, folder: Path | None = None) -> Stored:
     if digest != hashlib.sha256(data).hexdigest():
         raise ValueError(f"{file}.csv must be as it was written, it is not: {again}")
     kinds = dict.fromkeys(_WORDS, "str") | dict.fromkeys(("repeat", *WHOLE), "int64")
+    # An empty field is NaN in a column of numbers, and the empty text in one of words.
     empty = {column: [""] for column in (*METRICS.values(), "seconds") if column not in _WORDS}
     table = pd.read_csv(io.BytesIO(data), keep_default_na=False, na_values=empty, dtype=kinds)
     return Stored(name, table, *about, expected)

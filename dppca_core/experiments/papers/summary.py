@@ -32,7 +32,7 @@ def summary(table: pd.DataFrame, x: str, column: str) -> pd.DataFrame:
         table = by_round(table)
     others = [name for name in SWEPT if name in table and name != x]
     labels = table["label"].astype(str)
-    if others and table["label"].nunique() == 1:
+    if others and table["label"].nunique() == 1:  # then the other parameters tell curves apart
         labels = pd.Series("", index=table.index)
     for name in others:
         values = table[name].map(lambda value, name=name: f"{name} = {value:g}")
@@ -44,6 +44,7 @@ def summary(table: pd.DataFrame, x: str, column: str) -> pd.DataFrame:
         kept = kept[table.loc[kept.index, "failed"] == ""]
     groups = kept.groupby(["label", "method", "x"], sort=False)["y"]
     means = groups.agg(mean="mean", sd="std", runs="count").reset_index()
-    half = stdtrit(means["runs"] - 1, (1 + CONFIDENCE) / 2) * means["sd"] / np.sqrt(means["runs"])
-    means["low"], means["high"] = means["mean"] - half, means["mean"] + half
+    t = stdtrit(means["runs"] - 1, (1 + CONFIDENCE) / 2)  # the quantile of Student's t
+    half_width = t * means["sd"] / np.sqrt(means["runs"])
+    means["low"], means["high"] = means["mean"] - half_width, means["mean"] + half_width
     return means[COLUMNS]

@@ -34,10 +34,10 @@ from dppca_core.experiments.sweeps.recipe import METRICS, Axis, Recipe, Value, v
 from dppca_core.populations.spiked import SpikedModel
 
 LEVEL = 0.95
-_ASIDE, _FURTHER = 2.0, 4.0  # factors: first values beside the start; the next one further out
-_CLOSE = 1.15  # the ratio of the ends of a gap that is not halved any more
-_WINDOW, _WINDOW_WITHOUT_FORM = 2.5, 1.4  # factors within which values enter the fit
-_GRID, _BEYOND = 81, 1.5  # of the fitted curve: points, and how far it goes beyond the values
+_FIRST_FACTOR, _OUTWARD_FACTOR = 2.0, 4.0  # factors: first values beside the start; the next one further out
+_CLOSE_RATIO = 1.15  # the ratio of the ends of a gap that is not halved any more
+_FIT_FACTOR, _FIT_FACTOR_WITHOUT_FORM = 2.5, 1.4  # factors within which values enter the fit
+_GRID_POINTS, _GRID_MARGIN = 81, 1.5  # of the fitted curve: points, and how far it goes beyond the values
 _MOST_VALUES = 16  # beyond which a simulation that contradicts the closed form is left as it is
 _RESAMPLES = 1000
 # The fields that an experiment and the recipe of its simulation have in common.
@@ -108,6 +108,7 @@ class Search:
 
     @property
     def _over_epsilon(self) -> bool:
+        """Return whether the smallest epsilon is searched, and not the fewest patients or hospitals."""
         return self.question.asked == "epsilon"
 
     @property
@@ -133,10 +134,10 @@ class Search:
             return float(f"{limited:.6g}")
         return int(min(max(self._unit * round(limited / self._unit), low), high))
 
-    def first(self) -> tuple[Value, ...]:
+    def first_values(self) -> tuple[Value, ...]:
         """Return the values to begin with: half and twice the start, within what may be run."""
         middle = self.start * self._unit
-        return tuple(sorted({self._value(middle / _ASIDE), self._value(middle * _ASIDE)}))
+        return tuple(sorted({self._value(middle / _FIRST_FACTOR), self._value(middle * _FIRST_FACTOR)}))
 
     def recipe(self, values: tuple[Value, ...]) -> Recipe:
         """Return the sweep that makes the runs at these values."""
@@ -144,6 +145,7 @@ class Search:
         assert isinstance(experiment.population, SpikedModel)  # no other is planned for
         over_hospitals = self.question.asked == "hospitals"
         options = experiment.rows_rule(planned.method) | ({"scaling": "unit"} if self.plan.unit_rows else {})
+        # Of n and epsilon, the swept one has no value of its own. Hospitals that are asked for have one size.
         return Recipe(
             experiment.population,
             (variant(planned.method, **options),),
@@ -168,6 +170,7 @@ class Search:
             The values, ascending, (m,), and the squared sin Theta or the share of energy lost, (m, repeats).
         """
         column = METRICS["energy" if self.plan.energy else "sin"]
+        # A row for each value; dropna leaves out those of which a run is missing or has failed.
         wide = runs.pivot(index=self.name, columns="repeat", values=column).sort_index().dropna()
         measured = wide.to_numpy(dtype=float)
         return wide.index.to_numpy(dtype=float), (1 - measured if self.plan.energy else measured**2)
@@ -182,13 +185,14 @@ class Search:
         """Return the largest loss that reaches the target."""
         return self.plan.allowed if self.plan.energy else self.plan.allowed**2
 
-    def more(self, runs: Any) -> tuple[Value, ...]:
+    def values_to_run(self, runs: Any) -> tuple[Value, ...]:
         """Return the values at which runs are wanted: those whose runs are complete, and the next.
 
         Where the bisection has ended there is no next. runs: the runs so far, as `losses` takes them.
         """
         at, losses = self.losses(runs)
         values = {self._value(value) for value in at}
+        # Before any value is complete, the bisection cannot tell which way to go.
         following = self._next(at, self._typical(losses, axis=1)) if 0 < len(at) < _MOST_VALUES else None
         return tuple(sorted(values if following is None else values | {self._value(following)}))
 
@@ -197,21 +201,23 @@ class Search:
 
         at: the values that have runs, ascending, (m,). means: their mean losses, or medians, (m,).
         """
-        last = self._last_miss(means)
-        if last == -1:
-            return at[0] / _FURTHER if at[0] > self._limits[0] else None
-        if last == len(at) - 1:
-            return at[-1] * _FURTHER if at[-1] < self._limits[1] else None
-        below, above = at[last], at[last + 1]
-        if above <= _CLOSE * below or above - below <= (0 if self._over_epsilon else self._unit):
+        last_miss = self._last_miss(means)
+        if last_miss == -1:  # all values reach the target
+            return at[0] / _OUTWARD_FACTOR if at[0] > self._limits[0] else None
+        if last_miss == len(at) - 1:  # not even the largest value does
+            return at[-1] * _OUTWARD_FACTOR if at[-1] < self._limits[1] else None
+        below, above = at[last_miss], at[last_miss + 1]
+        # Between neighbouring whole numbers of patients, or of hospitals, nothing can be run.
+        if above <= _CLOSE_RATIO * below or above - below <= (0 if self._over_epsilon else self._unit):
             return None
         return math.sqrt(below * above)
 
     def _last_miss(self, means: Array) -> int:
         """Return the index of the largest value whose loss is above the target, -1 where all reach it."""
+        # The True in front stands for index -1, so that there always is a last one.
         return int(np.flatnonzero(np.append(True, means > self._target))[-1]) - 1
 
-    def reading(self, runs: Any) -> SimulatedAnswer:
+    def simulated_answer(self, runs: Any) -> SimulatedAnswer:
         """Return the answer that the runs so far give, with its interval.
 
         runs: As `losses` takes them.
@@ -221,20 +227,20 @@ class Search:
         measuring = SimulatedAnswer("measuring", *counts)
         if not len(at):
             return measuring
-        complete, means = len(self.more(runs)) == len(at), self._typical(losses, axis=1)
-        last = self._last_miss(means)
-        if last in (-1, len(at) - 1) and not complete:
+        complete, means = len(self.values_to_run(runs)) == len(at), self._typical(losses, axis=1)
+        last_miss = self._last_miss(means)
+        if last_miss in (-1, len(at) - 1) and not complete:  # no gap yet in which the answer must lie
             return measuring
-        if last == -1:
+        if last_miss == -1:
             least = at[0] / unit
-            return SimulatedAnswer("least", *counts, least, least, least)
-        if last == len(at) - 1:
+            return SimulatedAnswer("least", *counts, value=least, low=least, high=least)
+        if last_miss == len(at) - 1:
             return replace(measuring, state="none")
         # The answer lies in the gap above the last value that misses the target. Values near it are fitted.
-        middle = math.sqrt(at[last] * at[last + 1])
-        window = _WINDOW if self.plan.smooth else _WINDOW_WITHOUT_FORM
+        middle = math.sqrt(at[last_miss] * at[last_miss + 1])
+        window = _FIT_FACTOR if self.plan.smooth else _FIT_FACTOR_WITHOUT_FORM
         near = (at >= middle / window) & (at <= middle * window)
-        near[last : last + 2] = True
+        near[last_miss : last_miss + 2] = True  # both ends of the gap, however wide it still is
         # The first column is the estimate from all runs, each other one from repeats that are resampled.
         rng = np.random.default_rng([self.plan.experiment.seed, 1])
         chosen = rng.integers(losses.shape[1], size=(_RESAMPLES, losses.shape[1]))
@@ -247,7 +253,7 @@ class Search:
         low, high = np.quantile(crossings[1:], tails, method="inverted_cdf")
         state: Literal["found", "measuring"] = "found" if complete else "measuring"
         # A curve that is fitted to few values may miss the target between two that enclose it.
-        value = crossings[0] if math.isfinite(crossings[0]) else at[last + 1]
+        value = crossings[0] if math.isfinite(crossings[0]) else at[last_miss + 1]
         return SimulatedAnswer(state, *counts, value / unit, low / unit, high / unit)
 
     def _predicted(self, at: Array) -> Array:
@@ -281,16 +287,16 @@ class Search:
         x = np.log(at)
         centred = x - x.mean()
         rest = np.log(np.maximum(means, 1e-300)) - self._predicted(at)[:, None]
-        slope = centred @ rest / (centred @ centred)
-        low, high = max(at[0] / _BEYOND, self._limits[0]), min(at[-1] * _BEYOND, self._limits[1])
-        grid = np.linspace(math.log(low), math.log(high), _GRID)
+        slope = centred @ rest / (centred @ centred)  # b, for each column
+        low, high = max(at[0] / _GRID_MARGIN, self._limits[0]), min(at[-1] * _GRID_MARGIN, self._limits[1])
+        grid = np.linspace(math.log(low), math.log(high), _GRID_POINTS)
         curve = self._predicted(np.exp(grid))[:, None] + rest.mean(axis=0) + np.outer(grid - x.mean(), slope)
         above = curve > math.log(self._target)
-        last = _GRID - 1 - np.argmax(above[::-1], axis=0)  # the last value that misses the target
-        inner = np.minimum(last, _GRID - 2)
+        last = _GRID_POINTS - 1 - np.argmax(above[::-1], axis=0)  # the last value that misses the target
+        inner = np.minimum(last, _GRID_POINTS - 2)  # so that a next point follows it on the grid
         left, right = (np.take_along_axis(curve, inner[None] + step, 0)[0] for step in (0, 1))
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = (left - math.log(self._target)) / (left - right)
+            share = (left - math.log(self._target)) / (left - right)  # of the step at which the target is met
         crossings = np.exp(grid[inner] + share * (grid[1] - grid[0]))
-        crossings = np.where(last == _GRID - 1, np.inf, crossings)
+        crossings = np.where(last == _GRID_POINTS - 1, np.inf, crossings)
         return np.where(above.any(axis=0), crossings, math.exp(grid[0]))

@@ -10,7 +10,7 @@ from dppca_core.experiments.planning.planning import PLANNED_METHODS, PlanAnswer
 from dppca_core.mechanisms import hospital_budgets
 
 # The answer gives the sizes, which the weights depend on, though little: so a few repetitions are enough.
-_TIMES = 3
+_REPETITIONS = 3
 
 
 def patients_with_cautious(plan: StudyPlan, epsilon: float, strictest: float) -> PlanAnswer:
@@ -30,14 +30,15 @@ def patients_with_cautious(plan: StudyPlan, epsilon: float, strictest: float) ->
         return plan.patients(strictest)
     hospitals, common = experiment.providers, experiment.budget(epsilon)
     budgets = [replace(common, epsilon=strictest), *[common] * (hospitals - 1)]
-    kept = plan.options.get("s_hat") if method.pools == "restricted" else None
-    rows = kept if isinstance(kept, int) else None
-    sampling = hospital_budgets.sampling_ratio(experiment.d, experiment.k, rows)
+    s_hat = plan.options.get("s_hat") if method.pools == "restricted" else None
+    kept = s_hat if isinstance(s_hat, int) else None  # a word stands for a number that is not known before
+    sampling = hospital_budgets.sampling_ratio(experiment.d, experiment.k, kept)
     answer = plan.patients(epsilon)
-    for _ in range(_TIMES):
-        if answer.value is None:
+    for _ in range(_REPETITIONS):
+        if answer.value is None:  # without an answer there are no sizes to weight by
             break
         sizes = [answer.value / hospitals] * hospitals
         trust = PLANNED_METHODS[plan.planned].trust
-        answer = plan.patients(hospital_budgets.pooled_budget(sizes, budgets, trust, sampling)[1].epsilon)
+        _weights, pooled = hospital_budgets.pooled_budget(sizes, budgets, trust, sampling)
+        answer = plan.patients(pooled.epsilon)
     return answer

@@ -32,9 +32,10 @@ class Evaluations(CellStore[Evaluation, Any]):
             try:
                 function, *arguments = cell
                 value = function(*arguments)
-                for kept in (self.cells, self.failed):
-                    for oldest in list(kept)[: max(len(kept) + 1 - MOST, 0)]:
-                        kept.pop(oldest, None)
+                # Dictionaries list the oldest first: make room for one more.
+                for store in (self.cells, self.failed):
+                    for oldest in list(store)[: max(len(store) + 1 - MOST, 0)]:
+                        store.pop(oldest, None)
                 self.cells[cell] = value
             finally:
                 self._evaluating.pop(cell, None)

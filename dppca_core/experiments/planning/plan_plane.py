@@ -26,11 +26,11 @@ from dppca_core.experiments.planning.planning import LEAST_EPSILON, MOST_EPSILON
 from dppca_core.numerics.subspace_metrics import random_guess
 
 NODES_A_DECADE, NODES = 2, 10
-_FINER = 4  # times more amounts are drawn than evaluated
+_DRAWN_PER_STEP = 4  # amounts that are drawn, for each step between those that are evaluated
 EDGE_EPSILONS = tuple(np.geomspace(LEAST_EPSILON, MOST_EPSILON, 7).tolist())
-_HALVINGS = 5  # of the steps between amounts where the loss falls off an edge
-_CORNER = 2  # of the step that follows one with a fall: there the curve bends
-_STEEP = 1.15  # the power of the amount beyond which a loss falls off an edge
+_STEEP_HALVINGS = 5  # of the steps between amounts where the loss falls off an edge
+_CORNER_HALVINGS = 2  # of the step that follows one with a fall: there the curve bends
+_STEEP_POWER = 1.15  # the power of the amount beyond which a loss falls off an edge
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,15 +72,16 @@ class Plane:
 
     def _crossings(self, values: Array, level: float) -> Array:
         """Return at each of `epsilons` the amount at which values, (amounts, nodes), fall to a level."""
+        # Interpolate along the amounts at each node, then along epsilon between the nodes; all in logarithms.
         height, crossings = np.log(self.amounts), np.full(len(self.nodes), np.nan)
         for j, column in enumerate(np.log(np.maximum(values, 1e-300)).T):
             falling = np.minimum.accumulate(column)  # np.interp needs a curve that never turns back
             if falling[-1] <= math.log(level) <= falling[0]:
                 crossings[j] = math.exp(np.interp(-math.log(level), -falling, height))
-        if self.nodes is self.epsilons:
+        if self.nodes is self.epsilons:  # nothing lies between the nodes
             return crossings
         known = np.isfinite(crossings)
-        if known.sum() < 2:
+        if known.sum() < 2:  # between fewer than two points there is no line
             return np.full(len(self.epsilons), np.nan)
         between = PchipInterpolator(np.log(self.nodes[known]), np.log(crossings[known]), extrapolate=False)
         drawn: Array = np.exp(between(np.log(self.epsilons)))
@@ -112,22 +113,22 @@ def plane(plan: StudyPlan, amounts: tuple[float, float], epsilons: Array, size: 
     """
     if not plan.smooth:
         return _edge_plane(plan, amounts, epsilons, size)
-    rows = _rows(amounts)
-    columns = np.geomspace(LEAST_EPSILON, MOST_EPSILON, NODES)
-    clean = np.empty((2, len(rows)))  # losses and squared errors
-    noisy = np.empty((2, len(rows), NODES))
+    evaluated = _amounts_to_evaluate(amounts)
+    nodes = np.geomspace(LEAST_EPSILON, MOST_EPSILON, NODES)
+    clean = np.empty((2, len(evaluated)))  # without noise: row 0 holds losses, row 1 squared errors
+    noisy = np.empty((2, len(evaluated), NODES))  # the same with noise
     holds = True
-    for i, amount in enumerate(rows):
-        loss, error, _ = _evaluated(plan, amount, NO_NOISE, size)
+    for i, amount in enumerate(evaluated):
+        loss, error, _ = _evaluate(plan, amount, NO_NOISE, size)
         clean[:, i] = loss, error**2
-        for j, epsilon in enumerate(columns.tolist()):
-            loss, error, sound = _evaluated(plan, amount, epsilon, size)
+        for j, epsilon in enumerate(nodes.tolist()):
+            loss, error, holds_here = _evaluate(plan, amount, epsilon, size)
             noisy[:, i, j] = loss, error**2
-            holds &= sound
-    if not plan.energy:
+            holds &= holds_here
+    if not plan.energy:  # the loss is the error, whose square is what noise adds to
         clean[0], noisy[0] = clean[1], noisy[1]
-    coarse, logs = np.log(rows), np.log(epsilons)
-    fine = np.linspace(coarse[0], coarse[-1], _FINER * (len(rows) - 1) + 1)
+    coarse, logs = np.log(evaluated), np.log(epsilons)
+    fine = np.linspace(coarse[0], coarse[-1], _DRAWN_PER_STEP * (len(evaluated) - 1) + 1)
 
     def interpolated(with_noise: Array, without: Array) -> tuple[Array, Array]:
         """Return values without noise, (fine,), and with it, (fine, epsilons), from those at the nodes."""
@@ -135,30 +136,32 @@ def plane(plan: StudyPlan, amounts: tuple[float, float], epsilons: Array, size: 
         # Noise adds nearly a power of amount and epsilon. Where it adds nothing there is no logarithm.
         log_added = np.log(np.maximum(with_noise - without[:, None], 1e-300))
         log_added = PchipInterpolator(coarse, log_added, axis=0)(fine)
-        added = np.exp(PchipInterpolator(np.log(columns), log_added, axis=1)(logs))
+        added = np.exp(PchipInterpolator(np.log(nodes), log_added, axis=1)(logs))
         return smallest, smallest[:, None] + added
 
-    floor, losses = interpolated(noisy[0], clean[0])
+    without, losses = interpolated(noisy[0], clean[0])
     _, squares = interpolated(noisy[1], clean[1])
     errors = np.sqrt(squares)
     largest = SMALL_SHARE * random_guess(plan.experiment.d, plan.experiment.k)
     if not plan.energy:
-        floor, losses = np.sqrt(floor), errors
+        without, losses = np.sqrt(without), errors
     drawn = np.asarray(epsilons, float)
-    return Plane(np.exp(fine), drawn, drawn, losses, errors, floor, holds, largest)
+    # Losses are interpolated to the epsilons that are drawn already, so these are the plane's nodes too.
+    return Plane(np.exp(fine), drawn, drawn, losses, errors, without, holds, largest)
 
 
-def _evaluated(plan: StudyPlan, amount: int, epsilon: float, size: int | None) -> tuple[float, float, bool]:
+def _evaluate(plan: StudyPlan, amount: int, epsilon: float, size: int | None) -> tuple[float, float, bool]:
     """Return the loss, the error, and whether all assumptions but the smallness of the error hold.
 
     size: The patients of each hospital where the amount is hospitals, else None.
     """
     setting = plan.setting(*_point(amount, epsilon, size))
     bound = plan.rule(setting)
+    # The smallness of the error is the assumption whose sentence has LABEL in it.
     return plan.loss_of(setting, bound), bound.final, all(LABEL in line for line in bound.failed)
 
 
-def _rows(amounts: tuple[float, float]) -> list[int]:
+def _amounts_to_evaluate(amounts: tuple[float, float]) -> list[int]:
     """Return the amounts between these two at which a closed form is evaluated, evenly in logarithms."""
     low, high = (math.log10(end) for end in amounts)
     count = round(NODES_A_DECADE * (high - low)) + 1
@@ -185,13 +188,13 @@ def edge_column(
     def evaluate(amount: int) -> float:
         """Return the loss at an amount, and keep it with the error."""
         if amount not in values:
-            loss, error, holds = _evaluated(plan, amount, epsilon, size)
+            loss, error, holds = _evaluate(plan, amount, epsilon, size)
             values[amount] = loss, error if holds else math.inf
         return values[amount][0]
 
     def steep(low: int, high: int) -> bool:
-        """Return whether the loss falls by more than the power _STEEP of the amounts' ratio."""
-        return evaluate(low) > evaluate(high) * math.pow(high / low, _STEEP)
+        """Return whether the loss falls by more than the power _STEEP_POWER of the amounts' ratio."""
+        return evaluate(low) > evaluate(high) * math.pow(high / low, _STEEP_POWER)
 
     def refine(low: int, high: int, halvings: int, corner: int) -> None:
         """Halve a step between amounts `corner` times, and up to `halvings` times where it is steep."""
@@ -201,12 +204,14 @@ def edge_column(
             refine(middle, high, halvings - 1, max(corner - 1, 0))
 
     # The step after a steep one is halved as well, since the loss bends there.
-    rows, falls = _rows(amounts), False
-    for low, high in pairwise(rows):
-        before, falls = falls, steep(low, high)
-        refine(low, high, _HALVINGS, _CORNER if before else 0)
+    first_amounts, falls = _amounts_to_evaluate(amounts), False
+    for low, high in pairwise(first_amounts):
+        fell_before, falls = falls, steep(low, high)
+        refine(low, high, _STEEP_HALVINGS, corner=_CORNER_HALVINGS if fell_before else 0)
     at = sorted(values)
-    fine = np.linspace(math.log(rows[0]), math.log(rows[-1]), 2**_HALVINGS * (len(rows) - 1) + 1)
+    # As fine as the smallest step that halving can leave.
+    points = 2**_STEEP_HALVINGS * (len(first_amounts) - 1) + 1
+    fine = np.linspace(math.log(first_amounts[0]), math.log(first_amounts[-1]), points)
     beyond = 10 * random_guess(plan.experiment.d, plan.experiment.k)  # an error no line is drawn at
     logs = np.log([np.minimum(values[amount], beyond) for amount in at])
     losses, errors = (np.exp(np.interp(fine, np.log(at), column)) for column in logs.T)
@@ -216,21 +221,23 @@ def edge_column(
 def _edge_plane(plan: StudyPlan, amounts: tuple[float, float], epsilons: Array, size: int | None) -> Plane:
     """Return the `plane` of a closed form that falls off an edge, from columns at EDGE_EPSILONS."""
     columns = [edge_column(plan, epsilon, amounts, size) for epsilon in EDGE_EPSILONS]
-    floor = edge_column(plan, NO_NOISE, amounts, size)
+    without = edge_column(plan, NO_NOISE, amounts, size)
     losses = np.column_stack([column.losses for column in columns])
     errors = np.column_stack([column.errors for column in columns])
     largest = SMALL_SHARE * random_guess(plan.experiment.d, plan.experiment.k)
     nodes, drawn = np.array(EDGE_EPSILONS), np.asarray(epsilons, float)
-    return Plane(floor.amounts, nodes, drawn, losses, errors, floor.losses, True, largest)
+    # `holds` is True: a column's errors are beyond `largest` already where an assumption fails.
+    return Plane(without.amounts, nodes, drawn, losses, errors, without.losses, True, largest)
 
 
-def answered(plan: StudyPlan, field: Plane, size: int | None = None) -> Array:
+def amounts_reaching_target(plan: StudyPlan, field: Plane, size: int | None = None) -> Array:
     """Return the amount that reaches the plan's target at each epsilon; NaN where no closed form applies.
 
     field: the plane of this plan. size: as it was given to `plane`.
     """
     amounts = field.line(plan.allowed)
-    amounts[amounts < field.edge] = np.nan
+    amounts[amounts < field.edge] = np.nan  # there the error is too large for the closed form
+    # Where another assumption failed somewhere on the plane, each answer must be looked at by itself.
     for j in np.flatnonzero(np.isfinite(amounts)) if not field.holds else ():
         if not plan.bound(*_point(round(amounts[j]), float(field.epsilons[j]), size)).applies:
             amounts[j] = np.nan

@@ -52,10 +52,10 @@ LEAST_EPSILON, MOST_EPSILON = EPSILONS[0], EPSILONS[-1]
 MOST_HOSPITALS = 100_000
 NO_NOISE = 1e9  # an epsilon at which noise plays no part
 _NODES = 60  # of the spline of the row bound's square, whose error is below 1e-6 (tested)
-_CLOSE_TO_EDGE = 2e-3  # in logarithms: how near an answer comes where a chance is simulated
+_EDGE_TOLERANCE = 2e-3  # in logarithms: how near an answer comes where a chance is simulated
 _MOST_TUNINGS = 3  # of the rounds at an answer, which moves with them
 # The planned method near whose answer a simulation begins where a method has no closed form.
-_NEAR = {
+_START_METHODS = {
     "central": "analyze_gauss",
     "secure aggregation": "cape",
     "untrusted server": "dps_pca",
@@ -149,10 +149,10 @@ def _spectrum(population: SpikedModel | str, failure: float) -> tuple[Array, Cub
     """
     if not isinstance(population, SpikedModel):
         sizes = (datasets.table(population).n,)
-        return draws.truth(population, sizes, 1, draws.PUBLIC, 0).eigenvalues, None
+        return draws.truth(population, sizes, k=1, scaling=draws.PUBLIC, seed=0).eigenvalues, None
     nodes = sorted({round(n) for n in np.geomspace(1, MOST_PATIENTS, _NODES)})
-    squares = [2 * math.log(population.norm_bound(n, failure)) for n in nodes]
-    return population.eigenvalues, CubicSpline(np.log(nodes), squares)
+    log_squares = [2 * math.log(population.norm_bound(n, failure)) for n in nodes]
+    return population.eigenvalues, CubicSpline(np.log(nodes), log_squares)
 
 
 class _UnitRows(NamedTuple):
@@ -174,9 +174,11 @@ def _unit_rows(population: SpikedModel | str, failure: float, k: int) -> _UnitRo
     """Return what rows of length 1 change in the prediction for k components of a population."""
     values, _ = _spectrum(population, failure)
     units = unit_rows.expected_unit_eigenvalues(values)
-    squares = (units[:k, None] - units[None, k:]) ** 2
+    squared_gaps = (units[:k, None] - units[None, k:]) ** 2
+    # Sampling errs by the sum of m_ij / gap^2 over components i and others j; a closed form for Gaussian rows
+    # has the product of both eigenvalues in place of m_ij = E[v_i^2 v_j^2].
     pairs = unit_rows.expected_pair_moments(values, k)
-    sampling = float((pairs / squares).sum() / (np.outer(units[:k], units[k:]) / squares).sum())
+    sampling = float((pairs / squared_gaps).sum() / (np.outer(units[:k], units[k:]) / squared_gaps).sum())
 
     def lost(eigenvalues: Array) -> float:
         """Return the share of the best energy that is lost for each unit of sin^2/k, about."""
@@ -301,12 +303,20 @@ class StudyPlan:
         return subspace_metrics.random_guess(experiment.d, experiment.k)
 
     def setting(self, n: int, epsilon: float, hospitals: int | None = None) -> Setting:
-        """Return the setting at which the closed form is evaluated; hospitals None: the experiment's.
+        """Return the setting at which the closed form is evaluated.
 
-        Its eigenvalues are of rows divided by the bound that n of them respect, or of rows of length 1.
+        Its eigenvalues are of rows divided by the bound that n of them respect, or of rows of length 1; those
+        of a table stay as they are, since its bound does not depend on n.
+
+        Args:
+            n: The patients of all hospitals.
+            epsilon: The privacy loss.
+            hospitals: The number of hospitals; None is the experiment's.
         """
-        values, squares = _spectrum(self.experiment.population, self.experiment.failure)
-        scaled = values if squares is None else values * math.exp(-float(squares(math.log(n))))
+        values, log_square_of_bound = _spectrum(self.experiment.population, self.experiment.failure)
+        scaled = values
+        if log_square_of_bound is not None:
+            scaled = values * math.exp(-float(log_square_of_bound(math.log(n))))
         if self.unit_rows:
             scaled = self._units.eigenvalues
         return self.experiment.setting(
@@ -315,7 +325,7 @@ class StudyPlan:
             n=n,
             providers=self.experiment.providers if hospitals is None else hospitals,
             provider_noise=PLANNED_METHODS[self.planned].provider_noise,
-            start_error=None,
+            start_error=None,  # the start is random
         )
 
     def bound(self, n: int, epsilon: float, hospitals: int | None = None) -> Bound:
@@ -335,16 +345,18 @@ class StudyPlan:
         if not bound.terms:  # void: its total is infinite
             return bound.final
         # Besides its own sin^2, two stages lose what missed features cost in the median of runs.
-        square, missed, by_energy = bound.final**2, bound.quantities.get("missed_median", 0.0), 1.0
-        grown = 1.0
+        square, missed, energy_factor = bound.final**2, bound.quantities.get("missed_median", 0.0), 1.0
+        growth = 1.0
         if self.unit_rows:
-            grown += (self._units.sampling - 1) * float(bound.terms["sampling"]) ** 2 / square
-            by_energy = self._units.energy
+            # Of sin^2 only the part by sampling is another one for rows of length 1.
+            growth += (self._units.sampling - 1) * float(bound.terms["sampling"]) ** 2 / square
+            energy_factor = self._units.energy
         if not self.energy:
-            return math.sqrt(square * grown + missed)
+            return math.sqrt(square * growth + missed)
         top, others = setting.eigenvalues[: setting.k], setting.eigenvalues[setting.k :]
-        lost = bound.quantities["energy_lost"] * grown + missed * float(top.mean() - others.mean())
-        return by_energy * lost / float(top.sum())
+        # What missed features cost in sin^2 swaps a component's energy for that of other directions.
+        lost = bound.quantities["energy_lost"] * growth + missed * float(top.mean() - others.mean())
+        return energy_factor * lost / float(top.sum())
 
     @property
     def _units(self) -> _UnitRows:
@@ -355,8 +367,8 @@ class StudyPlan:
         """Return this plan with rows and rounds tuned from public numbers, at the answer to what is asked.
 
         Returns:
-            The plan with rows of length 1 where these need less, and without a closed form; and with the
-            rounds of the method's own rule where it has one.
+            The plan with rows of length 1 where these need less, or where no closed form says which need
+            less; and with the rounds of the method's own rule where it has one.
         """
 
         def needed(plan: StudyPlan) -> tuple[bool, float]:
@@ -365,11 +377,13 @@ class StudyPlan:
             return answer.value is None, math.inf if answer.start is None else answer.start
 
         plan = self
-        if self.method.scaling == "inside":
+        if self.method.scaling == "inside":  # the default is rows inside a bound, and length 1 an option
             units = replace(self, unit_rows=True)
             plan = units if self.no_formula else min(self, units, key=needed)
+        # Other rounds move the answer, and another answer the rounds, so they are set in turn.
         for _ in range(_MOST_TUNINGS if self.method.tuned and not self.no_formula else 0):
-            rounds = plan._tuned_rounds(needed(plan)[1], question)
+            _, value = needed(plan)
+            rounds = plan._tuned_rounds(value, question)
             if rounds == plan.experiment.iterations:
                 break
             plan = replace(plan, experiment=replace(plan.experiment, iterations=rounds))
@@ -405,7 +419,8 @@ class StudyPlan:
             return PlanAnswer(None, "too large", failed=(reason,))
         if self.no_formula:
             return PlanAnswer(None, "simulation", failed=(self.no_formula,))
-        bound = self.bound(self.experiment.providers, 1.0)
+        # Without an eigengap a closed form is void at every n and epsilon, so any of them shows it.
+        bound = self.bound(n=self.experiment.providers, epsilon=1.0)
         if not bound.terms:
             return PlanAnswer(None, "gap", failed=bound.failed, bound=bound)
         return None
@@ -414,7 +429,7 @@ class StudyPlan:
     def near(self) -> "StudyPlan":
         """Return a plan of the same trust with a closed form, near whose answer a simulation begins."""
         units = self.unit_rows or self.method.scaling == "unit"
-        return replace(self, planned=_NEAR[PLANNED_METHODS[self.planned].trust], unit_rows=units)
+        return replace(self, planned=_START_METHODS[PLANNED_METHODS[self.planned].trust], unit_rows=units)
 
     def answer(self, question: Question) -> PlanAnswer:
         """Return the smallest number of what is asked that reaches the target, by inverting the closed form.
@@ -431,9 +446,9 @@ class StudyPlan:
         checks.whole(1, size=question.size)
         if self._refused is not None:
             return self._refused
-        kind, at, whole = question.asked, question.at, question.asked != "epsilon"
+        asked, at, whole = question.asked, question.at, question.asked != "epsilon"
         low, high = question.limits(self.experiment.providers)
-        close = 1e-9 if self.rule.smooth else _CLOSE_TO_EDGE
+        close = 1e-9 if self.rule.smooth else _EDGE_TOLERANCE
 
         def excess(value: float) -> float:
             """Return ln(loss/allowed) at a value, limited since a root finder needs finite numbers."""
@@ -442,19 +457,20 @@ class StudyPlan:
         if excess(low) <= 0:
             return self._checked(low, self.bound(*at(low)), least=True)
         if excess(high) > 0:
+            # Not even the largest number is enough: its loss, and that without noise, say why.
             n, epsilon, hospitals = at(high)
-            best, clean = self.loss(n, epsilon, hospitals), self.loss(n, NO_NOISE, hospitals)
+            lowest, clean = self.loss(n, epsilon, hospitals), self.loss(n, NO_NOISE, hospitals)
             if whole:
-                return PlanAnswer(None, kind, {"most": high, "best": best, "without": clean})
-            why = "sampling" if clean > self.allowed else kind
-            return PlanAnswer(None, why, {"n": n, "best": best, "without": clean, "epsilon": epsilon})
+                return PlanAnswer(None, asked, {"most": high, "best": lowest, "without": clean})
+            why = "sampling" if clean > self.allowed else asked
+            return PlanAnswer(None, why, {"n": n, "best": lowest, "without": clean, "epsilon": epsilon})
         # Closed forms are nearly straight in logarithms.
         logs = math.log(low), math.log(high)
         smallest = math.exp(brentq(lambda x: excess(math.exp(x)), *logs, xtol=close, rtol=1e-12))
         if not self.rule.smooth:
             smallest *= math.exp(close)  # the root is known to this factor: end on the side of the target
         if whole:
-            smallest = math.ceil(smallest * (1 - 1e-9))
+            smallest = math.ceil(smallest * (1 - 1e-9))  # a whole number but for rounding stays that number
             while excess(smallest) > 0:  # rounding, or an edge, may leave it a little short
                 smallest += max(1, round(smallest * max(close, 1e-8)))
         return self._checked(smallest, self.bound(*at(smallest)))

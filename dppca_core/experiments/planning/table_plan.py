@@ -66,7 +66,10 @@ class PublicTable:
     clip: float = 1.0
 
     def shares(self, budget: Budget, n: int) -> tuple[float, float]:
-        """Return the parts of a budget, as 1/z^2, that mean and scales take at n patients."""
+        """Return the shares of a budget that mean and scales take at n patients.
+
+        They are shares of 1/z^2, z being the noise multiplier of the whole budget.
+        """
         mean = paid_centre.share(budget, d=self.d, n=n) if self.mean_share is None else self.mean_share
         return mean, paid_scale.share(mean) if self.scale_share is None else self.scale_share
 
@@ -85,20 +88,26 @@ class PublicTable:
         of rows in public units. Where scales are paid for the release is of other rows, so they do not count.
         """
         values = np.array(self.eigenvalues) if self.eigenvalues and self.scale_share == 0 else None
-        return patterns(self.d, k, self.mean_share != 0, values, self.std)
+        return patterns(self.d, k, centred=self.mean_share != 0, eigenvalues=values, std=self.std)
 
     def experiment(
         self, k: int, delta: float, neighbours: Neighbours, providers: int | None = None
     ) -> ExplorerExperiment:
-        """Return the experiment that a `TablePlan` takes, for k components.
+        """Return the experiment that a `TablePlan` takes.
 
-        Of its population only the numbers d and k matter, as predictions are for `patterns`. providers: the
-        number of hospitals; None is the table's.
+        Of its population only the numbers d and k matter, as predictions are for `patterns`.
+
+        Args:
+            k: The number of components.
+            delta: The chance of failure of the privacy budget.
+            neighbours: The neighbouring relation of the budget.
+            providers: The number of hospitals; None is the table's.
         """
         hospitals = self.providers if providers is None else providers
-        size = SpikedModel(d=self.d, k=k, s=self.d)
+        stand_in = SpikedModel(d=self.d, k=k, s=self.d)
+        # Sparse methods keep all d features; two stages choose theirs from what they release.
         return ExplorerExperiment(
-            size, self.n, k, self.d, delta, hospitals, neighbours=neighbours, choose_rows=True
+            stand_in, self.n, k, self.d, delta, hospitals, neighbours=neighbours, choose_rows=True
         )
 
 
@@ -163,10 +172,10 @@ class TablePlan(StudyPlan):
         )
 
     def setting(self, n: int, epsilon: float, hospitals: int | None = None) -> Setting:
-        """Return the point at which the prediction is made; None: the experiment's hospitals.
+        """Return the point at which the prediction is made.
 
         The prediction takes its numbers and its budget, and eigenvalues from `patterns`: those of the setting
-        only fill the field, and are of the last pattern.
+        only fill the field, and are of the last pattern. hospitals: their number; None is the experiment's.
         """
         top = self.patterns[-1].spikes
         scaled = np.concatenate([np.sort(top)[::-1], np.ones(self.experiment.d - len(top))])
@@ -190,7 +199,7 @@ class TablePlan(StudyPlan):
         )[PREDICTED_AS[self.planned]]
 
     def _predicted(self, setting: Setting) -> Bound:
-        """Return the largest of the predicted errors, as a closed form does."""
+        """Return the largest of the predicted errors at a setting, in the form of a closed form's result."""
         error = max(self._errors(setting))
         return make_bound([check_small_error(setting, error)], {"predicted": error}, error)
 

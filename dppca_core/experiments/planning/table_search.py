@@ -22,10 +22,10 @@ from dppca_core.populations.dictionary_twin import spiked_twin
 from dppca_core.populations.spiked import SpikedModel
 
 BULK = 10.0  # the top of a spiked model's bulk
-_FEWEST = 4  # features of a twin: k below s, and s at most d
+_FEWEST_FEATURES = 4  # features of a twin: k below s, and s at most d
 MOST_FEATURES = 400  # up to which a run takes little time
 MOST_DRAWN = 10**7  # numbers of rows that are drawn one by one: a quarter of a second for each repeat
-_ROOM = 16.0  # times the closed form's answer, up to which a search must be able to go
+_SEARCH_FACTOR = 16.0  # times the closed form's answer, up to which a search must be able to go
 
 
 @dataclass(frozen=True)
@@ -48,30 +48,34 @@ class TableSearch(Search):
 
     def errors(self, value: Value, pattern: Pattern) -> Array:
         """Run the method at a value on rows with one spectrum; return sin Theta of each run, (repeats,)."""
+        # `experiment` has the patients and the hospitals of this value; a cell needs its epsilon only.
         name, (_, epsilon, _) = self.plan.method.name, self.question.at(value / self._unit)
         results = Results(self.experiment(value, pattern), (name,))
+        # The last sin Theta of a run is the one of its result.
         return np.array([results.measure((name, epsilon, run)).sin[-1] for run in range(self.repeats)])
 
     def experiment(self, value: Value, pattern: Pattern) -> ExplorerExperiment:
         """Return the setting of the runs at a value on one population, of which rows are invented."""
-        plan, table, same = self.plan, self.plan.table, self.plan.experiment
+        plan, table, planned = self.plan, self.plan.table, self.plan.experiment
         n, epsilon, hospitals = self.question.at(value / self._unit)
-        share, _ = table.shares(same.budget(epsilon), n)
+        mean_share, _ = table.shares(planned.budget(epsilon), n)  # `can_search` admits no paid scales
         spikes = tuple(BULK * spike for spike in pattern.spikes)
-        spiked = SpikedModel(table.d, same.k, pattern.carriers, spikes, (0.0, BULK), same.seed)
+        spiked = SpikedModel(
+            table.d, planned.k, s=pattern.carriers, spike=spikes, bulk=(0.0, BULK), seed=planned.seed
+        )
         return ExplorerExperiment(
-            spiked_twin(table.columns, table.bound, spiked, centred=share > 0, square=pattern.square),
-            n,
-            same.k,
-            table.d,
-            same.delta,
-            hospitals or same.providers,
-            neighbours=same.neighbours,
+            spiked_twin(table.columns, table.bound, spiked, centred=mean_share > 0, square=pattern.square),
+            n=n,
+            k=planned.k,
+            s_hat=table.d,  # sparse methods keep all features
+            delta=planned.delta,
+            providers=hospitals or planned.providers,
+            neighbours=planned.neighbours,
             repeats=self.repeats,
             method=plan.method.name,
             clip=None if plan.method.scaling == "unit" else table.clip,
             choose_rows=True,
-            mean_share=share,
+            mean_share=mean_share,
         )
 
     def losses(self, runs: Mapping[Value, Sequence[Array]]) -> tuple[Array, Array]:
@@ -80,7 +84,8 @@ class TableSearch(Search):
         runs: At each value the sin Theta of its runs, (repeats,), on each population. Of these the one with
             the largest median counts.
         """
-        worst = {value: each[int(np.argmax(np.median(each, axis=1)))] for value, each in runs.items()}
+        # `sines` are of one value: a row for each population, a column for each run.
+        worst = {value: sines[int(np.argmax(np.median(sines, axis=1)))] for value, sines in runs.items()}
         at = sorted(worst)
         return np.array(at, dtype=float), np.array([worst[value] for value in at]) ** 2
 
@@ -92,5 +97,5 @@ def can_search(plan: TablePlan, patients: float) -> bool:
     are divided by them and no longer have the dictionary's ranges, so that it tells nothing.
     """
     table = plan.table
-    narrow = bool(table.columns) and _FEWEST <= table.d <= MOST_FEATURES
-    return narrow and table.scale_share == 0 and _ROOM * patients * table.d <= MOST_DRAWN
+    narrow = bool(table.columns) and _FEWEST_FEATURES <= table.d <= MOST_FEATURES
+    return narrow and table.scale_share == 0 and _SEARCH_FACTOR * patients * table.d <= MOST_DRAWN

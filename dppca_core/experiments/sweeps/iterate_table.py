@@ -25,10 +25,12 @@ def by_round(table: pd.DataFrame) -> pd.DataFrame:
     """
     if _COLUMN not in table:
         raise ValueError('table must be of a recipe with "rounds" among its metrics')
+    # Failed cells have an empty text. The errors by round get the name of the result's error, `sin_theta`.
     kept = table[table[_COLUMN] != ""].drop(columns="sin_theta", errors="ignore")
     texts = {column: METRICS[name] for name, column in BY_ROUND.items() if METRICS[name] in kept}
     lists = {column: kept[text].str.split(" ") for column, text in texts.items()}
     long = kept.drop(columns=[*texts.values()]).assign(**lists).explode([*texts])
     long = long.astype(dict.fromkeys(texts, "float64"))
+    # Rows of one run still have that run's index: count within it.
     long["round"] = long.groupby(level=0).cumcount()
     return long.reset_index(drop=True)

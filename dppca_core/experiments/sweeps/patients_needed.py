@@ -45,6 +45,7 @@ def patients_needed(table: pd.DataFrame, target: float, *, level: float = 0.8, s
         raise ValueError("table must be swept over n alone, it has several rows of one label, n and repeat")
     rows = []
     for label, runs in table.groupby("label", sort=False):
+        # Seeded by the label too, so that another method in the table changes no interval of this one.
         rng = np.random.default_rng([seed, *str(label).encode()])
         answer = _needed(runs, target, level, rng)
         rows.append({"label": label, "method": runs["method"].iloc[0], **answer})
@@ -81,6 +82,7 @@ def _medians(errors: Array) -> Array:
     """
     ordered = np.sort(errors, axis=-1)  # NaN last
     count = np.count_nonzero(~np.isnan(errors), axis=-1)[..., None]
+    # The two in the middle, which are the same one for an odd count.
     positions = (np.maximum(count - 1, 0) // 2, count // 2)
     middle = [np.take_along_axis(ordered, position, -1) for position in positions]
     return np.where(count > 0, (middle[0] + middle[1]) / 2, np.nan)[..., 0]
@@ -109,7 +111,9 @@ def last_fall(patients: Array, medians: Array, target: float) -> Array:
         elif above[-1] == len(n) - 1:
             crossings[i] = np.inf
         else:
-            j = above[-1]
+            j = above[-1]  # the last n that misses the target
+            # The crossing's share of the way to the next n, in logarithms. Towards a median of 0, which has
+            # no logarithm, it is the whole way.
             share = np.log(error[j] / target) / np.log(error[j] / error[j + 1]) if error[j + 1] > 0 else 1.0
             crossings[i] = n[j] * (n[j + 1] / n[j]) ** share
     return crossings

@@ -32,9 +32,9 @@ METRICS = {  # by its word in a recipe, the column of a sweep's table
     "angle rounds": "largest_angle_by_round",
 }
 BY_ROUND = {"rounds": "sin_theta", "angle rounds": "largest_angle"}  # each with its column in a long table
-_OPTIONS = ("scaling", "neighbours", "accounting", "providers", "alone")  # of every method
+_OPTIONS_OF_ALL = ("scaling", "neighbours", "accounting", "providers", "alone")  # of every method
 MOST_CELLS = 10_000_000  # a sweep lists its cells beforehand, at some hundred bytes each
-_NO_OPTIONS = ("cohort", "k", "budget", "rng", "start", "support")  # what a sweep sets itself, and arrays
+_NEVER_OPTIONS = ("cohort", "k", "budget", "rng", "start", "support")  # what a sweep sets itself, and arrays
 # The checks of a recipe's fields, and of its variants' options of the same name.
 _CHECKS: Mapping[str, Callable[..., None]] = {
     "providers": partial(checks.whole, 1),
@@ -83,7 +83,7 @@ class Axis:
         check = partial(checks.whole, 1, MOST_PATIENTS) if self.name in WHOLE else checks.positive
         for value in self.values:
             check(**{self.name: value})
-        if self.name not in WHOLE:  # 1 and 1.0 are the same epsilon, also in a file
+        if self.name not in WHOLE:  # 1 and 1.0 are the same epsilon, also in a file; the class is frozen
             object.__setattr__(self, "values", tuple(float(value) for value in self.values))
         if not self.values or len(set(self.values)) < len(self.values):
             raise ValueError(f"values of {self.name} must be given, each once, got {self.values!r}")
@@ -115,8 +115,8 @@ class Variant:
         if not isinstance(self.label, str) or not self.label.isprintable() or not self.label:
             raise ValueError(f"label must be one line of text, got {self.label!r}")
         parameters = inspect.signature(METHODS[self.method].fit).parameters
-        allowed = {*parameters, *_OPTIONS}.difference(_NO_OPTIONS)
-        if "variance" in parameters:
+        allowed = {*parameters, *_OPTIONS_OF_ALL}.difference(_NEVER_OPTIONS)
+        if "variance" in parameters:  # a method that supposes the spectrum to be public
             allowed.add("known")
         by_rule = set[tuple[str, Scalar]]()  # words in place of a number, not checked as one
         if METHODS[self.method].tuned:
@@ -220,7 +220,7 @@ class Recipe:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        Budget(self.epsilon, self.delta, self.neighbours, self.accounting)
+        Budget(self.epsilon, self.delta, self.neighbours, self.accounting)  # for the errors that it raises
         for name, value in vars(self).items():
             if name != "scaling":  # `Scaling` knows more kinds than a method does
                 _check(name, value)

@@ -31,10 +31,10 @@ Row = dict[str, Any]
 Task = tuple[float, tuple[Key, ...]]  # estimated seconds, and cells
 _OF_PATIENTS = ("n", *OF_POPULATION)  # swept parameters that change the patients
 _WORKER_BYTES = 48 * 2**20  # of each cache in a worker
-_COMMON = ("epsilon", "delta", "spike")  # random numbers are the same along these
+_SAME_NOISE_ALONG = ("epsilon", "delta", "spike")  # random numbers are the same along these
 TASK_SECONDS = 1.0  # estimated ones; sending a task takes a cluster some milliseconds
-_TAIL = 4  # no task takes longer than a quarter of what is left to do, so that workers end together
-_SHORTEST = 0.2  # of the usual length of a task, below which that quarter does not shorten it
+_TASKS_LEFT = 4  # no task takes longer than a quarter of what is left to do, so that workers end together
+_SHORTEST_SHARE = 0.2  # of the usual length of a task, below which that quarter does not shorten it
 
 
 class RunnableCell(NamedTuple):
@@ -55,12 +55,12 @@ def runnable(recipe: Recipe, key: Key) -> RunnableCell:
     values = (
         (name, value)
         for name, value in zip(recipe.names, key.point, strict=True)
-        if name in _OF_PATIENTS or (name in uses and name not in options)
+        if name in _OF_PATIENTS or (name in uses and name not in options)  # every method uses patients
     )
     return RunnableCell(chosen, tuple(sorted(values)), key.repeat)
 
 
-def _keyed(values: dict[str, Value], names: Sequence[str]) -> tuple[int, ...]:
+def _seeds_of_values(values: dict[str, Value], names: Sequence[str]) -> tuple[int, ...]:
     """Return seeds that encode which of these swept parameters have which values; empty where none is swept.
 
     Only whole numbers are encoded: epsilon, delta and spike are left out by the callers.
@@ -82,8 +82,8 @@ def run(recipe: Recipe, keys: Sequence[Key], cancelled_by: str = "") -> list[Row
         executors.check_wanted(cancelled_by)
         cell = runnable(recipe, key)
         if cell not in done:
-            done[cell] = measured(recipe, cell)
-        rows.append(named(recipe, key, cell.variant.method) | done[cell])
+            done[cell] = measured_columns(recipe, cell)
+        rows.append(key_columns(recipe, key, cell.variant.method) | done[cell])
     return rows
 
 
@@ -98,26 +98,29 @@ def run_in_worker(recipe: Recipe, keys: Sequence[Key], cancelled_by: str = "") -
     return run(recipe, keys, cancelled_by)
 
 
-def named(recipe: Recipe, key: Key, method: str) -> Row:
+def key_columns(recipe: Recipe, key: Key, method: str) -> Row:
     """Return the columns of a row that say which cell it is: label, method, swept values and repeat."""
     point = dict(zip(recipe.names, key.point, strict=True))
     return {"label": key.label, "method": method, **point, "repeat": key.repeat}
 
 
-def died(recipe: Recipe, keys: Sequence[Key], reason: str) -> list[Row]:
+def rows_of_dead_worker(recipe: Recipe, keys: Sequence[Key], reason: str) -> list[Row]:
     """Return failed rows for cells whose worker died, for this reason."""
-    return [named(recipe, key, runnable(recipe, key).variant.method) | failed(recipe, reason) for key in keys]
+    return [
+        key_columns(recipe, key, runnable(recipe, key).variant.method) | failed_columns(recipe, reason)
+        for key in keys
+    ]
 
 
-def measured(recipe: Recipe, cell: RunnableCell) -> Row:
-    """Return the cell's columns of errors and costs, or where the run fails those of `failed`."""
+def measured_columns(recipe: Recipe, cell: RunnableCell) -> Row:
+    """Return the cell's columns of errors and costs, or where the run fails those of `failed_columns`."""
     try:
         return _measure(recipe, cell)
     except Exception as reason:  # so that a sweep of hours survives any failing cell
-        return failed(recipe, failures.reason(reason))
+        return failed_columns(recipe, failures.reason(reason))
 
 
-def failed(recipe: Recipe, reason: str) -> Row:
+def failed_columns(recipe: Recipe, reason: str) -> Row:
     """Return the columns of errors and costs of a cell without an answer: empty, and the reason."""
     empty: Row = dict.fromkeys((METRICS[name] for name in recipe.metrics), float("nan"))
     empty |= {METRICS[name]: "" for name in recipe.metrics if name in BY_ROUND}
@@ -138,27 +141,28 @@ def _measure(recipe: Recipe, cell: RunnableCell) -> Row:
     if isinstance(population, SpikedModel):
         changed: dict[str, Any] = {name: value for name, value in values.items() if name in OF_POPULATION}
         population = replace(population, **changed)
-        n, k, s, whole = at.n, population.k, population.s, at.n
+        n, k, s, truth_rows = at.n, population.k, population.s, at.n
     else:  # the truth is that of the whole table, however many of its rows are drawn
-        whole = datasets.table(population).n
-        n, k, s = at.n or whole, at.k, at.s_hat
+        truth_rows = datasets.table(population).n
+        # How many features matter in a table nobody knows, so s_hat stands for it where support is measured.
+        n, k, s = at.n or truth_rows, at.k, at.s_hat
     sizes = hospital_sizes(n, options.pop("providers", recipe.hospitals_at(values)), recipe.largest_share)
     alone = options.pop("alone", False)
     if options.pop("known", False):
         options |= draws.known_spectrum(population, n, recipe.rows_scaled)
     neighbours = options.pop("neighbours", at.neighbours)
     budget = Budget(at.epsilon, at.delta, neighbours, options.pop("accounting", at.accounting))
-    usual = draws.method_options(method.name, at, population)
-    options = {name: value for name, value in usual.items() if value is not None} | options
-    structural = [name for name in values if name not in _COMMON]
-    drawn = _keyed(values, [name for name in structural if name in _OF_PATIENTS])
-    cohort = draws.cohort(population, sizes, recipe.rows_scaled, recipe.seed, cell.repeat, drawn)
+    of_recipe = draws.method_options(method.name, at, population)
+    options = {name: value for name, value in of_recipe.items() if value is not None} | options
+    seeding = [name for name in values if name not in _SAME_NOISE_ALONG]
+    patients_key = _seeds_of_values(values, [name for name in seeding if name in _OF_PATIENTS])
+    cohort = draws.cohort(population, sizes, recipe.rows_scaled, recipe.seed, cell.repeat, patients_key)
     if alone:
         largest = max(cohort, key=lambda provider: provider.n)
         cohort = Cohort((largest,), largest.moment, cohort.bound)
-    rng = draws.generator(recipe.seed, cell.repeat, method.name, _keyed(values, structural))
+    rng = draws.generator(recipe.seed, cell.repeat, method.name, _seeds_of_values(values, seeding))
     estimate = method.fit(cohort, k=k, budget=budget, rng=rng, **options)
-    truth = draws.truth(population, (whole,), k, recipe.rows_scaled, recipe.seed)
+    truth = draws.truth(population, (truth_rows,), k, recipe.rows_scaled, recipe.seed)
 
     def error(metric: str) -> float | str:
         """Return one metric of the estimate, a key of METRICS; errors by round as one text."""
@@ -174,11 +178,11 @@ def _measure(recipe: Recipe, cell: RunnableCell) -> Row:
             measure = subspace_metrics.sin_thetas if metric == "rounds" else subspace_metrics.largest_angles
             bases = np.stack(estimate.iterates or (estimate.basis,))
             return " ".join(repr(float(error)) for error in measure(bases, truth.basis))
-        moment = draws.second_moment(population, (whole,), recipe.rows_scaled, recipe.seed)
+        moment = draws.second_moment(population, (truth_rows,), recipe.rows_scaled, recipe.seed)
         if metric == "energy":
             best = float(truth.eigenvalues[:k].sum())
             return subspace_metrics.captured_energy(estimate.basis, moment, best)
-        if estimate.covariance is None:
+        if estimate.covariance is None:  # the metric left is "covariance", which not all methods return
             return float("nan")
         return float(np.linalg.norm(estimate.covariance - moment) / np.linalg.norm(moment))
 
@@ -206,19 +210,19 @@ def grouped(recipe: Recipe, keys: Sequence[Key], longest: float) -> Iterator[Tas
 
     group: list[Key] = []
     known: set[RunnableCell] = set()  # runs of this task, which a second cell gets for nothing
-    seconds, last = 0.0, None
+    seconds, before = 0.0, None  # `before` is what the patients of the cell before depend on
     left = sum(rough_seconds(recipe, cell, fresh=False) for cell in set(cells.values()))
     for key in sorted(keys, key=lambda key: (key.repeat, str(patients(key)))):
         current = patients(key)
-        cost = rough_seconds(recipe, cells[key], fresh=current != last) if cells[key] not in known else 0.0
-        if group and seconds + cost > min(longest, max(left / _TAIL, _SHORTEST * longest)):
+        cost = rough_seconds(recipe, cells[key], fresh=current != before) if cells[key] not in known else 0.0
+        if group and seconds + cost > min(longest, max(left / _TASKS_LEFT, _SHORTEST_SHARE * longest)):
             yield seconds, tuple(group)
             left -= seconds
             group, seconds, known = [], 0.0, set()
-            cost = rough_seconds(recipe, cells[key], fresh=True)
+            cost = rough_seconds(recipe, cells[key], fresh=True)  # another worker may run the new task
         group.append(key)
         known.add(cells[key])
-        seconds, last = seconds + cost, current
+        seconds, before = seconds + cost, current
     if group:
         yield seconds, tuple(group)
 

@@ -54,7 +54,7 @@ class Store:
     def __init__(self, path: str | Path, recipe: Recipe) -> None:
         self.path = Path(path)
         self._columns = columns(recipe)
-        self._prints = {chosen.label: fingerprint(recipe, chosen) for chosen in recipe.methods}
+        self._fingerprints = {chosen.label: fingerprint(recipe, chosen) for chosen in recipe.methods}
         self._recipe = recipe
 
     @contextmanager
@@ -80,7 +80,7 @@ class Store:
         Raises ValueError that names the file, and the line that cannot be read or is of another recipe.
         """
         whole = self.path.read_bytes() if self.path.exists() else b""
-        *lines, rest = whole.split(b"\n")
+        *lines, rest = whole.split(b"\n")  # rest: of a last line without its end, else empty
         header = (",".join(self._columns) + "\n").encode()
         # Without a whole line, the file is new, or was cut off while its header was written.
         if not (self._words(lines[0], 1) == self._columns if lines else header.startswith(rest)):
@@ -124,7 +124,7 @@ class Store:
                 raise ValueError(
                     f"{self.path} must hold a number for {name} in line {number}, got {shortened!r}"
                 ) from reason
-        if self._prints.get(row["label"], row["recipe"]) != row["recipe"]:
+        if self._fingerprints.get(row["label"], row["recipe"]) != row["recipe"]:
             raise ValueError(f"{self.path} must hold this recipe, line {number} is of another")
         return row
 
@@ -151,7 +151,7 @@ class Store:
 
 def _written(value: object) -> str:
     """Return a value as `_read` reads it: None and NaN as nothing, other numbers so that none is rounded."""
-    if value is None or value != value:
+    if value is None or value != value:  # NaN alone differs from itself
         return ""
     return repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)
 

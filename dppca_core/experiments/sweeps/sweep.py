@@ -20,8 +20,10 @@ from dppca_core.experiments.sweeps.recipe import Key, Recipe
 from dppca_core.experiments.sweeps.recipe_file import fingerprint
 from dppca_core.experiments.sweeps.run_cells import Row, Task
 
-_AHEAD = 512  # tasks submitted at a time to an executor without a number of its own, as a large cluster
-_PART_HERE = 0.25  # of a task's usual length in this thread, where nothing is sent and rows are shown sooner
+# Tasks submitted at a time to an executor without a number of its own, as a large cluster.
+_MOST_SUBMITTED = 512
+# The share of a task's usual length in this thread, where nothing is sent and rows are shown sooner.
+_PART_IN_THIS_THREAD = 0.25
 _POLL_SECONDS = 0.1
 _GRACE_SECONDS = 1.0  # in which running tasks may finish when a sweep is cancelled
 
@@ -76,10 +78,10 @@ def sweep(
     wanted = recipe.cells()
     prints = {chosen.label: fingerprint(recipe, chosen) for chosen in recipe.methods}
     report = progress or (lambda _: None)
-    here = executor is None
-    longest = run_cells.TASK_SECONDS * (_PART_HERE if here else 1.0)
+    in_this_thread = executor is None
+    longest = run_cells.TASK_SECONDS * (_PART_IN_THIS_THREAD if in_this_thread else 1.0)
     file = store.Store(out, recipe) if out is not None else None
-    with file.alone() if file else nullcontext(), one_thread() if here else nullcontext():
+    with file.alone() if file else nullcontext(), one_thread() if in_this_thread else nullcontext():
         stored = file.read() if file else {}
         usable = [row for row in known if row["recipe"] == prints.get(row["label"])]
         added = {key: row for row in usable if (key := store.key_of(recipe, row)) not in stored}
@@ -89,15 +91,16 @@ def sweep(
         rows = {key: stored[key] for key in wanted if key in stored}
         tasks = list(run_cells.grouped(recipe, [key for key in wanted if key not in rows], longest))
         report(Progress(len(rows), len(wanted), None if tasks else 0.0, tuple(rows.values())))
-        rough, done, started = sum(seconds for seconds, _ in tasks), 0.0, time.monotonic()
+        # Estimated seconds, of all tasks and of those that are done, give the time left in proportion.
+        estimated, done, started = sum(seconds for seconds, _ in tasks), 0.0, time.monotonic()
         for seconds, keys, result in _finished(recipe, tasks, executor, cancel or (lambda: False)):
-            new = run_cells.died(recipe, keys, result) if isinstance(result, str) else result
+            new = run_cells.rows_of_dead_worker(recipe, keys, result) if isinstance(result, str) else result
             marked = [row | {"recipe": prints[row["label"]]} for row in new]
-            if file and not isinstance(result, str):
+            if file and not isinstance(result, str):  # cells whose worker died are tried again another time
                 file.append(marked)
             rows |= dict(zip(keys, marked, strict=True))
             done += seconds
-            left = (time.monotonic() - started) / done * max(rough - done, 0.0)
+            left = (time.monotonic() - started) / done * max(estimated - done, 0.0)
             report(Progress(len(rows), len(wanted), left if len(rows) < len(wanted) else 0.0, tuple(marked)))
     return store.table(recipe, rows)
 
@@ -120,16 +123,16 @@ def _finished(
             yield seconds, keys, run_cells.run(recipe, keys)
         return
     retried: list[Task] = []
-    for ended in _pass(recipe, tasks, executor, getattr(executor, "ahead", _AHEAD), cancel):
+    for ended in _run_on(recipe, tasks, executor, getattr(executor, "ahead", _MOST_SUBMITTED), cancel):
         seconds, keys, rows = ended
         if isinstance(rows, str):
             retried += [(seconds / len(keys), (key,)) for key in keys]
         else:
             yield ended
-    yield from _pass(recipe, retried, executor, 1, cancel)
+    yield from _run_on(recipe, retried, executor, ahead=1, cancel=cancel)
 
 
-def _pass(
+def _run_on(
     recipe: Recipe, tasks: list[Task], executor: Executor, ahead: int, cancel: Callable[[], bool]
 ) -> Iterator[_Ended]:
     """Yield the tasks as they end on an executor, with at most `ahead` of them submitted at a time.

@@ -41,8 +41,8 @@ _THIN = 1.2  # width in pixels of a line where an assumption fails
 _ROOM = 2.0  # steps of the map's grid that its name needs around it in a region
 
 
-def look(name: str) -> style.Look:
-    """Return a bound's colour and marker, by its position in `BOUNDS`, and its dash, by its kind."""
+def bound_look(name: str) -> style.Look:
+    """Return how a bound is drawn: colour and marker by its position in `BOUNDS`, the dash by its kind."""
     rank = list(BOUNDS).index(name)
     symbol = _SYMBOLS[rank % len(_SYMBOLS)]  # colours repeat sooner
     return style.Look(_COLOURS[rank % len(_COLOURS)], symbol, KIND_DASH[BOUNDS[name].kind])
@@ -60,7 +60,7 @@ def concerns(name: str, method: str) -> bool:
 
 
 def state(name: str, bound: Bound, most: float) -> str:
-    """Return "applies", "assumption fails" or "void".
+    """Return what holds of a bound: "applies", "assumption fails" or "void".
 
     "void" says that the bound tells nothing: it is infinite, an upper bound of at least `most`, the largest
     error there is (`largest_error`), or holds with a probability of zero or less.
@@ -78,38 +78,40 @@ def against_epsilon(
 
     A bound's dash follows from its kind; its line is thin where an assumption fails. Where it is void, hollow
     marks stand at the edge of the worst answers: at the top for errors, at the bottom for shares. For shares
-    and degrees the vertical axis is linear.
+    and degrees the vertical axis is linear. evaluated: each bound's values at EPSILONS, by its name.
     """
     method, epsilon = settings["of"], settings["epsilon"]
     cells_by_epsilon = {e: cells for e in EPSILONS if (cells := results.measured(method, e))}
     spreads = [quantiles([scale.last(cell) for cell in cells]) for cells in cells_by_epsilon.values()]
-    spread = np.array(spreads).reshape(-1, 3).T
+    spread = np.array(spreads).reshape(-1, 3).T  # 10, 50 and 90 % in three rows
     most = largest_error(results)
     values = scale.bounded([bound.final for bounds in evaluated.values() for bound in bounds])
     linear = scale.metric in ("share", "degrees")
     if linear:
-        reach, top = scale.span(0.0), scale.span(0.0)[1]
-        reach = [reach[0], 1.03 * top]
+        bottom, top = scale.span(0.0)
+        reach = [bottom, 1.03 * top]
     else:
         # Begin at the power of ten below all that is drawn, and at 0.01 at most.
         smallest = min([v for v in (*spread[0], *values) if 1e-6 < v < math.inf], default=1e-2)
         scale.floor = 10.0 ** min(math.floor(math.log10(smallest)), -2)
-        top = 2.2 * float(scale.bounded(most))
+        top = 2.2 * float(scale.bounded(most))  # hollow marks stand clear of the largest error there is
         reach = [math.log10(scale.floor), math.log10(1.1 * top)]
     curves = _measured(method, list(cells_by_epsilon), map(scale.drawn, spread), width=3)
     curves.append(_guess(scale, [EPSILONS[0], EPSILONS[-1]]))
     for row, (name, bounds) in enumerate(evaluated.items()):
         # Put each bound's hollow marks a little further inside, so that those of several do not overlap.
         inside = (0.98 if linear else 0.96) ** (2 * row)
-        edge = top * (1.02 - inside) if scale.rises else top * inside
+        # Where more is better the first marks stand a little above zero.
+        edge = top * (1.02 - inside) if scale.more_is_better else top * inside
         curves += _bound_traces(name, bounds, scale, most, edge)
     here = traces.this_setting(1, [epsilon] * 2, [scale.floor, top])
     upward = axis(text.METRIC_TITLES[scale.metric], decades=not linear, range=reach)
-    across = _privacy_axis(range=[-2.04, 1.04])
+    across = _privacy_axis(range=[-2.04, 1.04])  # powers of ten: all EPSILONS, 0.01 to 10, with some room
     return one_panel([*curves, here], xaxis=across, yaxis=upward, height=460)
 
 
 def _privacy_axis(**more: Any) -> Trace:
+    """Return the logarithmic axis of privacy losses; more: its other properties, as Plotly names them."""
     return axis("privacy loss ε", type="log", **more) | traces.EPSILON_TICKS
 
 
@@ -123,7 +125,8 @@ def _measured(
 ) -> list[Trace]:
     """Return a method's 10-90 % band and its median line.
 
-    x: epsilons or iterations. spread: 10, 50 and 90 % over the runs at each x, in the chart's metric.
+    x: epsilons or iterations. spread: 10, 50 and 90 % over the runs at each x, in the chart's metric. more:
+    properties of the line, such as its width.
     """
     title, shade = METHODS[method].title, style.look(method).colour
     low, middle, high = spread
@@ -141,7 +144,7 @@ def chances(results: Results, method: str, predicted: Sequence[Bound], epsilon: 
     runs = np.array([len(cells) for cells in cells_by_epsilon.values()], dtype=float)
     complete = np.array([found_all(cells) for cells in cells_by_epsilon.values()], dtype=float)
     share = complete / runs
-    low, high = clopper_pearson.limits(complete, runs, 0.1)
+    low, high = clopper_pearson.limits(complete, runs, tail=0.1)
     colour = style.look(method).colour
     chance = [bound.quantities.get("support_probability", math.nan) for bound in predicted]
     measured = marks(1, "share of runs", colour, "circle", 7, x=list(cells_by_epsilon), y=rounded(share))
@@ -150,7 +153,7 @@ def chances(results: Results, method: str, predicted: Sequence[Bound], epsilon: 
         measured | {"showlegend": True, "error_y": arms(low, share, high, style.faded(colour, 0.5))},
         traces.this_setting(1, [epsilon] * 2, [0, 1]),
     ]
-    across = _privacy_axis(range=[-2.04, 1.04])
+    across = _privacy_axis(range=[-2.04, 1.04])  # powers of ten: all EPSILONS, 0.01 to 10, with some room
     upward = axis("all true features found", range=[-0.04, 1.04])
     return one_panel(curves, legend_at=-0.3, xaxis=across, yaxis=upward, height=300)
 
@@ -181,26 +184,26 @@ def _bound_traces(name: str, bounds: Sequence[Bound], scale: Scale, most: float,
     """Return three traces of a bound: its line where it applies, a thin one where not, and its void marks.
 
     bounds: its values at EPSILONS. most: the largest error there is. edge: where void marks stand, in the
-    chart's metric.
+    chart's metric. The legend has the first alone; a click on it switches all three, which are one group.
     """
-    title, (shade, symbol, dash) = BOUNDS[name].title, look(name)
+    title, (shade, symbol, dash) = BOUNDS[name].title, bound_look(name)
     states = [state(name, bound, most) for bound in bounds]
     drawn = scale.bounded([bound.final for bound in bounds])
 
-    def only(kind: str) -> list[float | None]:
+    def drawn_where(kind: str) -> list[float | None]:
         """Return the bound where it is in this state, and gaps elsewhere."""
-        kept = [v if s == kind else math.nan for v, s in zip(drawn, states, strict=True)]
-        return rounded(np.maximum(kept, scale.floor))
+        values = [v if s == kind else math.nan for v, s in zip(drawn, states, strict=True)]
+        return rounded(np.maximum(values, scale.floor))
 
     shared = {"x": list(EPSILONS), "legendgroup": name, "mode": "lines+markers"}
     shared["marker"] = {"symbol": symbol, "size": 7, "color": shade, "maxdisplayed": _MARKED}
     full, thin = (
-        line(1, f"{title}{words}", shade, dash, width, y=only(kind)) | shared
+        line(1, f"{title}{words}", shade, dash, width, y=drawn_where(kind)) | shared
         for words, kind, width in (("", "applies", 2), (": an assumption fails", "assumption fails", _THIN))
     )
     y = [edge if s == "void" else None for s in states]
     hollow = {"x": list(EPSILONS), "y": y, "legendgroup": name, "hoverinfo": "name"}
-    void = marks(1, f"{title}: says nothing", shade, f"{symbol}-open", 6, **hollow)
+    void = marks(1, f"{title}: says nothing", shade, f"{symbol}-open", size=6, **hollow)
     return [full | {"showlegend": True}, thin, void]
 
 
@@ -208,20 +211,22 @@ def terms(results: Results, bound: Bound, epsilon: float, scale: Scale) -> dict[
     """Draw Theorem 4.3's terms stacked over the iterations, and the measured error of DPS-PCA.
 
     The terms are paler where an assumption fails, and left out where the bound is void. bound: the theorem
-    at this epsilon.
+    at this epsilon, in BOUNDS "ge2018".
     """
     iterations = results.experiment.iterations
     steps = list(range(iterations + 1))
     curves: list[Trace] = []
-    top = scale.span(0.01)[1] if scale.rises else 1.6 * scale.guess
+    # Reach up to the metric's own upper end where more is better, else a little beyond a guess.
+    top = scale.span(0.01)[1] if scale.more_is_better else 1.6 * scale.guess
     if bound.terms and state("ge2018", bound, largest_error(results)) != "void":
+        # Only "opt" differs from iteration to iteration.
         each = [np.broadcast_to(bound.terms[term], iterations) for term in ("stat", "priv", "opt")]
         stacked = scale.bounded(np.cumsum(each, axis=0))
         top = max(top, 1.1 * float(np.nan_to_num(stacked).max()))
         names = ("sampling ξ_stat", "+ privacy ξ_priv", "+ optimisation ξ_opt")
-        strong = 0.6 if bound.applies else 0.25
+        opacity = 0.6 if bound.applies else 0.25
         for row, name, shade, dash in zip(stacked, names, style.THEOREM, style.THEOREM_DASHES, strict=True):
-            fill = {"fill": "tonexty" if curves else "tozeroy", "fillcolor": style.faded(shade, strong)}
+            fill = {"fill": "tonexty" if curves else "tozeroy", "fillcolor": style.faded(shade, opacity)}
             curve = line(1, name, style.THEOREM[0], dash, x=steps[1:], y=rounded(row), showlegend=True)
             curves.append(curve | fill)
     if cells := results.measured(TRACED, epsilon):
@@ -238,6 +243,7 @@ def regimes(regime_map: RegimeMap, n: int, epsilon: float) -> dict[str, Any]:
     A region of `REGIONS` says whether noise or sampling causes more error there, or why neither can be said.
     """
     count = len(REGIONS)
+    # Each region has one colour: a scale of plain steps, with the codes 0, 1, ... in the middle of theirs.
     steps = [[edge, shade] for i, shade in enumerate(REGIME_COLOURS) for edge in (i / count, (i + 1) / count)]
     heat = {
         "type": "heatmap",
@@ -253,6 +259,7 @@ def regimes(regime_map: RegimeMap, n: int, epsilon: float) -> dict[str, Any]:
     }
     here = marks(1, "this setting", "#111111", "x", 13, x=[n], y=[epsilon])
     here["marker"]["line"]["color"] = "#ffffff"
+    # Points that are nowhere put the regions' names and colours into the legend.
     keys = [
         marks(1, name, shade, "square", 11, x=[None], y=[None], showlegend=True)
         for name, shade in zip(REGIONS, REGIME_COLOURS, strict=True)
@@ -274,7 +281,7 @@ def _region_names(regime_map: RegimeMap) -> list[Trace]:
     labels = []
     for code, (name, ink) in enumerate(zip(REGIONS, REGIME_INKS, strict=True)):
         room = ndimage.distance_transform_edt(np.pad(regime_map.codes == code, 1))[1:-1, 1:-1]
-        i, j = np.unravel_index(int(room.argmax()), room.shape)
+        i, j = np.unravel_index(int(room.argmax()), room.shape)  # of an epsilon, and of a number of patients
         if room[i, j] >= _ROOM:
             at = {"x": [float(regime_map.patients[j])], "y": [float(regime_map.epsilons[i])]}
             words = {"mode": "text", "text": [name.replace(" is ", "<br>is ")], "hoverinfo": "skip"}
@@ -289,7 +296,7 @@ def figure_2() -> dict[str, Any]:
     """
     epsilons = np.linspace(*ge_figure2.EPSILONS, 60)
     terms = ge_figure2.curves(epsilons)
-    lines = {
+    lines = {  # by term: name, colour and dash
         "total": ("overall", "#1F7FC0", "solid"),
         "stat": ("sampling", "#C58300", "dash"),
         "priv": ("privacy", "#D55E00", "longdash"),
@@ -297,9 +304,9 @@ def figure_2() -> dict[str, Any]:
     }
     shown = {"showlegend": True}
     curves = [
-        line(1, *each, x=rounded(epsilons), y=rounded(terms[term]), **shown) for term, each in lines.items()
+        line(1, *look, x=rounded(epsilons), y=rounded(terms[term]), **shown) for term, look in lines.items()
     ]
-    ends = {"x": list(ge_figure2.EPSILONS), "y": [math.sqrt(5)] * 2}
+    ends = {"x": list(ge_figure2.EPSILONS), "y": [math.sqrt(5)] * 2}  # of k = 5 directions, all off by 90°
     curves.append(line(1, "largest possible error, √5", style.GUESS, "dot", **ends, **shown))
     upward = axis("bound on ‖sin Θ‖<sub>F</sub>", rangemode="tozero")
     return one_panel(curves, xaxis=axis("privacy loss ε"), yaxis=upward, height=360)

@@ -22,19 +22,19 @@ def choose(settings: Settings) -> list[str]:
 
     The measured method's own closed form is drawn in any case, so it has no switch.
     """
-    fitting = closed_form_drawn(settings)
-    drawn = [name for name in SIN_BOUNDS if name == fitting or settings[f"show.{name}"]]
+    always = closed_form_drawn(settings)
+    drawn = [name for name in SIN_BOUNDS if name == always or settings[f"show.{name}"]]
     left, right = widgets.beside("bounds", [1, 3])
     with left:
-        widgets.choose("of")
+        widgets.show_control("of")
     with right.expander(f"Bounds drawn: {len(drawn)} of {len(SIN_BOUNDS)}", key="bound list"):
         columns = st.columns(2)
         for i, name in enumerate(SIN_BOUNDS):
             with columns[i % 2]:
-                if name == fitting:
+                if name == always:
                     st.caption(f"{BOUNDS[name].title}: drawn while its method is measured")
                 else:
-                    widgets.choose(f"show.{name}")
+                    widgets.show_control(f"show.{name}")
     return drawn
 
 
@@ -54,7 +54,10 @@ def constants(settings: Settings, name: str) -> tuple[tuple[str, float], ...]:
 
 
 def card(name: str, bound: Bound, results: Results, method: str, settings: Settings) -> None:
-    """Show a bound's formula, value, assumptions, free constants and source."""
+    """Show a bound's formula, value, assumptions, free constants and source.
+
+    bound: its value at the current setting. method: the one measured, to which constants can be fitted.
+    """
     rule = BOUNDS[name]
     with st.container(border=True):
         st.markdown(text.card_title(name, bound, largest_error(results)))
@@ -62,7 +65,7 @@ def card(name: str, bound: Bound, results: Results, method: str, settings: Setti
         st.markdown(text.value(bound))
         st.markdown(text.assumptions(bound))
         if name == "ge2018":
-            widgets.choose("tau")
+            widgets.show_control("tau")
         if rule.constants:
             _constants(name, results, method, settings)
         st.caption(f"Source: {bound.source}")
@@ -71,15 +74,15 @@ def card(name: str, bound: Bound, results: Results, method: str, settings: Setti
 def _constants(name: str, results: Results, method: str, settings: Settings) -> None:
     """Show sliders for a bound's free constants, and a button that fits one of them to the runs.
 
-    What the button said stays on screen until one of the things that it depends on changes: they are its key.
+    The button's answer stays on screen until one of the things that it depends on changes: they are its key.
     """
     rule = BOUNDS[name]
-    widgets.choose_beside(*(f"{name}.{constant}" for constant in rule.constants))
+    widgets.show_control_row(*(f"{name}.{constant}" for constant in rule.constants))
     messages = st.session_state.setdefault("fitted constants", {})
     now, tau = constants(settings, name), settings["tau"]
     key = (results.experiment, method, name, tau, now)
-    fits = rule.fits and concerns(name, method)
-    if fits and st.button("What would the constant have to be?", key=f"fit {name}"):
+    can_fit = rule.fits and concerns(name, method)  # `rule.fits` is the name of the constant
+    if can_fit and st.button("What would the constant have to be?", key=f"fit {name}"):
         try:
             fit = _fit(name, results, method, tau, dict(now))
             messages[key] = text.fitted_constant(name, method, fit, dict(now)[rule.fits])
@@ -92,8 +95,8 @@ def _constants(name: str, results: Results, method: str, settings: Settings) -> 
 def _fit(name: str, results: Results, method: str, tau: float, now: dict[str, float]) -> fit_constant.Fitted:
     """Fit a bound's free constant `rule.fits` to the method's measured errors over all epsilons.
 
-    now: the values of all its constants; those that are not fitted are held. Raises ValueError where no
-    constant can be fitted.
+    tau: the slack of Theorem 4.3. now: the values of all its constants; those that are not fitted are held.
+    The interval of the fit holds 80 % of resampled runs. Raises ValueError where no constant can be fitted.
     """
     rule = BOUNDS[name]
     measured = {e: results.measured(method, e) for e in EPSILONS}

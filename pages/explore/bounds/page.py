@@ -48,7 +48,7 @@ def panels() -> None:
     scale = Scale(results, settings | {"metric": error_unit(settings)})  # no bound here is on captured energy
     if method in results.names:
         results.try_cells([(method, epsilon, 0)])
-        seconds = sum(cell.seconds for cell in results.measured(method, epsilon)[:1])
+        seconds = sum(cell.seconds for cell in results.measured(method, epsilon)[:1])  # 0 if that run failed
         if seconds * len(EPSILONS) < engine.FIRST_SECONDS:  # else the background thread does it
             results.try_cells((method, e, 0) for e in EPSILONS)
     headline = text.headline(results, here, scale, settings)
@@ -58,13 +58,13 @@ def panels() -> None:
     bounds = {name: dict(controls.constants(settings, name)) for name in chosen}
     drawn = {"method": method, "bounds": bounds, "metric": error_unit(settings)}
     take_along.show(
-        *(figure, "bounds figure", "dppca-bounds", text.TITLE),
+        *(figure, "bounds figure", "dppca-bounds", text.TITLE),  # the figure, its key, its files, its title
         says=headline,
         table=lambda: charts.table(results, method, evaluated),
         code=lambda: code("against_epsilon", **drawn),
         recipe=lambda: to_experiment.over_epsilon(experiment, epsilon, (method,)),
     )
-    silent = text.why_silent(method, here) + text.no_degrees(scale)
+    silent = text.why_no_closed_form(method, here) + text.no_degrees(scale)
     st.caption(f"{silent} {text.below_a_lower_bound(results, here, settings)}")
     if chances_known:
         st.markdown("**How often all true features are found**, predicted and measured")
@@ -93,7 +93,7 @@ def panels() -> None:
 refresh.while_cells_come(panels, results, next_cell)
 
 st.header("Where privacy is free")
-widgets.choose("map")
+widgets.show_control("map")
 constants = controls.constants(settings, RULES[settings["map"]])
 region_map = cache.regimes(experiment, settings["map"], tau, constants)
 regimes = charts.regimes(region_map, experiment.n, epsilon)
@@ -109,7 +109,7 @@ for name in chosen:
     controls.card(name, here[name], results, method, settings)
 
 st.header("Figure 2 of Ge et al.")
-widgets.choose("figure2")
+widgets.show_control("figure2")
 if settings["figure2"]:
     take_along.show(
         *(charts.figure_2(), "figure 2", "ge-figure-2", "Figure 2 of Ge et al."),

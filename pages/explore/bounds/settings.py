@@ -13,7 +13,7 @@ _FIRST_BOUNDS = ("ge2018", "dps_prediction", "sparse_minimax")
 
 def _around(default: float) -> tuple[float, ...]:
     """Return a constant's options: 1, 2, 5 in every decade from 10^-4 to 10^4, and its default."""
-    steps = {float(f"{m}e{p}") for p in range(-4, 4) for m in (1, 2, 5)}
+    steps = {float(f"{digit}e{power}") for power in range(-4, 4) for digit in (1, 2, 5)}
     return tuple(sorted(steps | {1e4, default}))
 
 
@@ -29,6 +29,7 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         among("of", "Method measured", titles, "dps_pca"),
         among("map", "Regions", regions),
         switch("figure2", "Draw Figure 2 of Ge et al."),
+        # The key, the control's name for analysts and for a board, its options, its default.
         Choice("tau", "Theorem 4.3's τ", "Theorem's slack", (1.0, 2.0, 2.5, 3.0, 3.3, 4.0, 5.0, 6.0), 3.3),
     ]
     for name in SIN_BOUNDS:

@@ -62,14 +62,17 @@ _STATES = {
 
 
 def headline(results: Results, here: Mapping[str, Bound], scale: Scale, settings: Settings) -> str:
-    """Return the method's median error, and how many of the bounds on it apply, fail or say nothing here."""
+    """Return the method's median error, and how many of the bounds on it apply, fail or say nothing here.
+
+    here: the bounds drawn, by name, at the current privacy loss. scale: for errors in words.
+    """
     method, epsilon = settings["of"], settings["epsilon"]
     cells = results.measured(method, epsilon)
     most = largest_error(results)
     states = [state(name, bound, most) for name, bound in here.items() if concerns(name, method)]
     middle = scale.text(float(np.median([scale.last(cell) for cell in cells]))) if cells else "…"
     quality = {"share": "recovers", "degrees": "has a largest angle of"}.get(scale.metric, "has error")
-    kinds = {
+    kinds = {  # by state: the verb after one bound, and after several
         "applies": ("applies", "apply"),
         "assumption fails": ("has an assumption that fails", "have an assumption that fails"),
         "void": ("says nothing", "say nothing"),
@@ -91,7 +94,7 @@ def card_title(name: str, bound: Bound, most: float) -> str:
 def value(bound: Bound) -> str:
     """Return a bound's value, and the least probability with which it holds, where its paper gives one."""
     shown = text.short(bound.final) if math.isfinite(bound.final) else "none"
-    chance = bound.quantities.get("probability", math.nan)
+    chance = bound.quantities.get("probability", math.nan)  # neither case below where the paper gives none
     if chance <= 0:
         shown += ", but the probability with which it holds may be zero" if math.isfinite(bound.final) else ""
     elif chance > 0 and bound.applies:
@@ -100,7 +103,10 @@ def value(bound: Bound) -> str:
 
 
 def assumptions(bound: Bound) -> str:
-    """Return each assumption with its numbers, in Markdown: green where it holds, red where it fails."""
+    """Return each assumption with its numbers, in Markdown: green where it holds, red where it fails.
+
+    Each sentence of `bound.why` says of an assumption "holds:" or "fails:".
+    """
     return "  \n".join(
         line.replace("holds:", ":green[✓ holds:]", 1).replace("fails:", ":red[✗ fails:]", 1)
         for line in bound.why
@@ -123,7 +129,7 @@ def fitted_constant(name: str, method: str, fit: Fitted, setting: float) -> str:
     )
 
 
-def why_silent(method: str, here: Mapping[str, Bound]) -> str:
+def why_no_closed_form(method: str, here: Mapping[str, Bound]) -> str:
     """Return the failed assumptions of the method's closed form; empty where it applies or is not drawn."""
     name = CLOSED_FORMS.get(method, "")
     if name not in here or here[name].applies:
@@ -142,6 +148,7 @@ def below_a_lower_bound(results: Results, here: Mapping[str, Bound], settings: S
     """Return which lower bounds lie above the measured error, and why that may be; empty where none does."""
     method, most = settings["of"], largest_error(results)
     cells = results.measured(method, settings["epsilon"])
+    # Before the first run no bound lies above the error.
     middle = float(np.median([cell.sin[-1] for cell in cells])) if cells else math.inf
     above = [
         BOUNDS[name].title
@@ -193,6 +200,7 @@ def regimes(regime_map: RegimeMap, n: int, epsilon: float) -> str:
     parts = [
         f"{name} in {text.percent(share)} of it" for name, share in zip(REGIONS, shares, strict=True) if share
     ]
+    # The map has a grid: the setting is in the region of its nearest point, by ratio.
     i, j = (
         int(np.abs(np.log(values) - math.log(here)).argmin())
         for values, here in ((regime_map.epsilons, epsilon), (regime_map.patients, n))

@@ -31,7 +31,7 @@ _LAST_SIZE = 14  # pixels of the marker of stage 2, the last point of a two-stag
 STAGE_TWO = "stage 2, the features kept alone"
 
 
-def name(key: str, value: Any) -> str:
+def value_title(key: str, value: Any) -> str:
     """Return a swept parameter and its value as the page names them, such as "ε = 0.5"."""
     return f"{text.symbols(key)} = {CHOICES[key].text(value)}"
 
@@ -53,17 +53,19 @@ class _Lines:
     def __init__(self, family: Family, readings: Sequence[CurveReading], settings: Settings) -> None:
         self.key, self.readings = family.key, readings
         self.here = family.values.index(family.here)
-        self.names = [name(self.key, reading.value) for reading in readings]
+        self.names = [value_title(self.key, reading.value) for reading in readings]
         self.settings = settings
-        linear = SPANS.get(error_unit(settings))
-        self.log = settings["scale"] == "log" and not linear
+        fixed_span = SPANS.get(error_unit(settings))  # of a metric with an upper end, such as a share
+        self.log = settings["scale"] == "log" and not fixed_span
         self.title = error_title(settings)
         guess = max(random_guess(settings, reading.d, reading.k) for reading in readings)
         self.bands = [reading.shown for reading in readings]
         least = max(min((band.min() for band in self.bands if band.size), default=1e-2), ZERO)
+        # Begin at the power of ten below all that is drawn, and at 0.1 at most; end a little above a guess.
         self.floor = 10.0 ** min(math.floor(math.log10(least)), -1) if self.log else 0.0
         self.span = [math.log10(self.floor), math.log10(1.5 * guess)] if self.log else [0.0, 1.1 * guess]
-        self.span = linear or self.span
+        self.span = fixed_span or self.span
+        # Round 0 is the start, so there is an error more than there are rounds.
         lengths = [len(reading.middle) - 1 for reading in readings if reading.middle is not None]
         self.rounds = max(lengths, default=settings["iterations"])
         self.two_stages = settings["traced"] in TWO_STAGES
@@ -81,8 +83,8 @@ class _Lines:
         here = i == self.here
         label = self.names[i] + (" (this setting)" if here else "")
         y = self.drawn(self.bands[i][1])
-        look = ("solid", 4) if here else (_DASHES[i], 2)
-        trace = line(panel, label, COLOURS[i], *look, x=list(range(len(y))), y=y, mode="lines+markers")
+        dash, width = ("solid", 4) if here else (_DASHES[i], 2)
+        trace = line(panel, label, COLOURS[i], dash, width, x=list(range(len(y))), y=y, mode="lines+markers")
         trace["marker"] = {"symbol": _SYMBOLS[i], "size": 10 if here else 7, "color": COLOURS[i]}
         if self.two_stages and y:
             rounds = len(y) - 1
@@ -93,27 +95,33 @@ class _Lines:
         return trace | more
 
     def band(self, i: int, panel: int) -> list[Trace]:
-        """Return the edges of the band that 10-90 % of the runs are in."""
-        low, high = (self.drawn(self.bands[i][at]) for at in (0, 2))
+        """Return the two edges of the band that 10-90 % of the runs are in, by round."""
+        low, _, high = map(self.drawn, self.bands[i])
         return band(panel, self.names[i], COLOURS[i], range(len(low)), low, high)
 
     def fit(self, i: int, panel: int, **more: Any) -> list[Trace]:
-        """Return the curve that was fitted, from the first round of the fit on; nothing without a rate."""
+        """Return the curve that was fitted, from the first round of the fit on; nothing without a rate.
+
+        more: the line's other properties.
+        """
         reading = self.readings[i]
         fit = reading.fit
         if fit is None or fit.rate is None or fit.phase is None:
             return []
         x = np.linspace(fit.phase[0], len(reading.middle) - 1, 60)
         more |= {"meta": "text-colour", "hoverinfo": "skip"}
-        y = self.drawn(reading.theory(fit.curve(x)))
+        y = self.drawn(reading.sines_in_unit(fit.curve(x)))
         return [line(panel, "fit", "#000000", "dot", x=rounded(x), y=y, **more)]
 
     def closed_form(self, i: int, panel: int, **more: Any) -> list[Trace]:
-        """Return the predicted error as a short line beside the last round; nothing where none applies."""
+        """Return the predicted error as a short line beside the last round; nothing where none applies.
+
+        more: the line's other properties.
+        """
         reading = self.readings[i]
         if reading.predicted is None or reading.middle is None:
             return []
-        last, y = len(reading.middle) - 1, self.drawn(reading.theory(np.full(2, reading.predicted)))
+        last, y = len(reading.middle) - 1, self.drawn(reading.sines_in_unit(np.full(2, reading.predicted)))
         more |= {"hovertemplate": "closed form: %{y:.3~g}<extra></extra>"}
         return [line(panel, "closed form", COLOURS[i], x=[last + 0.1, last + _REACH], y=y, **more)]
 
@@ -132,6 +140,7 @@ class _Lines:
     def axes(self, panel: int) -> tuple[Trace, Trace]:
         """Return a panel's horizontal axis of rounds, and its vertical axis of errors."""
         suffix = "" if panel == 1 else str(panel)
+        # At most about ten ticks, and room for the closed form's line beside the last round.
         step, ends = max(1, math.ceil(self.rounds / 10)), [-0.3, self.rounds + _REACH + 0.1]
         across = axis("round", range=ends, anchor=f"y{suffix}", dtick=step, tick0=0)
         if self.two_stages and self.ends_alike:
@@ -152,6 +161,7 @@ def figure(family: Family, readings: Sequence[CurveReading], settings: Settings)
 def _overlay(lines: _Lines) -> dict[str, Any]:
     """Draw all values in one chart; of fits only the current setting's, which else would be too many."""
     count = len(lines.readings)
+    # The chart is panel 1, the only one. What is drawn for several values is in the legend once.
     traces = [trace for i in range(count) for trace in lines.band(i, 1)]
     traces += lines.guesses(1, lines.readings, showlegend=True)
     traces += [lines.median(i, 1, showlegend=True) for i in range(count)]
@@ -186,7 +196,8 @@ def _grid(lines: _Lines, columns: int) -> dict[str, Any]:
     """
     count = len(lines.readings)
     rows = math.ceil(count / columns)
-    inner = rows * _PANEL + (rows - 1) * _GAP
+    inner = rows * _PANEL + (rows - 1) * _GAP  # pixels of all panels, one above the other
+    # Widths are shares of the figure's, heights shares of `inner`; a margin of 90 pixels is above and below.
     gap = 0.05 if columns == _WIDE else 0.08
     width = (1 - gap * (columns - 1)) / columns
     layout: dict[str, Any] = {"height": inner + 90, "margin": {"l": 58, "r": 10, "t": 34, "b": 52}}

@@ -25,7 +25,7 @@ from dppca_core.methods import METHODS
 from dppca_core.numerics.subspace_metrics import random_guess
 from dppca_core.records import Bound
 from pages.explore.convergence.settings import STACKED, TWO_STAGES
-from pages.shared.charts import QUANTITIES, error_unit, in_unit, rises, value_text
+from pages.shared.charts import QUANTITIES, error_unit, in_unit, more_is_better, value_text
 from pages.shared.settings import catalogue, swept, to_experiment
 from pages.shared.settings.catalogue import CHOICES, Settings, Value
 
@@ -59,21 +59,23 @@ class Family:
         return f"**{shown}**" if value == self.here else shown
 
 
-def around(key: str, here: Value) -> tuple[Value, ...]:
+def options_around(key: str, here: Value) -> tuple[Value, ...]:
     """Return up to five options of a control around the one it is set to, `here`, which is among them.
 
     Of rounds there are up to six. Neighbours differ by about the control's `_RATIOS`. Where there are too few
-    on one side, as at an end of a slider, the other side has more.
+    on one side, as at an end of a slider, the other side has more. key: of the control.
     """
     choice, count = CHOICES[key], 6 if key == "iterations" else 5
+    # Go from `here` in equal ratios to both sides, each time to the option that is nearest.
     ratios = [_RATIOS[key] ** step for step in range(1, len(choice.numbers))]
     below = sorted({low for ratio in ratios if (low := choice.nearest(here / ratio)) < here}, reverse=True)
     above = sorted({high for ratio in ratios if (high := choice.nearest(here * ratio)) > here})
+    # Half of them are below, or more where there are too few above.
     lower = below[: max(count // 2, count - 1 - len(above))]
     return (*reversed(lower), here, *above[: count - 1 - len(lower)])
 
 
-def family(settings: Settings) -> Family:
+def family_from_settings(settings: Settings) -> Family:
     """Return the family that the settings ask for.
 
     It is over epsilon instead where the parameter asked for is fixed by a table, not used by the method, or
@@ -83,8 +85,9 @@ def family(settings: Settings) -> Family:
     method, key = METHODS[settings["traced"]], settings["family"]
     if key in catalogue.fixed(settings) or key not in method.uses or isinstance(settings[key], str):
         key = "epsilon"
-    values, left_out = swept.possible(settings, key, around(key, settings[key]))
+    values, left_out = swept.possible(settings, key, options_around(key, settings[key]))
     experiment, epsilon = to_experiment.from_settings(settings)
+    # A simulated population has k of its own, which a table lacks.
     along, k = Axis(key, values), experiment.k if experiment.table else None
     metrics = ("rounds", "angle rounds", *(() if experiment.table else ("support",)))
     recipe = to_experiment.recipe(experiment, epsilon, (method.name,), along, k=k, metrics=metrics)
@@ -137,11 +140,11 @@ class CurveReading:
             return np.empty((3, 0))
         if self.metric == "degrees" and self.angles is not None:
             return self.angles
-        values = self.theory(self.errors)
-        return values[::-1] if rises(self.metric) else values
+        values = self.sines_in_unit(self.errors)
+        return values[::-1] if more_is_better(self.metric) else values
 
-    def theory(self, sines: float | Array) -> Array:
-        """Return a fitted or predicted ||sin Theta||_F in the unit on screen.
+    def sines_in_unit(self, sines: float | Array) -> Array:
+        """Return a fitted or predicted ||sin Theta||_F, `sines`, in the unit on screen.
 
         It is nan in degrees where k > 1: the norm does not determine the largest of several angles.
         """
@@ -167,10 +170,11 @@ class CurveReading:
         """
         if self.fit is None or self.fit.plateau is None or self.spread is None:
             return None
-        sines = self.theory(np.array([self.fit.plateau, *self.spread]))
-        if not np.isfinite(sines).all():
+        sines = self.sines_in_unit(np.array([self.fit.plateau, *self.spread]))
+        if not np.isfinite(sines).all():  # several angles, which the norm does not determine
             low, middle, high = self.shown[:, -1]
             return float(middle), float(low), float(high)
+        # In a unit that rises as the error falls, the two ends have changed places.
         return float(sines[0]), float(sines[1:].min()), float(sines[1:].max())
 
     @property
@@ -199,33 +203,37 @@ def readings(family: Family, settings: Settings, table: pd.DataFrame) -> list[Cu
         theory = _theory(experiment, epsilon, settings["traced"])
         runs = rounds[rounds[family.key] == value]
         measured = _read(runs, experiment, settings["traced"]) if len(runs) else {}
-        sizes = experiment.d, experiment.k
-        results.append(CurveReading(value, error_unit(settings), *sizes, *theory, **measured))
+        fields = error_unit(settings), experiment.d, experiment.k, *theory  # in the order of `CurveReading`
+        results.append(CurveReading(value, *fields, **measured))
     return results
 
 
 def _read(runs: pd.DataFrame, experiment: ExplorerExperiment, traced: str) -> dict[str, Any]:
-    """Return the measured fields of a `CurveReading`; runs: a row for each run and round at one value."""
+    """Return the measured fields of a `CurveReading`.
+
+    runs: a row for each run and round at one value of the family. traced: the method that is run.
+    """
     errors = runs.pivot(index="repeat", columns="round", values="sin_theta").to_numpy()
     angles = runs.pivot(index="repeat", columns="round", values="largest_angle").to_numpy()
     spreads = quantiles(errors)
     measured = {"errors": spreads, "angles": quantiles(angles), "runs": len(errors)}
-    if "support_found" in runs:
+    if "support_found" in runs:  # 1 for all true features; each row of a run repeats it, so round 0 has all
         measured["complete"] = int((runs[runs["round"] == 0]["support_found"] == 1.0).sum())
     if traced in (*TWO_STAGES, *STACKED):  # their rounds differ: no single factor
         return measured
-    fit = contraction(spreads[1], d=experiment.d, k=experiment.k)
+    fit = contraction(spreads[1], d=experiment.d, k=experiment.k)  # to the median
     spread = None
     if fit.plateau is not None:
         # Each run's own plateau is its median over the same last rounds as the fit's.
         ends = np.median(errors[:, -tail(errors.shape[1]) :], axis=1)
-        spread = tuple(float(v) for v in quantiles(ends)[[0, 2]])
+        low, _, high = quantiles(ends)
+        spread = float(low), float(high)
     return measured | {"fit": fit, "spread": spread}
 
 
 @lru_cache(maxsize=256)
 def _theory(experiment: ExplorerExperiment, epsilon: float, traced: str) -> tuple[float, Bound, Bound | None]:
-    """Return lambda_{k+1} / lambda_k, Theorem 4.3, and the closed form of the method traced.
+    """Return lambda_{k+1} / lambda_k, Theorem 4.3, and the closed form of the method traced, if it has one.
 
     They are cached because a page that refreshes asks for them every time more runs have come.
     """

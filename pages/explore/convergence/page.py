@@ -14,8 +14,8 @@ from pages.shared.settings import to_experiment, widgets
 SLOT = "convergence"  # the name under which this page's sweep is kept for each visitor
 
 settings = widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS, instead="Explorer")
-widgets.choose_beside("family", "traced", "layout")
-family = curves.family(settings)
+widgets.show_control_row("family", "traced", "layout")
+family = curves.family_from_settings(settings)
 # Methods whose rounds differ in kind have sentences of their own: no single factor a round describes them.
 words = stages if settings["traced"] in (*TWO_STAGES, *STACKED) else text
 with st.container():
@@ -25,14 +25,17 @@ job = sweep_jobs.start(SLOT, family.recipe)
 
 
 def panels() -> None:
-    """Show the chart, its headline and the table of what has been measured so far."""
+    """Show the chart, its headline and the table of what has been measured so far.
+
+    It is called again while the job measures more. `words` is the module with the method's sentences.
+    """
     readings = curves.readings(family, settings, job.table())
     headline = words.headline(family, readings, settings)
     widgets.headline(headline, "epsilon", "n")
     figure = charts.figure(family, readings, settings)
     drawn = {"recipe": family.recipe, "key": family.key, "k": settings["k"], "metric": error_unit(settings)}
     take_along.show(
-        *(figure, f"{settings['layout']} figure", "dppca-convergence", text.TITLE),
+        *(figure, f"{settings['layout']} figure", "dppca-convergence", text.TITLE),  # with key, files, title
         says=headline,
         table=lambda: by_round(job.table()),
         code=lambda: FigureRecipe("sweeps.trajectories", drawn),

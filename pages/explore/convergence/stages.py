@@ -13,7 +13,7 @@ from dppca_core.bounds import BOUNDS
 from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS
 from dppca_core.mechanisms import stacked
 from dppca_core.methods import METHODS
-from pages.explore.convergence.charts import name
+from pages.explore.convergence.charts import value_title
 from pages.explore.convergence.curves import CurveReading, Family
 from pages.explore.convergence.settings import STACKED, TWO_STAGES
 from pages.shared import text
@@ -42,7 +42,7 @@ def headline(family: Family, readings: Sequence[CurveReading], settings: Setting
     reading = family.reading(readings)
     if reading.middle is None:
         return MEASURING
-    at = f"At this setting ({name(family.key, reading.value)})"
+    at = f"At this setting ({value_title(family.key, reading.value)})"
     sentences = [_course(reading, settings, at), _rows_found(reading, settings)]
     measured = [reading for reading in readings if reading.middle is not None]
     if len(measured) > 1:
@@ -61,7 +61,7 @@ def headline(family: Family, readings: Sequence[CurveReading], settings: Setting
 def _course(reading: CurveReading, settings: Settings, start: str) -> str:
     """Return the sentence on the errors at one value; start: its first words, which name the setting."""
     first = _first_rounds(reading, settings)
-    begun, end = (reading.error(t) for t in (first, -1))
+    begun, end = (reading.error(round_) for round_ in (first, -1))  # medians there, as text
     if reading.middle[-1] > _A_GUESS * reading.guess:
         return f"{start} the error stays near that of a guess: {end}."
     rounds = text.count(first, "round", "rounds")
@@ -69,7 +69,7 @@ def _course(reading: CurveReading, settings: Settings, start: str) -> str:
         return f"{start} the first {rounds} reach error {begun}, and stacking the others {end}."
     predicted = ""
     if reading.predicted is not None:
-        predicted = f" (closed form: {reading.text(reading.theory(reading.predicted))})"
+        predicted = f" (closed form: {reading.text(reading.sines_in_unit(reading.predicted))})"
     return f"{start} stage 1 reaches error {begun} in {rounds}, and stage 2 then {end}{predicted}."
 
 
@@ -91,18 +91,21 @@ def _chance(reading: CurveReading) -> str:
 
 
 def table(family: Family, readings: Sequence[CurveReading], settings: Settings) -> pd.DataFrame:
-    """Return one row for every value, cells in Markdown; the same rows before anything is measured."""
-    two = settings["traced"] in TWO_STAGES
+    """Return one row for every value, cells in Markdown; the same rows before anything is measured.
+
+    Methods that stack their rounds have no second stage, and fewer columns.
+    """
+    two_stages = settings["traced"] in TWO_STAGES
     heads = [text.symbols(family.key), "after stage 1", "after stage 2", "10-90 %", "closed form"]
     heads += ["all true features found", "predicted chance"]
-    if not two:
+    if not two_stages:
         heads[1:] = [f"after round {stacked.LEFT_OUT}", "after the last", "10-90 %"]
     rows = []
     for reading in readings:
         cells = [family.marked(reading.value), *_errors(reading, settings)]
-        if two:
+        if two_stages:
             predicted, runs = reading.predicted, f"{reading.complete} of {reading.runs}"
-            cells.append("–" if predicted is None else reading.text(reading.theory(reading.predicted)))
+            cells.append("–" if predicted is None else reading.text(reading.sines_in_unit(reading.predicted)))
             cells.append("…" if not reading.runs else "–" if reading.complete is None else runs)
             cells.append(_chance(reading) or "–")
         rows.append(cells)
@@ -114,12 +117,16 @@ def _errors(reading: CurveReading, settings: Settings) -> list[str]:
     if reading.middle is None:
         return ["…"] * 3
     first = reading.error(_first_rounds(reading, settings))
-    low, last, high = (reading.error(-1, which) for which in range(3))
+    low, last, high = (reading.error(-1, which) for which in range(3))  # 10, 50 and 90 % after the last round
     return [first, last, f"{low} to {high}"]
 
 
 def below_table(family: Family, readings: Sequence[CurveReading], settings: Settings) -> str:
-    """Return what the table's words mean and, for two stages, why the closed form does not apply here."""
+    """Return what the table's words mean and how far its predictions hold.
+
+    For two stages it adds which assumptions of the closed form fail at the current setting, if any. The
+    limits named are those that `dppca_core.bounds.two_stage_prediction` states.
+    """
     if settings["traced"] in STACKED:
         return (
             f"The first {stacked.LEFT_OUT} rounds only lead to the next; all others are averaged, so no "
@@ -131,10 +138,10 @@ def below_table(family: Family, readings: Sequence[CurveReading], settings: Sett
         "predicted chance comes from up to 64 simulated runs, which draw second moments and not patients. It "
         "is good to 6 percentage points, and less where some features hardly matter."
     )
-    return f"{sentence} {why_silent(family.reading(readings))}".strip()
+    return f"{sentence} {why_no_closed_form(family.reading(readings))}".strip()
 
 
-def why_silent(reading: CurveReading) -> str:
+def why_no_closed_form(reading: CurveReading) -> str:
     """Return the failed assumptions of the closed form; empty where it applies or the method has none."""
     bound = reading.closed_form
     if bound is None or bound.applies:
@@ -143,7 +150,7 @@ def why_silent(reading: CurveReading) -> str:
 
 
 def formulas(settings: Settings) -> str:
-    """Return how the numbers of these methods are computed, for a researcher."""
+    """Return how the numbers of the method traced are computed, in Markdown, for a researcher."""
     if settings["traced"] in STACKED:
         return (
             f"Rounds {stacked.LEFT_OUT + 1} to $T$ are stacked, each in units of its noise; the answer is "
@@ -159,7 +166,7 @@ def formulas(settings: Settings) -> str:
 
 def try_this(settings: Settings) -> str:
     """Return what to try next."""
-    if settings["traced"] in TWO_STAGES and settings["family"] != "n":
+    if settings["traced"] in TWO_STAGES and settings["family"] != "n":  # unless patients already vary
         over, n = CHOICES["family"].label, CHOICES["family"].text("n")
         return f"set *{over}* to *{n}*: stage 2 cannot bring back the features that stage 1 misses."
     other = METHODS["dps_pca"].title

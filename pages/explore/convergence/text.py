@@ -12,7 +12,7 @@ import pandas as pd
 
 from dppca_core.experiments.explorer.experiment import TRACED  # the method of Theorem 4.3
 from dppca_core.methods import METHODS
-from pages.explore.convergence.charts import name
+from pages.explore.convergence.charts import value_title
 from pages.explore.convergence.curves import CurveReading, Family
 from pages.explore.convergence.settings import STACKED, TWO_STAGES
 from pages.shared import text
@@ -67,13 +67,13 @@ def headline(family: Family, readings: Sequence[CurveReading], settings: Setting
     reading = family.reading(readings)
     if reading.fit is None:
         return MEASURING
-    at, course = name(family.key, reading.value), _course(reading)
+    at, course = value_title(family.key, reading.value), _course(reading)
     sentence = f"At this setting ({at}) {course}.{_theorem_rate(reading, settings)}"
     measured = [reading for reading in readings if reading.fit is not None]
     if len(measured) < 2:
         return sentence
-    along = _best_rounds if family.key == "iterations" else _along
-    return f"{sentence} {along(family, measured)}"
+    compare = _best_rounds if family.key == "iterations" else _first_to_last
+    return f"{sentence} {compare(family, measured)}"
 
 
 def _course(reading: CurveReading) -> str:
@@ -81,7 +81,7 @@ def _course(reading: CurveReading) -> str:
 
     It tells apart errors that still fall, that never leave a guess, and that settle, with or without a rate.
     """
-    fit, last = reading.fit, text.count(len(reading.middle) - 1, "round", "rounds")
+    fit, last = reading.fit, text.count(len(reading.middle) - 1, "round", "rounds")  # round 0 is the start
     error = reading.quantity
     fall = f"the {error} goes from {reading.error(0)}"
     if fit.rate is not None:
@@ -108,10 +108,10 @@ def _theorem_rate(reading: CurveReading, settings: Settings) -> str:
     return f" Theorem 4.3 promises no rate here: {limits}."
 
 
-def _along(family: Family, measured: Sequence[CurveReading]) -> str:
+def _first_to_last(family: Family, measured: Sequence[CurveReading]) -> str:
     """Return how the last round's error, and the rate, change from the family's first value to its last."""
     first, last = measured[0], measured[-1]
-    names = [name(family.key, reading.value) for reading in (first, last)]
+    names = [value_title(family.key, reading.value) for reading in (first, last)]
     sentence = (
         f"From {names[0]} to {names[1]} the {first.quantity} after the last round goes from "
         f"{first.error()} to {last.error()}"
@@ -130,7 +130,7 @@ def _best_rounds(family: Family, measured: Sequence[CurveReading]) -> str:
     best, most = min(measured, key=lambda reading: float(reading.middle[-1])), measured[-1]
     rounds = text.count(best.value, "round is", "rounds are")
     sentence = f"Of those shown, {rounds} best, with {best.quantity} {best.error()}"
-    if best is most:
+    if best is most:  # the most rounds shown
         return f"{sentence}: more rounds still help."
     return (
         f"{sentence}. After {most.value} it is {most.error()}: all rounds share one budget, so each "
@@ -163,12 +163,12 @@ def _fit_cells(reading: CurveReading) -> list[str]:
     phase = "–" if fit.phase is None else f"{fit.phase[0]} to {fit.phase[1]}"
     if fit.plateau is None:
         return [rate, phase, f"{reading.error()}, not at rest", "–", "–"]
-    plateau, low, high = map(reading.text, reading.plateau)
+    plateau, low, high = map(reading.text, reading.plateau)  # the level, and 10 and 90 % of the runs' own
     return [rate, phase, plateau, f"{low} to {high}", "–" if fit.reached is None else str(fit.reached)]
 
 
 def below_table(family: Family, readings: Sequence[CurveReading], settings: Settings) -> str:
-    """Return what the table's words mean.
+    """Return what the table's words mean and, for DPS-PCA, where Theorem 4.3 promises nothing.
 
     readings: of all values; the first for which Theorem 4.3 promises no rate gives the limit 1 - gamma.
     """
@@ -190,6 +190,7 @@ def notes(family: Family, settings: Settings) -> list[str]:
     """Return a sentence for each way in which the chart departs from what the controls ask for."""
     asked, shown = (CHOICES[key].label for key in (settings["family"], family.key))
     sentences = []
+    # Of the reasons why another parameter varies than the one asked for, the last that applies is given.
     if family.key != settings["family"]:
         table = settings["family"] in catalogue.fixed(settings)
         method = METHODS[settings["traced"]].title

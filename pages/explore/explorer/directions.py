@@ -20,7 +20,7 @@ from pages.explore.explorer.first_panel import FirstPanel, bare_axes
 from pages.shared.charts import Trace, line, rounded, style
 
 _DEVIATIONS = 3.0  # of the strongest direction in half the picture's width
-_REACH = 1.04  # of the axes, in units of a direction's half length
+_REACH = 1.04  # from the middle to the ends of the axes, in units of a direction's half length
 _DOT = 0.013  # half the side of the square that stands for a patient
 _TILT = 45.0  # degrees, of the true direction
 
@@ -41,10 +41,11 @@ class Directions(FirstPanel):
         # One path for all patients: markers of their own would take a third of a redraw.
         dots = {"mode": "none", "fill": "toself", "fillcolor": style.faded(style.GUESS, 0.55)}
         quiet: Trace = {"hoverinfo": "skip"}
+        # All are in panel 1. `frame` and the browser name them by their position in this list, from 0 on.
         self.traces = [
             line(1, "patients", style.GUESS, x=[], y=[], **dots, **quiet) | {"line": {"simplify": False}},
-            line(1, "true direction", style.GUESS, width=3, **_through(0.0), **quiet),
-            # The directions of other runs, which differ in their noise; the browser draws them on demand.
+            line(1, "true direction", style.GUESS, width=3, **_line_through_origin(0.0), **quiet),
+            # The directions of many runs, which differ in their noise: the browser draws them on demand.
             line(1, "noises", private, x=[], y=[], opacity=0.35, **quiet),
             # "ghost": the browser can keep this trace of the previous setting, dotted.
             line(1, "private direction", private, width=3, meta="ghost", **quiet),
@@ -63,8 +64,9 @@ class Directions(FirstPanel):
     def frame(self, epsilon: float) -> dict[int, Trace]:
         """Return the properties of the traces that change with epsilon, by their position in `traces`.
 
-        The patients are those of the run with the median angle: the frame only has the map from which the
-        browser makes them.
+        They are the patients (0), the directions of many runs (2), the private direction (3) and the words on
+        its angle (4). The patients are those of the run with the median angle: the frame only has the 2 x 2
+        map, from standard normals to points, with which the browser makes them.
         """
         angle = self.angle(epsilon)
         if angle is None:
@@ -72,22 +74,23 @@ class Directions(FirstPanel):
         planes = self.results.planes(epsilon)
         ordered = sorted(planes, key=lambda plane: abs(plane.angle))
         median = ordered[(len(ordered) - 1) // 2]
+        # Scale the normals to the patients' deviations along and across the true direction, then tilt both.
         deviations = np.array([median.along, median.across]) / self._unit
         return {
-            0: {"meta": {"map": [rounded(row * deviations) for row in _turn(_TILT)], "dot": _DOT}},
+            0: {"meta": {"map": [rounded(row * deviations) for row in _rotation(_TILT)], "dot": _DOT}},
             2: {"meta": {"angles": [round(_TILT + plane.angle, 1) for plane in planes]}},
-            3: _through(angle),
+            3: _line_through_origin(angle),
             4: {"texttemplate": f"off by {angle:.2g}°"},
         }
 
 
-def _turn(degrees: float) -> Array:
+def _rotation(degrees: float) -> Array:
     """Return the matrix, (2, 2), that rotates a column by an angle, counterclockwise."""
     cosine, sine = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     return np.array([[cosine, -sine], [sine, cosine]])
 
 
-def _through(degrees: float) -> Trace:
-    """Return x and y of a line through the origin, at this angle to the true direction."""
-    x, y = _turn(_TILT + degrees)[:, 0]
+def _line_through_origin(degrees: float) -> Trace:
+    """Return x and y of a line through the origin, at this angle to the true direction, from -1 to 1."""
+    x, y = _rotation(_TILT + degrees)[:, 0]
     return {"x": rounded([-x, x]), "y": rounded([-y, y])}

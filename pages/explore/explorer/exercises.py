@@ -49,18 +49,19 @@ class Exercise:
         choice = CHOICES[self.key]
         was, now = (choice.text(self.settings(moved)[self.key]) for moved in (False, True))
         links = (self.link(moved) for moved in (False, True))
-        here, there = (base + link.removeprefix(".") if base else link for link in links)
+        # On the front page links are relative: its own address is then ".".
+        before, after = (base + link.removeprefix(".") if base else link for link in links)
         # Keys of a page's own controls have a dot, which a format string would take for an attribute.
         names = {key: f"*{CHOICES[key].label}*" for key in CHOICES if "." not in key}
         observed = self.observed.format(*(f"{number:g}" for number in self.numbers), **names)
         lines = (
             f"**{self.question}**",
-            f"[Open this]({here}) and move *{choice.label}*{self.where} from {was} to {now} "
-            f"([or open it already moved]({there})).",
+            f"[Open this]({before}) and move *{choice.label}*{self.where} from {was} to {now} "
+            f"([or open it already moved]({after})).",
             f"*Observe:* {observed}",
             f"*Why:* {self.why.format(**names)}",
         )
-        return "  \n   ".join(lines)
+        return "  \n   ".join(lines)  # Markdown: a line break, and the indent of a list's entry
 
 
 _FILE = Path(__file__).with_suffix(".toml")

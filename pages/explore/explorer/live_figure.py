@@ -19,7 +19,7 @@ from pages.shared.settings.catalogue import CHOICES
 
 
 def keep_scrubbed(index: int) -> None:
-    """Set the page's epsilon to that of the frame that the visitor keeps."""
+    """Set the page's epsilon to that of the frame that the visitor keeps; index: of the frame."""
     widgets.set_to("epsilon", EPSILONS[int(index)])
 
 
@@ -35,6 +35,7 @@ def move_patients(index: int) -> None:
 def show(view: ExplorerView, title: str) -> None:
     """Show the figure with its menu; where patients are simulated, a telephone gets their number as well.
 
+    The menu offers the figure's data, its picture, the code that makes its numbers, and a sweep over epsilon.
     title: what stands above the figure in files that are saved from it.
     """
     payload, settings = view.payload(), widgets.settings()
@@ -42,13 +43,14 @@ def show(view: ExplorerView, title: str) -> None:
     if experiment.table is None:
         choice = CHOICES["n"]
         options = [choice.text(option) for option in choice.options]
-        at = choice.options.index(settings["n"])
-        payload["second"] = {"label": choice.name(settings["view"] == "plain"), "options": options, "at": at}
+        position = choice.options.index(settings["n"])
+        label = choice.name(plain=settings["view"] == "plain")
+        payload["second"] = {"label": label, "options": options, "at": position}
     payload |= prefetch.link(settings)  # the browser fetches what is one press of a slider away
     others = tuple(name for name in view.results.names if name in view.shown and name != experiment.method)
     panels = {"experiment": experiment, "epsilon": epsilon, "others": others, "metric": unit(view.settings)}
     take_along.show(
-        *(payload, "live", "dppca-explorer", title),
+        *(payload, "live", "dppca-explorer", title),  # the figure, its key, its files' name, its title
         on_use=keep_scrubbed,
         on_move=move_patients,
         table=view.results.table,
@@ -57,15 +59,16 @@ def show(view: ExplorerView, title: str) -> None:
     )
 
 
-def measured(part: Callable[[], None], view: ExplorerView) -> None:
+def show_while_measuring(part: Callable[[], None], view: ExplorerView) -> None:
     """Render a part of the page again and again while its runs are measured in the background.
 
     The runs that a first view needs are measured before it. At the end, the settings that the visitor may
-    choose next are measured ahead.
+    choose next are measured ahead. part: shows that part of the page.
     """
 
     def render() -> None:
-        if widgets.moved():  # by the figure: only this fragment knows so far
+        """Render the part, unless the figure has moved a setting: then run the whole page again."""
+        if widgets.has_pending_move():  # by the figure: only this fragment knows so far
             st.rerun()
         part()
 

@@ -26,24 +26,25 @@ def panels() -> None:
     """Show the live figure, and what else there is of the runs so far: called again while more come."""
     live_figure.show(view, text.TITLE)
     st.caption(text.two_stages(results, epsilon, settings))
+    # The release is the first run, repeat 0.
     if settings["loadings"] and (experiment.method, epsilon, 0) in results.cells:
         st.markdown("**Loadings of one release, turned onto the true ones**")
         figure = loadings.loadings(results, results.estimate(experiment.method, epsilon, 0).basis)
         release = {"experiment": experiment, "method": experiment.method, "epsilon": epsilon}
         take_along.show(
-            *(figure, "loadings figure", "dppca-loadings", "Loadings of one release"),
+            *(figure, "loadings figure", "dppca-loadings", "Loadings of one release"),  # key, files, title
             says=loadings.description(figure),
             code=lambda: FigureRecipe("explorer.loadings", release),
         )
     failed_runs.of_methods(results)
 
 
-live_figure.measured(panels, view)
+live_figure.show_while_measuring(panels, view)
 
 with st.container(horizontal=True, vertical_alignment="bottom", key="methods shown"):
-    widgets.choose("all_methods")
+    widgets.show_control("all_methods")
     here = [RECOMMENDED, *to_experiment.selectable(experiment, settings["trust"])]
-    widgets.choose_among("method", here)
+    widgets.show_select_box("method", here)
 if settings["all_methods"]:
     sizes = experiment.d, experiment.k, experiment.providers
     seconds = sum(run_seconds(name, *sizes) for name in results.slow)

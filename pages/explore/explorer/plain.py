@@ -31,9 +31,11 @@ def headline(results: Results, shares: rows.Shares, trust: str) -> str:
     """Return the sentence on the share that hospitals recover under the trust that was chosen.
 
     Before its first run it says that this is being measured, or that there is no answer where the run failed.
+    results: name the failed runs. shares: of the pattern, in %, under each trust.
     """
-    row, experiment = shares.under(trust), results.experiment
+    row, experiment = shares.row_of_trust(trust), results.experiment
     if not row.measured:
+        # Copy the keys, to which other threads may add while this looks through them.
         failed = any(name == row.method for name, _, _ in list(results.failed))
         return failed_runs.NO_ANSWER if failed else text.MEASURING
     patients = text.count(experiment.n, *(experiment.table.row_noun if experiment.table else PATIENTS))
@@ -52,11 +54,11 @@ class PlainView(ExplorerView):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings | rows.ADVISED)
-        self.shown = trusts.shown(self.experiment, self.epsilon)
+        self.shown = trusts.methods_shown(self.experiment, self.epsilon)
 
     def next_cell(self) -> Key | None:
         """Return the run to measure next, (method, epsilon, repeat); None where the view is complete."""
-        return self.results.next_missing(self.epsilon, False, self.shown)
+        return self.results.next_missing(self.epsilon, False, self.shown)  # False: no slow methods
 
     def payload(self) -> dict[str, Any]:
         """Return what the browser draws, with shorter words on what is still being measured."""
@@ -67,41 +69,45 @@ class PlainView(ExplorerView):
         """Return data, layout, frames, words and legend; beside: the methods behind the rows.
 
         Frames and words have an entry for each of EPSILONS: the traces' properties that differ there, and the
-        sentences that stand beside the figure.
+        sentences that stand beside the figure. The picture is panel 1, the rows are panel 2.
         """
         experiment, trust = results.experiment, settings["trust"]
-        drawn = picture(results, settings, rows.LOOKS[trust].colour)
-        each = [rows.shares(results, at, trust, beside) for at in EPSILONS]
-        first, frames, words = drawn.traces, [], []
-        for at, shares in zip(EPSILONS, each, strict=True):
-            moved = drawn.frame(at) | dict(enumerate(rows.patches(shares.rows), len(first)))
-            frames.append({"traces": {str(i): patch for i, patch in moved.items()}})
+        panel = picture(results, settings, rows.LOOKS[trust].colour)
+        all_shares = [rows.shares(results, epsilon, trust, beside) for epsilon in EPSILONS]
+        frames, words = [], []
+        for epsilon, shares in zip(EPSILONS, all_shares, strict=True):
+            # The rows' traces follow those of the picture, so their positions go on from there.
+            changed = panel.frame(epsilon) | dict(enumerate(rows.patches(shares.rows), len(panel.traces)))
+            frames.append({"traces": {str(i): patch for i, patch in changed.items()}})
             sentence = headline(results, shares, trust)
-            promise = text.odds(at, experiment.delta, experiment.neighbours, yours=True)
-            spoken = [sentence, drawn.spoken(at), rows.description(shares)]
+            promise = text.odds(epsilon, experiment.delta, experiment.neighbours, yours=True)
+            spoken = [sentence, panel.spoken(epsilon), rows.description(shares)]
             entry = {"sentence": sentence, "spoken": " ".join(filter(None, spoken)), "tiles": []}
             odds = f"{phrases.references(shares.unprotected, shares.guess)} {promise}"
-            entry |= {"at": f"{at:g}", "epsilon": f"{at:g}", "odds": odds, "notes": rows.note(shares)}
+            number = f"{epsilon:g}"
+            entry |= {"at": number, "epsilon": number, "odds": odds, "notes": rows.note(shares)}
             words.append(entry)
-        references = [(name, colour, dash, "line") for name, colour, dash, _ in rows.references(each[0])]
+        # Lines of reference are the same at every epsilon, and frames replace the rows: any will do.
+        first = all_shares[0]
+        references = [(name, colour, dash, "line") for name, colour, dash, _ in rows.references(first)]
         meta = {"titles": (phrases.PICTURE, phrases.TITLE), "rows": _ROWS, "left": 12, "picture": True}
         layout = {"meta": meta, "hovermode": "closest", "showlegend": False}
         return {
-            "data": [*first, *rows.traces(each[0], 2)],
-            "layout": layout | rows.axes(each[0], 2) | drawn.axes,
+            "data": [*panel.traces, *rows.traces(first, panel=2)],
+            "layout": layout | rows.axes(first, panel=2) | panel.axes,
             "frames": frames,
             "words": words,
             "tiles": [],
             "scrub": "Privacy loss",
-            "legend": [*drawn.legend, *references],
-        } | drawn.more
+            "legend": [*panel.legend, *references],
+        } | panel.more
 
 
 def render() -> None:
-    """Show the page."""
+    """Show the front page in plain view: the figure, what to try, the report's button, and the fold."""
     view = PlainView(widgets.head(plain_text.TITLE, plain_text.QUESTION))
     experiment, epsilon, results, settings = view.experiment, view.epsilon, view.results, view.settings
-    live_figure.measured(partial(live_figure.show, view, plain_text.TITLE), view)
+    live_figure.show_while_measuring(partial(live_figure.show, view, plain_text.TITLE), view)
     st.markdown(plain_text.TRY if experiment.table is None else plain_text.TRY_TABLE)
     build = partial(report, view, html_report.link(widgets.settings()))
     html_report.button(build, "dppca-explorer")

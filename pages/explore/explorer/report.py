@@ -25,7 +25,7 @@ _FORMULAS = (
 def build(view: ExplorerView, link: str) -> html_report.Report:
     """Return all that the page shows at this epsilon, as measured so far; link: restores this screen."""
     results, epsilon, settings, payload = view.results, view.epsilon, view.settings, view.payload()
-    words = payload["words"][payload["active"]]
+    words = payload["words"][payload["active"]]  # those that stand beside the figure at this epsilon
     tiles = [(label, *values) for label, values in zip(payload["tiles"], words["tiles"], strict=True)]
     method = METHODS[results.experiment.method]
     constants = text.unmarked(sources.constants(results, epsilon))
@@ -55,7 +55,7 @@ def build(view: ExplorerView, link: str) -> html_report.Report:
 
 
 def _formulas(method: str) -> tuple[str, ...]:
-    """Return the algorithm of a method and the formula of its closed form, as plain text."""
+    """Return a method's algorithm and the formula of its closed form, if it has one, as plain text."""
     if method == TRACED:
         return _FORMULAS
     reference = f"Algorithm: {METHODS[method].title}, {METHODS[method].reference}."
@@ -71,11 +71,11 @@ def _figures(view: ExplorerView, payload: dict[str, Any]) -> list[html_report.Re
     results, epsilon = view.results, view.epsilon
     words = payload["words"][payload["active"]]
     drawn = payload["layout"]["meta"]["picture"]
-    first = "The answer as a picture, the cost" if drawn else "The cost by round,"
+    first = "The answer as a picture, the cost" if drawn else "The cost by round,"  # what panel 1 shows
     finding = f"{words.get('spoken', words['sentence'])} {phrases.error_definition(view.settings)}"
     figures = [html_report.ReportFigure(payload, f"{first} by privacy setting and by method", finding)]
     method = results.experiment.method
-    if (method, epsilon, 0) in results.failed:
+    if (method, epsilon, 0) in results.failed:  # repeat 0 is the first run
         return figures
     share = text.percent(results.cell(method, epsilon, 0).support)
     title = "Loadings of one release, turned onto the true ones"
@@ -89,7 +89,10 @@ def _figures(view: ExplorerView, payload: dict[str, Any]) -> list[html_report.Re
 
 
 def _guarantee(results: Results, epsilon: float) -> str:
-    """Return the guarantee of the method shown, at the epsilon that its calibration truly gives."""
+    """Return the guarantee of the method shown, with the odds at the epsilon that its noise truly gives.
+
+    A method calibrated as its paper prints may keep another epsilon than the one that is set.
+    """
     experiment = results.experiment
     true_epsilon = explorer_text.true_epsilon(results, epsilon)
     odds = text.odds(true_epsilon, experiment.delta, experiment.neighbours)

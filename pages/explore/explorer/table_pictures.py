@@ -35,8 +35,9 @@ class _TablePicture(FirstPanel):
         first run.
         """
         runs = self.results.measured(self.results.experiment.method, epsilon)
-        kept = [run for run in sorted(runs, key=lambda run: run.sin[-1]) if run.components is not None]
-        return kept[(len(kept) - 1) // 2].components if kept else None
+        ordered = sorted(runs, key=lambda run: run.sin[-1])  # by the error of the output, the last iterate
+        components = [run.components for run in ordered if run.components is not None]
+        return components[(len(components) - 1) // 2] if components else None
 
     def label(self, epsilon: float) -> str:
         """Return the heading of the private part, in HTML; empty before the first run."""
@@ -54,7 +55,8 @@ class Scores(_TablePicture):
     def __init__(self, results: Results, who: str) -> None:
         super().__init__(results, who)
         rng, d = np.random.default_rng(SEED), self.table.d
-        self._shown = min(results.experiment.k, 2)
+        self._shown = min(results.experiment.k, 2)  # components
+        # Each patient is sent as d values and a random height.
         count = min(PATIENTS, self.table.n, _MOST_NUMBERS // (d + 1))
         chosen = np.sort(rng.permutation(self.table.n)[:count])
         rows = clip_rows(datasets.rows(self.table.name)[chosen], self.table.bound) / self.table.bound
@@ -65,7 +67,7 @@ class Scores(_TablePicture):
         self.more = {"base": np.round(base).astype(int).T.tolist()}
         marker: Trace = {"size": 4, "color": style.GUESS, "opacity": 0.7}
         self.legend = [(self.table.row_noun[0], style.GUESS, "", "point")]
-        if self.table.diagnoses:
+        if self.table.diagnoses:  # two, numbered 0 and 1
             kinds = datasets.labels(self.table.name)[chosen].astype(int).tolist()
             colours, symbols, shapes = zip(*_DIAGNOSES, strict=True)
             marker |= {"color": kinds, "colorscale": list(enumerate(colours)), "cmin": 0, "cmax": 1}
@@ -78,15 +80,16 @@ class Scores(_TablePicture):
         self.traces = [
             line(1, "true scores", style.GUESS, meta=self._map(truth, 100), **points),
             line(1, "private scores", style.GUESS, **points),
-            *_labels(-100, 200, -5, -205),
+            *_labels(x=-100, true=200, private=-5, below=-205),
         ]
+        # True scores reach 100 to each side of a centre, at a height of 100 or -100; words need some more.
         self.axes = bare_axes(104, 214)
 
     def frame(self, epsilon: float) -> dict[int, Trace]:
-        """Return the map of the private scores and the heading over them, by position in `traces`."""
+        """Return the map of the private scores (1) and the heading over them (3), by position in `traces`."""
         basis = self.components(epsilon)
-        moved = {} if basis is None else {"meta": self._map(basis[:, : self._shown], -100)}
-        return {1: moved, 3: {"texttemplate": self.label(epsilon)}}
+        scores = {} if basis is None else {"meta": self._map(basis[:, : self._shown], -100)}
+        return {1: scores, 3: {"texttemplate": self.label(epsilon)}}
 
     def _map(self, basis: Array, up: int) -> Trace:
         """Return the map, (2, d + 1), by which the browser makes scores, and where they are centred.
@@ -109,31 +112,33 @@ class Components(_TablePicture):
     def __init__(self, results: Results, who: str) -> None:
         super().__init__(results, who)
         self._high, self._wide = self.table.image
-        self._shown = min(results.experiment.k, COMPONENTS)
+        self._shown = min(results.experiment.k, COMPONENTS)  # images
         truth = results.truth.basis[:, : self._shown]
         rest = "" if self._shown == results.experiment.k else f" of {results.experiment.k}"
         self.title = f"{self._shown}{rest} component{'s' * (self._shown > 1)} as images"
         colours = {"colorscale": style.DIVERGING, "zmin": -100, "zmax": 100, "showscale": False}
         tiles = {"type": "heatmap", "xaxis": "x", "yaxis": "y", "hoverinfo": "skip", "dy": -1} | colours
+        # Lengths are in pixels. With a gap of one pixel between images, their pixels' centres go from `left`
+        # to -left; the true images lie above a height of 1, the private ones below -2.
         left, top = -(self._shown * (self._wide + 1) - 2) / 2, self._high + 1.0
         where = {"x0": left, "dx": 1}
         self.traces = [
             tiles | where | {"name": "true components", "y0": top, "z": self._tiles(truth)},
             tiles | where | {"name": "private components", "y0": -2.5, "z": []},
-            *_labels(left - 0.5, top + 1.6, -0.9, -self._high - 3.2),
+            *_labels(x=left - 0.5, true=top + 1.6, private=-0.9, below=-self._high - 3.2),
         ]
         self.axes = bare_axes(0.5 - left, self._high + 4.0)
         self.legend = [("brighter", style.POSITIVE, "", "band"), ("darker", style.NEGATIVE, "", "band")]
         self.more = {}
 
     def frame(self, epsilon: float) -> dict[int, Trace]:
-        """Return the private images and the heading over them, by position in `traces`."""
+        """Return the private images (1) and the heading over them (3), by position in `traces`."""
         basis = self.components(epsilon)
         tiles = [] if basis is None else self._tiles(basis[:, : self._shown])
         return {1: {"z": tiles}, 3: {"texttemplate": self.label(epsilon)}}
 
     def _tiles(self, basis: Array) -> list[list[int | None]]:
-        """Return the components, (d, m), as images beside each other, by rows of pixels, with gaps.
+        """Return the components, (d, m), as m images beside each other, by rows of pixels, None in gaps.
 
         Pixels are in hundredths of the strongest one of each component.
         """
@@ -144,11 +149,12 @@ class Components(_TablePicture):
 
 
 def _labels(x: float, true: float, private: float, below: float) -> list[Trace]:
-    """Return the words over both parts and under them; frames set those over the private part.
+    """Return the headings of the true and the private part, and the caution under both, as three traces.
 
     x: where all begin. true, private, below: the heights of the three.
     """
     base = {"mode": "text", "textposition": "middle right"}
+    # The private part's heading is empty here, as it differs from frame to frame.
     places = (("<b>true</b>", true), ("", private), (_NOT_PRIVATE, below))
     return [
         line(1, "label", style.GUESS, x=[x], y=[y], texttemplate=words, **base) | {"textfont": {"size": 12}}

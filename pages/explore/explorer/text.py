@@ -24,7 +24,10 @@ REFERENCE = "Methods under 'No privacy' protect nobody. They are drawn to show w
 
 
 def features_lost(matter: int, kept: int) -> str:
-    """Return a sentence where fewer features are kept than matter; empty where enough are."""
+    """Return a warning where a method keeps fewer features than those that matter; empty where it does not.
+
+    matter, kept: the numbers of these features.
+    """
     if kept >= matter:
         return ""
     return f"Of {matter} measurements that matter only {kept} are kept: the rest is lost at any privacy."
@@ -37,11 +40,14 @@ def starts_near(error: float) -> str:
 
 
 def why(experiment: ExplorerExperiment, epsilon: float, trust: str) -> str:
-    """Return why the experiment's method is recommended under a trust or, where another is, which one."""
-    best = recommended(experiment, epsilon, trust)
-    if experiment.method != best.method:
-        return f"**Chosen by you.** Recommended under this trust: {METHODS[best.method].title}."
-    return f"**Why this method?** {best.why[0].upper()}{best.why[1:]}."
+    """Return why the experiment's method is recommended under this trust.
+
+    Where the visitor has chosen another method, the sentence says which is recommended.
+    """
+    advised = recommended(experiment, epsilon, trust)
+    if experiment.method != advised.method:
+        return f"**Chosen by you.** Recommended under this trust: {METHODS[advised.method].title}."
+    return f"**Why this method?** {advised.why[0].upper()}{advised.why[1:]}."
 
 
 MEASURING = (
@@ -56,22 +62,23 @@ def two_stages(results: Results, epsilon: float, settings: Settings) -> str:
     Before all runs at this epsilon are there, it only says what is being measured: a prediction simulates
     runs of its own, which a first view must not wait for.
     """
+    # A two-stage method chooses features, which are rows of the answer, before it releases theirs.
     names = [name for name in results.names if METHODS[name].chooses_rows]
     if results.missing((name, epsilon, r) for name in names for r in range(results.repeats_of(name))):
         return MEASURING
-    parts, needs = [f"Two stages at ε = {text.number(epsilon)}."], ""
+    parts, failed_assumptions = [f"Two stages at ε = {text.number(epsilon)}."], ""
     for name in names:
         cells, bound = results.measured(name, epsilon), closed_form(results, name, epsilon)
         if not cells:
             continue
         words = []
-        if settings["metric"] != "energy":
+        if settings["metric"] != "energy":  # no closed form predicts captured energy
             scale = Scale(results, settings)
             middle = scale.text(float(np.median([scale.last(cell) for cell in cells])))
             predicted = scale.text(float(scale.bounded(bound.final))) if bound.applies else "none"
             measured = QUANTITIES.get(scale.metric, "error")
             words.append(f"{measured} {middle}, closed form {predicted}")
-        if results.experiment.table is None:
+        if results.experiment.table is None:  # nobody knows the true features of a table
             share = (
                 f"all true features found in {found_all(cells)} of {text.count(len(cells), 'run', 'runs')}"
             )
@@ -79,12 +86,14 @@ def two_stages(results: Results, epsilon: float, settings: Settings) -> str:
             words.append(share if chance is None else f"{share}, predicted {text.chance(chance)}")
         if words:
             parts.append(f"{text.trust_heading(METHODS[name].trust)}: {'; '.join(words)}.")
-        needs = needs or "; ".join(bound.failed)
-    return " ".join([*parts, *([f"The closed form does not apply: {needs}."] if needs else [])])
+        failed_assumptions = failed_assumptions or "; ".join(bound.failed)
+    if failed_assumptions:
+        parts.append(f"The closed form does not apply: {failed_assumptions}.")
+    return " ".join(parts)
 
 
 def try_this(experiment: ExplorerExperiment, settings: Settings) -> str:
-    """Return what to try next."""
+    """Return what to try next: on a table more privacy loss, else more hospitals and then sealed sums."""
     trust, place = CHOICES["trust"].label, CHOICES["trust"].text("central")
     if settings["data"] != "synthetic":
         return (

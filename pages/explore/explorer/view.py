@@ -33,7 +33,7 @@ def side_by_side(experiment: ExplorerExperiment, epsilon: float, settings: Setti
     """
     if settings["all_methods"]:
         return tuple(METHODS)
-    names = (*trusts.shown(experiment, epsilon), *_ALWAYS, experiment.method)
+    names = (*trusts.methods_shown(experiment, epsilon), *_ALWAYS, experiment.method)
     return tuple(name for name in METHODS if name in names)
 
 
@@ -41,7 +41,6 @@ def picture(results: Results, settings: Settings, colour: str = "") -> FirstPane
     """Return the first panel's picture: of simulated patients, or of a table's scores or images.
 
     None where the visitor asks for the error round by round, or for patients of another kind.
-
     colour: of what is private in plain view, where no method is named; empty elsewhere.
     """
     population = results.experiment.population
@@ -75,7 +74,7 @@ class ExplorerView:
         return self.results.steps(self.results.first(self.epsilon, self.shown))
 
     def next_cell(self) -> Key | None:
-        """Return the run to measure next; None where the view is complete."""
+        """Return the run to measure next, (method, epsilon, repeat); None where the view is complete."""
         return self.results.next_missing(self.epsilon, self.settings["slow"])
 
     def figure(self, results: Results, settings: Settings, beside: tuple[str, ...]) -> dict[str, Any]:

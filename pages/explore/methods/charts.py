@@ -42,7 +42,7 @@ class ComparisonMeasure:
         errs: Whether it is an error or captured energy, not time or bytes.
         metric: The unit of the error on screen, such as "sin" or "share".
         energy: Whether it is captured energy.
-        rises: Whether more is better.
+        more_is_better: Whether more is better.
         log: Whether the axis is logarithmic.
         column, factor: The table's column, and the factor from it to the unit on screen.
         title, quantity: What the axis and a sentence call it.
@@ -52,8 +52,9 @@ class ComparisonMeasure:
         self.results, self.settings, self.panel = results, settings, panel
         self.errs = panel not in _COSTS
         self.metric = metric_axis.unit(settings) if panel == "error" else metric_axis.error_unit(settings)
-        self.energy, self.rises = self.metric == "energy", metric_axis.rises(self.metric)
+        self.energy, self.more_is_better = self.metric == "energy", metric_axis.more_is_better(self.metric)
         self.log = settings["scale"] == "log" and not (self.errs and self.metric in metric_axis.SPANS)
+        # Each has the table's column, the factor to the unit on screen, the axis title, words before a value.
         energy = (METRICS["energy"], 1.0, text.METRIC_TITLES["energy"], "captured energy")
         column = METRICS["angle" if self.metric == "degrees" else "sin"]
         quantity = metric_axis.QUANTITIES.get(self.metric, "error")
@@ -76,7 +77,7 @@ class ComparisonMeasure:
     def text(self, value: float) -> str:
         """Return a value, in the unit on screen, as a sentence has it."""
         if not self.errs:
-            return text.duration(value / 1e3) if self.panel == "time" else text.size(value)
+            return text.duration(value / 1e3) if self.panel == "time" else text.size(value)  # from ms
         return f"{value:.3f}" if self.energy else metric_axis.value_text(self.metric, value)
 
     def wanted(self, target: float) -> str:
@@ -87,10 +88,13 @@ class ComparisonMeasure:
         return f"{metric_axis.value_text('share', share)} of the pattern"
 
     def beats(self, value: float, guess: float) -> bool:
-        """Return whether this is a tenth better than a random guess; less may be luck."""
+        """Return whether a value is a tenth better than a random guess, both in the unit on screen.
+
+        Less may be luck.
+        """
         if self.energy:
             return value > 1.1 * guess
-        return metric_axis.loss(self.metric, value) < 0.9 * metric_axis.loss(self.metric, guess)
+        return metric_axis.as_error(self.metric, value) < 0.9 * metric_axis.as_error(self.metric, guess)
 
     def guess(self, name: str, value: Value) -> float:
         """Return the value of a random subspace where the swept setting `name` has this value.
@@ -114,6 +118,7 @@ class ComparisonMeasure:
         those of a random guess, which must be seen.
         """
         positive = [value for value in drawn if value > (ZERO if self.errs else 0)]
+        # A logarithmic axis of errors begins at 0.01 or below, one of time or bytes at the least value.
         metric, begins = (self.metric, 1e-2) if self.errs else ("", math.inf)
         most = max([*positive, *guesses], default=1.0)
         return metric_axis.span_of(metric, self.log, min(positive, default=1.0), most, begins)
@@ -122,7 +127,7 @@ class ComparisonMeasure:
 def spreads(table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[str], name: str) -> Spreads:
     """Return for each method the swept values with finished runs, and 10, 50 and 90 % there, (3, values).
 
-    name: the column that is swept.
+    table: of a sweep, a row for each run. name: the column that is swept.
     """
     values, swept = measure.values(table), table[name].to_numpy(dtype=float)
     made_by, has_value = table["method"].to_numpy(), ~np.isnan(values)
@@ -137,7 +142,7 @@ def spreads(table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[s
 
 def at_value(spreads: Spreads, value: Value) -> dict[str, Array]:
     """Return 10, 50 and 90 % of each method that has runs at this swept value."""
-    return {name: each[:, x.index(value)] for name, (x, each) in spreads.items() if value in x}
+    return {name: spread[:, x.index(value)] for name, (x, spread) in spreads.items() if value in x}
 
 
 class SweepRuns(NamedTuple):
@@ -154,7 +159,7 @@ class SweepRuns(NamedTuple):
     progress: str
 
     def here(self, measure: ComparisonMeasure) -> dict[str, Array]:
-        """Return 10, 50 and 90 % of each method at the current setting."""
+        """Return 10, 50 and 90 % of each method at the current setting; measure: which quantity to read."""
         return at_value(spreads(self.table, measure, self.methods, self.sweep.over), self.sweep.here)
 
 
@@ -181,6 +186,7 @@ def against(runs: SweepRuns) -> dict[str, Any]:
     ends = [float(value) for value in sweep.values]
     guesses = [measure.guess(sweep.over, value) for value in ends] if measure.errs else []
     reach, floor = measure.span([v for _, values in drawn.values() for v in values.flat], guesses)
+    # Values below the lower end of the axis, `floor`, are drawn on it.
     for method, (x, (low, middle, high)) in drawn.items():
         look, title = style.look(method), METHODS[method].title
         if measure.panel != "bytes" and len(x) > 1:
@@ -192,13 +198,13 @@ def against(runs: SweepRuns) -> dict[str, Any]:
         lines.append(traces.marked_line(title, look, x, y, hovertemplate=hover) | grouped(method))
     if measure.errs:
         lines.append(line(1, "random guess", style.GUESS, "dot", x=ends, y=rounded(guesses), showlegend=True))
-    y = [10**v for v in reach] if measure.log else reach
+    y = [10**v for v in reach] if measure.log else reach  # a logarithmic range is in powers of ten
     here = traces.this_setting(1, [sweep.here] * 2, y)
     return plain_figure([*bands, *lines, here], across(sweep.over, ends), upward(measure, reach))
 
 
 def upward(measure: ComparisonMeasure, span: Sequence[float]) -> Trace:
-    """Return the vertical axis over this range, which is in powers of ten where it is logarithmic."""
+    """Return the vertical axis over the range `span`, which is in powers of ten where it is logarithmic."""
     powers = {} if measure.errs or not measure.log else {"exponentformat": "power"}
     return axis(measure.title, decades=measure.log, range=list(span), **powers)
 
@@ -207,6 +213,7 @@ def across(key: str, values: Sequence[float]) -> Trace:
     """Return the horizontal axis of a swept control; values: ascending, of which the ends set the range."""
     title = CHOICES[key].label
     low, high = values[0], values[-1]
+    # Pad both ends, so that marks there are drawn in full.
     if high / low < _LOG_FROM:
         pad = 0.04 * (high - low)
         return axis(title, range=[low - pad, high + pad])
@@ -230,6 +237,7 @@ def needed(
     names = [METHODS[name].title for name in ranked["method"]]
     low, high = float(grid[0]) / 10, float(grid[-1]) * 2  # a bar at the edge still has room for its number
     values = ranked["patients"].to_numpy()
+    # An interval without an upper end goes to the edge of the chart.
     top = np.minimum(ranked["high"].to_numpy(), high)
     labels = [
         f"{'≤ ' if state == 'at most' else ''}{text.patients(value)}"
@@ -248,6 +256,7 @@ def needed(
         "textangle": 0,
         "hovertemplate": "%{y}: %{text}<extra></extra>",
     }
+    # Methods that never reach the error have words in place of a bar, just inside the left edge.
     never_text = {"mode": "text", "text": ["not reached"] * len(never), "textposition": "middle right"}
     words = line(1, "not reached", style.GUESS, x=[1.15 * low] * len(never), y=never, hoverinfo="skip")
     bottom = axis("patients needed, n", type="log", range=[math.log10(low), math.log10(high)])
@@ -255,6 +264,7 @@ def needed(
     up = axis("", automargin=True, type="category", ticksuffix=" ")
     up |= {"categoryarray": [*never, *names], "range": [-0.6, rows - 0.4]}
     drawn = plain_figure([bars, words | never_text], bottom | ticks, up)
+    # Mark the patients that are set now by an upright line from the bottom of the chart to its top.
     here_line = {"type": "line", "x0": here, "x1": here, "yref": "paper", "y0": 0, "y1": 1, "layer": "above"}
     here_line["line"] = {"color": style.GUESS, "width": 1.5, "dash": "dash"}
     drawn["layout"] |= {"height": max(220, 110 + 34 * rows), "showlegend": False, "shapes": [here_line]}

@@ -38,12 +38,12 @@ def choose(settings: Settings) -> None:
     left, middle, right = widgets.beside("methods", [8, 2, 2])
     panel = settings["compare.panel"]
     with left:
-        widgets.choose_panel("compare.panel")
+        widgets.show_panel_pills("compare.panel")
     with middle:
         if panel == "needed":
-            widgets.choose("compare.target")
+            widgets.show_control("compare.target")
         elif panel != "frontier":
-            widgets.choose("compare.over")
+            widgets.show_control("compare.over")
     with right.popover(f"{len(used(settings))} of {len(METHODS)} methods", width="stretch"):
         _choose_methods(settings)
 
@@ -52,7 +52,7 @@ def _choose_methods(settings: Settings) -> None:
     """Show one box for all methods, of which each has a setting `use.<method>` of its own."""
     now = used(settings)
     st.multiselect(
-        *("Methods", order(list(METHODS)), now),
+        *("Methods", order(list(METHODS)), now),  # the box's label, its options, those chosen now
         format_func=lambda name: METHODS[name].title,
         placeholder="choose one or more",
         **editions.widget_arguments("methods compared", now, _keep_methods),
@@ -101,7 +101,10 @@ def _live_job(slot: str, recipe: Recipe, first: Recipe) -> sweep_jobs.Job:
 
 
 def progress(sweep: SweepSetting, jobs: dict[str, sweep_jobs.Job]) -> str:
-    """Return a sentence on how far the live methods are; empty when they are complete or there are none."""
+    """Return a sentence on how far the live methods are; empty when they are complete or there are none.
+
+    While the job still is that of one run of each method, the sentence says so.
+    """
     live = jobs.get(LIVE)
     if live is None or (live.recipe == sweep.live and not live.running):
         return ""
@@ -109,7 +112,10 @@ def progress(sweep: SweepSetting, jobs: dict[str, sweep_jobs.Job]) -> str:
 
 
 def show_heavy(slot: str, sweep: SweepSetting, jobs: dict[str, sweep_jobs.Job]) -> None:
-    """Show the progress of each heavy method that was asked for, and a button for each other one."""
+    """Show the progress of each heavy method that was asked for, and a button for each other one.
+
+    slot: the name under which the sweep's jobs are kept for this visitor; each heavy method has its own.
+    """
     for name, recipe in sweep.heavy.items():
         title, job_slot = METHODS[name].title, f"{slot} {name}"
         if name in jobs:
@@ -134,15 +140,16 @@ def choose_release(methods: Sequence[str]) -> str:
     """Show controls that choose a method and an epsilon, as a click on a point does; return the method."""
     left, right = st.columns(2)
     with right:
-        widgets.choose("compare.at")
+        widgets.show_control("compare.at")
     with left:
-        return str(widgets.choose_among("compare.release", methods))
+        return str(widgets.show_select_box("compare.release", methods))
 
 
 def keep_picked(point: dict[str, Any]) -> None:
-    """Set the release that is shown to the point of the frontier that was clicked.
+    """Set the release that is shown to the method and epsilon of the frontier's point that was clicked.
 
-    Clicks on other traces, such as a random guess, name no method and change nothing.
+    point: its trace's "uid", as "name", and its "x". Other traces, such as a random guess, name no method:
+    clicks on them change nothing.
     """
     if str(point["name"]) in METHODS:
         widgets.set_to("compare.release", str(point["name"]))

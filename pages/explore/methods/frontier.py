@@ -46,22 +46,22 @@ def hull(table: pd.DataFrame, measure: charts.ComparisonMeasure, methods: Sequen
             if measure.beats(y, guess):
                 points.setdefault((x, y), method)
     corners = []
-    # Where more is better, mirror the values to use the lower hull. near, far: the quantiles, best and worst.
-    sign, near, far = (-1, 2, 0) if measure.rises else (1, 0, 2)
+    # Where more is better, mirror the values to use the lower hull. good, bad: the index of the best and of
+    # the worst end of a method's interval, whose quantiles are 10, 50 and 90 %.
+    sign, good, bad = (-1, 2, 0) if measure.more_is_better else (1, 0, 2)
     for x, mirrored in lower_hull([(x, sign * y) for x, y in points], measure.log):
         y = sign * mirrored
-        best, here = points[x, y], charts.at_value(spreads, x)
-        level = frozenset(
-            name for name in here if name != best and sign * here[name][near] <= sign * here[best][far]
-        )
-        corners.append(Corner(best, x, y, level))
+        method, here = points[x, y], charts.at_value(spreads, x)
+        worst = sign * here[method][bad]
+        level = frozenset(name for name in here if name != method and sign * here[name][good] <= worst)
+        corners.append(Corner(method, x, y, level))
     return corners
 
 
 def _span(measure: charts.ComparisonMeasure, spreads: charts.Spreads) -> tuple[list[float], float]:
-    """Return the range of the vertical axis for these medians, and the value at its lower edge."""
+    """Return the range of the vertical axis for all medians and a guess, and the value at its lower edge."""
     medians = [value for _, (_, middle, _) in spreads.values() for value in middle]
-    return measure.span(medians, [measure.guess("epsilon", 1.0)])
+    return measure.span(medians, [measure.guess("epsilon", 1.0)])  # the same guess at every epsilon
 
 
 def figure(
@@ -73,11 +73,11 @@ def figure(
     "uid", which a click reports.
     """
     spreads = charts.spreads(table, measure, charts.order(methods), "epsilon")
-    reach, floor = _span(measure, spreads)
+    reach, floor = _span(measure, spreads)  # values below the axis are drawn on its edge, `floor`
     ends = sorted({*AXES["epsilon"], *table["epsilon"].astype(float)})
     shade = style.faded("#C58300", 0.8)
     x, y = [corner.epsilon for corner in corners], rounded([corner.error for corner in corners])
-    name = f"{'upper' if measure.rises else 'lower'} convex hull"
+    name = f"{'upper' if measure.more_is_better else 'lower'} convex hull"
     drawn = [line(1, name, shade, width=6, x=x, y=y, hoverinfo="skip", showlegend=True)]
     ring = marks(1, "release below", style.GUESS, "circle-open", 20, 2.5, hoverinfo="skip")
     for method, (x, (_, middle, _)) in spreads.items():
@@ -85,11 +85,11 @@ def figure(
         thin = {"color": style.faded(look.colour, 0.5), "dash": look.dash, "width": 1.2}
         more = {"line": thin, "uid": method, "hovertemplate": "ε = %{x}: %{y:.3~g}"}
         title = METHODS[method].title
-        drawn.append(marked_line(title, look, x, y, 10, **more, **charts.grouped(method)))
+        drawn.append(marked_line(title, look, x, y, size=10, **more, **charts.grouped(method)))
         if method == measure.settings["compare.release"]:
             here = [i for i, e in enumerate(x) if math.isclose(e, measure.settings["compare.at"])]
             ring |= {"x": [x[i] for i in here], "y": [y[i] for i in here]}
-    guess = rounded([measure.guess("epsilon", 1.0)] * len(ends))
+    guess = rounded([measure.guess("epsilon", 1.0)] * len(ends))  # the same at every epsilon
     random = line(1, "random guess", style.GUESS, "dot", x=ends, y=guess, showlegend=True, hoverinfo="skip")
     across, upward = charts.across("epsilon", ends), charts.upward(measure, reach)
     return plain_figure([*drawn, random, ring], across, upward)
@@ -98,12 +98,13 @@ def figure(
 def lower_hull(points: Sequence[tuple[float, float]], log_up: bool) -> list[tuple[float, float]]:
     """Return the corners of the lower convex hull, left to right, x on a log axis, y on a log or linear one.
 
-    The monotone chain of Andrew (1979), its lower half.
+    It is the lower half of the monotone chain of Andrew (1979). log_up: whether y is on a log axis.
     """
     lowest = dict(sorted(points, reverse=True))  # the lowest point of each x comes last, so it is kept
-    kept: list[tuple[float, float, float, float]] = []
+    kept: list[tuple[float, float, float, float]] = []  # a corner's place on the axes, and its x and y
     for x, y in sorted(lowest.items()):
         corner = (math.log(x), math.log(y) if log_up else y, x, y)
+        # A point from which the way to the next one does not turn left lies on or above the hull.
         while len(kept) > 1 and _turn(kept[-2], kept[-1], corner) <= 0:
             kept.pop()
         kept.append(corner)
@@ -111,7 +112,10 @@ def lower_hull(points: Sequence[tuple[float, float]], log_up: bool) -> list[tupl
 
 
 def _turn(a: Sequence[float], b: Sequence[float], c: Sequence[float]) -> float:
-    """Return whether the way from a over b to c turns left (positive), right (negative) or not (0)."""
+    """Return a positive number where the way from a over b to c turns left, a negative one for right, or 0.
+
+    Of each point the first two entries count, its place on the axes.
+    """
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
@@ -119,6 +123,7 @@ def off_hull(experiment: ExplorerExperiment, methods: Sequence[str]) -> dict[str
     """Return the methods that are left off the hull, each with the reason.
 
     They have no privacy, a weaker kind of guarantee, or a true epsilon above the one at which they are drawn.
+    So the hull has only methods that keep (epsilon, delta) as drawn.
     """
     reasons = {}
     for name in methods:

@@ -18,16 +18,16 @@ from pages.shared.charts import axis, line, marked_line, plain_figure, rounded, 
 
 _FILE = Path(__file__).parents[3] / "data" / "peers.json"
 _OURS = {"Analyze Gauss + sparse step": "analyze_gauss_sparse", "DPS-PCA": "dps_pca"}
-_PLAIN = "scikit-learn PCA, no privacy"
-_RIVAL = "OpenDP Gaussian + eigh"
-_PARTS = {  # what ours do better, each with the recipe that gives up this one and all before it
+_NO_PRIVACY = "scikit-learn PCA, no privacy"
+_BEST_PACKAGE = "OpenDP Gaussian + eigh"
+_GIVEN_UP = {  # what ours do better, each with the recipe that gives up this one and all before it
     "sparsity": "without sparsity",
     "noise that is alike in all directions": "without sparsity, mirrored noise",
-    "exact accounting": _RIVAL,
+    "exact accounting": _BEST_PACKAGE,
 }
 _LOOKS = {
-    _PLAIN: style.look("pca"),
-    _RIVAL: style.Look("#D55E00", "triangle-down", "dash"),
+    _NO_PRIVACY: style.look("pca"),
+    _BEST_PACKAGE: style.Look("#D55E00", "triangle-down", "dash"),
     "OpenDP PCA": style.Look("#CC79A7", "star", "dashdot"),
     "diffprivlib PCA": style.Look("#E69F00", "hexagon", "longdash"),
 } | {title: style.look(name) for title, name in _OURS.items()}
@@ -60,19 +60,19 @@ def stored() -> Measurement:
     try:
         record: dict[str, Any] = json.loads(_FILE.read_text(encoding="utf-8"))
         for name in ("epsilon", "delta", "k", "s"):
-            float(record["settings"][name])
+            float(record["settings"][name])  # raises where it is absent or no number
         measured = measurement(record)
-        whole = record["date"] and record["limit_seconds"] > 0 and dict(record["versions"])
-        whole = whole and {"sparse population", "breast_cancer"} <= set(measured.errors["population"])
+        complete = record["date"] and record["limit_seconds"] > 0 and dict(record["versions"])
+        complete = complete and {"sparse population", "breast_cancer"} <= set(measured.errors["population"])
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        whole = False
-    if not whole:
+        complete = False
+    if not complete:
         raise ValueError("data/peers.json cannot be read: restore it, or run make bench-peers")
     return measured
 
 
 def _rows(population: str, neighbours: str) -> pd.DataFrame:
-    """Return a population's rows under one relation, and those without privacy, which have no relation."""
+    """Return a population's rows under one neighbouring relation, and those without privacy."""
     rows = stored().errors
     return rows[(rows["population"] == population) & rows["neighbours"].isin(["", neighbours])]
 
@@ -89,7 +89,7 @@ def figure(neighbours: str) -> dict[str, Any]:
             for _, group in rows.groupby("n"):  # a gap between them: the error also depends on n
                 x += [*map(float, group["d"]), None]
                 y += [*rounded(group["error"].to_numpy()), None]
-            traces.append(marked_line(recipe, look, x, y, 8, hovertemplate="%{x}: %{y:.3~g}"))
+            traces.append(marked_line(recipe, look, x, y, size=8, hovertemplate="%{x}: %{y:.3~g}"))
     sizes = sorted(measured["d"].unique().tolist())
     guess = rounded([subspace_metrics.random_guess(d, k) for d in sizes])
     traces.append(line(1, "random guess", style.GUESS, "dot", x=sizes, y=guess, showlegend=True))
@@ -103,42 +103,47 @@ def figure(neighbours: str) -> dict[str, Any]:
 def finding(neighbours: str) -> str:
     """Return who errs least at the largest d, by how much, and which part of our method that is due to.
 
-    The factor between a package's error and ours is a product: each of `_PARTS` is given up in turn.
+    The factor between a package's error and ours is a product: each of `_GIVEN_UP` is given up in turn.
     """
     rows = _rows("sparse population", neighbours)
     d = int(rows["d"].max())
     error = rows[rows["d"] == d].set_index("recipe")["error"]
     ours = min(_OURS, key=lambda name: error[name])
-    rival, sparse = error.get(_RIVAL, float("nan")), next(iter(_OURS))
+    rival, sparse = error.get(_BEST_PACKAGE, float("nan")), next(iter(_OURS))
     start = (
         f"At {d} features **{ours}** errs {text.error(error[ours])}, "
-        f"PCA without privacy {text.error(error[_PLAIN])}"
+        f"PCA without privacy {text.error(error[_NO_PRIVACY])}"
     )
     if rival != rival:  # NaN: no answer within the time limit
-        return f"{start}; {_RIVAL} had no answer in {stored().record['limit_seconds']:.0f} s."
-    steps = [error[sparse], *(error[recipe] for recipe in _PARTS.values())]
-    parts = {part: after / before for part, before, after in zip(_PARTS, steps, steps[1:], strict=False)}
+        return f"{start}; {_BEST_PACKAGE} had no answer in {stored().record['limit_seconds']:.0f} s."
+    # From ours, `sparse`, to the package: each next recipe gives up one more part.
+    steps = [error[sparse], *(error[recipe] for recipe in _GIVEN_UP.values())]
+    parts = {part: after / before for part, before, after in zip(_GIVEN_UP, steps, steps[1:], strict=False)}
     factors = ", ".join(f"{part} {factor:.2f}" for part, factor in parts.items())
     return (
-        f"{start} and the best that a package gives, {_RIVAL}, {text.error(rival)}. That is "
+        f"{start} and the best that a package gives, {_BEST_PACKAGE}, {text.error(rival)}. That is "
         f"{rival / error[sparse]:.2f} times as much. Three factors multiply to this: {factors}. Most is due "
         f"to {max(parts, key=lambda part: parts[part])}. {_finding_on_table(neighbours)}"
     )
 
 
 def _finding_on_table(neighbours: str) -> str:
-    """Return the errors on the real table, where no sparsity is known to hold."""
+    """Return the errors on the real table, where no sparsity is known to hold.
+
+    Of our methods it names the one with the sparse step and the one without.
+    """
     rows = _rows("breast_cancer", neighbours)
     error = rows[rows["neighbours"] == neighbours].set_index("recipe")["error"]
     d, n = int(rows["d"].iloc[0]), int(rows["n"].iloc[0])
-    shown = {name: error[name] for name in (next(iter(_OURS)), "without sparsity", _RIVAL)}
+    shown = {name: error[name] for name in (next(iter(_OURS)), "without sparsity", _BEST_PACKAGE)}
+    # An error that does not equal itself is NaN: no answer, so it is left out.
     errors = ", ".join(f"{name} {text.error(value)}" for name, value in shown.items() if value == value)
     guess = text.error(subspace_metrics.random_guess(d, stored().record["settings"]["k"]))
     return f"On the breast cancer table, {n} patients: {errors}, a random guess {guess}."
 
 
 def notes(neighbours: str) -> str:
-    """Return what was run, what had no answer, when, and with which versions."""
+    """Return what was run, what had no answer within the time limit, when, and with which versions."""
     record, rows = stored()
     setting, versions = record["settings"], record["versions"]
     parts = [

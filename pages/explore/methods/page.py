@@ -26,7 +26,10 @@ if note:
 
 
 def render() -> None:
-    """Show the chosen panel of what has been measured so far; called again while more comes."""
+    """Show the chosen panel of what has been measured so far; called again while more comes.
+
+    Below it, in `below`, stand the heavy methods: the progress of each, or its button.
+    """
     # A click ran this part alone; the release below it belongs to the whole page.
     if st.session_state.pop(controls.PICKED_POINT, False):
         st.rerun()

@@ -24,7 +24,7 @@ from pages.shared.text import duration, short
 
 _AT_ONCE_SECONDS = 1.0  # a run that takes longer is made only when its button is pressed
 # Pixels of a column. Without them a column would keep its first width, that of a dash for "not yet measured".
-_NUMBER, _CHANCE = 78, 100
+_NUMBER_WIDTH, _CHANCE_WIDTH = 78, 100
 
 
 def _show(
@@ -46,19 +46,22 @@ def _show(
     widgets.headline(finding, "epsilon", "n")
     recipes = sweeps.measured(runs.sweep, set(runs.table["method"]))
     take_along.show(
-        *(figure, *names, text.TITLE),
+        *(figure, *names, text.TITLE),  # the figure, its key, its files' name, the title above it
         says=finding,
         table=lambda: runs.table,
         code=lambda: FigureRecipe(f"sweeps.{code}", {"recipes": recipes} | values),
-        recipe=lambda: recipes[0] if len(recipes) == 1 else None,
+        recipe=lambda: recipes[0] if len(recipes) == 1 else None,  # the menu has a place for one recipe
         **more,
     )
     st.caption(caption)
     return st.container()
 
 
-def _drawn(runs: charts.SweepRuns) -> dict[str, Any]:
-    """Return the arguments of the table of a figure whose x axis is what is swept."""
+def _table_arguments(runs: charts.SweepRuns) -> dict[str, Any]:
+    """Return the arguments of the table behind a figure whose x axis is what is swept.
+
+    They are the swept setting, the column of values, k, and the unit on screen.
+    """
     measure, k = runs.measure, runs.measure.results.experiment.k
     return {"over": runs.sweep.over, "column": measure.column, "k": k, "metric": measure.metric}
 
@@ -72,15 +75,16 @@ def against(runs: charts.SweepRuns) -> DeltaGenerator:
     notes = (text.drawn(measure, sweep), *left_out, failures, runs.progress)
     caption = ". ".join(note.rstrip(".") for note in notes if note) + "."
     names = ("methods figure", f"dppca-{measure.panel}")
-    below = _show(runs, finding, charts.against(runs), caption, names, "against", _drawn(runs))
+    below = _show(runs, finding, charts.against(runs), caption, names, "against", _table_arguments(runs))
     facts = text.facts(runs)
     st.markdown("**The same methods at the current setting**")
     column = st.column_config
+    # Only short headings fit the width of a number.
     columns: dict[str, Any] = {
-        name: column.NumberColumn(format="%.3g", width=_NUMBER if len(name) < 10 else None)
+        name: column.NumberColumn(format="%.3g", width=_NUMBER_WIDTH if len(name) < 10 else None)
         for name in facts.select_dtypes("float")
     }
-    columns["predicted"] = column.TextColumn(width=_CHANCE)
+    columns["predicted"] = column.TextColumn(width=_CHANCE_WIDTH)
     columns["method"] = column.TextColumn(pinned=True)
     columns["guarantee"] = column.TextColumn(width="medium")
     st.dataframe(facts, hide_index=True, height="content", column_config=columns)
@@ -97,6 +101,7 @@ def needed(runs: charts.SweepRuns) -> DeltaGenerator:
     target = measure.settings["compare.target"]
     # The table has ||sin Theta||, and the target may be set for another multiple of it.
     values = {"target": target / factor(measure.settings), "seed": measure.results.experiment.seed}
+    # Keep the rows of methods ("label") that have runs at every number of patients.
     complete = table.groupby("label")["n"].transform("nunique") == len(sweep.values)
     estimates = patients_needed(table[complete], **values)
     figure = charts.needed(estimates, measure, sweep.values, len(methods))
@@ -115,7 +120,7 @@ def frontier(runs: charts.SweepRuns) -> DeltaGenerator:
     finding = text.frontier(hull)
     caption = f"{text.FRONTIER_HELP} {text.off_hull(off)} {text.no_energy(measure.settings)}{progress}"
     names, pick = ("frontier figure", "dppca-frontier"), {"on_pick": controls.keep_picked}
-    return _show(runs, finding, figure, caption, names, "against", _drawn(runs), **pick)
+    return _show(runs, finding, figure, caption, names, "against", _table_arguments(runs), **pick)
 
 
 def release(measure: charts.ComparisonMeasure, name: str) -> None:
@@ -130,10 +135,11 @@ def release(measure: charts.ComparisonMeasure, name: str) -> None:
     if about > _AT_ONCE_SECONDS and not st.button(label, key="draw release"):
         return
     try:
-        estimate = results.estimate(name, epsilon, 0)
+        estimate = results.estimate(name, epsilon, 0)  # repeat 0, the first run
     except ValueError as reason:
         st.info(f"{title} has no release here: {reason}.")
         return
+    # The errors are computed for several runs at once: here for a stack of one, (1, d, k).
     metric, truth, bases = error_unit(measure.settings), results.truth.basis, estimate.basis[None]
     errors = subspace_metrics.sin_thetas(bases, truth), subspace_metrics.largest_angles(bases, truth)
     error = value_text(metric, float(runs_in_unit(metric, *errors, experiment.k)[0]))

@@ -53,15 +53,16 @@ class Curves(screen.CombinedStore):
         grid = {"epsilon": _LOSSES, "n": _PATIENTS}[self.key]
         least = settings["providers"] if self.key == "n" else 0  # each hospital has at least one patient
         self.values = sorted({settings[self.key], *(value for value in grid if value >= least)})
-        moved = [catalogue.reconcile(settings | {self.key: value}, self.key)[0] for value in self.values]
-        self.points = [to_experiment.about_shown(each) for each in moved]
+        # At another value other settings may be impossible: they are changed to the nearest possible ones.
+        along = [catalogue.reconcile(settings | {self.key: value}, self.key)[0] for value in self.values]
+        self.points = [to_experiment.about_shown(each) for each in along]
         self.stores = [cache.results(experiment) for experiment, _ in self.points]
         self.here = self.values.index(settings[self.key])
 
     @property
     def methods(self) -> list[str]:
         """Return the methods recommended at any of the points, and those without privacy, each once."""
-        return list(dict.fromkeys(name for point in self.points for name in trusts.shown(*point)))
+        return list(dict.fromkeys(name for point in self.points for name in trusts.methods_shown(*point)))
 
     def wanted(self) -> Iterator[tuple[Any, ...]]:
         """Return all cells in the order in which to measure them.
@@ -73,7 +74,7 @@ class Curves(screen.CombinedStore):
         for repeats in (1, _FEW, self.settings["repeats"]):
             for i in order:
                 experiment, epsilon = self.points[i]
-                for name in trusts.shown(experiment, epsilon):
+                for name in trusts.methods_shown(experiment, epsilon):
                     few = min(repeats, self.stores[i].repeats_of(name))
                     yield from ((i, name, epsilon, r) for r in range(few))
 
@@ -89,12 +90,13 @@ class Curves(screen.CombinedStore):
 
         each: the shares at all points, in their order.
         """
-        k, result = self.points[0][0].k, {}
+        k, result = self.points[0][0].k, {}  # the same k at all points
         for trust in rows.LOOKS:
-            errors = np.sqrt([k * max(1 - shares.under(trust).share / 100, 0) for shares in each])
+            errors = np.sqrt([k * max(1 - shares.row_of_trust(trust).share / 100, 0) for shares in each])
             target = math.sqrt(k * (1 - plain_text.WANTED / 100))
             measured = bool(np.isfinite(errors).any())
             values = np.array(self.values, dtype=float)
+            # `last_fall` takes several rows of errors: here a single one.
             result[trust] = float(last_fall(values, errors[None], target)[0]) if measured else math.nan
         return result
 
@@ -114,10 +116,10 @@ def figure(curves: Curves, each: list[rows.Shares]) -> dict[str, Any]:
     x = [float(value) for value in curves.values]
     drawn: list[Trace] = []
     for trust, look in rows.LOOKS.items():
-        spreads = np.array([shares.under(trust).spread for shares in each]).T
+        spreads = np.array([shares.row_of_trust(trust).spread for shares in each]).T
         low, middle, high = map(rounded, spreads)
         drawn.append(marked_line(phrases.ROWS[trust], look, x, middle, hovertemplate="%{x:,}: %{y:.4~g} %"))
-        if trust == curves.trust:
+        if trust == curves.trust:  # stands out: it has a thicker line and the only band, behind all lines
             drawn[-1]["line"]["width"] = 4
             drawn[:0] = band(1, phrases.ROWS[trust], look.colour, x, low, high)
     unprotected, guesses = rounded([s.unprotected for s in each]), rounded([s.guess for s in each])
@@ -141,7 +143,7 @@ def _across(key: str, x: list[float]) -> Trace:
 
 
 def render() -> None:
-    """Show the page."""
+    """Show the methods page in plain view: the curves, the rows at the current setting, and the fold."""
     settings = widgets.head(plain_text.TITLE, plain_text.QUESTION) | rows.ADVISED
     curves, table = Curves(settings), TABLES.get(settings["data"])
     experiment, epsilon = curves.points[curves.here]
@@ -156,7 +158,7 @@ def render() -> None:
         widgets.headline(headline, "epsilon", "n")
         st.markdown(plain_text.others(needed, curves.trust, curves.key, ends))
         take_along.show(
-            *(figure(curves, each), "curves figure", "dppca-trusts", plain_text.TITLE),
+            *(figure(curves, each), "curves figure", "dppca-trusts", plain_text.TITLE),  # key, files, title
             says=headline,
             code=curves.code,
             recipe=curves.recipe,
@@ -167,7 +169,7 @@ def render() -> None:
         screen.bars(
             *(shares, "rows", phrases.TITLE),
             table=curves.stores[curves.here].table,
-            code=lambda: screen.code([(experiment, epsilon)], trusts.shown(experiment, epsilon)),
+            code=lambda: screen.code([(experiment, epsilon)], trusts.methods_shown(experiment, epsilon)),
         )
 
     curves.show(panels)

@@ -22,7 +22,7 @@ TRY = (
     "Others do not."
 )
 TRY_TABLE = "**Try this:** raise *Patterns to find*. More patterns need more privacy loss: less protection."
-_IF = {
+_UNDER_TRUST = {  # by trust: the clause that names it
     "untrusted server": "if nobody is trusted",
     "secure aggregation": "with sealed sums",
     "central": "if all trust one place",
@@ -36,10 +36,10 @@ def here(n: int, epsilon: float, table: str) -> str:
 
 
 def amount(value: float, key: str, least: float, most: float) -> str:
-    """Return how much is needed, in words.
+    """Return how much of what varies is needed, in words.
 
-    value: infinite where the most measured is too little, NaN before anything is. least, most: the ends of
-    what was measured; at the least already enough, fewer might do as well.
+    value: infinite where the most measured is too little, NaN before anything is. key: what varies, "n" or
+    "epsilon". least, most: the ends of what was measured; if the least is already enough, fewer might do.
     """
     shown = (lambda number: f"{number:.2g}") if key == "epsilon" else text.patients
     if math.isnan(value):
@@ -50,7 +50,10 @@ def amount(value: float, key: str, least: float, most: float) -> str:
 
 
 def _much(value: float, key: str, ends: tuple[float, float]) -> str:
-    """Return `amount` with its noun; of epsilon, more than the most measured means too little protection."""
+    """Return how much is needed with its noun: patients or privacy loss; arguments as in `amount`.
+
+    Of epsilon, more than the most measured means too little protection.
+    """
     if key == "epsilon" and math.isinf(value):
         return f"less protection than a privacy loss of {ends[1]:.2g} gives"
     shown = amount(value, key, *ends)
@@ -61,15 +64,15 @@ def headline(needed: Mapping[str, float], trust: str, key: str, ends: tuple[floa
     """Return how much hospitals need under the chosen trust, and how much if all trusted one place."""
     if math.isnan(needed[trust]):
         return text.MEASURING
-    much, least = (_much(needed[each], key, ends) for each in (trust, "central"))
+    much, central = (_much(needed[each], key, ends) for each in (trust, "central"))
     goal, who = f"To recover {WANTED:.0f} % of the pattern, hospitals", phrases.WHO[trust]
-    if trust == "central" or much == least or math.isnan(needed["central"]):
+    if trust == "central" or much == central or math.isnan(needed["central"]):
         return f"{goal} {who} need {much}."
-    return f"{goal} {who} need {much}. With one trusted place they need {least}."
+    return f"{goal} {who} need {much}. With one trusted place they need {central}."
 
 
 def others(needed: Mapping[str, float], trust: str, key: str, ends: tuple[float, float]) -> str:
     """Return how much hospitals need under the trusts that the headline leaves out."""
     left = [each for each in needed if each not in (trust, "central") and not math.isnan(needed[each])]
-    parts = [f"{_IF[each]}, they need {_much(needed[each], key, ends)}" for each in left]
+    parts = [f"{_UNDER_TRUST[each]}, they need {_much(needed[each], key, ends)}" for each in left]
     return " ".join(f"{part[0].upper()}{part[1:]}." for part in parts)

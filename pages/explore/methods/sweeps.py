@@ -55,7 +55,7 @@ class SweepSetting(NamedTuple):
 def recipe(
     experiment: ExplorerExperiment, epsilon: float, methods: Sequence[str], along: Axis, repeats: int
 ) -> Recipe:
-    """Return the experiment as a recipe of these methods along an axis.
+    """Return the experiment as a recipe of these methods along an axis, with so many repeats.
 
     The field of what is swept gets a fixed value, not the current setting's: so moving its control gives the
     same recipe, whose rows are reused.
@@ -68,10 +68,10 @@ def recipe(
     fields = {"k": experiment.k, "population": population, "repeats": repeats}
     support = () if experiment.table else ("support",)
     fields["metrics"] = ("sin", "angle", *(("energy",) if experiment.energy else ()), *support)
-    unswept = {"n": None, "k": None, "delta": 1e-5, "providers": 1}
-    fields |= {name: value for name, value in unswept.items() if name == along.name}
-    at = 1.0 if along.name == "epsilon" else epsilon
-    return to_experiment.recipe(experiment, at, methods, along, **fields)
+    fixed = {"n": None, "k": None, "delta": 1e-5, "providers": 1}
+    fields |= {name: value for name, value in fixed.items() if name == along.name}
+    fixed_epsilon = 1.0 if along.name == "epsilon" else epsilon
+    return to_experiment.recipe(experiment, fixed_epsilon, methods, along, **fields)
 
 
 def for_panel(
@@ -103,7 +103,7 @@ def _split(
     """Put heavy methods into recipes of their own, and the others into one.
 
     The heavy have `_FEWEST` repeats. The live have as many as fit into LIVE_SECONDS by estimate, but no fewer
-    than that and no more than `most`.
+    than that and no more than `most`. axis: what is swept.
     """
     experiment, epsilon = results.experiment, settings["epsilon"]
     fewest = min(experiment.repeats, _FEWEST)
@@ -133,6 +133,7 @@ def first_run(sweep: SweepSetting) -> Recipe:
 
     It is measured before all others where those take long.
     """
+    # The nearest by ratio, since most settings are swept in equal ratios.
     near = min(sweep.values, key=lambda value: abs(float(value) / float(sweep.here) - 1))
     return replace(sweep.live, swept=(Axis(sweep.live.names[0], (near,)),), repeats=1)
 

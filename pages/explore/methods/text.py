@@ -61,6 +61,7 @@ _NEEDS_ALONE = {"local_pca": "one hospital's own patients"}
 def needs(name: str) -> str:
     """Return what a method needs: trust in somebody, and choices or rounds that its parameters stand for."""
     method = METHODS[name]
+    # What it uses of the experiment's settings, and parameters of its own.
     used = {*method.uses, *(signature(method.fit).parameters if method.private else ())}
     options = [words for use, words in _NEEDS.items() if use in used]
     return "; ".join([_NEEDS_ALONE.get(name, _TRUSTS[method.trust][1]), *options])
@@ -85,8 +86,12 @@ def compared(measure: ComparisonMeasure, values: Mapping[str, Array], key: str, 
 
 
 def _least_error(measure: ComparisonMeasure, errors: Mapping[str, Array], key: str, here: Value) -> str:
-    """Return who errs least, among methods of one trust and one guarantee; arguments as in `compared`."""
+    """Return which method errs least among those of one trust and one guarantee, for each such kind.
+
+    errors: 10, 50 and 90 % of each method, `values` in `compared`; the other arguments are as there.
+    """
     experiment = measure.results.experiment
+    # Only methods of one kind can be ranked: the same trust, and the same guarantee.
     kinds: dict[tuple[str, str], dict[str, Array]] = {}
     for name, error in errors.items():
         kind = METHODS[name].trust, METHODS[name].guarantee_at(experiment.k)
@@ -95,6 +100,7 @@ def _least_error(measure: ComparisonMeasure, errors: Mapping[str, Array], key: s
     parts = []
     for trust, guarantee in sorted(kinds, key=lambda kind: list(_TRUSTS).index(kind[0])):
         equals = kinds[trust, guarantee]
+        # The guarantee is named only where methods of this trust have several.
         promise = f" and are {text.GUARANTEES[guarantee]}" if trusts.count(trust) > 1 else ""
         if len(equals) > 1:
             parts.append(f"{_TRUSTS[trust][0]}{promise}, {_winner(equals, guess, measure)}")
@@ -117,22 +123,27 @@ def _winner(errors: Mapping[str, Array], guess: float, measure: ComparisonMeasur
     errors: 10, 50 and 90 % over the runs of each. The clause says whether the two intervals overlap, or that
     none is a tenth better than a guess.
     """
-    ranked = sorted(errors, key=lambda name: float(errors[name][1]), reverse=measure.rises)
+    ranked = sorted(errors, key=lambda name: float(errors[name][1]), reverse=measure.more_is_better)
     (best, first), (second, runner_up) = ((METHODS[name].title, errors[name]) for name in ranked[:2])
     if not measure.beats(float(first[1]), guess):
         return "none is a tenth better than a random guess"
     values = f"({measure.text(first[1])}, next {second} {measure.text(runner_up[1])})"
-    if not (first[0] > runner_up[2] if measure.rises else first[2] < runner_up[0]):
+    # They overlap unless even the worse end of the better one's interval beats the other's better end.
+    if not (first[0] > runner_up[2] if measure.more_is_better else first[2] < runner_up[0]):
         return f"{best} leads within the spread of the runs {values}"
     return f"{best} {_BEST.get(measure.metric, 'errs least')} {values}"
 
 
 def _least_cost(measure: ComparisonMeasure, costs: Mapping[str, Array]) -> str:
-    """Return which method takes the least and the most time, or sends the least and the most bytes."""
+    """Return which method takes the least and the most time, or sends the least and the most bytes.
+
+    costs: 10, 50 and 90 % over the runs of each method; the median is compared.
+    """
     if len(costs) < 2:
         return ": one method, nothing to compare."
     ranked = sorted(costs, key=lambda name: float(costs[name][1]))
     least, most = (
+        # The verb is the last word of the quantity: "a fit takes", "a hospital sends".
         (f"{METHODS[name].title} {measure.quantity.split()[-1]}", measure.text(float(costs[name][1])))
         for name in (ranked[0], ranked[-1])
     )
@@ -141,7 +152,7 @@ def _least_cost(measure: ComparisonMeasure, costs: Mapping[str, Array]) -> str:
 
 
 def note(sweep: SweepSetting | None, methods: Sequence[str], settings: Settings) -> str:
-    """Return why nothing is swept, or another setting than asked for; empty where all is as set."""
+    """Return why nothing is swept, or why another setting than asked for; empty where all is as set."""
     if not methods:
         return "Choose at least one method."
     if sweep is None:
@@ -161,7 +172,7 @@ def facts(runs: SweepRuns) -> pd.DataFrame:
     columns = [ComparisonMeasure(measure.results, settings, panel) for panel in ("error", "time", "bytes")]
     errors, times, sizes = map(runs.here, columns)
     here = np.isclose(table[sweep.over].to_numpy(dtype=float), float(sweep.here), rtol=1e-9)
-    lines, error = [], columns[0]
+    lines, error = [], columns[0]  # the measure of errors
     for name in methods:
         method = METHODS[name]
         rows = table[here & (table["method"] == name)]
@@ -172,12 +183,13 @@ def facts(runs: SweepRuns) -> pd.DataFrame:
             "10 %": low,
             "90 %": high,
             **_theory(measure, rows, name),
-            "time (ms)": times.get(name, missing)[1],
+            "time (ms)": times.get(name, missing)[1],  # the median, as in the next
             "sent (kB)": sizes.get(name, missing)[1] / 1e3,
             "whom it trusts": text.TRUST_TITLES[method.trust].lower(),
             "guarantee": text.guarantee(method.guarantee_at(experiment.k)),
             "what it needs": needs(name),
         }
+        # The epsilon that its noise truly gives, where that is another than the one set.
         true = other_epsilon(experiment, name, settings["epsilon"]) or np.nan
         lines.append(row | {"true ε": true, "source": method.reference})
     return pd.DataFrame(lines)
@@ -204,7 +216,7 @@ def _theory(measure: ComparisonMeasure, rows: pd.DataFrame, name: str) -> dict[s
 
 
 def runs(sweep: SweepSetting | None) -> str:
-    """Return how often each method was run at each value."""
+    """Return how often each method was run at each value; the live ones may have more runs than the heavy."""
     if sweep is None:
         return ""
     times = sorted({recipe.repeats for recipe in (sweep.live, *sweep.heavy.values()) if recipe is not None})
@@ -213,7 +225,7 @@ def runs(sweep: SweepSetting | None) -> str:
 
 
 def drawn(measure: ComparisonMeasure, sweep: SweepSetting) -> str:
-    """Return what lines and bands of the panel show."""
+    """Return what lines and bands of the panel of this measure show."""
     if measure.panel == "bytes":
         return "What a hospital sends in all rounds together: the same in every run"
     where = ", timed on this server while others run" if measure.panel == "time" else ""
@@ -236,6 +248,7 @@ def needed(estimates: pd.DataFrame, wanted: str) -> str:
     reached = estimates[np.isfinite(estimates["patients"])].sort_values("patients")
     parts = []
     for trust, (words, _) in _TRUSTS.items():
+        # They are sorted, so the first needs the fewest patients.
         equals = [row for row in reached.itertuples() if METHODS[row.method].trust == trust]
         if equals:
             most = "at most " if equals[0].state == "at most" else ""
@@ -292,7 +305,10 @@ def notes(results: Results, methods: Sequence[str], settings: Settings) -> str:
 
 
 def frontier(corners: Sequence[Corner]) -> str:
-    """Return which methods the hull runs through, from strict to loose privacy."""
+    """Return which methods the hull runs through, from strict to loose privacy; corners: of the hull.
+
+    Each method is named with its range of epsilon and with those that do as well over all of that range.
+    """
     if not corners:
         return "None of these methods beats a random guess by a tenth, so there is no frontier."
     parts, held = [], list(corners[:1])
@@ -321,7 +337,7 @@ def recommended(experiment: ExplorerExperiment, epsilon: float, trusted: str) ->
 
     The line of the trust that is set comes first, in bold. trusted: that trust.
     """
-    declared = text.declared(trusts.signal(experiment))
+    declared = text.declared_signal(trusts.signal(experiment))
     lines = [f"Recommended under each trust, from public numbers and {declared}:"]
     for trust in sorted(TRUSTS, key=lambda trust: trust != trusted):
         reason = trusts.recommended(experiment, epsilon, trust).reason
@@ -332,7 +348,7 @@ def recommended(experiment: ExplorerExperiment, epsilon: float, trusted: str) ->
 
 def off_hull(reasons: Mapping[str, str]) -> str:
     """Return which methods the hull leaves off, and why; reasons: by method."""
-    titles = text.by_value({METHODS[name].title: reason for name, reason in reasons.items()})
+    titles = text.names_by_value({METHODS[name].title: reason for name, reason in reasons.items()})
     parts = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in titles.items())
     return f"Not counted on the hull: {parts}." if parts else ""
 

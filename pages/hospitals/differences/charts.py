@@ -31,8 +31,8 @@ OUTCOMES = {
     "same": ("#7A8793", "dot", "about the same"),
     "nothing": ("#7A8793", "dot", "no better than guessing either way"),
 }
-_LINE, _CELL = 46, 38  # pixels of a hospital's line, of a measurement's
-_TITLE, _ENTRY = 58, 21  # of an axis title, of a legend's line
+_NAME_HEIGHT, _CELL_HEIGHT = 46, 38  # pixels of a line with a name, of one with a measurement's cells
+_AXIS_TITLE_HEIGHT, _ENTRY_HEIGHT = 58, 21  # pixels; of a line of the legend
 
 
 def _error_axis(view: SiteView, lows: list[float]) -> tuple[float, Trace]:
@@ -50,18 +50,19 @@ def against_strength(view: SiteView) -> Trace:
     A thick line with a band of 10 to 90 % is private; a thin dotted one is the same analysis without privacy.
     """
     strengths = view.results.strengths(view.strength)
-    errors = {at: view.common(at) for at in strengths}
+    errors = {at: view.joint_errors(at) for at in strengths}
     kinds = view.recipe.kinds
+    # By kind the points of its lines: strength, spread of the private error, median without privacy.
     curves = {kind: [(at, *errors[at][kind]) for at in strengths if kind in errors[at]] for kind in kinds}
-    lows = [min(spread[0], plain) for curve in curves.values() for _, spread, plain in curve]
+    lows = [min(spread[0], plain) for curve in curves.values() for _at, spread, plain in curve]
     floor, scale = _error_axis(view, lows)  # what is below the axis is drawn on its edge
     bands: list[Trace] = []
     lines: list[Trace] = []
     for kind, curve in curves.items():
-        look, title, at = KIND_LOOKS[kind], KIND_TITLES[kind], [at for at, _, _ in curve]
-        spreads = np.array([spread for _, spread, _ in curve]).reshape(-1, 3).T
+        look, title, at = KIND_LOOKS[kind], KIND_TITLES[kind], [at for at, *_ in curve]
+        spreads = np.array([spread for _at, spread, _plain in curve]).reshape(-1, 3).T
         low, middle, high = (rounded(values) for values in np.maximum(spreads, floor))
-        plain = rounded(np.maximum([plain for _, _, plain in curve], floor))
+        plain = rounded(np.maximum([plain for *_, plain in curve], floor))
         bands += [edge | {"legendgroup": kind} for edge in band(1, title, look.colour, at, low, high)]
         thin = {"color": look.colour, "dash": "dot", "width": 1.2}
         shared = {"legendgroup": kind, "hovertemplate": "%{x}: %{y:.3~g}"}
@@ -70,12 +71,12 @@ def against_strength(view: SiteView) -> Trace:
             line(1, f"{title}, no privacy", look.colour, x=at, y=plain, line=thin, **shared),
         ]
     # Plotly gives the range of a logarithmic axis in powers of ten.
-    edge = [10**v for v in scale["range"]] if scale["type"] == "log" else scale["range"]
-    ends, here = [0.0, strengths[-1]], [view.strength] * 2
+    error_range = [10**v for v in scale["range"]] if scale["type"] == "log" else scale["range"]
+    ends, now = [0.0, strengths[-1]], [view.strength] * 2
     lines += [
         line(1, "dotted, thin: without privacy", style.GUESS, "dot", x=[None], y=[None], showlegend=True),
         line(1, "random guess", style.GUESS, "longdashdot", x=ends, y=[view.guess] * 2, showlegend=True),
-        line(1, "this setting", "#000000", x=here, y=edge, meta="text-colour", hoverinfo="skip"),
+        line(1, "this setting", "#000000", x=now, y=error_range, meta="text-colour", hoverinfo="skip"),
     ]
     xaxis = axis("site effects, 0 = none (synthetic patients)", range=[-0.06, ends[1] + 0.06])
     return _figure([*bands, *lines], xaxis, axis(f"{view.error_title}, common directions") | scale, 320)
@@ -93,14 +94,15 @@ def by_kind(view: SiteView) -> Trace:
 
     For the real table, whose hospitals differ as they do, so that there is no strength to draw over.
     """
-    spreads = {kind: spread for kind, (spread, _) in view.common(view.strength).items()}
+    spreads = {kind: spread for kind, (spread, _plain) in view.joint_errors(view.strength).items()}
     floor, scale = _error_axis(view, [float(spread[0]) for spread in spreads.values()])
     names = {kind: _broken(KIND_TITLES[kind]) for kind in view.recipe.kinds}  # also those without any answer
     dots = []
     for kind, spread in spreads.items():
-        colour, symbol, _ = KIND_LOOKS[kind]
+        colour, symbol, _dash = KIND_LOOKS[kind]
         marker = {"symbol": symbol, "size": 12, "color": colour}
-        drawn = _dots(KIND_TITLES[kind], np.maximum(spread, floor).reshape(3, 1), colour, 2, marker=marker)
+        as_column = np.maximum(spread, floor).reshape(3, 1)  # as of a single hospital
+        drawn = _dots(KIND_TITLES[kind], as_column, colour, thick=2, marker=marker)
         dots.append(drawn | {"y": [names[kind]], "hovertemplate": "%{y}: %{x:.3~g}"})
     return _figure_of_names(dots, axis(view.error_title) | scale, list(names.values()), view.guess)
 
@@ -116,7 +118,7 @@ def joining(view: SiteView) -> Trace:
     if alone is None or joined is None:
         return _figure_of_names([], axis(view.title), names)
     plain = view.without_privacy()
-    floor, scale = 0.0, {"range": [0.0, 1.03]}
+    floor, scale = 0.0, {"range": [0.0, 1.03]}  # of captured energy, a share
     if not view.energy:
         floor, scale = _error_axis(view, [float(values.min()) for values in (alone, joined, plain)])
     alone, joined = np.maximum(alone, floor), np.maximum(joined, floor)
@@ -126,13 +128,14 @@ def joining(view: SiteView) -> Trace:
     for i, (name, outcome) in enumerate(zip(names, outcomes, strict=True)):
         colour, dash, label = OUTCOMES[outcome]
         thick = {"color": colour, "dash": dash, "width": 4}
-        bar = line(1, label, colour, x=rounded([alone[1, i], joined[1, i]]), y=[name] * 2, line=thick)
+        medians = [alone[1, i], joined[1, i]]  # of the three quantiles, the one at 1
+        bar = line(1, label, colour, x=rounded(medians), y=[name] * 2, line=thick)
         bar |= {"hoverinfo": "skip", "legendgroup": outcome, "showlegend": outcome not in outcomes[:i]}
         traces.append(bar)
     shared = {"y": names, "showlegend": True}
     for what, spread, symbol in (("alone", alone, "circle-open"), ("joined", joined, "circle")):
         marker = {"symbol": symbol, "size": 12, "color": colours, "line": {"width": 2, "color": colours}}
-        dots = _dots(what, spread, style.GUESS, 1, marker=marker, **shared)
+        dots = _dots(what, spread, style.GUESS, thick=1, marker=marker, **shared)
         traces.append(dots | {"hovertemplate": f"%{{y}}, {what}: %{{x:.3~g}}"})
     if not view.plain_is_truth:
         bars = {"symbol": "line-ns", "size": 15, "line": {"width": 2.5, "color": style.GUESS}}
@@ -148,7 +151,7 @@ def missing() -> Trace:
     """Draw the share of each hospital's patients without a measurement. Not private: counted from rows."""
     absent = heart_disease.absent()
     hospitals, keys = list(absent), list(heart_disease.MEASUREMENTS)
-    across = [_broken(hospital, 9) for hospital in hospitals]
+    across = [_broken(hospital, width=9) for hospital in hospitals]
     down = [heart_disease.MEASUREMENTS[key] for key in keys]
     grid = {
         "type": "heatmap",
@@ -173,14 +176,14 @@ def missing() -> Trace:
         legend_at=0,
         xaxis=axis("", side="top") | axes,
         yaxis=axis("", autorange="reversed", automargin=True, ticksuffix=" ") | axes,
-        height=_CELL * len(keys) + 48,
+        height=_CELL_HEIGHT * len(keys) + 48,
         margin={"l": 62, "r": 12, "t": 40, "b": 8},
         showlegend=False,
     )
 
 
 def _absent(absent: heart_disease.Absent) -> str:
-    """Return a cell's text: the share of patients without a value, and how many of them have 0 recorded."""
+    """Return a cell's text: the share of patients without a value, and of those with 0 recorded instead."""
     if absent.share == 0:
         return ""
     label = f"{absent.share:.0%}" if absent.share >= 0.01 else "< 1%"
@@ -201,10 +204,10 @@ def _figure_of_names(
     order = {"categoryorder": "array", "categoryarray": names, "range": [len(names) - 0.4, -0.6]}
     yaxis = axis("", type="category", automargin=True, ticksuffix=" ") | order
     if guess is None:
-        return _figure(traces, xaxis, yaxis, _LINE * len(names))
+        return _figure(traces, xaxis, yaxis, _NAME_HEIGHT * len(names))
     ends = {"x": [guess] * 2, "y": [names[0], names[-1]], "showlegend": True}
     across = line(1, "random guess", style.GUESS, "longdashdot", **ends)
-    return _figure([*traces, across], xaxis, yaxis, _LINE * len(names))
+    return _figure([*traces, across], xaxis, yaxis, _NAME_HEIGHT * len(names))
 
 
 def _figure(traces: list[Trace], xaxis: Trace, yaxis: Trace, inner: int) -> Trace:
@@ -214,10 +217,10 @@ def _figure(traces: list[Trace], xaxis: Trace, yaxis: Trace, inner: int) -> Trac
     the legend rise into the title.
     """
     entries = sum(bool(trace["showlegend"]) for trace in traces)
-    height = inner + 8 + _TITLE
-    layout = {"xaxis": xaxis, "yaxis": yaxis, "height": height + _ENTRY * math.ceil(entries / 4)}
+    height = inner + 8 + _AXIS_TITLE_HEIGHT
+    layout = {"xaxis": xaxis, "yaxis": yaxis, "height": height + _ENTRY_HEIGHT * math.ceil(entries / 4)}
     legend = {"tracegroupgap": 0, "font": {"size": 12}}
-    figure = one_panel(traces, legend_at=-_TITLE / inner, legend=legend, **layout)
+    figure = one_panel(traces, legend_at=-_AXIS_TITLE_HEIGHT / inner, legend=legend, **layout)
     column = figure["layout"]["legend"] | {"orientation": "v"}
-    figure["layout"]["meta"]["narrow"] = {"height": height + _ENTRY * entries + 10, "legend": column}
+    figure["layout"]["meta"]["narrow"] = {"height": height + _ENTRY_HEIGHT * entries + 10, "legend": column}
     return figure

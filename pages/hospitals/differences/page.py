@@ -13,23 +13,23 @@ from pages.shared.settings import widgets
 
 widgets.in_plain_view(plain.render)
 settings = widgets.head(text.TITLE, text.LEAD, text.STEPS)
-results = cache.site_results(view.recipe(settings))
+results = cache.site_results(view.to_recipe(settings))
 shown = view.SiteView(results, settings)
 synthetic = shown.recipe.synthetic
 *columns, last = widgets.beside("sites", 4)
 for column, key in zip(columns, ("sites.data", "sites.method", "sites.kind"), strict=True):
     with column:
-        widgets.choose(key)
+        widgets.show_control(key)
 with last.popover("More choices", width="stretch"):
     for key in (*(("sites.strength", "sites.differ") if synthetic else ()), "sites.share", "sites.against"):
-        widgets.choose(key)
+        widgets.show_control(key)
 with st.container():
     for sentence in text.notes(shown):
         st.caption(sentence)
 
 
 def first_look() -> Iterator[None]:
-    """Measure the runs that are needed before anything is shown; the rest comes beside the page."""
+    """Measure the runs that are needed before anything is shown, step by step; the rest comes beside it."""
     return engine.missing_cells(
         results, lambda: results.first_missing(results.first(shown.strength, shown.kind))
     )
@@ -54,7 +54,7 @@ def panels() -> None:
     st.header("Who gains by joining")
     take_along.show(
         *(joining, "joining figure", "dppca-joining", "Who gains by joining"),
-        says=text.who(shown) or text.waiting(shown),
+        says=text.gains_and_losses(shown) or text.waiting(shown),
         table=results.table,
         code=lambda: shown.code("joining"),
     )

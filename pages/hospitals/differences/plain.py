@@ -19,7 +19,7 @@ from dppca_core.experiments.explorer.results import quantiles
 from dppca_core.mechanisms import two_stage
 from pages.hospitals.differences import plain_text
 from pages.hospitals.differences import text as page_text
-from pages.hospitals.differences.view import SiteView, recipe
+from pages.hospitals.differences.view import SiteView, to_recipe
 from pages.shared import text
 from pages.shared.background import cache, failed_runs
 from pages.shared.charts import style
@@ -29,7 +29,7 @@ from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
 from pages.shared.text.verdicts import A_BOARD_CARES
 
-_RAW = "public"  # one public range for all: nothing is standardised
+_NOT_STANDARDISED = "public"  # the kind that uses one public range for all
 
 
 class Differing(screen.CombinedStore):
@@ -49,16 +49,18 @@ class Differing(screen.CombinedStore):
 
     def __init__(self, settings: Settings) -> None:
         # Of this view only the hospitals, the budget and the kind are used, and not its method.
-        self.trust, public = settings["trust"], SiteView(cache.site_results(recipe(settings)), settings)
-        base, self.kind, self.strength = public.recipe, public.kind, public.strength
+        as_set = SiteView(cache.site_results(to_recipe(settings)), settings)
+        base, self.kind, self.strength = as_set.recipe, as_set.kind, as_set.strength
+        self.trust = settings["trust"]
         self.views: dict[str, SiteView] = {}
         for trust in rows.LOOKS:
             sizes = {"n": sum(base.sizes), "d": base.d, "k": base.k, "providers": len(base.sizes)}
             best = recommend(
-                trust, budget=base.left(self.kind), s_hat=base.s_hat, **sizes, rounds=two_stage.ROUNDS
+                trust, budget=base.budget_left(self.kind), s_hat=base.s_hat, **sizes, rounds=two_stage.ROUNDS
             )
+            # "own": each hospital is measured by the pattern of its own patients.
             changed = settings | {"sites.method": best.method, "sites.against": "own"}
-            self.views[trust] = SiteView(cache.site_results(recipe(changed)), changed)
+            self.views[trust] = SiteView(cache.site_results(to_recipe(changed)), changed)
         self.chosen = self.views[self.trust]
         self.stores = tuple(each.results for each in self.views.values())
 
@@ -68,34 +70,36 @@ class Differing(screen.CombinedStore):
         Those of the chosen trust come first in every repeat, and are asked for again with all others: a cell
         that is measured is skipped.
         """
-        here = list(self.views).index(self.trust)
+        chosen_store = list(self.views).index(self.trust)
         for repeat in range(self.chosen.recipe.repeats):
-            yield (here, "joined", self.strength, self.kind, repeat)
-            yield (here, "alone", self.strength, self.kind, repeat)
-            yield (here, "joined", self.strength, _RAW, repeat)
+            yield (chosen_store, "joined", self.strength, self.kind, repeat)
+            yield (chosen_store, "alone", self.strength, self.kind, repeat)
+            yield (chosen_store, "joined", self.strength, _NOT_STANDARDISED, repeat)
             yield from ((i, "joined", self.strength, self.kind, repeat) for i in range(len(self.views)))
 
     def shares(self) -> Shares:
         """Return the bars: alone, joined without standardising, and joined under each trust, standardised.
 
-        Where nothing is standardised the second is left out, as the others are that.
+        Where nothing is standardised the second is left out, as the bars of the trusts are without it too.
         """
-        chosen, joined = self.chosen, f"{plain_text.STANDARDISED}, "
+        chosen, begin = self.chosen, f"{plain_text.STANDARDISED}, "
         cells, method = chosen.results.measured, chosen.recipe.method
-        spread = _middle(chosen, cells("alone", self.strength, self.kind))
-        every = [ShareRow(plain_text.ALONE, spread, style.GUESS, False, method)]
-        if self.kind == _RAW:
-            joined = f"{plain_text.AS_MEASURED}, "
+        spread = _median_hospital(chosen, cells("alone", self.strength, self.kind))
+        bars = [ShareRow(plain_text.ALONE, spread, style.GUESS, stands_out=False, method=method)]
+        if self.kind == _NOT_STANDARDISED:
+            begin = f"{plain_text.AS_MEASURED}, "
         else:
-            spread = _middle(chosen, cells("joined", self.strength, _RAW))
-            every.append(ShareRow(plain_text.AS_MEASURED, spread, style.WITHOUT, False, method))
-        for trust, each in self.views.items():
-            spread = _middle(each, each.results.measured("joined", self.strength, self.kind))
-            label = f"{joined}{phrases.ROWS[trust][0].lower()}{phrases.ROWS[trust][1:]}"
-            look, out = rows.LOOKS[trust].colour, trust == self.trust
-            every.append(ShareRow(label, spread, look, out, each.recipe.method, trust))
+            spread = _median_hospital(chosen, cells("joined", self.strength, _NOT_STANDARDISED))
+            label = plain_text.AS_MEASURED
+            bars.append(ShareRow(label, spread, style.WITHOUT, stands_out=False, method=method))
+        for trust, view in self.views.items():
+            spread = _median_hospital(view, view.results.measured("joined", self.strength, self.kind))
+            label = f"{begin}{phrases.ROWS[trust][0].lower()}{phrases.ROWS[trust][1:]}"
+            colour, stands_out = rows.LOOKS[trust].colour, trust == self.trust
+            bars.append(ShareRow(label, spread, colour, stands_out, view.recipe.method, trust))
         plain = [cell.plain for cell in cells("joined", self.strength, self.kind) if cell.plain]
-        return Shares(tuple(every), float(_middle(chosen, plain)[1]), 100 * chosen.recipe.k / chosen.recipe.d)
+        unprotected = float(_median_hospital(chosen, plain)[1])  # at 1 is the median over runs
+        return Shares(tuple(bars), unprotected, guess=100 * chosen.recipe.k / chosen.recipe.d)
 
     def hospitals(self) -> tuple[pd.DataFrame, list[str]]:
         """Return a table with a row for each hospital, and its outcomes as `SiteView.outcome` names them.
@@ -105,46 +109,50 @@ class Differing(screen.CombinedStore):
         alone, joined = self.chosen.spread("alone"), self.chosen.spread("joined")
         if alone is None or joined is None:
             return pd.DataFrame(), []
-        site = self.chosen.recipe
+        site, alone_medians, joined_medians = self.chosen.recipe, alone[1], joined[1]
         outcomes = [
-            "same" if same and outcome != "nothing" else outcome
-            for outcome, same in zip(
+            "same" if alike and outcome != "nothing" else outcome
+            for outcome, alike in zip(
                 self.chosen.outcomes(alone, joined),
-                np.abs(joined[1] - alone[1]) < 100 * A_BOARD_CARES,
+                np.abs(joined_medians - alone_medians) < 100 * A_BOARD_CARES,  # shares are in %
                 strict=True,
             )
         ]
         table = {
             "hospital": list(site.hospitals),
             "patients": [f"{size:,}" for size in site.sizes],
-            "alone": [phrases.share(float(share)) for share in alone[1]],
-            "joined": [phrases.share(float(share)) for share in joined[1]],
+            "alone": [phrases.share(float(share)) for share in alone_medians],
+            "joined": [phrases.share(float(share)) for share in joined_medians],
             "joining is": [plain_text.OUTCOMES[outcome] for outcome in outcomes],
         }
         return pd.DataFrame(table), outcomes
 
 
-def _middle(view: SiteView, cells: Sequence[SiteCell]) -> Array:
-    """Return 10, 50 and 90 % over runs of the median over hospitals, (3,); NaN without a run."""
+def _median_hospital(view: SiteView, cells: Sequence[SiteCell]) -> Array:
+    """Return the 10, 50 and 90 % quantiles over runs of the median over hospitals, (3,); NaN without a run.
+
+    cells: the runs, in which `view` gives each hospital's share of the pattern recovered, in %.
+    """
     return quantiles([float(np.median(view.values(c))) for c in cells]) if cells else np.full(3, math.nan)
 
 
 def render() -> None:
-    """Show the page."""
+    """Render the page in plain view."""
     settings = widgets.head(plain_text.TITLE, plain_text.QUESTION) | rows.ADVISED
     differing = Differing(settings)
     chosen, synthetic = differing.chosen, differing.chosen.recipe.synthetic
-    widgets.choose_beside("sites.data", "sites.kind", *(("sites.strength",) if synthetic else ()))
+    widgets.show_control_row("sites.data", "sites.kind", *(("sites.strength",) if synthetic else ()))
 
     def panels() -> None:
+        """Render the headline, the bars and the table of hospitals, with what has been measured so far."""
         shares, (table, outcomes) = differing.shares(), differing.hospitals()
         waiting = text.MEASURING if differing.next_missing() else failed_runs.NO_ANSWER
         headline = plain_text.headline(outcomes, differing.trust) if outcomes else waiting
         widgets.headline(headline, "epsilon", "n")
         if outcomes:
-            raw = next((row.share for row in shares.rows if row.label == plain_text.AS_MEASURED), None)
-            joined = shares.under(differing.trust).share
-            st.markdown(plain_text.below(shares.rows[0].share, joined, raw, shares.unprotected))
+            alone, joined = shares.rows[0].share, shares.row_of_trust(differing.trust).share
+            as_measured = {row.label: row.share for row in shares.rows}.get(plain_text.AS_MEASURED)
+            st.markdown(plain_text.below(alone, joined, as_measured, shares.unprotected))
         screen.bars(
             *(shares, "joining", plain_text.TITLE, headline),
             f"{plain_text.ROWS_NOTE} {'' if synthetic else plain_text.NOT_PRIVATE}".strip(),

@@ -30,7 +30,7 @@ OUTCOMES = {
 def headline(outcomes: Sequence[str], trust: str) -> str:
     """Return how many hospitals find a better pattern by joining, and a worse one.
 
-    outcomes: of each hospital, keys of `OUTCOMES`.
+    outcomes: of each hospital, keys of `OUTCOMES`. trust: the trust model under which they join.
     """
     gains, loses, all_of_them = outcomes.count("gains"), outcomes.count("loses"), len(outcomes)
     who = f"hospitals {phrases.WHO[trust]}"
@@ -56,6 +56,7 @@ def below(alone: float, joined: float, as_measured: float | None, unprotected: f
         unprotected: Joined without protection.
     """
     shown = f"{phrases.share(joined)} of its own pattern joined, and {phrases.share(alone)} alone"
+    # Until a hospital alone is measured its share is NaN, and nothing is compared with it.
     sentences = [f"Protected, the median hospital recovers {shown}."] if math.isfinite(alone) else []
     others = {AS_MEASURED: as_measured, "Joined, without protection": unprotected}
     for name, value in others.items():  # what is measured so far

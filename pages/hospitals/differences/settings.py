@@ -48,6 +48,7 @@ _METHOD_CONTROLS = ("s_hat", "iterations", "burn_in", "provider_noise")
 
 def unused(settings: dict[str, Value]) -> dict[str, str]:
     """Return the shared controls that make no difference here, and why in a few words."""
+    # The fixed sizes are those of the data, whatever the other settings are.
     recipe, method = SiteRecipe(data=settings["sites.data"]), METHODS[settings["sites.method"]]
     reasons = {
         "data": "chosen on the page",
@@ -62,8 +63,8 @@ def unused(settings: dict[str, Value]) -> dict[str, str]:
     }
     if not recipe.synthetic:
         reasons["n"] = f"{sum(recipe.sizes):,} here"
-    absent = [key for key in _METHOD_CONTROLS if key not in method.uses]
-    return reasons | dict.fromkeys(absent, f"not used by {method.title}")
+    not_used = [key for key in _METHOD_CONTROLS if key not in method.uses]
+    return reasons | dict.fromkeys(not_used, f"not used by {method.title}")
 
 
 PANEL = Panel(unused=unused, plain_uses=("trust",))

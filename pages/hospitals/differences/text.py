@@ -20,7 +20,7 @@ from pages.hospitals.differences.settings import KIND_TITLES
 from pages.hospitals.differences.view import SiteView
 from pages.shared import text
 from pages.shared.background import failed_runs
-from pages.shared.charts.metric_axis import QUANTITIES, loss
+from pages.shared.charts.metric_axis import QUANTITIES, as_error
 from pages.shared.settings.catalogue import CHOICES
 
 TITLE = "Differences"
@@ -39,28 +39,29 @@ PROTECTED = " All of this is protected: unprotected in-house, a hospital may do 
 
 def headline(view: SiteView) -> str:
     """Return the error of the joint answer, a kind that has clearly less if any, and who gains or loses."""
-    recipe, measured = view.recipe, view.common(view.strength)
+    recipe, measured = view.recipe, view.joint_errors(view.strength)
     if view.kind not in measured:
         return waiting(view)
-    spread, plain = measured[view.kind]
-    middle, guess = float(spread[1]), view.text(view.guess)
+    (_low, median, _high), plain = measured[view.kind]
+    guess = view.text(view.guess)
     truth = "the directions common to all hospitals"
     beside = f"Without privacy it is {view.text(plain)}, and a guess has {guess}."
-    if not recipe.synthetic:
+    if not recipe.synthetic:  # the answer without privacy is the truth then, and has no error
         truth, beside = "what the same analysis finds without privacy", f"A guess has {guess}."
     sentence = (
         f"Standardised by {KIND_TITLES[view.kind]}, the joint answer of {METHODS[recipe.method].title} "
-        f"{'recovers' if view.unit == 'share' else 'is off by'} {view.text(middle)} "
+        f"{'recovers' if view.unit == 'share' else 'is off by'} {view.text(float(median))} "
         f"{'of' if view.unit == 'share' else 'from'} {truth}. {beside}"
     )
-    medians = {kind: float(errors[1]) for kind, (errors, _) in measured.items()}
-    kind = min(medians, key=lambda kind: loss(view.unit, medians[kind]))
+    medians = {kind: float(spread[1]) for kind, (spread, _plain) in measured.items()}
+    kind = min(medians, key=lambda kind: as_error(view.unit, medians[kind]))
     best = medians[kind]
-    if loss(view.unit, best) < 0.9 * loss(view.unit, middle):  # a tenth, as for a hospital's gain
+    # A tenth, as for a hospital's gain.
+    if as_error(view.unit, best) < 0.9 * as_error(view.unit, float(median)):
         share = f"for {text.percent(recipe.share)} of the privacy budget"
         price = share if kind in PAID else "at no cost in privacy"
         sentence += f" The least error, {view.text(best)}, comes with {KIND_TITLES[kind]}, {price}."
-    return f"{sentence} {who(view)}".strip()
+    return f"{sentence} {gains_and_losses(view)}".strip()
 
 
 def waiting(view: SiteView) -> str:
@@ -69,31 +70,39 @@ def waiting(view: SiteView) -> str:
     return text.MEASURING if coming else failed_runs.NO_ANSWER
 
 
-def who(view: SiteView) -> str:
-    """Return who gains and who loses by joining, with the numbers of the hospital for which it changes most.
+def gains_and_losses(view: SiteView) -> str:
+    """Return whom joining helps and whom it harms, with the numbers of the hospital that it changes most.
 
     Empty before the first run.
     """
     recipe, alone, joined = view.recipe, view.spread("alone"), view.spread("joined")
     if alone is None or joined is None:
         return ""
-    plain, outcomes = view.without_privacy(), view.outcomes(alone, joined)
+    outcomes = view.outcomes(alone, joined)
+    # Of each hospital: the medians over runs, which stand between the 10 and 90 % quantiles.
+    alone_medians, joined_medians, without_privacy = alone[1], joined[1], view.without_privacy()
+
+    def change(i: int) -> float:
+        """Return by what factor joining changes a hospital's number, up or down alike, as a logarithm."""
+        return abs(math.log(max(joined_medians[i], 1e-9) / max(alone_medians[i], 1e-9)))  # 0 has no logarithm
+
+    as_text = text.percent if view.energy else view.text
     parts = []
     for outcome, verb in (("gains", "helps"), ("loses", "harms")):
         members = [i for i in range(len(outcomes)) if outcomes[i] == outcome]
         if not members:
             continue
-        most = max(members, key=lambda i: abs(math.log(max(joined[1, i], 1e-9) / max(alone[1, i], 1e-9))))
-        shown = text.percent if view.energy else view.text
-        was, now, best = (shown(float(v)) for v in (alone[1, most], joined[1, most], plain[most]))
-        beside = "" if view.plain_is_truth else f"; joined without privacy {best}"
-        change = f"({was} alone, {now} joined{beside})"
+        most = max(members, key=change)
+        medians = (alone_medians, joined_medians, without_privacy)
+        when_alone, when_joined, unprotected = (as_text(float(values[most])) for values in medians)
+        beside = "" if view.plain_is_truth else f"; joined without privacy {unprotected}"
+        numbers = f"({when_alone} alone, {when_joined} joined{beside})"
         names = text.listed([recipe.hospitals[i] for i in members])
         if recipe.synthetic:
             names = f"{'hospital' if len(members) == 1 else 'hospitals'} {names}"
         if len(members) > 1:
             names += f", most of all {recipe.hospitals[most]}"
-        parts.append(f"{verb} {names} {change}")
+        parts.append(f"{verb} {names} {numbers}")
     if parts:
         return f"Joining {'. It '.join(parts)}.{PROTECTED if 'gains' in outcomes else ''}"
     if set(outcomes) == {"nothing"}:
@@ -107,23 +116,24 @@ def costs(view: SiteView) -> pd.DataFrame:
     A kind that is paid for leaves a smaller epsilon for the PCA, and so more noise. Columns are few, for a
     telephone.
     """
-    recipe, measured = view.recipe, view.common(view.strength)
-    whole = gaussian.noise_multiplier(recipe.budget)  # if nothing else were paid for
+    recipe, measured = view.recipe, view.joint_errors(view.strength)
+    least_noise = gaussian.noise_multiplier(recipe.budget)  # if nothing but the PCA were paid for
     rows = []
     for kind in recipe.kinds:
-        left, (spread, plain) = recipe.left(kind), measured.get(kind, ([math.nan] * 3, math.nan))
-        low, middle, high = (view.text(float(value)) for value in spread)
-        measured_as = QUANTITIES.get(view.unit, "error")
+        # What the kind leaves of the budget, and its errors: NaN until they are measured.
+        left, (spread, plain) = recipe.budget_left(kind), measured.get(kind, ([math.nan] * 3, math.nan))
+        low, median, high = (view.text(float(value)) for value in spread)
+        quantity = QUANTITIES.get(view.unit, "error")
         row = {
             "standardised by": KIND_TITLES[kind],
-            f"{measured_as} (8 of 10 runs)": f"{middle} ({low} to {high})",
+            f"{quantity} (8 of 10 runs)": f"{median} ({low} to {high})",
         }
         if recipe.synthetic:
             row["no privacy"] = view.text(plain)
         cost = text.percent(recipe.share) if kind in PAID else "nothing"
         if kind in PAID:
             lowered = f", δ = {left.delta:.3g}" if left.delta != recipe.delta else ""
-            noise = gaussian.noise_multiplier(left) / whole
+            noise = gaussian.noise_multiplier(left) / least_noise
             cost += f"; left ε = {left.epsilon:.3g}{lowered}, noise × {noise:.3g}"
         rows.append(row | {"cost of the budget": cost})
     return pd.DataFrame(rows)
@@ -163,17 +173,18 @@ def about_joining(view: SiteView) -> str:
 def missing() -> str:
     """Return which measurements many patients of the real table lack, counted from its rows: not private."""
     absent = heart_disease.absent()
+    # By hospital, the share of patients whose cholesterol is recorded as 0.
     zeros = {hospital: counts["chol"].zero for hospital, counts in absent.items() if counts["chol"].zero > 0}
     parts = [f"{text.percent(share)} of the patients of {hospital}" for hospital, share in zeros.items()]
     # A title that begins with an abbreviation, such as "ST slope", keeps its capitals.
-    rare = [
+    lacking = [
         title.lower() if title[1:2].islower() else title
         for key, title in heart_disease.MEASUREMENTS.items()
         if sum(counts[key].share > 0.5 for counts in absent.values()) >= 2
     ]
     return (
         f"Cholesterol is recorded as 0, that is absent, for {text.listed(parts)}. Most patients of two "
-        f"hospitals or more lack {text.listed(rare)}. Missing values are replaced by the public centre. A "
+        f"hospitals or more lack {text.listed(lacking)}. Missing values are replaced by the public centre. A "
         "hospital without a column cannot contribute to directions along it. Counted from the rows: "
         "*not private*."
     )

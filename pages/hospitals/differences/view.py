@@ -17,19 +17,19 @@ from dppca_core.populations import clinical
 from pages.shared.charts import metric_axis
 from pages.shared.settings import catalogue
 
-_SHARED = ("n", "epsilon", "delta", "neighbours", "iterations", "burn_in", "provider_noise")
+_SAME_NAMES = ("n", "epsilon", "delta", "neighbours", "iterations", "burn_in", "provider_noise")
 
 
-def recipe(settings: catalogue.Settings) -> SiteRecipe:
-    """Return the comparison that the settings ask for; as many features are kept as the data allow."""
-    differ, blank = settings["sites.differ"], SiteRecipe(data=settings["sites.data"])
+def to_recipe(settings: catalogue.Settings) -> SiteRecipe:
+    """Return the comparison that the settings ask for; it keeps at least k features and at most all d."""
+    differ, defaults = settings["sites.differ"], SiteRecipe(data=settings["sites.data"])
     return SiteRecipe(
         data=settings["sites.data"],
         method=settings["sites.method"],
         share=settings["sites.share"],
         differences=clinical.DIFFERENCES if differ == "all" else (differ,),
-        s_hat=min(max(catalogue.rows_kept(settings), blank.k), blank.d),
-        **{name: settings[name] for name in (*_SHARED, "repeats", "seed")},
+        s_hat=min(max(catalogue.rows_kept(settings), defaults.k), defaults.d),
+        **{name: settings[name] for name in (*_SAME_NAMES, "repeats", "seed")},
     )
 
 
@@ -94,8 +94,9 @@ class SiteView:
         """Return an error as a text for sentences."""
         return metric_axis.value_text(self.unit, value)
 
-    def _common(self, cell: SiteCell) -> float:
-        """Return the error of a joint answer against the common truth, which a cell holds N times."""
+    def _joint_error(self, cell: SiteCell) -> float:
+        """Return the error of a joint answer against the common truth."""
+        # A cell holds it for each hospital, but it is the same for all.
         return float(metric_axis.runs_in_unit(self.unit, cell.common[0], cell.common_angle[0], self.recipe.k))
 
     def spread(self, what: What) -> Array | None:
@@ -107,11 +108,14 @@ class SiteView:
         return quantiles([self.values(cell) for cell in cells]) if cells else None
 
     def without_privacy(self) -> Array:
-        """Return the median joint answer without privacy, (N,), once there is a private one."""
+        """Return each hospital's median value of the joint answer without privacy, (N,).
+
+        It may be called once there is a joint answer with privacy, whose cells hold both.
+        """
         cells = self.results.measured("joined", self.strength, self.kind)
         return np.median([self.values(cell.plain) for cell in cells], axis=0)
 
-    def common(self, strength: float) -> dict[str, tuple[Array, float]]:
+    def joint_errors(self, strength: float) -> dict[str, tuple[Array, float]]:
         """Return the joint answer's error against the common truth, for every kind that has been measured.
 
         Returns:
@@ -121,12 +125,13 @@ class SiteView:
         for kind in self.recipe.kinds:
             cells = self.results.measured("joined", strength, kind)
             if cells:
-                spread = quantiles([self._common(cell) for cell in cells])
-                errors[kind] = spread, float(np.median([self._common(cell.plain) for cell in cells]))
+                spread = quantiles([self._joint_error(cell) for cell in cells])
+                errors[kind] = spread, float(np.median([self._joint_error(cell.plain) for cell in cells]))
         return errors
 
     def outcomes(self, alone: Array, joined: Array) -> list[str]:
         """Return every hospital's outcome by its medians; alone, joined: as `spread` returns them, (3, N)."""
+        # A spread has the medians at 1, between the 10 and 90 % quantiles.
         return [self.outcome(float(a), float(j)) for a, j in zip(alone[1], joined[1], strict=True)]
 
     def outcome(self, alone: float, joined: float) -> str:
@@ -139,7 +144,10 @@ class SiteView:
             if abs(joined - alone) < 0.02:
                 return "same"
             return "gains" if joined > alone else "loses"
-        alone, joined, guess = (metric_axis.loss(self.unit, value) for value in (alone, joined, self.guess))
+        # As errors, so that less is better in every unit.
+        alone, joined, guess = (
+            metric_axis.as_error(self.unit, value) for value in (alone, joined, self.guess)
+        )
         if min(alone, joined) > 0.9 * guess:
             return "nothing"
         if joined < 0.9 * alone:

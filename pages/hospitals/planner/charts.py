@@ -27,14 +27,14 @@ from pages.shared.plain import phrases
 from pages.shared.plain.rows import LOOKS
 
 # The levels of the lines of equal error, and of equal captured energy.
-_ERRORS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-_SHARES = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
-_APART = 3  # values of epsilon between the labels of two lines
+_ERROR_LEVELS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+_SHARE_LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
+_LABELS_APART = 3  # values of epsilon between the labels of two lines
 _MARGIN = 3.0  # a factor, above and below what is drawn
 _EPSILONS = view.CHART_EPSILONS.tolist()
-_SHADE = "rgba(128,140,150,{})"  # to be filled with an opacity
+_GREY = "rgba(128,140,150,{})"  # to be filled with an opacity
 _ROW_HEIGHT = 74  # pixels
-_WORDS_AT = 0.36  # of a row: above its bar
+_WORDS_ABOVE = 0.36  # of a row: from the middle of its bar up to its words
 Span = tuple[float, float]  # the least and the largest amount on the vertical axis
 
 
@@ -57,11 +57,11 @@ def figure(drawn: DrawnPlan, planner: Planner) -> Trace:
     traces = []
     if drawn.plane is not None:
         traces = _shades(drawn, drawn.plane, planner, span)
-        for i, level in enumerate(_SHARES if planner.energetic else _ERRORS):
+        for i, level in enumerate(_SHARE_LEVELS if planner.energetic else _ERROR_LEVELS):
             # Each label stands further right than the one before, so that labels do not overlap.
-            traces += _equal_error(drawn.plane, level, 2 + _APART * i, planner, span)
+            traces += _equal_error(drawn.plane, level, 2 + _LABELS_APART * i, planner, span)
     for name, values in drawn.curves.items():
-        (colour, _, dash), title = look(name), view.title(name)
+        (colour, _symbol, dash), title = look(name), view.title(name)
         width, opacity = (4, 1.0) if name == planner.focus else (2, 0.75)
         curve = line(1, title, colour, dash, x=_EPSILONS, y=rounded(values), showlegend=True, opacity=opacity)
         curve["line"]["width"] = width
@@ -71,15 +71,16 @@ def figure(drawn: DrawnPlan, planner: Planner) -> Trace:
     up = "hospitals N" if planner.asked == "hospitals" else "patients in total n"
     low, high = (math.log10(end) for end in span)
     powers = [10**p for p in range(math.ceil(low), math.floor(high) + 1)]
-    every = powers[:: 1 if len(powers) <= 8 else 2]
+    ticks = powers[:: 1 if len(powers) <= 8 else 2]  # of more powers than 8 every second has a tick
     upward = axis(up, type="log", range=[low, high], automargin=True)
-    upward |= {"tickvals": every, "ticktext": [text.patients(power) for power in every]}
+    upward |= {"tickvals": ticks, "ticktext": [text.patients(power) for power in ticks]}
+    # Epsilon from 0.01 to 10, in powers of ten, with a little room.
     across = axis("privacy loss ε", type="log", range=[-2.03, 1.03], **EPSILON_TICKS)
     layout = {
         "xaxis": across,
         "yaxis": upward,
         "height": 560,
-        "annotations": _no_line(drawn, planner),
+        "annotations": _note_without_line(drawn, planner),
     }
     result = one_panel(traces, legend_at=-0.13, legend={"traceorder": "normal"}, **layout)
     legend = result["layout"]["legend"] | {"y": -0.2}
@@ -93,7 +94,10 @@ def _amount(planner: Planner) -> int:
 
 
 def _span(drawn: DrawnPlan, planner: Planner) -> Span:
-    """Return powers of ten around this setting and the line of the method in focus."""
+    """Return the ends of the vertical axis: powers of ten around this setting and the line of the focus.
+
+    They are within the plane. Without such a line they are the plane's own ends.
+    """
     curve = drawn.curves.get(planner.focus, np.array([]))
     least, most = drawn.amounts
     if not np.isfinite(curve).any():
@@ -104,18 +108,18 @@ def _span(drawn: DrawnPlan, planner: Planner) -> Span:
     return max(10.0**low, least), min(10.0**high, most)
 
 
-def _no_line(drawn: DrawnPlan, planner: Planner) -> list[Trace]:
-    """Return a note for the chart on why the method in focus has no line; none where there is an answer."""
+def _note_without_line(drawn: DrawnPlan, planner: Planner) -> list[Trace]:
+    """Return a note for the chart on why the method in focus has no line; [] where there is an answer."""
     answer, simulation = planner.answer(), planner.simulation
     if simulation is not None and simulation.state == "found":
         return []
     if planner.focus in drawn.reaching or answer.value is not None:
         return []
     reason = page_text.short_reason(answer, planner)
-    silent = answer.kind in ("evaluating", "simulation")
-    words = f"{reason}: no line" if silent else f"no answer by formula: {reason}"
+    no_formula_yet = answer.kind in ("evaluating", "simulation")  # or none at all
+    words = f"{reason}: no line" if no_formula_yet else f"no answer by formula: {reason}"
     at = {"xref": "paper", "yref": "paper", "x": 0.5, "y": 0.12, "showarrow": False}
-    box = {"font": {"size": 15}, "bgcolor": _SHADE.format(0.25), "borderpad": 6}
+    box = {"font": {"size": 15}, "bgcolor": _GREY.format(0.25), "borderpad": 6}
     return [at | box | {"text": words}]
 
 
@@ -125,22 +129,24 @@ def _shades(drawn: DrawnPlan, plane: Plane, planner: Planner, span: Span) -> lis
     traces = []
 
     def shade(kind: str, heights: Array, opacity: float, **more: object) -> None:
+        """Add a shade up to these heights, at each epsilon; kind: its key in the legend's texts."""
         # Plotly fills down to the trace before, so each shade has a base line of its own.
         flat = {"x": epsilons, "y": [low] * len(epsilons), "line": {"width": 0}}
         base = line(1, "", "#000000", hoverinfo="skip", **flat)
-        fill = {"fill": "tonexty", "fillcolor": _SHADE.format(opacity), "showlegend": True}
+        fill = {"fill": "tonexty", "fillcolor": _GREY.format(opacity), "showlegend": True}
         name = page_text.SHADES[kind]
         traces.extend([base, base | {"name": name, "y": rounded(heights)} | fill | more])
 
+    # The closed form describes the error from this edge upwards; NaN, off the plane, is put on the axis.
     edge, kind = np.clip(np.nan_to_num(plane.edge, nan=low), low, high), "rough"
     # An assumption may fail everywhere, and not only below the edge.
     if not plane.holds and planner.focus not in drawn.reaching:
         edge, kind = np.full_like(edge, high), "assumption"
     if (edge > low).any():
-        hatch = {"shape": "/", "fgcolor": _SHADE.format(0.45), "bgcolor": _SHADE.format(0.0), "size": 9}
-        shade(kind, edge, 0.2, fillpattern=hatch)
+        hatch = {"shape": "/", "fgcolor": _GREY.format(0.45), "bgcolor": _GREY.format(0.0), "size": 9}
+        shade(kind, edge, opacity=0.2, fillpattern=hatch)
     if math.isfinite(drawn.floor) and drawn.floor > low:
-        shade("sampling", np.full_like(edge, drawn.floor), 0.35)
+        shade("sampling", np.full_like(edge, drawn.floor), opacity=0.35)
     return traces
 
 
@@ -164,6 +170,7 @@ def _equal_error(plane: Plane, level: float, label_at: int, planner: Planner, sp
     if not len(visible):
         return []
     label = f"{100 * level:g} %" if energy else page_text.in_goal(settings, level)
+    # Where the line is not visible at its place, the label stands a quarter along the visible part.
     at = label_at if label_at in visible else int(visible[len(visible) // 4])
     epsilons = plane.epsilons.tolist()
     shared, thin = {"hoverinfo": "skip"}, {"color": style.GUESS, "dash": "dot", "width": 1}
@@ -181,15 +188,16 @@ def _marks(planner: Planner, span: Span) -> list[Trace]:
     sideways, colour = planner.asked == "epsilon", look(planner.focus).colour
 
     def mark(name: str, value: float, **marker: object) -> Trace:
+        """Return a marker at this value of what is asked; marker: its look, for Plotly."""
         x, y = (value, amount) if sideways else (epsilon, value)
         inside = [min(max(y, span[0]), span[1])]  # what lies beyond the axis is marked on its end
         drawn = line(1, name, "#000000", x=[x], y=inside, mode="markers", showlegend=True, cliponaxis=False)
         drawn["marker"] = {"line": {"color": "#ffffff", "width": 1.5}} | marker
         return drawn | {"hovertemplate": f"{name}: %{{y:,.3s}} at %{{x:.3~g}}<extra></extra>"}
 
-    theirs = planner.table is not None and planner.asked != "hospitals"
-    here = "your table" if theirs else "this setting"
-    marks = [mark(here, epsilon if sideways else amount, symbol="x", size=12, color="#111111")]
+    of_table = planner.table is not None and planner.asked != "hospitals"
+    now = "your table" if of_table else "this setting"
+    marks = [mark(now, epsilon if sideways else amount, symbol="x", size=12, color="#111111")]
     answer, simulation = planner.answer().value, planner.simulation
     if answer is not None:
         marks.append(mark("the answer", answer, symbol="circle", size=13, color=colour))
@@ -210,26 +218,28 @@ def table(planner: Planner) -> pd.DataFrame:
     """
     planner.complete()  # a table is taken along once, so it must not lack what is still being evaluated
     drawn = planner.drawn()
-    field, amount = drawn.plane, "hospitals" if planner.asked == "hospitals" else "patients"
+    plane, amount = drawn.plane, "hospitals" if planner.asked == "hospitals" else "patients"
     loss = "share_lost" if planner.energetic else "sin_theta"
-    here = {"epsilon": planner.epsilon, amount: _amount(planner)}
+    setting = {"epsilon": planner.epsilon, amount: _amount(planner)}
     unknown = "epsilon" if planner.asked == "epsilon" else amount
     answers = []
     for name in planner.listed:
         answer, simulation = planner.answer(name), planner.simulations.get(name)
         by = "closed form" if answer.value is not None else f"none: {answer.kind}"
-        answers.append(here | {"method": name, "by": by, unknown: answer.value, "chance_kept": answer.chance})
+        # The answer takes the place of this setting's value in the column that is asked for.
+        answer_columns = {"method": name, "by": by, unknown: answer.value, "chance_kept": answer.chance}
+        answers.append(setting | answer_columns)
         if simulation is not None and simulation.state in ("found", "least"):
             ends = {unknown: simulation.value, "low": simulation.low, "high": simulation.high}
-            answers.append(here | {"method": name, "by": "simulation"} | ends)
+            answers.append(setting | {"method": name, "by": "simulation"} | ends)
     epsilons = pd.Index(_EPSILONS, name="epsilon")
     curves = pd.DataFrame(drawn.curves, epsilons).melt(
         var_name="method", value_name=amount, ignore_index=False
     )
     parts = [pd.DataFrame(answers).assign(what="answer"), curves.reset_index().assign(what="target")]
-    if field is not None:
-        nodes = pd.DataFrame(field.losses.T, pd.Index(field.nodes.tolist(), name="epsilon"), field.amounts)
-        points = nodes.melt(var_name=amount, value_name=loss, ignore_index=False).reset_index()
+    if plane is not None:
+        losses = pd.DataFrame(plane.losses.T, pd.Index(plane.nodes.tolist(), name="epsilon"), plane.amounts)
+        points = losses.melt(var_name=amount, value_name=loss, ignore_index=False).reset_index()
         parts.append(points.assign(what="plane", method=planner.focus))
     columns = ["what", "method", "epsilon", amount, loss, "by", "low", "high", "chance_kept"]
     return pd.concat(parts).reindex(columns=columns)
@@ -244,16 +254,17 @@ def by_trust(lengths: Mapping[str, float], numbers: Mapping[str, str], title: st
         title: The title of the axis.
         now: What there is now: a line across the bars, if it is not far beyond them.
     """
+    # The axis ends a little beyond the longest bar.
     end = 1.15 * max((length for length in lengths.values() if math.isfinite(length)), default=1.0)
     traces = []
     for i, (trust, length) in enumerate(lengths.items()):
         colour, name = LOOKS[trust].colour, phrases.ROWS[trust]
-        words = {"x": [0], "y": [_WORDS_AT - i], "text": [f"{name}: <b>{numbers.get(trust, '…')}</b>"]}
-        place = {"mode": "text", "textposition": "middle right", "textfont": {"size": 14}}
-        shown = {"x": rounded([length]), "y": [-i], "width": 0.34, "hoverinfo": "skip"}
+        words = {"x": [0], "y": [_WORDS_ABOVE - i], "text": [f"{name}: <b>{numbers.get(trust, '…')}</b>"]}
+        text_style = {"mode": "text", "textposition": "middle right", "textfont": {"size": 14}}
+        place = {"x": rounded([length]), "y": [-i], "width": 0.34, "hoverinfo": "skip"}  # in rows, downwards
         traces += [
-            bar(name, colour, 0.75, 2, showlegend=False, **shown),
-            line(1, "words", colour, **words, **place, hoverinfo="skip"),
+            bar(name, colour, fill=0.75, edge=2, showlegend=False, **place),
+            line(1, "words", colour, **words, **text_style, hoverinfo="skip"),
         ]
     if now <= end:
         upright = {"x": rounded([now] * 2), "y": [0.5, -len(lengths) + 0.6], "showlegend": True}

@@ -18,13 +18,13 @@ from dppca_core.experiments.sweeps.recipe import Point
 from pages.hospitals.planner import own_table, own_table_text, text, view
 from pages.hospitals.planner.view import Planner
 from pages.shared.background import sweep_jobs, sweep_status
-from pages.shared.charts.metric_axis import rises
+from pages.shared.charts.metric_axis import more_is_better
 from pages.shared.settings import editions, public_table, widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
 from pages.shared.text import duration
 
 _WAIT_SECONDS = 0.5  # a rendering waits this long for quick simulations to end
-_LEAVE = "Leave simulation out"
+_LEAVE_OUT = "Leave simulation out"
 
 
 def choose_population(settings: Settings) -> Settings:
@@ -38,32 +38,33 @@ def choose_population(settings: Settings) -> Settings:
         if settings["plan.table"]:
             st.info(own_table_text.NO_TABLE)
         return settings
-    widgets.choose("plan.table")
+    widgets.show_control("plan.table")
     if not settings["plan.table"]:
         return settings
     st.caption(own_table_text.facts(table))
-    return own_table.chosen(settings, table)
+    return own_table.with_table(settings, table)
 
 
 def choose(planner: Planner, *others: str) -> None:
-    """Render the controls of what is asked and of the target, and those of the keys in `others`.
+    """Render the controls of what is asked and of the target, and those of the settings in `others`.
 
     Those that a visitor's table decides are left out.
     """
-    widgets.choose_panel("plan.asked")
+    widgets.show_panel_pills("plan.asked")
     target = "plan.share" if planner.energetic else "plan.target"
     size = ["plan.size"] if planner.asked == "hospitals" else []
     keys = [target, *others, *size]
     if planner.table is not None:
         keys = [key for key in keys if key not in own_table.DECIDED]
+    # A single control takes half of the row, not all of it.
     for column, key in zip(widgets.beside("plan", max(len(keys), 2)), keys, strict=False):
         with column:
             if key == "plan.way":
-                widgets.choose_among(key, planner.listed, planner.focus)
+                widgets.show_select_box(key, planner.listed, planner.focus)
             elif key == "plan.target":
                 _choose_target(planner)
             else:
-                widgets.choose(key)
+                widgets.show_control(key)
 
 
 def _choose_target(planner: Planner) -> None:
@@ -72,7 +73,7 @@ def _choose_target(planner: Planner) -> None:
     Its options are errors, ascending. Shown as shares recovered they would descend, so they are reversed.
     """
     options, settings = CHOICES["plan.target"].options, planner.settings
-    ordered = options[::-1] if rises(text.goal_unit(settings)) else options
+    ordered = options[::-1] if more_is_better(text.goal_unit(settings)) else options
     label, words = text.target_label(planner), partial(text.in_goal, settings)
     widgets.show("plan.target", label, settings["view"] == "plain", options=ordered, format_func=words)
 
@@ -80,7 +81,7 @@ def _choose_target(planner: Planner) -> None:
 def _current(planner: Planner, name: str) -> tuple[Search | None, sweep_jobs.Job | None]:
     """Return the simulation that a method would have now, and the visitor's job if it is a step of it.
 
-    The slot may still hold a job of former settings, which is told by its recipe.
+    Either may be None. The slot may still hold a job of former settings, which another recipe gives away.
     """
     search, job = planner.search(name), sweep_jobs.at(f"plan {name}")
     if search is None or isinstance(search, TableSearch) or job is None or job.recipe.names != (search.name,):
@@ -99,28 +100,28 @@ def _reading(search: Search, values: Point, _job: sweep_jobs.Job) -> SimulatedAn
 
     Streamlit's cache does not look at the job, whose name has an underscore: search and values determine it.
     """
-    return search.reading(_job.table())
+    return search.simulated_answer(_job.table())
 
 
-def running(planner: Planner) -> bool:
+def start_or_continue(planner: Planner) -> bool:
     """Start the simulation of the method in focus or its next step, if asked for; return whether more comes.
 
     Quick steps follow each other here for up to `_WAIT_SECONDS`, so that a quick simulation shows at once.
     """
     slot = f"plan {planner.focus}"
     search, job = _current(planner, planner.focus)
-    if search is None or isinstance(search, TableSearch) or not planner.begins():
+    if search is None or isinstance(search, TableSearch) or not planner.is_simulated():
         return False
     if job is None or job.state == "again":  # "again": it was left off when its visitor went, and can go on
-        job = sweep_jobs.start(slot, search.recipe(_values(job) if job else search.first()))
-    until = time.monotonic() + _WAIT_SECONDS
+        job = sweep_jobs.start(slot, search.recipe(_values(job) if job else search.first_values()))
+    deadline = time.monotonic() + _WAIT_SECONDS
     while job.state == "complete":
-        more = search.more(job.table())
-        if more == _values(job):  # the bisection is over
+        wanted_values = search.values_to_run(job.table())
+        if wanted_values == _values(job):  # the bisection is over
             return False
-        if time.monotonic() > until:
+        if time.monotonic() > deadline:
             return True
-        job = sweep_jobs.start(slot, search.recipe(more))
+        job = sweep_jobs.start(slot, search.recipe(wanted_values))
     return job.running
 
 
@@ -129,14 +130,14 @@ def with_simulations(planner: Planner) -> Planner:
     answers: dict[str, SimulatedAnswer] = {}
     if planner.table is not None:
         if planner.settings["plan.simulate"] and isinstance(search := planner.search(), TableSearch):
-            answers[planner.focus], _ = own_table.simulated(search)
+            answers[planner.focus], _missing_runs = own_table.simulated(search)
         return Planner(planner.settings, answers)
-    running(planner)  # starts what is asked for
+    start_or_continue(planner)  # starts what is asked for
     for name in planner.listed:
         search, job = _current(planner, name)
         if job is not None:
             values = _values(job)
-            answers[name] = SimulatedAnswer("measuring", len(values), job.progress.completed)
+            answers[name] = SimulatedAnswer("measuring", values=len(values), runs=job.progress.completed)
             if job.state == "complete":
                 answers[name] = _reading(search, values, job)
     return Planner(planner.settings, answers)
@@ -146,11 +147,11 @@ def confirm(planner: Planner) -> None:
     """Render the button that simulates the method in focus or leaves that out, and how far it has come."""
     method, answered = view.title(planner.focus), planner.answer().value is not None
     search, job = _current(planner, planner.focus)
-    asked, swept = planner.settings["plan.simulate"], text.SWEPT[planner.asked]
-    simulate = {
+    asked_for, swept = planner.settings["plan.simulate"], text.SWEPT[planner.asked]
+    button = {
         "key": "simulate",
-        "on_click": editions.whole(widgets.set_to),
-        "args": ("plan.simulate", not asked),
+        "on_click": editions.finished_by_next_run(widgets.set_to),
+        "args": ("plan.simulate", not asked_for),
     }
     if isinstance(search, TableSearch):
         if simulation := planner.simulation:
@@ -158,33 +159,35 @@ def confirm(planner: Planner) -> None:
             runs = f"{simulation.runs} runs of {method} at {simulation.values} {swept}"
             st.caption(f"{done}: {runs}. {own_table_text.INVENTED}")
         label = f"{'Confirm' if answered else 'Try'} {method} by simulation on invented patients"
-        st.button(_LEAVE if asked else label, **simulate)
+        st.button(_LEAVE_OUT if asked_for else label, **button)
         return
     if search is None:
         st.caption(text.not_simulated(planner))
         return
-    if not planner.begins():
+    if not planner.is_simulated():
         verb = "Confirm" if answered else "Find the answer of"
-        st.button(f"{verb} {method} by simulation, about {duration(view.seconds(search))}", **simulate)
+        st.button(f"{verb} {method} by simulation, about {duration(view.seconds(search))}", **button)
         return
     if job is None:
         return
     values = len(_values(job))
     if job.state != "complete":
         sweep_status.show(job, f"plan {planner.focus}")
-        st.caption(f"Value {values - 1} of about {view.VALUES - 1}, halving the gap.")
+        # The first step runs two values at once and each later step adds another, so steps are counted.
+        st.caption(f"Value {values - 1} of about {view.USUAL_VALUES - 1}, halving the gap.")
         return
     left, right = st.columns([3, 1], vertical_alignment="center")
+    # The first reason stands for all.
     failures = [f" Runs failed: {reason}." for reason in job.table()["failed"] if reason]
     runs = f"{job.progress.total:,} runs of {method} at {values} {swept}"
     left.caption(f"Simulated: {runs}.{''.join(failures[:1])}")
-    if asked:  # else it began by itself
-        right.button(_LEAVE, width="stretch", **simulate)
+    if asked_for:  # else it began by itself
+        right.button(_LEAVE_OUT, width="stretch", **button)
 
 
 def stop(planner: Planner) -> None:
     """Stop all simulations where none is asked for any more."""
-    for name in PLANNED_METHODS if not planner.begins() else ():
+    for name in PLANNED_METHODS if not planner.is_simulated() else ():
         job = sweep_jobs.at(f"plan {name}")
         if job is not None and job.running:
             job.stop()
@@ -197,6 +200,7 @@ def assumptions(planner: Planner) -> None:
         return
     rule = planner.plan().rule
     badge = ":green[every assumption holds]" if bound.applies else ":orange[an assumption fails]"
+    # As `Planner.bound` evaluates it: without a solution of the formula there is no answer to evaluate it at.
     where = "at this setting" if planner.answer().start is None else "at the answer"
     with st.expander("Why the formula may be trusted here, or not", key="plan assumptions"):
         st.markdown(f"**{rule.title}** · {badge} {where}")

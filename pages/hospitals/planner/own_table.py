@@ -20,13 +20,13 @@ from pages.shared.charts.metric_axis import factor
 from pages.shared.settings import catalogue
 
 DECIDED = ("plan.of", "plan.tuned", "plan.size")  # settings that a table decides
-_TABLE = "public table"  # beside the controls' settings, and in no link
+_TABLE_KEY = "public table"  # beside the controls' settings, and in no link
 
 
-def chosen(settings: catalogue.Settings, table: PublicTable) -> catalogue.Settings:
+def with_table(settings: catalogue.Settings, table: PublicTable) -> catalogue.Settings:
     """Return the page's settings with those that the table fixes, and with the table itself."""
     return settings | {
-        _TABLE: table,
+        _TABLE_KEY: table,
         "data": catalogue.SYNTHETIC,
         "n": table.n,
         "d": table.d,
@@ -42,37 +42,42 @@ def chosen(settings: catalogue.Settings, table: PublicTable) -> catalogue.Settin
 
 def table_of(settings: catalogue.Settings) -> PublicTable | None:
     """Return the table that is planned for, or None where it is the sliders' population."""
-    return settings.get(_TABLE)
+    return settings.get(_TABLE_KEY)
 
 
 def plan(settings: catalogue.Settings, name: str) -> TablePlan:
     """Return the plan of a method, a key of `PLANNED_METHODS`, for the table that is in the settings."""
-    held = (settings[key] for key in ("k", "delta", "neighbours", "providers"))
+    experiment_arguments = (settings[key] for key in ("k", "delta", "neighbours", "providers"))
     # A plan's target is sin Theta, which the error on screen may be a multiple of.
-    return _plan(settings[_TABLE], name, settings["plan.target"] / factor(settings), *held)
+    target = settings["plan.target"] / factor(settings)
+    return _plan(settings[_TABLE_KEY], name, target, *experiment_arguments)
 
 
 @lru_cache(maxsize=256)
-def _plan(table: PublicTable, name: str, target: float, *held: Any) -> TablePlan:
-    """Return one object for equal plans, which keeps what it has computed; held: k, delta, ..., providers."""
-    return TablePlan(table.experiment(*held), name, target, table=table)
+def _plan(table: PublicTable, name: str, target: float, *experiment_arguments: Any) -> TablePlan:
+    """Return the plan; equal plans are the same object, which keeps what it has computed.
+
+    experiment_arguments: those of `PublicTable.experiment`, which are k, delta, neighbours and providers.
+    """
+    return TablePlan(table.experiment(*experiment_arguments), name, target, table=table)
 
 
 @lru_cache(maxsize=1024)
-def errors(study: TablePlan, epsilon: float) -> tuple[float, ...]:
+def predicted_errors(study: TablePlan, epsilon: float) -> tuple[float, ...]:
     """Return the predicted ‖sin Θ‖ at the table's own size, one for each population that it may be of."""
     return study.errors(study.table.n, epsilon)
 
 
-def least(settings: catalogue.Settings, names: Sequence[str]) -> str:
+def method_erring_least(settings: catalogue.Settings, names: Sequence[str]) -> str:
     """Return which method is predicted to err least on the table: its worst error over populations counts.
 
-    Only methods with the trust of the first name are compared.
+    Only methods with the trust of the first name are compared, and of these only methods that can run on so
+    many features and have a prediction.
     """
     trust = PLANNED_METHODS[names[0]].trust
     plans = {name: plan(settings, name) for name in names if PLANNED_METHODS[name].trust == trust}
-    able = [name for name in plans if most_features(name) >= settings["d"] and not plans[name].no_formula]
-    return min(able, key=lambda name: worst_then_all(errors(plans[name], settings["epsilon"])))
+    usable = [name for name in plans if most_features(name) >= settings["d"] and not plans[name].no_formula]
+    return min(usable, key=lambda name: worst_then_all(predicted_errors(plans[name], settings["epsilon"])))
 
 
 def simulated(simulation: TableSearch) -> tuple[SimulatedAnswer, list[Evaluation]]:
@@ -80,20 +85,24 @@ def simulated(simulation: TableSearch) -> tuple[SimulatedAnswer, list[Evaluation
 
     The bisection is gone through from its beginning, with results that are kept, up to where one is missing.
     """
-    values, results = simulation.first(), EVALUATIONS.cells
+    values, results = simulation.first_values(), EVALUATIONS.cells
     while True:
-        cells = {
+        # At each value the method runs on every population that the table may be of.
+        cells_at = {
             value: [(TableSearch.errors, simulation, value, pattern) for pattern in simulation.plan.patterns]
             for value in values
         }
         known = {
-            value: [results[cell] for cell in each]
-            for value, each in cells.items()
-            if all(cell in results for cell in each)
+            value: [results[cell] for cell in cells]
+            for value, cells in cells_at.items()
+            if all(cell in results for cell in cells)
         }
-        missing = [cell for each in cells.values() for cell in each if cell not in results]
+        missing = [cell for cells in cells_at.values() for cell in cells if cell not in results]
         if missing:
-            return SimulatedAnswer("measuring", len(known), simulation.repeats * len(known)), missing
-        if (more := simulation.more(known)) == values:
-            return simulation.reading(known), []
-        values = more
+            runs = simulation.repeats * len(known)
+            return SimulatedAnswer("measuring", values=len(known), runs=runs), missing
+        if (
+            wanted_values := simulation.values_to_run(known)
+        ) == values:  # no further value: the bisection is over
+            return simulation.simulated_answer(known), []
+        values = wanted_values

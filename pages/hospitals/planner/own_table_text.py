@@ -35,6 +35,7 @@ def facts(table: PublicTable) -> str:
 def spectrum(table: PublicTable, patterns: Sequence[Pattern]) -> str:
     """Return whether the spectrum was paid for or is stated, and which patterns are tried."""
     titles = "; ".join(each.title for each in patterns)
+    # Either all patterns follow from paid eigenvalues or none does. Spikes fall, so the last is the weakest.
     if patterns[0].paid and table.paid is not None:
         times = text.short(patterns[0].spikes[-1])
         price = f" at ε = {text.number(table.paid.epsilon)}"

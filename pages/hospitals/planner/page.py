@@ -21,7 +21,8 @@ shown = {"planner": planner}  # on the screen now: a download is built of it, ou
 
 def panels() -> None:
     """Render the answer, the chart and the table, with what has been evaluated and simulated so far."""
-    if widgets.moved():  # a button in this fragment set something, which only a run of the whole page applies
+    # A button in this fragment may have set something, which only a run of the whole page applies.
+    if widgets.has_pending_move():
         st.rerun()
     now = shown["planner"] = controls.with_simulations(planner)
     headline = text.headline(now)
@@ -44,7 +45,7 @@ def panels() -> None:
         engine.engine().complete(sessions.visitor(), EVALUATIONS, planner.next_missing)
 
 
-refresh.while_more(panels, lambda: controls.running(planner) or planner.next_missing() is not None)
+refresh.while_more(panels, lambda: controls.start_or_continue(planner) or planner.next_missing() is not None)
 controls.assumptions(planner)
 st.markdown(f"**Try this:** {text.try_this(planner)}")
 link = html_report.link(widgets.settings(), "planner")

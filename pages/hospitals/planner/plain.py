@@ -40,7 +40,7 @@ class PlainPlan(CautiousPlanner):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings | ADVISED)
-        self.least = self.by_trust()[::-1]
+        self.least = self.by_trust()[::-1]  # which begins with the most trust
         self.numbers = {
             each.trust: analyst_text.number(each.answer.value, self.asked)
             for each in self.least
@@ -71,16 +71,18 @@ class PlainPlan(CautiousPlanner):
         """
         lines = [self._row(each) for each in self.least]
         if self.asked == "patients" and self.numbers:
-            able = [each.trust for each in self.least if (each.answer.value or math.inf) <= self.n]
-            lines.append(plain_text.enough(self.n, able))
-        if any(analyst_text.doubt(each.answer) for each in self.least if each.trust in self.numbers):
+            satisfied = [each.trust for each in self.least if (each.answer.value or math.inf) <= self.n]
+            lines.append(plain_text.enough(self.n, satisfied))
+        if any(
+            analyst_text.uncertainty_mark(each.answer) for each in self.least if each.trust in self.numbers
+        ):
             lines.append(plain_text.UNCERTAIN)
         return lines
 
     def figure(self) -> dict[str, Any]:
         """Return the chart of a bar for each trust, with a line at what there is now."""
         lengths = {each.trust: float(each.answer.value or math.nan) for each in self.least}
-        return charts.by_trust(lengths, self.numbers, plain_text.AXES[self.asked], self.here)
+        return charts.by_trust(lengths, self.numbers, plain_text.AXES[self.asked], now=self.current_value)
 
     def cautious(self) -> list[str]:
         """Return how many more patients are needed, by trust, if one hospital asks for a smaller epsilon.
@@ -136,16 +138,17 @@ class PlainPlan(CautiousPlanner):
         """Return what each patient is promised and who is trusted; where no plan exists, why not."""
         value, settings, trust = self.chosen.answer.value, self.settings, self.chosen.trust
         if value is None:
-            return self._row(self.chosen)
+            return self._row(self.chosen)  # the sentence that tells why
         # The rounded epsilon is promised, since that is the one which the plan states.
         epsilon = float(self.numbers[trust]) if self.asked == "epsilon" else self.epsilon
+        # The patients of the plan, for which delta may be too large.
         n = {"patients": value, "hospitals": value * self.size}.get(self.asked, self.n)
         promised = plain_text.promise(epsilon, settings["delta"], settings["neighbours"], n)
         return f"{promised} {plain_text.TRUST[trust]}"
 
     @property
     def likeness(self) -> str:
-        """Return the sentence on which patients the numbers assume."""
+        """Return the sentence on what the numbers assume about patients."""
         settings = self.settings
         if self.table is not None:
             patterns = self.table.patterns(settings["k"])
@@ -156,11 +159,12 @@ class PlainPlan(CautiousPlanner):
 
 
 def render() -> None:
-    """Render the page."""
+    """Render the page in plain view."""
     settings = controls.choose_population(widgets.head(analyst_text.TITLE, plain_text.INTRODUCTION))
     controls.choose(Planner(settings))
 
     def panels() -> None:
+        """Render the answers, with what has been evaluated so far."""
         # Made anew at each rendering: it holds what has been evaluated by then.
         plan = PlainPlan(settings)
         widgets.headline(plan.headline, "epsilon", "providers")
@@ -184,12 +188,14 @@ def render() -> None:
 
 
 def _listed(lines: list[str]) -> str:
+    """Return lines as a Markdown list."""
     return "\n".join(f"- {line}" for line in lines)
 
 
 def _show_cautious(plan: PlainPlan) -> None:
+    """Render what the most cautious hospital costs, or that nothing can be said about it."""
     if lines := plan.cautious():
-        widgets.choose("plan.cautious")
+        widgets.show_control("plan.cautious")
         st.markdown(f"{lines[0]}\n\n{_listed(lines[1:])}")
     else:
         st.markdown(plain_text.NOT_CAUTIOUS)

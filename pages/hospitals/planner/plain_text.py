@@ -33,7 +33,7 @@ LIMITS = (
     "Patients who differ from these assumptions may need a larger or a smaller study.",
     "Looking at the data to choose measurements or limits costs privacy that is not counted here.",
 )
-_WHY = {  # why there is no number, by the `kind` of a `PlanAnswer`
+_REASONS = {  # why there is no number, by the `kind` of a `PlanAnswer`
     "guess": "a random guess does as well",
     "first order": "so rough a target cannot be predicted",
     "sampling": "there are too few patients, however weak the protection",
@@ -68,15 +68,17 @@ def headline(asked: Asked, answers: Mapping[str, str]) -> str:
     verb = {"patients": "You need", "hospitals": "You need", "epsilon": "You can keep"}[asked]
     if not answers:
         return "There is no number for this target."
-    (first, most), *others = answers.items()
-    if all(other == most for _, other in others) and len(answers) == len(phrases.ROWS):
-        return f"{verb} {needed(asked, most)}, whomever the hospitals trust."
-    last = f"; {others[-1][1]} {_IF_TRUST[others[-1][0]]}" if others and others[-1][1] != most else ""
-    return f"{verb} {needed(asked, most)} {_IF_TRUST[first]}{last}."
+    least_trust, number = next(iter(answers.items()))
+    most_trust, last_number = list(answers.items())[-1]
+    # Every trust has an answer, and all answers read alike.
+    if set(answers.values()) == {number} and len(answers) == len(phrases.ROWS):
+        return f"{verb} {needed(asked, number)}, whomever the hospitals trust."
+    last = f"; {last_number} {_IF_TRUST[most_trust]}" if last_number != number else ""
+    return f"{verb} {needed(asked, number)} {_IF_TRUST[least_trust]}{last}."
 
 
 def row(trust: str, asked: Asked, number: str) -> str:
-    """Return the sentence on what a study needs under one trust."""
+    """Return the sentence on what a study needs under one trust. number: the answer, in words."""
     verb = "the privacy loss can be as low as" if asked == "epsilon" else "the study needs at least"
     amount = number if asked == "epsilon" else needed(asked, number)
     return f"{_begin(trust)}, {verb} {amount}."
@@ -84,7 +86,7 @@ def row(trust: str, asked: Asked, number: str) -> str:
 
 def no_answer(trust: str, kind: str) -> str:
     """Return why there is no number under a trust. kind: that of the `PlanAnswer`."""
-    return f"{_begin(trust)}, there is no number: {_WHY.get(kind, _NO_FORMULA)}."
+    return f"{_begin(trust)}, there is no number: {_REASONS.get(kind, _NO_FORMULA)}."
 
 
 def _begin(trust: str) -> str:
@@ -104,7 +106,10 @@ def enough(n: int, trusts: Sequence[str]) -> str:
 
 
 def cautious(epsilon: str, strict: str) -> str:
-    """Return the case of one cautious hospital, which asks for `strict` where others ask for `epsilon`."""
+    """Return the case of one cautious hospital, which asks for `strict` where others ask for `epsilon`.
+
+    Both are privacy losses, in words.
+    """
     return f"Suppose one hospital asks for a privacy loss of {strict}, and the others for {epsilon}."
 
 
@@ -113,7 +118,7 @@ def cautious_row(trust: str, before: str, after: str, share: float) -> str:
 
     before, after: the patients needed without and with it, in words. share: the increase, 0.1 for 10 %.
     """
-    more = f"{text.percent(share)} more" if share >= 0.005 else "hardly more"
+    more = f"{text.percent(share)} more" if share >= 0.005 else "hardly more"  # which would round to 0 %
     return f"{_begin(trust)}: {after} patients instead of {before}, {more}."
 
 

@@ -10,7 +10,7 @@ from pages.hospitals.planner import text as page_text
 from pages.hospitals.planner.view import Planner
 from pages.shared import text
 
-_TRUST = {
+_TRUST_SENTENCES = {
     "central": "One curator sees all patients' measurements and must be trusted; only the result is "
     "protected.",
     "untrusted server": "Each hospital adds its own noise before anything leaves it, so that no server need "
@@ -33,8 +33,8 @@ _LIMITS = (
     "worked out with a study tool whose noise is simulated in floating point: not a hardened release",
 )
 _PURE = ("ε", "approximate sampler")  # guarantees in which delta plays no part
-_UNIT = "each row divided by its own length, so that no bound has to be chosen"
-_TOGETHER = ", over all that is released together"
+_UNIT_ROWS = "each row divided by its own length, so that no bound has to be chosen"
+_RELEASED_TOGETHER = ", over all that is released together"
 _OPTIONS = {"s_hat": "ŝ = {} features kept", "iterations": "T = {} rounds", "burn_in": "{} burn-in steps"}
 
 
@@ -71,14 +71,16 @@ def _plan(needed: float, planner: Planner) -> str:
     directions = f"the k = {k} leading principal directions of d = {d} measurements"
     options, reference = study.options, study.method.reference
     listed = [words.format(options[key]) for key, words in _OPTIONS.items() if key in options]
-    if options.get("s_hat") == RELEASED:  # no number: how many features are kept follows from the release
+    # Then ŝ, the first that is listed, is no number: how many features are kept follows from the release.
+    if options.get("s_hat") == RELEASED:
         listed[0] = "the features kept chosen from the release"
     reference += f"; {', '.join(listed)}" if listed else ""
+    # In brackets: what the target is a mean or median of, and how a random guess does.
     guess = f"on average; a random guess captures {100 * (1 - study.guess):.2g} %"
     if not planner.energetic:
         error = page_text.error_words(study.guess, planner.settings)
-        over = "in half of the runs" if study.median else "root mean square over patients and noise"
-        guess = f"{over}; a random guess has {error.removeprefix('error ')}"
+        summary = "in half of the runs" if study.median else "root mean square over patients and noise"
+        guess = f"{summary}; a random guess has {error.removeprefix('error ')}"
     sentence = (
         f"To find {directions} with {page_text.goal(planner)} ({guess}), "
         f"{view.title(planner.focus)} ({reference}) "
@@ -88,10 +90,10 @@ def _plan(needed: float, planner: Planner) -> str:
     if simulation is None:
         return f"{sentence}a closed form.{chance}"
     swept = "values of ε" if planner.asked == "epsilon" else page_text.SWEPT[planner.asked]
-    many = f"{simulation.runs:,} runs at {simulation.values} {swept}, seed {planner.settings['seed']}"
-    runs = f"simulation of the method itself ({many})"
+    counts = f"{simulation.runs:,} runs at {simulation.values} {swept}, seed {planner.settings['seed']}"
+    runs = f"simulation of the method itself ({counts})"
     interval = page_text.interval_of(simulation, planner.asked)
-    if answer.value is None:
+    if answer.value is None:  # simulation alone has an answer; there may be a formula that does not apply
         applies = "" if answer.kind == "simulation" else " that applies at this target"
         return f"{sentence}{runs}: {interval}. There is no closed form{applies}."
     otherwise = "" if page_text.agrees(planner.agreement) else ", which disagrees: go by the simulation"
@@ -106,8 +108,8 @@ def _amount(needed: float, planner: Planner) -> str:
         return f"ε of at least {shown} with {text.count(planner.n, 'patient', 'patients')} in {hospitals}"
     if planner.asked == "hospitals":
         number, size = math.ceil(needed - 1e-9), planner.size  # less a rounding error above a whole number
-        many, total = text.count(number, "hospital", "hospitals"), page_text.amount(number * size, up=True)
-        return f"at least {many} of {size:,} patients each ({total} in total)"
+        needs, total = text.count(number, "hospital", "hospitals"), page_text.amount(number * size, up=True)
+        return f"at least {needs} of {size:,} patients each ({total} in total)"
     return f"at least {shown} patients in total, in {hospitals}"
 
 
@@ -118,9 +120,10 @@ def guarantee(planner: Planner) -> str:
         needed = confirmed.value  # the plan says to go by it
     if needed is None:
         return "There is no plan at these settings, so nothing would be released and nothing is promised."
+    # The rounded epsilon is promised, since that is the one which the plan states.
     epsilon = float(page_text.number(needed, asked)) if asked == "epsilon" else float(planner.epsilon)
     n = {"patients": needed, "hospitals": needed * planner.size}.get(asked, float(planner.n))
-    parts = [*_privacy(planner, epsilon, n), _TRUST[PLANNED_METHODS[planner.focus].trust]]
+    parts = [*_privacy(planner, epsilon, n), _TRUST_SENTENCES[PLANNED_METHODS[planner.focus].trust]]
     return " ".join(part for part in parts if part)
 
 
@@ -131,30 +134,31 @@ def _privacy(planner: Planner, epsilon: float, n: float) -> tuple[str, ...]:
     """
     delta, experiment = planner.settings["delta"], planner.plan().experiment
     method, true = planner.plan().method, planner.true_epsilon()
-    kind, shown = method.guarantee_at(experiment.k), text.number(epsilon)
-    pure, truly = kind in _PURE, "" if true is None else text.short(true)
-    large = not pure and delta > 1 / n
-    promise = f"ε = {shown}" if pure else f"(ε, δ) = ({shown}, {text.number(delta)})"
+    kind, stated = method.guarantee_at(experiment.k), text.number(epsilon)
+    pure, true_text = kind in _PURE, "" if true is None else text.short(true)
+    delta_is_large = not pure and delta > 1 / n
+    promise = f"ε = {stated}" if pure else f"(ε, δ) = ({stated}, {text.number(delta)})"
     accounting = "the exponential mechanism" if pure else _ACCOUNTING[planner.settings["accounting"]]
-    rounds = _TOGETHER if method.chooses_rows or method.name.startswith("stacked_rounds") else ""
+    rounds = _RELEASED_TOGETHER if method.chooses_rows or method.name.startswith("stacked_rounds") else ""
     if "iterations" in method.uses:
         rounds = f", over all {experiment.iterations} rounds together"
     return (
         f"Differential privacy for each patient with {promise}; "
         f"{text.RELATIONS[planner.settings['neighbours']]}; accounting: {accounting}{rounds}.",
-        truly and f"These constants truly give ε = {truly}, not the {shown} they were set for.",
+        true_text and f"These constants truly give ε = {true_text}, not the {stated} they were set for.",
         "" if kind == "(ε, δ)" else f"Caution: {text.GUARANTEES[kind]}.",
-        f"δ is above 1/n = {text.short(1 / n)}: a smaller one is usual." if large else "",
+        f"δ is above 1/n = {text.short(1 / n)}: a smaller one is usual." if delta_is_large else "",
     )
 
 
 def _assumptions(planner: Planner) -> str:
     """Return the assumptions about patients that the numbers rest on."""
-    study, public, table = planner.plan(), planner.table, planner.bundled
-    experiment, unit = study.experiment, study.unit_rows or study.method.scaling == "unit"
-    if public is not None:
-        shares = public.shares(experiment.budget(planner.epsilon), public.n)
-        return own_table_text.assumptions(public, public.patterns(experiment.k), shares, unit)
+    study, visitor_table, table = planner.plan(), planner.table, planner.bundled
+    experiment, unit_rows = study.experiment, study.unit_rows or study.method.scaling == "unit"
+    if visitor_table is not None:
+        shares = visitor_table.shares(experiment.budget(planner.epsilon), visitor_table.n)
+        patterns = visitor_table.patterns(experiment.k)
+        return own_table_text.assumptions(visitor_table, patterns, shares, unit_rows)
     if table is not None:
         like = f"a population with the spectrum of {table.title} ({table.source}), its rows as if Gaussian"
         limit = "rows clipped at the bound stored with that table"
@@ -165,7 +169,7 @@ def _assumptions(planner: Planner) -> str:
         chance = f"that all respect with probability {1 - experiment.failure:g}"
         limit = f"rows divided by a public bound, set beforehand, {chance}"
     same = "" if planner.asked == "hospitals" else "; hospitals measure alike"
-    return f"Patients are independent draws from {like}; {_UNIT if unit else limit}{same}."
+    return f"Patients are independent draws from {like}; {_UNIT_ROWS if unit_rows else limit}{same}."
 
 
 def limits(planner: Planner) -> list[str]:

@@ -8,7 +8,7 @@ from pages.shared import text
 from pages.shared.reports import html_report, phrases
 from pages.shared.reports.html_report import Report, ReportFigure
 
-_KEYS = (
+_KEYS = (  # of settings that are listed after those on the page
     *("d", "k", "s", "s_hat", "spike", "bulk", "largest_share", "iterations", "burn_in", "neighbours"),
     *("accounting", "scaling"),
 )
@@ -23,8 +23,8 @@ def build(planner: Planner, link: str) -> Report:
     """
     planner.complete()
     settings, study, drawn = planner.settings, planner.plan(), planner.drawn()
-    # The report's own sentence is the first of the page's headline; the others stand below it.
-    headline, _, more = page_text.headline(planner).partition(". ")
+    # The report's sentence is the first of the page's headline; the others stand below it.
+    headline, _separator, more = page_text.headline(planner).partition(". ")
     about = f"{headline.removesuffix('.')}. {page_text.below_chart(planner, drawn.reaching)}"
     notes = text.unmarked(page_text.below_table(planner))
     methods = dict.fromkeys(PLANNED_METHODS[other].method for other in planner.listed)
@@ -67,6 +67,6 @@ def _settings_in_words(planner: Planner) -> list[tuple[str, str]]:
     rows = [("Target", page_text.goal(planner))]
     if planner.table is not None:
         rows.insert(0, ("Your table", own_table_text.facts(planner.table)))
-        fixed = {"data", "d", "n", *_KEYS} - {"k", "neighbours"}
+        fixed = {"data", "d", "n", *_KEYS} - {"k", "neighbours"}  # by the table, or without effect
         keys = tuple(key for key in keys if key not in fixed)
     return [*rows, *phrases.settings_in_words(planner.settings | {"plan.way": planner.focus}, keys)]

@@ -19,7 +19,7 @@ TUNED = {"published": "as published", "tuned": "tuned from public numbers"}
 
 
 def settings(shared: dict[str, Choice]) -> list[Choice]:
-    """Return the planner's own settings: what is asked, the target, whom hospitals trust, the method.
+    """Return the planner's own settings, such as what is asked, the target and the method.
 
     shared: the settings of all pages by key, one of which lends its label.
     """
@@ -28,7 +28,9 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
     # Whom a method trusts stands before its name, so that a list of methods reads by that.
     planned = PLANNED_METHODS.items()
     titles = {name: f"{text.TRUST_TITLES[each.trust]} · {each.title}" for name, each in planned}
-    parts = {2: "half the privacy loss", 5: "a fifth", 10: "a tenth"}
+    # By the factor by which the most cautious hospital's epsilon is smaller.
+    cautious = {2: "half the privacy loss", 5: "a fifth", 10: "a tenth"}
+    # 10, 20, 50, 100 and so on up to a million.
     sizes = (*(m * 10**p for p in range(1, 6) for m in (1, 2, 5)), 10**6)
     return [
         among("plan.asked", "Asked", ASKED),
@@ -44,7 +46,7 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
             "That is the limit of ever lower clip bounds. Public numbers decide, never the data.",
         ),
         Choice("plan.size", "Patients of each hospital", "Patients of each hospital", sizes, 20_000),
-        among("plan.cautious", "The most cautious hospital asks for", parts),
+        among("plan.cautious", "The most cautious hospital asks for", cautious),
         switch("plan.table", "Plan for the table that you loaded"),
         switch("plan.simulate", "Confirm by simulation"),
     ]

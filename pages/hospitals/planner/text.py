@@ -18,7 +18,15 @@ from dppca_core.experiments.planning.table_plan import PublicTable
 from pages.hospitals.planner import own_table_text, view
 from pages.hospitals.planner.view import Planner
 from pages.shared import text
-from pages.shared.charts.metric_axis import error_unit, factor, in_unit, random_guess, rises, unit, value_text
+from pages.shared.charts.metric_axis import (
+    error_unit,
+    factor,
+    in_unit,
+    more_is_better,
+    random_guess,
+    unit,
+    value_text,
+)
 from pages.shared.settings.catalogue import CHOICES, Settings
 
 TITLE = "Planner"
@@ -83,15 +91,15 @@ SHADES = {  # the parts of the chart without an answer
     "assumption": "no closed form: an assumption fails",
     "sampling": "no ε helps: sampling alone errs more",
 }
-_GOALS = {"share": "at least {} of the pattern recovered", "degrees": "an angle of at most {}"}
-_TARGETS = {"share": "Recovered at least", "degrees": "Angle at most"}
-_UNITS = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
-_PEOPLE = 8.2e9  # on earth, United Nations 2024
+_GOAL_TEMPLATES = {"share": "at least {} of the pattern recovered", "degrees": "an angle of at most {}"}
+_TARGET_LABELS = {"share": "Recovered at least", "degrees": "Angle at most"}
+_LARGE_UNITS = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
+_PEOPLE_ON_EARTH = 8.2e9  # United Nations 2024
 
 
 def _three_digits(value: float, up: bool) -> float:
     """Round to three significant digits, upwards where asked for; 1e-9 forgives rounding errors."""
-    step = 10.0 ** (math.floor(math.log10(value)) - 2)
+    step = 10.0 ** (math.floor(math.log10(value)) - 2)  # the place of the third digit
     return (math.ceil(value / step - 1e-9) if up else round(value / step)) * step
 
 
@@ -100,17 +108,17 @@ def amount(value: float, up: bool = False) -> str:
 
     up: round up, for a number below which a target is missed.
     """
-    if value < 1000:
+    if value < 1000:  # the whole number has at most three digits; 1e-9 forgives rounding errors
         return f"{math.ceil(value - 1e-9) if up else round(value):,}"
     rounded = _three_digits(value, up)
-    unit, name = next((unit for unit in _UNITS if rounded >= unit[0]), (1, ""))
-    return f"{rounded / unit:.3g} {name}" if name else f"{rounded:,.0f}"
+    size, name = next((unit for unit in _LARGE_UNITS if rounded >= unit[0]), (1, ""))
+    return f"{rounded / size:.3g} {name}" if name else f"{rounded:,.0f}"
 
 
 def number(answer: float, asked: Asked, up: bool = True) -> str:
     """Return an answer in three digits without its unit; rounded up, as less would not reach the target.
 
-    up: False for the ends of an interval, which are rounded to nearest, but for whole hospitals.
+    up: False for a simulated answer and its interval, which are rounded to nearest; hospitals always go up.
     """
     if asked == "epsilon":
         return f"{_three_digits(answer, up):.3g}"
@@ -123,8 +131,9 @@ def goal(planner: Planner) -> str:
     if planner.energetic:
         return f"at least {100 * settings['plan.share']:g} % of the energy captured"
     target, metric = settings["plan.target"], goal_unit(settings)
-    if metric in _GOALS:
-        return _GOALS[metric].format(in_goal(settings, target))
+    if metric in _GOAL_TEMPLATES:
+        return _GOAL_TEMPLATES[metric].format(in_goal(settings, target))
+    # A factor above 1 belongs to the distance of projectors.
     name = "‖VVᵀ − WWᵀ‖" if factor(settings) > 1 else "‖sin Θ‖"
     return f"error {name} of at most {text.number(target)}"
 
@@ -141,7 +150,7 @@ def goal_unit(settings: Settings) -> str:
 def in_goal(settings: Settings, target: float) -> str:
     """Return an error, such as the target, in words in the unit of `goal_unit`."""
     metric = goal_unit(settings)
-    if metric in _GOALS:
+    if metric in _GOAL_TEMPLATES:
         return value_text(metric, float(in_unit(metric, target, settings["k"])))
     return text.number(target)
 
@@ -150,27 +159,27 @@ def target_label(planner: Planner) -> str:
     """Return the label of the target's slider, with the error of a random guess for comparison."""
     metric, experiment = goal_unit(planner.settings), planner.published().experiment
     guess = random_guess(planner.settings | {"metric": metric}, experiment.d, experiment.k)
-    return f"{_target(planner)} · a guess: {value_text(metric, guess)}"
+    return f"{_target_name(planner)} · a guess: {value_text(metric, guess)}"
 
 
-def _target(planner: Planner) -> str:
+def _target_name(planner: Planner) -> str:
     """Return the name of the target's slider, which depends on the unit on screen."""
     if planner.energetic:
         return CHOICES["plan.share"].label
-    return _TARGETS.get(goal_unit(planner.settings), CHOICES["plan.target"].label)
+    return _TARGET_LABELS.get(goal_unit(planner.settings), CHOICES["plan.target"].label)
 
 
 def value(answer: float, asked: Asked) -> str:
-    """Return an answer with its unit."""
+    """Return an answer with its unit, rounded up: "ε = 0.52", "5 hospitals" or "20,000 patients"."""
     if asked == "epsilon":
         return f"ε = {number(answer, asked)}"
     if asked == "hospitals":
-        return text.count(math.ceil(answer - 1e-9), "hospital", "hospitals")
+        return text.count(math.ceil(answer - 1e-9), "hospital", "hospitals")  # 1e-9 forgives rounding errors
     return f"{number(answer, asked)} patients"
 
 
-def _question(planner: Planner) -> str:
-    """Return the target and what is held fixed, then the method in focus, as the beginning of a sentence."""
+def _begin(planner: Planner) -> str:
+    """Return the beginning of a sentence: the target, what is held fixed, then the method in focus."""
     fixed = f"at ε = {text.number(planner.epsilon)}"
     if planner.asked == "epsilon":
         fixed = f"with {text.count(planner.n, 'patient', 'patients')}"
@@ -179,72 +188,73 @@ def _question(planner: Planner) -> str:
 
 def no_answer(planner: Planner) -> str:
     """Return the sentence that there is no answer by closed form for the method in focus, and why."""
-    answer, question = planner.answer(), _question(planner)
+    answer, begin = planner.answer(), _begin(planner)
     if answer.kind == "evaluating":
-        return f"{question}: the formula is being evaluated."
-    if answer.kind == "simulation":
-        return f"{question} has no formula: {answer.failed[0]}."
-    return f"{question} has no answer by closed form. {text.sentence(reason(answer, planner))}."
+        return f"{begin}: the formula is being evaluated."
+    if answer.kind == "simulation":  # then `failed` holds the one reason for it
+        return f"{begin} has no formula: {answer.failed[0]}."
+    return f"{begin} has no answer by closed form. {text.sentence(reason(answer, planner))}."
 
 
 def headline(planner: Planner) -> str:
     """Return what the selected method needs, whether simulation agrees, and which method needs least."""
     answer, simulation, asked = planner.answer(), planner.simulation, planner.asked
-    if answer.value is None:
+    if answer.value is None:  # no answer by closed form
         if simulation is None or simulation.state == "measuring":
             return no_answer(planner) + (" It is being simulated." if simulation is not None else "")
         interval = interval_of(simulation, asked)
-        if answer.kind == "simulation" and simulation.state != "none":
-            _, low, high = _ends(simulation, asked)
+        if answer.kind == "simulation" and simulation.state != "none":  # no formula: simulation answers alone
+            _answer, low, high = _ends(simulation, asked)
             ends = "" if simulation.state == "least" else f" (95 % interval {low} to {high})"
-            sentence = _needs(simulation.value, planner, simulation.state == "least").removesuffix(".")
+            sentence = _needs(simulation.value, planner, least=simulation.state == "least").removesuffix(".")
             return f"{sentence}, by simulation{ends}."
-        says = "found none" if answer.kind == "simulation" else "found none either"
-        says = says if simulation.state == "none" else f"says {interval}"
-        return f"{no_answer(planner)} Simulation {says}."
-    sentence = _needs(answer.value, planner, answer.least) + chance_of(answer, simulation)
+        verdict = "found none" if answer.kind == "simulation" else "found none either"
+        verdict = verdict if simulation.state == "none" else f"says {interval}"
+        return f"{no_answer(planner)} Simulation {verdict}."
+    sentence = _needs(answer.value, planner, least=answer.least) + chance_of(answer, simulation)
     ratio = planner.agreement
     if ratio is not None and simulation is not None:
+        # An agreement closer than 0.5 % is not claimed.
         within = f"agrees within {100 * max(abs(ratio - 1), 0.005):.2g} %"
-        says = within if agrees(ratio) else "says otherwise, so go by it"
-        sentence += f" Simulation {says}: {interval_of(simulation, asked)}."
+        verdict = within if agrees(ratio) else "says otherwise, so go by it"
+        sentence += f" Simulation {verdict}: {interval_of(simulation, asked)}."
     if planner.table is not None and asked == "patients":
         sentence += f" Your table has {planner.table.n:,}."
-    return sentence + _least(answer.value, planner)
+    return sentence + _least_needed(answer.value, planner)
 
 
 def _needs(needed: float, planner: Planner, least: bool = False) -> str:
     """Return the sentence that the method in focus needs this much; least: no smaller number was tried."""
     words = f"{'no more than ' if least else ''}{value(needed, planner.asked)}"
     verb = f"does from {words} on" if planner.asked == "epsilon" else f"needs {words}"
-    return f"{_question(planner)} {verb}{_spread(needed, planner)}."
+    return f"{_begin(planner)} {verb}{_over_hospitals(needed, planner)}."
 
 
 def chance_of(answer: PlanAnswer, simulation: SimulatedAnswer | None) -> str:
     """Return, for two stages, how likely all features that matter are kept at the answer; else nothing.
 
-    Below `view.LIKELY` it adds that the answer is uncertain and, without a simulation, to be simulated.
+    Below `view.LEAST_CHANCE` it adds that the answer is uncertain and, without a simulation, to be simulated.
     """
     if answer.chance is None:
         return ""
-    guess = "" if answer.chance >= view.LIKELY else ", so the formula's answer is uncertain"
-    if guess and simulation is None:
-        guess += " to be simulated"
+    caveat = "" if answer.chance >= view.LEAST_CHANCE else ", so the formula's answer is uncertain"
+    if caveat and simulation is None:
+        caveat += " to be simulated"
     chance = text.chance(answer.chance)
-    chance = f"of {chance}" if chance.startswith("about") else chance
-    return f" It then keeps all features that matter with a chance {chance}{guess}."
+    chance = f"of {chance}" if chance.startswith("about") else chance  # else "above" or "below" a share
+    return f" It then keeps all features that matter with a chance {chance}{caveat}."
 
 
-def doubt(answer: PlanAnswer) -> str:
-    """Return " (uncertain)" where features that matter are kept with a chance below `view.LIKELY`."""
-    return " (uncertain)" if answer.chance is not None and answer.chance < view.LIKELY else ""
+def uncertainty_mark(answer: PlanAnswer) -> str:
+    """Return " (uncertain)" where features that matter are kept with a chance below `view.LEAST_CHANCE`."""
+    return " (uncertain)" if answer.chance is not None and answer.chance < view.LEAST_CHANCE else ""
 
 
 def tuned_to(planner: Planner, name: str) -> str:
     """Return what a method's rows and rounds are tuned to, in a cell of the table."""
     study = planner.plan(name)
-    unit = study.unit_rows or study.method.scaling == "unit"
-    words = ["rows of length 1" if unit else "rows within the bound"]
+    unit_rows = study.unit_rows or study.method.scaling == "unit"
+    words = ["rows of length 1" if unit_rows else "rows within the bound"]
     if study.method.tuned is not None:
         words.append(f"{study.experiment.iterations} rounds")
     return ", ".join(words)
@@ -254,14 +264,15 @@ def recommended(planner: Planner) -> str:
     """Return which method the core recommends under each trust at the plan, and why."""
     if planner.table is not None:
         return "\n".join(_on_table(planner, planner.table))
-    current, experiment = planner.recommended(), planner.published().experiment
-    if not current:
+    recommendations, experiment = planner.recommended(), planner.published().experiment
+    if not recommendations:
         return ""
-    declared = text.declared(trusts.signal(experiment))
+    declared = text.declared_signal(trusts.signal(experiment))
     half = "" if experiment.choose_rows else " Half of the features kept are assumed to matter."
     lines = [f"Recommended under each trust, from public numbers and {declared}.{half}"]
-    for trust, at, answer in current:
-        lines.append(f"- {text.trust_heading(trust)}, at {value(at, planner.asked)}: {answer.reason}")
+    for trust, amount_or_epsilon, recommendation in recommendations:
+        at = value(amount_or_epsilon, planner.asked)
+        lines.append(f"- {text.trust_heading(trust)}, at {at}: {recommendation.reason}")
     return "\n".join(lines)
 
 
@@ -271,28 +282,32 @@ def _on_table(planner: Planner, table: PublicTable) -> Iterator[str]:
     One errs least on the table as it is; the other needs least for the target, and may be the same.
     """
     yield f"**Your table:** {own_table_text.facts(table)}. For each trust:"
-    for trust, name, error, pattern, least, current in planner.on_table():
-        at = own_table_text.at_table(view.title(name), error, pattern, table, planner.epsilon)
-        needs = "no method reaches it" if current != view.EVALUATING else short_reason(current, planner)
-        if current.value is not None:
-            needs = f"{view.title(least)} with {value(current.value, planner.asked)}"
-        yield f"- {text.trust_heading(trust)}. {at} For {goal(planner)}: {needs}."
+    for trust, best_name, error, pattern, frugal_name, answer in planner.on_table():
+        prediction = own_table_text.at_table(view.title(best_name), error, pattern, table, planner.epsilon)
+        needs = "no method reaches it" if answer != view.EVALUATING else short_reason(answer, planner)
+        if answer.value is not None:
+            needs = f"{view.title(frugal_name)} with {value(answer.value, planner.asked)}"
+        yield f"- {text.trust_heading(trust)}. {prediction} For {goal(planner)}: {needs}."
 
 
-def _spread(needed: float, planner: Planner) -> str:
-    """Return what follows an answer: the hospitals' size and total, or the number of hospitals."""
+def _over_hospitals(needed: float, planner: Planner) -> str:
+    """Return what follows an answer: the hospitals' size and total, or in how many hospitals patients are.
+
+    An answer beyond the people on earth is followed by that remark alone.
+    """
     if planner.asked == "hospitals":
         total = amount(planner.size * needed, up=True)
         return f" of {planner.size:,} patients each, {total} in total"
-    if planner.asked == "patients" and needed > _PEOPLE:
+    if planner.asked == "patients" and needed > _PEOPLE_ON_EARTH:
         return ", more than there are people"
     return f" in {text.count(planner.settings['providers'], 'hospital', 'hospitals')}"
 
 
 def agrees(ratio: float | None) -> bool:
-    """Return whether simulated answer / closed form's is within 15 % of 1; None, with one missing, agrees.
+    """Return whether the simulated answer is within 15 % of the closed form's.
 
-    The bisection ends at 15 % too, so a smaller difference could not be told.
+    The bisection ends at 15 % too, so a smaller difference could not be told. ratio: of the simulated answer
+    to the closed form's; None, where either is missing, counts as agreement.
     """
     return ratio is None or abs(math.log(ratio)) <= math.log(1.15)
 
@@ -304,14 +319,14 @@ def _ends(simulation: SimulatedAnswer, asked: Asked) -> list[str]:
 
 
 def interval_of(simulation: SimulatedAnswer, asked: Asked) -> str:
-    """Return a simulated answer with its interval; "already do" where the smallest value tried is enough."""
+    """Return a simulated answer with its interval or, if no smaller value was tried, "... already do"."""
     answer, low, high = _ends(simulation, asked)
     interval = f"{answer} (95 % interval {low} to {high})"
     return f"{answer} already do" if simulation.state == "least" else interval
 
 
 def simulated_cell(simulation: SimulatedAnswer | None, asked: Asked) -> str:
-    """Return a simulated answer as a cell of the table."""
+    """Return a simulated answer as a cell of the table, by its state; empty where nothing is simulated."""
     if simulation is None:
         return ""
     answer, low, high = _ends(simulation, asked)
@@ -319,20 +334,23 @@ def simulated_cell(simulation: SimulatedAnswer | None, asked: Asked) -> str:
     return {"least": f"≤ {answer}", "found": interval, "measuring": "…", "none": "none"}[simulation.state]
 
 
-def _least(needed: float, planner: Planner) -> str:
-    """Return the sentence on the (ε, δ) method that needs least, if by 5 % less than `needed`; else ""."""
+def _least_needed(needed: float, planner: Planner) -> str:
+    """Return the sentence on the (ε, δ) method that needs least, if that is 5 % below `needed`; else "".
+
+    needed: what the method in focus needs.
+    """
     answers = {name: planner.answer(name) for name in planner.guaranteed}
     needs = {name: answer.value for name, answer in answers.items() if answer.value is not None}
     best = min(needs, key=needs.__getitem__, default="")
     if not best or needs[best] >= 0.95 * needed:
         return ""
-    least = value(needs[best], planner.asked) + doubt(answers[best])
+    least = value(needs[best], planner.asked) + uncertainty_mark(answers[best])
     trust = text.trust_heading(PLANNED_METHODS[best].trust).lower()
     return f" {view.title(best)} ({trust}) would do with {least}."
 
 
-# Why there is no answer, by its kind. A kind that is not here is an assumption that fails.
-_REASONS = {
+# Why there is no answer, by its kind, to be filled with its numbers. For other kinds `failed` says why.
+_REASON_TEMPLATES = {
     "guess": "a random guess does as well ({guess})",
     "first order": "an error beyond a third of a random guess is outside what the formula describes",
     "sampling": "{n} patients give {without} even without any noise for privacy",
@@ -346,17 +364,17 @@ def reason(answer: PlanAnswer, planner: Planner) -> str:
     """Return why there is no answer, as a clause without capital and full stop."""
     if answer.kind == "too large":
         return answer.failed[0]
-    if answer.kind not in _REASONS:
+    if answer.kind not in _REASON_TEMPLATES:
         return "; ".join(answer.failed)
     words = {}
     # The answer's numbers are losses, but for counts of patients or hospitals ("n", "most").
-    for name, given in answer.numbers.items():
-        words[name] = error_words(given, planner.settings)
+    for name, figure in answer.numbers.items():
+        words[name] = error_words(figure, planner.settings)
         if name in ("n", "most"):
-            words[name] = amount(given)
-        elif planner.energetic:
-            words[name] = f"{100 * max(1 - given, 0):.3g} % captured"
-    return _REASONS[answer.kind].format(**words)
+            words[name] = amount(figure)
+        elif planner.energetic:  # the loss is the share of energy that is lost
+            words[name] = f"{100 * max(1 - figure, 0):.3g} % captured"
+    return _REASON_TEMPLATES[answer.kind].format(**words)
 
 
 def error_words(sine: float, settings: Settings) -> str:
@@ -384,7 +402,7 @@ def short_reason(answer: PlanAnswer, planner: Planner) -> str:
 
 
 def table(planner: Planner) -> pd.DataFrame:
-    """Return a row for every method: its answers by closed form, and the simulated one if there is any.
+    """Return a row for every method: its three answers by closed form, and the simulated one if there is any.
 
     For two stages the predicted chance that all features that matter are kept stands beside what is asked.
     """
@@ -394,7 +412,7 @@ def table(planner: Planner) -> pd.DataFrame:
         "epsilon": f"ε with {planner.n:,} patients",
         "hospitals": f"hospitals of {planner.size:,} {at}",
     }
-    staged = planner.table is None and any(view.method(name).chooses_rows for name in planner.listed)
+    two_stages = planner.table is None and any(view.method(name).chooses_rows for name in planner.listed)
     rows = []
     for name in planner.listed:
         row = {
@@ -403,13 +421,14 @@ def table(planner: Planner) -> pd.DataFrame:
         }
         for key, column in columns.items():
             answer = planner.answer(name, key)
-            most = "≤ " if answer.least and key != "hospitals" else ""
+            # No smaller number was tried, so less may do; there is no less than a single hospital.
+            at_most = "≤ " if answer.least and key != "hospitals" else ""
             row[column] = short_reason(answer, planner)
             if answer.value is not None:
-                row[column] = most + number(answer.value, key) + doubt(answer)
-            if staged and key == planner.asked:
-                kept = "" if answer.chance is None else text.chance(answer.chance)
-                row["all features that matter kept"] = kept
+                row[column] = at_most + number(answer.value, key) + uncertainty_mark(answer)
+            if two_stages and key == planner.asked:
+                chance = "" if answer.chance is None else text.chance(answer.chance)
+                row["all features that matter kept"] = chance
         if planner.settings["plan.tuned"] == "tuned":
             row["tuned to"] = tuned_to(planner, name)
         if planner.simulations:
@@ -420,10 +439,10 @@ def table(planner: Planner) -> pd.DataFrame:
 
 
 def below_chart(planner: Planner, curves: Collection[str]) -> str:
-    """Return what the chart's lines are. curves: the methods whose line is on the chart."""
+    """Return what the chart's lines are, or why there is no bold one. curves: methods with a line on it."""
     if planner.plan().no_formula:
         return f"Lines: {goal(planner)}, by methods with a formula. Diamond: this method, simulated."
-    which = "share captured" if planner.energetic else "error"
+    measure = "share captured" if planner.energetic else "error"
     focus = view.title(planner.focus)
     bold = f"Bold line: {focus} reaches {goal(planner)}."
     if planner.focus not in curves:
@@ -431,7 +450,7 @@ def below_chart(planner: Planner, curves: Collection[str]) -> str:
         why = "its answer is off the chart" if answer.value is not None else short_reason(answer, planner)
         bold = f"{focus} has no bold line here: {why}."
     return (
-        f"{bold} Dotted lines: its lines of equal {which}. In the grey hatched area it has no answer. Thin "
+        f"{bold} Dotted lines: its lines of equal {measure}. In the grey hatched area it has no answer. Thin "
         "lines: other methods. All by closed form."
     )
 
@@ -452,7 +471,7 @@ def below_table(planner: Planner) -> str:
     if any(view.method(name).chooses_rows for name in planner.listed):
         notes += " Two stages are judged by the median error, others by the root mean square error."
     if planner.bundled is not None:
-        name = planner.bundled.title.split(",")[0]
+        name = planner.bundled.title.split(",")[0]  # its name
         notes += (
             f" For a population like {name}: its spectrum, as if its rows were Gaussian. Nobody can simulate "
             "more patients than a table has."
@@ -461,7 +480,7 @@ def below_table(planner: Planner) -> str:
 
 
 def not_simulated(planner: Planner) -> str:
-    """Return why there is nothing to simulate."""
+    """Return the sentence that nothing can be simulated, and why."""
     answer, why = planner.answer(), "there is nowhere to begin"
     if answer.kind == "evaluating":
         why = "its formula is being evaluated first"
@@ -498,30 +517,32 @@ _OTHER_METHOD = "choose another *Method*, and see how the answer depends on whom
 def try_this(planner: Planner) -> str:
     """Return a suggestion of what to do next, with the answer that it will give."""
     asked, name, now = planner.asked, planner.focus, planner.answer()
-    shares = planner.energetic or rises(goal_unit(planner.settings))
+    higher_is_better = planner.energetic or more_is_better(goal_unit(planner.settings))
     if now.kind in ("simulation", "evaluating", "too large"):
         return _OTHER_METHOD
     if now.value is None:
-        # Such a target is too lax and any other too strict; a share that is captured is stricter upwards.
-        up = (now.kind in ("guess", "first order")) == shares
-        way_out = f"move *{_target(planner)}* {'up' if up else 'down'}"
+        # A target of these two kinds is too lax and any other too strict. A share is stricter upwards, an
+        # error downwards.
+        up = (now.kind in ("guess", "first order")) == higher_is_better
+        way_out = f"move *{_target_name(planner)}* {'up' if up else 'down'}"
         return f"{way_out}, or choose another *Method*, until a bold line appears."
-    key, to = planner.suggestion()
-    choice, changed = CHOICES[key], planner.changed({key: to})
-    then = changed.answer(name).value
-    if then is None or (key == "n" and planner.limited) or to == planner.settings[key]:
+    key, option = planner.suggestion()
+    choice, changed = CHOICES[key], planner.changed({key: option})
+    needed_then = changed.answer(name).value
+    # A real table has no other number of patients, and a slider at its end stays where it is.
+    if needed_then is None or (key == "n" and planner.limited) or option == planner.settings[key]:
         return _OTHER_METHOD
-    label, shown = choice.label, choice.text(to)
+    label, option_text = choice.label, choice.text(option)
     if key == "plan.target":
-        label, shown = _target(planner), in_goal(planner.settings, float(to))
-    change = f"{value(now.value, asked)} to {value(then, asked)}"
-    hint = f"set *{label}* to {shown}: {view.title(name)} goes from {change}."
+        label, option_text = _target_name(planner), in_goal(planner.settings, float(option))
+    change = f"{value(now.value, asked)} to {value(needed_then, asked)}"
+    hint = f"set *{label}* to {option_text}: {view.title(name)} goes from {change}."
     if asked == "hospitals" and name == "dps_pca":
-        ends = [each.answer("dps_pca_summed").value for each in (planner, changed)]
-        if None not in ends:
+        summed = [each.answer("dps_pca_summed").value for each in (planner, changed)]
+        if None not in summed:
             hint += (
                 " Each hospital adds noise of its own, so small ones are many times worse; where sums are "
-                f"kept secret they go from {' to '.join(value(end, asked) for end in ends)}."
+                f"kept secret they go from {' to '.join(value(needed, asked) for needed in summed)}."
             )
     return hint if planner.limited else hint + " Then confirm it by simulation."
 

@@ -30,7 +30,13 @@ from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.experiments.planning.bisection import Search, SimulatedAnswer
 from dppca_core.experiments.planning.cautious import patients_with_cautious
 from dppca_core.experiments.planning.evaluations import EVALUATIONS, Evaluation
-from dppca_core.experiments.planning.plan_plane import EDGE_EPSILONS, Plane, answered, edge_column, plane
+from dppca_core.experiments.planning.plan_plane import (
+    EDGE_EPSILONS,
+    Plane,
+    amounts_reaching_target,
+    edge_column,
+    plane,
+)
 from dppca_core.experiments.planning.planning import (
     MOST_EPSILON,
     NO_NOISE,
@@ -53,11 +59,11 @@ from pages.shared.settings.setting import Value
 
 CHART_EPSILONS = np.array(EPSILONS)
 _FEWEST_RUNS = 10  # at each value of a simulation, for an interval
-VALUES = 6  # of patients or epsilon, that a bisection usually takes
+USUAL_VALUES = 6  # of patients or epsilon, that a bisection usually takes
 _QUICK_SECONDS = 2.0  # a simulation up to here begins by itself where no closed form answers
 QUESTIONS: tuple[Asked, ...] = ("patients", "epsilon", "hospitals")
 EVALUATING = PlanAnswer(None, "evaluating")
-LIKELY = 0.9  # below this chance that all features that matter are kept, an answer is called uncertain
+LEAST_CHANCE = 0.9  # below this chance that all features that matter are kept, an answer is called uncertain
 
 
 def method(name: str) -> Method:
@@ -127,7 +133,8 @@ class Planner:
     """Give each method's plan at the page's settings, and its answers as far as they have been evaluated.
 
     Args:
-        settings: Of the page; those that a visitor's own table fixes are set already (`own_table.chosen`).
+        settings: Of the page; those that a visitor's own table fixes are set already, as by
+            `own_table.with_table`.
         simulations: The answers by simulation so far, by planned method.
 
     Attributes:
@@ -153,10 +160,10 @@ class Planner:
         self.question = Question(self.asked, self.epsilon, self.n, self.size)
         self.energetic = bool(settings["plan.of"] == "energy")
         planned = list(PLANNED_METHODS.values())
-        if self.table is not None:
+        if self.table is not None:  # only these methods can be predicted for a table
             planned = [each for each in planned if each.name in PREDICTED_AS]
         allowed = [each for each in planned if settings["plan.trust"] in ("any", each.trust)]
-        allowed.sort(key=lambda each: (TRUSTS.index(each.trust), not each.rule))
+        allowed.sort(key=lambda each: (TRUSTS.index(each.trust), not each.rule))  # False sorts first
         self.listed = [each.name for each in allowed]
 
     def changed(self, settings: Settings) -> "Planner":
@@ -172,7 +179,11 @@ class Planner:
         chosen: str = self.settings["plan.way"]
         if chosen in self.listed:
             return chosen
-        return self.listed[0] if self.table is None else own_table.least(self.settings, self.listed)
+        return (
+            self.listed[0]
+            if self.table is None
+            else own_table.method_erring_least(self.settings, self.listed)
+        )
 
     @property
     def limited(self) -> bool:
@@ -180,10 +191,10 @@ class Planner:
         return self.bundled is not None or self.table is not None
 
     @property
-    def here(self) -> float:
+    def current_value(self) -> float:
         """Return the current setting of what is asked: patients, hospitals or epsilon."""
-        now = {"patients": self.n, "hospitals": self.settings["providers"], "epsilon": self.epsilon}
-        return float(now[self.asked])
+        values = {"patients": self.n, "hospitals": self.settings["providers"], "epsilon": self.epsilon}
+        return float(values[self.asked])
 
     @property
     def simulation(self) -> SimulatedAnswer | None:
@@ -196,26 +207,27 @@ class Planner:
             return own_table.plan(self.settings, name or self.focus)
         return _published(tuple(self.settings.items()), name or self.focus)
 
-    def _tuning(self, name: str) -> Evaluation | None:
-        """Return the evaluation that tunes a method's rows and rounds; None where they are as published."""
+    def _tuning_evaluation(self, name: str) -> Evaluation | None:
+        """Return the evaluation that tunes a method's row bound and rounds; None if published ones stay."""
         if self.settings["plan.tuned"] == "published":
             return None
         return StudyPlan.tuned, self.published(name), self.question
 
     def _plan(self, name: str) -> StudyPlan | None:
         """Return the plan of a method; None while its rounds are being tuned."""
-        tuning, study = self._tuning(name), self.published(name)
+        tuning, study = self._tuning_evaluation(name), self.published(name)
         if tuning is None:
             return study
+        # Only a method with a rule of its own for the rounds takes long to tune.
         return _evaluated(tuning, slow=method(name).tuned is not None and not study.no_formula)
 
     def plan(self, name: str = "") -> StudyPlan:
         """Return the plan of a method, or of the one in focus; as published while it is being tuned."""
         return self._plan(name or self.focus) or self.published(name)
 
-    def _answering(self, study: StudyPlan, asked: Asked) -> Evaluation:
+    def _answer_evaluation(self, study: StudyPlan, asked: Asked) -> Evaluation:
         """Return the evaluation that gives a plan's answer to `asked` at the current setting."""
-        return StudyPlan.answer, _by_formula(study), self.question._replace(asked=asked)
+        return StudyPlan.answer, _first_with_same_formula(study), self.question._replace(asked=asked)
 
     def answer(self, name: str = "", asked: Asked | None = None) -> PlanAnswer:
         """Return the closed form's answer at the current setting; `EVALUATING` until the background has it.
@@ -227,41 +239,44 @@ class Planner:
         name = name or self.focus
         study = self._plan(name)
         if study is None:
-            return _failed(self._tuning(name))
-        cell = self._answering(study, asked or self.asked)
-        return _evaluated(cell, _slow(study)) or _failed(cell)
+            return _failed_or_evaluating(self._tuning_evaluation(name))
+        evaluation = self._answer_evaluation(study, asked or self.asked)
+        return _evaluated(evaluation, slow=_is_slow(study)) or _failed_or_evaluating(evaluation)
 
     def wanted(self) -> Iterator[Evaluation]:
-        """Return the slow evaluations that the page needs, what a visitor looks at first before the rest.
+        """Return the slow evaluations that the page needs, in the order in which a visitor needs them.
 
-        First answers, of the method in focus and to what is asked before others; then runs for a visitor's
-        table; then the chart; last the answer that the hint "Try this" tells.
+        Answers come first: to the question that is asked before the others, and of the method in focus before
+        the others. Then come the runs for a visitor's table, the chart, and last the answer that the hint
+        "Try this" promises.
         """
+        # False sorts first: the method in focus, and the question that is asked.
         names = sorted(self.listed, key=lambda name: name != self.focus)
         for question in sorted(QUESTIONS, key=lambda question: question != self.asked):
             for name in names:
-                tuning = self._tuning(name)
-                if tuning is not None and question == self.asked:
+                tuning = self._tuning_evaluation(name)
+                if tuning is not None and question == self.asked:  # a method is tuned for this question only
                     yield tuning
                 study = self.plan(name)
-                if _slow(study):
-                    yield self._answering(study, question)
+                if _is_slow(study):
+                    yield self._answer_evaluation(study, question)
         if self.settings["plan.simulate"] and isinstance(simulation := self.search(), TableSearch):
-            yield from own_table.simulated(simulation)[1]
+            _answer, missing_runs = own_table.simulated(simulation)
+            yield from missing_runs
         for study in map(self.plan, names):
-            if _slow(study):
-                shape = self._shape()
+            if _is_slow(study):
+                amounts, size = self._amounts_of_plane()
                 # The plane is made of these columns: evaluated one by one, none takes long.
                 for epsilon in (*EDGE_EPSILONS, NO_NOISE):
-                    yield _column, _any_target(study), epsilon, *shape
-                yield _plane, _any_target(study), *shape
-                yield _curve, _by_formula(study), *shape
-        key, to = self.suggestion()
-        then = self.changed({key: to})
-        if (tuning := then._tuning(self.focus)) is not None:
+                    yield _cache_column, _with_fixed_target(study), epsilon, amounts, size
+                yield _plane, _with_fixed_target(study), amounts, size
+                yield _curve, _first_with_same_formula(study), amounts, size
+        key, value = self.suggestion()
+        after_hint = self.changed({key: value})
+        if (tuning := after_hint._tuning_evaluation(self.focus)) is not None:
             yield tuning
-        if _slow(study := then.plan(self.focus)):
-            yield then._answering(study, self.asked)
+        if _is_slow(study := after_hint.plan(self.focus)):
+            yield after_hint._answer_evaluation(study, self.asked)
 
     def next_missing(self) -> Evaluation | None:
         """Return the evaluation that the page lacks and needs first; None where it lacks nothing."""
@@ -285,45 +300,49 @@ class Planner:
     def assumptions(self) -> list[tuple[bool, str]]:
         """Return for each assumption of `bound` whether it holds, and its words with their number."""
         current = self.bound()
-        # Each line reads "holds: words" or has another word before the colon.
+        # Each line of `why` reads "holds: words" or has another word before the colon.
         lines = current.why if current is not None else ()
         return [(line.startswith("holds"), line.partition(": ")[2]) for line in lines]
 
-    def _shape(self) -> tuple[tuple[float, float], int | None]:
-        """Return the smallest and largest amount of the plane, and each hospital's patients.
+    def _amounts_of_plane(self) -> tuple[tuple[float, float], int | None]:
+        """Return the smallest and largest amount of the plane, and the number of each hospital's patients.
 
         The latter is None where amounts are patients. The ends are fixed powers of ten, but the plane reaches
         further up where the answer lies close to its end or beyond.
         """
         size = self.size if self.asked == "hospitals" else None
         low, high = (2, 9) if size is None else (0, 4)  # powers of ten
-        if size is None and self.table is not None:
+        if size is None and self.table is not None:  # a table may be small
             low, high = 1, 6
+        # Where epsilon is asked for, the answer is no amount.
         start = self.answer().start if self.asked != "epsilon" else None
         if start is not None and start > 10**high / 3:
+            # The answer then lies at least half a decade below the end. No plan goes beyond 10^15 patients or
+            # 10^5 hospitals.
             high = min(math.ceil(math.log10(start) + 0.5), 15 if size is None else 5)
         fewest = self.settings["providers"] if size is None else 1  # each hospital has a patient
         return (max(10.0**low, fewest), 10.0**high), size
 
     def drawn(self) -> DrawnPlan:
         """Return what the chart draws for what is asked, as far as it has been evaluated."""
-        shape = self._shape()
+        amounts, size = self._amounts_of_plane()
         curves: dict[str, Array] = {}
         for name in self.listed:
             study = self._plan(name)
             if study is None or study.no_formula or self.answer(name).kind == "too large":
                 continue
-            curve = _evaluated((_curve, _by_formula(study), *shape), _slow(study))
+            curve = _evaluated((_curve, _first_with_same_formula(study), amounts, size), slow=_is_slow(study))
             if curve is not None:
                 curves[name] = curve
-        field, floor, study = None, math.nan, self.plan()
-        if self.focus in curves:
-            field = EVALUATIONS.cell(_plane, _any_target(study), *shape)
+        focus_plane, floor, study = None, math.nan, self.plan()
+        if self.focus in curves:  # its curve was read off its plane, which is therefore evaluated
+            focus_plane = EVALUATIONS.cell(_plane, _with_fixed_target(study), amounts, size)
+            without_noise = focus_plane.without
             # Losses without noise fall with the amount; reversed they rise, as np.interp needs them.
-            if field.without[-1] <= study.allowed < field.without[0]:
-                losses, amounts = np.log(field.without[::-1]), np.log(field.amounts[::-1])
-                floor = math.exp(float(np.interp(math.log(study.allowed), losses, amounts)))
-        return DrawnPlan(field, shape[0], curves, floor)
+            if without_noise[-1] <= study.allowed < without_noise[0]:
+                log_losses, log_amounts = np.log(without_noise[::-1]), np.log(focus_plane.amounts[::-1])
+                floor = math.exp(float(np.interp(math.log(study.allowed), log_losses, log_amounts)))
+        return DrawnPlan(focus_plane, amounts, curves, floor)
 
     def search(self, name: str = "") -> Search | None:
         """Return the simulation that would answer what is asked of a method, or of the one in focus.
@@ -340,21 +359,21 @@ class Planner:
         # These two kinds say that no epsilon is enough by formula, so the largest is tried.
         start = MOST_EPSILON if closed_form.kind in ("epsilon", "sampling") else closed_form.start
         if closed_form.kind == "simulation" and not self.limited:
-            start = EVALUATIONS.cell(*self._answering(study.near, asked)).start
+            start = EVALUATIONS.cell(*self._answer_evaluation(study.near, asked)).start
             if start is None:  # nothing near it has an answer either
-                start = MOST_EPSILON if asked == "epsilon" else self.here
+                start = MOST_EPSILON if asked == "epsilon" else self.current_value
         if start is None or self.bundled is not None:
             return None
         # Runs are kept by their question. Where epsilon is asked they do not depend on its slider, so it is
         # fixed, and moving it finds them again.
         question = self.question._replace(epsilon=1.0) if asked == "epsilon" else self.question
         if isinstance(study, TablePlan):
-            patients, _, _ = question.at(start)
-            search = TableSearch(study, question, start, _FEWEST_RUNS)
+            patients, _epsilon, _hospitals = question.at(start)
+            search = TableSearch(study, question, start, repeats=_FEWEST_RUNS)
             return search if can_search(study, patients) else None
-        return Search(study, question, start, max(self.settings["repeats"], _FEWEST_RUNS))
+        return Search(study, question, start, repeats=max(self.settings["repeats"], _FEWEST_RUNS))
 
-    def begins(self) -> bool:
+    def is_simulated(self) -> bool:
         """Return whether the method in focus is simulated: asked for, or quick where no formula answers."""
         if self.settings["plan.simulate"]:
             return True
@@ -369,7 +388,8 @@ class Planner:
         closed_form, simulation = self.answer(), self.simulation
         if closed_form.value is None or simulation is None or simulation.state != "found":
             return None
-        whole = isinstance(closed_form.value, int)  # patients and hospitals
+        # Patients and hospitals are whole numbers; the closed form rounds them up, so simulation must too.
+        whole = isinstance(closed_form.value, int)
         return (math.ceil(simulation.value) if whole else simulation.value) / closed_form.value
 
     def suggestion(self) -> tuple[str, Value]:
@@ -397,8 +417,8 @@ class Planner:
     def by_trust(self) -> list[TrustAnswer]:
         """Return the smallest answer under each trust, of the (ε, δ) methods, from most trust to least."""
         result = []
-        # False sorts first: while one method is being evaluated, nobody knows the smallest answer.
         for trust, answers in self._answers(self.guaranteed):
+            # False sorts first: while any method is being evaluated, nobody knows the smallest answer.
             needs = {name: (each != EVALUATING, each.value or math.inf) for name, each in answers.items()}
             name = min(answers, key=needs.__getitem__)
             result.append(TrustAnswer(trust, name, answers[name]))
@@ -416,15 +436,16 @@ class Planner:
             For each trust: its name, the patients, hospitals or epsilon that the recommendation is made at,
             and the recommendation. Empty while an answer is being evaluated.
         """
-        least, result = self.by_trust(), []
-        if EVALUATING in (each.answer for each in least):
+        smallest_answers, result = self.by_trust(), []
+        if EVALUATING in (each.answer for each in smallest_answers):
             return []
-        for trust, name, current in least:
-            at = self.here if current.value is None else current.value
-            patients, at_epsilon, hospitals = self.question.at(at)
-            equal = {"providers": hospitals, "largest_share": 0.0} if hospitals else {}
-            experiment = replace(self.published(name).experiment, n=patients, **equal)
-            result.append((trust, at, recommended_at(experiment, at_epsilon, trust)))
+        for trust, name, answer in smallest_answers:
+            value = self.current_value if answer.value is None else answer.value
+            patients, epsilon, hospitals = self.question.at(value)
+            # Hospitals are given only where they are asked for; then all have the same size.
+            equal_sizes = {"providers": hospitals, "largest_share": 0.0} if hospitals else {}
+            experiment = replace(self.published(name).experiment, n=patients, **equal_sizes)
+            result.append((trust, value, recommended_at(experiment, epsilon, trust)))
         return result
 
     def on_table(self) -> list[OnTable]:
@@ -434,12 +455,12 @@ class Planner:
         """
         result = []
         for trust, answers in self._answers(self.listed):
-            best = own_table.least(self.settings, list(answers))
+            best = own_table.method_erring_least(self.settings, list(answers))
             study = own_table.plan(self.settings, best)
-            errors = zip(own_table.errors(study, self.epsilon), study.patterns, strict=True)
-            error, pattern = max(errors, key=itemgetter(0))
-            needs = min(answers, key=lambda name: (answers[name].value or math.inf, name != best))
-            result.append(OnTable(trust, best, error, pattern, needs, answers[needs]))
+            errors = zip(own_table.predicted_errors(study, self.epsilon), study.patterns, strict=True)
+            worst_error, pattern = max(errors, key=itemgetter(0))  # by the error, the first of each pair
+            needs_least = min(answers, key=lambda name: (answers[name].value or math.inf, name != best))
+            result.append(OnTable(trust, best, worst_error, pattern, needs_least, answers[needs_least]))
         return result
 
     def code(self) -> FigureRecipe:
@@ -456,6 +477,7 @@ class Planner:
     def code_by_trust(self) -> FigureRecipe:
         """Return the recipe of the plain chart's numbers, the smallest answer under each trust."""
         names = tuple(each.name for each in self.by_trust())
+        # Experiment and target are the same in the plans of all methods, so the first gives them.
         values = self._figure_values(self.published(names[0]))
         return FigureRecipe("planning.by_trust", values | {"names": names})
 
@@ -475,7 +497,7 @@ class Planner:
         They differ where the accounting is not exact; constants printed in a paper may give a larger one.
         """
         study = self.plan(name)
-        budget, experiment = study.experiment.budget(self.epsilon), study.experiment
+        experiment, budget = study.experiment, study.experiment.budget(self.epsilon)
         true = study.method.true_epsilon(budget, d=experiment.d, k=experiment.k, **study.options)
         return None if true is None or abs(true / self.epsilon - 1) <= 0.01 else true
 
@@ -485,49 +507,57 @@ def _published(items: tuple[tuple[str, Any], ...], name: str) -> StudyPlan:
     """Return a method's plan for the sliders' population or a bundled table.
 
     Settings on which a plan does not depend are fixed, so that moving them finds what was evaluated before.
-    items: the settings as pairs, which `lru_cache` can hash.
+
+    Args:
+        items: The settings as pairs, which `lru_cache` can hash.
+        name: The planned method.
     """
     settings = dict(items)
     fixed = {"start": "random", "metric": "sin", "repeats": 10, "provider_noise": "independent"}
+    # A plan ignores the experiment's n, so a fixed one stands for all; a table keeps its own.
     n = {} if settings["data"] in TABLES else {"n": 10**9}
-    experiment, _ = to_experiment.from_settings(settings | fixed | n)
+    experiment, _epsilon = to_experiment.from_settings(settings | fixed | n)
     energy = settings["plan.of"] == "energy"
+    # A plan's target is sin Theta, which the error on screen may be a multiple of.
     target = settings["plan.share"] if energy else settings["plan.target"] / factor(settings)
     return StudyPlan(experiment, name, target, energy)
 
 
-def _evaluated(cell: Evaluation, slow: bool) -> Any:
+def _evaluated(evaluation: Evaluation, slow: bool) -> Any:
     """Return an evaluation's value: computed here if it is quick, else None until the background has it."""
-    return EVALUATIONS.cells.get(cell) if slow else EVALUATIONS.cell(*cell)
+    return EVALUATIONS.cells.get(evaluation) if slow else EVALUATIONS.cell(*evaluation)
 
 
-def _failed(cell: Evaluation | None) -> PlanAnswer:
+def _failed_or_evaluating(evaluation: Evaluation | None) -> PlanAnswer:
     """Return the answer for an evaluation without a value: the reason if it failed, else `EVALUATING`."""
-    reason = EVALUATIONS.failed.get(cell) if cell else None
+    reason = EVALUATIONS.failed.get(evaluation) if evaluation else None
     return EVALUATING if reason is None else PlanAnswer(None, "assumption", failed=(reason,))
 
 
-def _slow(study: StudyPlan) -> bool:
+def _is_slow(study: StudyPlan) -> bool:
     """Return whether the closed form is too slow for a page: one that is not smooth simulates small runs."""
     return not study.no_formula and not study.smooth
 
 
-def _by_formula(study: StudyPlan) -> StudyPlan:
-    """Return the plan of the first method with the same closed form and noise: both are evaluated once."""
+def _first_with_same_formula(study: StudyPlan) -> StudyPlan:
+    """Return the plan of the first method that shares this one's closed form and noise.
+
+    Methods that share them have equal answers, so that what is evaluated for one serves all.
+    """
     planned = PLANNED_METHODS[study.planned]
     if isinstance(study, TablePlan) or not planned.rule:
         return study
     same = (planned.rule, planned.provider_noise)
-    others = (each.name for each in PLANNED_METHODS.values() if (each.rule, each.provider_noise) == same)
-    return replace(study, planned=next(others))
+    sharing = (each.name for each in PLANNED_METHODS.values() if (each.rule, each.provider_noise) == same)
+    return replace(study, planned=next(sharing))
 
 
-def _any_target(study: StudyPlan) -> StudyPlan:
-    """Return the plan with a fixed target: a plane does not depend on it, and is evaluated once for all."""
-    return replace(_by_formula(study), target=0.5)
+def _with_fixed_target(study: StudyPlan) -> StudyPlan:
+    """Return the plan with a meaningless fixed target: a plane serves all targets, so one is evaluated."""
+    return replace(_first_with_same_formula(study), target=0.5)
 
 
-def _column(study: StudyPlan, epsilon: float, amounts: tuple[float, float], size: int | None) -> bool:
+def _cache_column(study: StudyPlan, epsilon: float, amounts: tuple[float, float], size: int | None) -> bool:
     """Evaluate a plane's column at one epsilon for the cache of `edge_column`, which `_plane` reads.
 
     The result itself need not be kept twice, so it is only True.
@@ -543,13 +573,16 @@ def _plane(study: StudyPlan, amounts: tuple[float, float], size: int | None) -> 
 
 def _curve(study: StudyPlan, amounts: tuple[float, float], size: int | None) -> Array:
     """Return the amount that reaches the target at each of `CHART_EPSILONS`, NaN where none does."""
-    return answered(study, EVALUATIONS.cell(_plane, _any_target(study), amounts, size), size)
+    return amounts_reaching_target(
+        study, EVALUATIONS.cell(_plane, _with_fixed_target(study), amounts, size), size
+    )
 
 
 def seconds(simulation: Search) -> float:
-    """Return roughly how many seconds a simulation computes on one core, if it takes `VALUES` values."""
-    first = simulation.recipe(simulation.first())
-    return run_cells.total_seconds(first) * VALUES / len(first.swept[0].values)
+    """Return roughly how many seconds a simulation of `USUAL_VALUES` values computes on one core."""
+    first_step = simulation.recipe(simulation.first_values())
+    (axis,) = first_step.swept  # over patients or epsilon
+    return run_cells.total_seconds(first_step) * USUAL_VALUES / len(axis.values)
 
 
 class CautiousPlanner(Planner):
@@ -560,11 +593,11 @@ class CautiousPlanner(Planner):
 
     def with_cautious(self, least: TrustAnswer) -> PlanAnswer:
         """Return the patients needed where one hospital is more cautious; `EVALUATING` until it is known."""
-        cell = self._with_cautious(least)
-        return _evaluated(cell, slow=True) or _failed(cell)
+        evaluation = self._cautious_evaluation(least)
+        return _evaluated(evaluation, slow=True) or _failed_or_evaluating(evaluation)
 
-    def _with_cautious(self, least: TrustAnswer) -> Evaluation:
-        """Return the evaluation of `with_cautious`."""
+    def _cautious_evaluation(self, least: TrustAnswer) -> Evaluation:
+        """Return the evaluation of `with_cautious`: a function, the plan, and both values of epsilon."""
         strictest = self.epsilon / self.settings["plan.cautious"]
         return patients_with_cautious, self.plan(least.name), self.epsilon, strictest
 
@@ -577,9 +610,9 @@ class CautiousPlanner(Planner):
         """Return the slow evaluations of plain view: the answers, then those with a cautious hospital."""
         for name in self.guaranteed:
             trusted = PLANNED_METHODS[name].trust in RECOMMENDED
-            if trusted and _slow(study := self.plan(name)):
-                yield self._answering(study, self.asked)
+            if trusted and _is_slow(study := self.plan(name)):
+                yield self._answer_evaluation(study, self.asked)
         if self.has_cautious:
             for least in self.by_trust():
                 if least.answer.value is not None:
-                    yield self._with_cautious(least)
+                    yield self._cautious_evaluation(least)

@@ -15,11 +15,11 @@ from pages.shared.settings import editions, widgets
 from pages.shared.settings.catalogue import Settings
 
 _COLUMN = "patients"
-_TABLE = "sizes table: what it began with, and its number"
+_BASE_KEY = "sizes table: what it began with, and its number"
 
 
 def edited(base: tuple[int, ...], changes: dict[str, Any]) -> str:
-    """Return the sizes after a data editor's edits, as text for a link, without rows that have no size.
+    """Return the sizes after a data editor's edits, as text for a link, without rows that have no valid size.
 
     Args:
         base: The sizes that the table began with.
@@ -41,11 +41,12 @@ def sizes(recipe: CollaborationSetting, settings: Settings) -> None:
     if not drawer.open:
         return
     # Keep the editor's data while only its own edits change the sizes: new data would discard the edits.
-    base, version = st.session_state.get(_TABLE, (recipe.sizes, 0))
+    # A new version is another widget, which begins without edits.
+    base, version = st.session_state.get(_BASE_KEY, (recipe.sizes, 0))
     current = "-".join(map(str, recipe.sizes))
     if edited(base, st.session_state.get(f"sizes table {version}", {})) != current:
         base, version = recipe.sizes, version + 1
-    st.session_state[_TABLE] = base, version
+    st.session_state[_BASE_KEY] = base, version
     key = f"sizes table {version}"
     left, right = drawer.columns([3, 2])
     whole = st.column_config.NumberColumn(min_value=1, max_value=Sizes.LARGEST, step=1, format="localized")
@@ -53,11 +54,13 @@ def sizes(recipe: CollaborationSetting, settings: Settings) -> None:
         pd.DataFrame({_COLUMN: list(base)}),
         key=key,
         num_rows="dynamic",
-        height=min(36 * (len(base) + 2), 330),
-        column_config={_COLUMN: whole},
-        on_change=editions.whole(lambda: widgets.set_to("join.sizes", edited(base, st.session_state[key]))),
+        height=min(36 * (len(base) + 2), 330),  # pixels: a line for each size, the header and a new size
+        column_config={_COLUMN: whole},  # cells hold whole numbers
+        on_change=editions.finished_by_next_run(
+            lambda: widgets.set_to("join.sizes", edited(base, st.session_state[key]))
+        ),
     )
     right.markdown(page_text.sizes_note(len(recipe.sizes), recipe.n))
     if settings["join.sizes"]:
-        back = {"on_click": editions.whole(widgets.set_to), "args": ("join.sizes", "")}
+        back = {"on_click": editions.finished_by_next_run(widgets.set_to), "args": ("join.sizes", "")}
         right.button("Back to the sliders", key="sizes back", **back)

@@ -22,8 +22,8 @@ from pages.shared.charts.metric_axis import error_axis, error_title, random_gues
 from pages.shared.charts.traces import Trace, arms, axis, line, one_panel, rounded
 from pages.shared.settings.catalogue import Settings
 
-_ROW = 23  # pixels
-_HEADING = 1.25  # rows that a heading takes with the gap above it
+_ROW_HEIGHT = 23  # pixels
+_HEADING_ROWS = 1.25  # how many rows a heading takes with the gap above it
 
 
 def look(protocol: Protocol) -> style.Look:
@@ -44,20 +44,21 @@ def _stacked(
         All rows in order, the vertical position of each (downwards, one for each line), the axis with their
         names and the headings as ticks, and its height in pixels.
     """
-    rows, heights, height = [], [], 0.0
+    rows, positions, position = [], [], 0.0
     labels: dict[float, str] = {}
     for trust, group in grouped.items():
         for hospital, members in groupby(group, key=lambda row: row.hospital):
-            labels[height] = f"<b>{gain_text.heading(trust, hospital, recipe)}</b>"
+            labels[position] = f"<b>{gain_text.heading(trust, hospital, recipe)}</b>"
             for row in members:
-                height += 1
+                position += 1
                 rows.append(row)
-                heights.append(height)
-                labels[height] = gain_text.title(row.protocol, recipe)
-            height += _HEADING
-    ends = [height - _HEADING + 0.6, -0.6]
+                positions.append(position)
+                labels[position] = gain_text.title(row.protocol, recipe)
+            position += _HEADING_ROWS
+    ends = [position - _HEADING_ROWS + 0.6, -0.6]  # of the axis, from the lower end to the upper
     ticks = {"tickvals": list(labels), "ticktext": list(labels.values()), "ticks": ""}
-    return rows, heights, axis("", range=ends, showgrid=False) | ticks, int(_ROW * (ends[0] - ends[1]))
+    names_axis = axis("", range=ends, showgrid=False) | ticks
+    return rows, positions, names_axis, int(_ROW_HEIGHT * (ends[0] - ends[1]))
 
 
 def gains(results: CollaborationResults, grouped: dict[str, list[Row]], settings: Settings) -> Trace:
@@ -66,7 +67,7 @@ def gains(results: CollaborationResults, grouped: dict[str, list[Row]], settings
     Dots are medians, arms reach to 10 and 90 %. The panels stand beside each other, on a narrow screen below.
     """
     recipe = results.recipe
-    rows, heights, names, pixels = _stacked(grouped, recipe)
+    rows, positions, names_axis, pixels = _stacked(grouped, recipe)
     errors = np.reshape([row.error for row in rows], (-1, 3))
     energies = np.reshape([row.energy for row in rows], (-1, 3))
     guess = random_guess(settings, recipe.d, recipe.k)
@@ -75,39 +76,41 @@ def gains(results: CollaborationResults, grouped: dict[str, list[Row]], settings
     captured = "captured energy"
     looks = [look(row.protocol) for row in rows]
     marker = {"size": 11, "color": [look.colour for look in looks], "symbol": [look.symbol for look in looks]}
-    shared = {"mode": "markers", "y": heights, "marker": marker}
+    shared = {"mode": "markers", "y": positions, "marker": marker}
     shared["customdata"] = [text.JOIN_TITLES[row.protocol.trust] for row in rows]
 
     def dots(panel: int, name: str, spreads: Array) -> Trace:
+        """Return a dot with arms for every row; spreads: its 10, 50 and 90 % quantiles, (rows, 3)."""
         low, middle, high = spreads.T
         bars = arms(low, middle, high, style.faded(style.GUESS, 0.9), thickness=2, width=4)
         hover = f"{name} %{{x:.3g}}<br>%{{customdata}}<extra></extra>"
         return line(panel, name, style.GUESS, x=rounded(middle), error_x=bars, hovertemplate=hover, **shared)
 
     data = [
-        line(1, "random guess", style.GUESS, "dot", x=[guess] * 2, y=names["range"], showlegend=True),
-        line(2, "random guess", style.GUESS, "dot", x=[energy_guess] * 2, y=names["range"]),
-        dots(1, "error", np.maximum(errors, floor)),
+        line(1, "random guess", style.GUESS, "dot", x=[guess] * 2, y=names_axis["range"], showlegend=True),
+        line(2, "random guess", style.GUESS, "dot", x=[energy_guess] * 2, y=names_axis["range"]),
+        dots(1, "error", np.maximum(errors, floor)),  # what is below the axis is drawn on its edge
         dots(2, captured, energies),
     ]
-    on_top = {"side": "top"}  # as the rows of all methods are more than a window holds
+    on_top = {"side": "top"}  # a window may be lower than the rows, so an axis below would be out of sight
     axes = {
         "xaxis": axis(error_title(settings), anchor="y") | on_top | scale,
         "xaxis2": axis(f"{captured} (share)", range=[0, 1.03], anchor="y2") | on_top,
-        "yaxis": names | {"anchor": "x"},
-        "yaxis2": names | {"anchor": "x2"},
+        "yaxis": names_axis | {"anchor": "x"},
+        "yaxis2": names_axis | {"anchor": "x2"},
     }
-    # On a narrow screen both panels are as high as the one, with 70 pixels between them.
-    whole, tall = [0, 1], pixels * 2 + 70
-    deep = pixels / tall
-    wide = playback.placed(axes, [0, 0.62], [0.65, 1], whole, whole)
+    # On a narrow screen the panels stand below each other, each as high as on a wide one, 70 pixels apart.
+    # The domains of `with_domains` are in the order of `axes`.
+    whole, both_high = [0, 1], pixels * 2 + 70
+    panel_share = pixels / both_high
+    wide = playback.with_domains(axes, [0, 0.62], [0.65, 1], whole, whole)
     wide["yaxis2"]["showticklabels"] = False
     wide |= {"height": pixels + 90, "margin": {"l": 245, "r": 12, "t": 70, "b": 10}}
-    narrow = playback.placed(axes, whole, whole, [1 - deep, 1], [0, deep])
-    narrow |= {"height": tall + 84, "margin": {"l": 222, "r": 8, "t": 70, "b": 8}}
+    narrow = playback.with_domains(axes, whole, whole, [1 - panel_share, 1], [0, panel_share])
+    narrow |= {"height": both_high + 84, "margin": {"l": 222, "r": 8, "t": 70, "b": 8}}
     at_left = {"x": -0.3, "yanchor": "bottom"}
-    narrow["legend"] = {"orientation": "h", "x": 0, "y": 1 + 44 / tall, "yanchor": "bottom"}
-    meta = {"titles": (), "narrow": narrow, "least": wide["height"]}
+    narrow["legend"] = {"orientation": "h", "x": 0, "y": 1 + 44 / both_high, "yanchor": "bottom"}
+    meta = {"titles": (), "narrow": narrow, "least": wide["height"]}  # least: never drawn lower than this
     return one_panel(data, legend_at=1, legend=at_left, meta=meta, **wide)
 
 
@@ -117,32 +120,34 @@ def sent(results: CollaborationResults, grouped: dict[str, list[Row]], settings:
     Only protocols by which hospitals join have a line: a hospital alone sends nothing.
     """
     joined = {trust: rows for trust, rows in grouped.items() if not rows[0].protocol.alone}
-    rows, heights, names, pixels = _stacked(joined, results.recipe)
+    rows, positions, names_axis, pixels = _stacked(joined, results.recipe)
     traffic = [results.recipe.traffic(row.protocol) for row in rows]
-    rounds, totals = np.array([(volume.up, volume.total) for volume in traffic]).reshape(-1, 2).T
+    per_round, totals = np.array([(volume.up, volume.total) for volume in traffic]).reshape(-1, 2).T
     colours = [look(row.protocol).colour for row in rows]
 
     def dots(name: str, values: Array, hover: str, **marker: object) -> Trace:
-        return line(1, name, style.GUESS, mode="markers", x=values.tolist(), y=heights, showlegend=True) | {
+        """Return a dot for every row at its bytes; hover: the words after them. marker: how dots look."""
+        return line(1, name, style.GUESS, mode="markers", x=values.tolist(), y=positions, showlegend=True) | {
             "customdata": [text.size(value) for value in values],
             "marker": {"size": 11, "color": colours} | marker,
             "hovertemplate": f"%{{customdata}} {hover}<extra></extra>",
         }
 
-    links = arms(rounds, rounds, totals, style.faded(style.GUESS, 0.5), thickness=2, width=0)
+    # A line from the bytes of one round to those of all.
+    links = arms(per_round, per_round, totals, style.faded(style.GUESS, 0.5), thickness=2, width=0)
     whole = "both ways, all rounds and the result"
     data = [
-        dots("sent in one round", rounds, "sent a round", symbol="circle") | {"error_x": links},
+        dots("sent in one round", per_round, "sent a round", symbol="circle") | {"error_x": links},
         dots(whole, totals, "in all", symbol="diamond-open", line={"width": 2}),
     ]
-    values = [*rounds, *totals] or [1, 10]
+    values = [*per_round, *totals] or [1, 10]  # without a row the axis needs some numbers as well
     span = [math.log10(min(values) / 1.6), math.log10(max(values) * 1.6)]
     return one_panel(
         data,
         legend_at=1 + 50 / max(pixels, 1),
         legend={"yanchor": "bottom"},
         xaxis=axis("bytes of one hospital", type="log", range=span, dtick=1, exponentformat="SI", side="top"),
-        yaxis=names,
+        yaxis=names_axis,
         height=pixels + 96,
         margin={"l": 245, "r": 12, "t": 74, "b": 10},
         meta={

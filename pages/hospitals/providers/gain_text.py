@@ -18,7 +18,7 @@ from dppca_core.methods import METHODS
 from pages.hospitals.providers.view import Row, best, rows
 from pages.shared import text
 from pages.shared.background import refresh
-from pages.shared.charts.metric_axis import QUANTITIES, error_unit, loss, random_guess, value_text
+from pages.shared.charts.metric_axis import QUANTITIES, as_error, error_unit, random_guess, value_text
 from pages.shared.settings.catalogue import Settings
 from pages.shared.text.verdicts import Gain, gain
 
@@ -26,7 +26,7 @@ BYTES_NOTE = (
     "Bytes of 64-bit numbers: a network, encryption and the keys of sealed sums come on top. Symmetric "
     "matrices travel as their upper triangle; all who join get the result."
 )
-_SEES = {"sum": "only sums", "messages": "noisy messages", "differences": "exact differences"}
+_SERVER_SEES = {"sum": "only sums", "messages": "noisy messages", "differences": "exact differences"}
 _COLUMNS = (
     *("protocol", "who", "the server sees", "rounds", "sent a round", "received in all", "both ways in all"),
     *("error", "energy captured"),
@@ -59,39 +59,44 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
     alone = [best(grouped, "alone", hospital) for hospital in recipe.hospitals]
     in_house = [best(grouped, "alone, none", hospital) for hospital in recipe.hospitals]
     if not all((*joined.values(), *alone, *in_house)):
-        over = results.failed and results.next_missing(settings["slow"]) is None
-        return "Some ways of joining have no answer at this setting." if over else text.MEASURING
+        nothing_comes = results.failed and results.next_missing(settings["slow"]) is None
+        return "Some ways of joining have no answer at this setting." if nothing_comes else text.MEASURING
     table = TABLES.get(settings["data"])
     singular, plural = table.row_noun if table else PATIENTS
-    patients, chance = text.count(recipe.n, singular, plural), random_guess(settings, recipe.d, recipe.k)
+    patients, guess = text.count(recipe.n, singular, plural), random_guess(settings, recipe.d, recipe.k)
     metric = error_unit(settings)
-    guess, error = value_text(metric, chance), QUANTITIES.get(metric, "error")
+    guess_text, error = value_text(metric, guess), QUANTITIES.get(metric, "error")
     directions = text.count(recipe.k, "direction", "directions")
     if len(recipe.sizes) == 1:
         return (
             f"One hospital has nobody to join: with {patients} it finds the {directions} with {error} "
             f"{alone[0].text} by itself, protecting them, and {in_house[0].text} "
-            f"in-house, unprotected; guessing {guess}."
+            f"in-house, unprotected; guessing {guess_text}."
         )
     parts = []
     for trust, words in text.JOINING.items():
         row = joined[trust]
+        # Only the first part names the quantity.
         parts.append(f"{words}: {'' if parts else f'{error} '}{row.text} ({title(row.protocol, recipe)}).")
     hospitals = text.count(len(recipe.sizes), "hospital", "hospitals")
+    # One hospital of each size is measured alone.
     who = "One of them" if len(recipe.hospitals) == 1 else "The largest"
     untrusted = joined["untrusted server"]
-    known = [gain(untrusted.losses, row.losses, loss(metric, chance)) for row in in_house]
-    published = [gain(untrusted.losses, row.losses, loss(metric, chance)) for row in alone]
+    in_house_gains = [gain(untrusted.losses, row.losses, as_error(metric, guess)) for row in in_house]
+    published_gains = [gain(untrusted.losses, row.losses, as_error(metric, guess)) for row in alone]
     return (
         f"{hospitals} with {patients} join to find the {directions}. "
         f"{' '.join(parts)} {who} alone, protecting its {plural} as well: {_first_and_last(alone)}. "
-        f"In-house, unprotected: {_first_and_last(in_house)}. Guessing: {guess}. "
-        f"{advice(known, published)}{_weaker_guarantee(grouped, untrusted, recipe)}."
+        f"In-house, unprotected: {_first_and_last(in_house)}. Guessing: {guess_text}. "
+        f"{advice(in_house_gains, published_gains)}{_weaker_guarantee(grouped, untrusted, recipe)}."
     )
 
 
 def _first_and_last(alone: list[Row]) -> str:
-    """Return the error of the first hospital, which is the largest, and that of the smallest if another."""
+    """Return the error of the largest hospital and, if it is another, that of the smallest.
+
+    alone: the rows of hospitals that work alone, the largest first.
+    """
     last = f", the smallest {alone[-1].text}" if len(alone) > 1 else ""
     return f"{alone[0].text}{last}"
 
@@ -110,7 +115,7 @@ def _weaker_guarantee(grouped: dict[str, list[Row]], joined: Row, recipe: Collab
 
 
 # Joining compared with staying alone: "less" is less error by joining.
-_GAINS: dict[Gain, str] = {
+_VERDICTS: dict[Gain, str] = {
     "less": "helps {who}",
     "more": "does not help {who}: alone the error is less",
     "level": "changes little for {who}",
@@ -118,7 +123,7 @@ _GAINS: dict[Gain, str] = {
 }
 # A hospital that may stay in-house may do best there, so a comparison of published results alone does not say
 # that joining "helps".
-_PUBLISHED: dict[Gain, str] = {
+_PUBLISHED_VERDICTS: dict[Gain, str] = {
     "less": "errs less than {who} alone and protected",
     "more": "errs more than {who} alone and protected",
 }
@@ -134,11 +139,14 @@ def advice(in_house: list[Gain], published: list[Gain]) -> str:
         in_house: How joining compares with each hospital alone and unprotected, the largest first.
         published: How it compares with each hospital alone and protected.
     """
-    known = verdict(in_house)
-    if known == verdict(published):
-        return f"Joining a server that nobody trusts {known}"
+    in_house_verdict = verdict(in_house)
+    if in_house_verdict == verdict(published):
+        return f"Joining a server that nobody trusts {in_house_verdict}"
     to_publish = verdict(published, publish=True)
-    return f"For use in-house, joining a server that nobody trusts {known}. To publish, joining {to_publish}"
+    return (
+        f"For use in-house, joining a server that nobody trusts {in_house_verdict}. "
+        f"To publish, joining {to_publish}"
+    )
 
 
 def verdict(gains: list[Gain], publish: bool = False) -> str:
@@ -148,8 +156,8 @@ def verdict(gains: list[Gain], publish: bool = False) -> str:
         gains: Of each hospital, the largest first.
         publish: The comparison is of what is published only, so the words must not advise to join.
     """
-    templates = _GAINS | _PUBLISHED if publish else _GAINS
-    if len(gains) == 1:
+    templates = _VERDICTS | _PUBLISHED_VERDICTS if publish else _VERDICTS
+    if len(gains) == 1:  # all hospitals are alike in size, and one stands for all
         each = "each of them" if gains[0] == "less" else "any of them"
         return templates[gains[0]].format(who=each)
     if gains[0] == gains[-1]:
@@ -160,7 +168,7 @@ def verdict(gains: list[Gain], publish: bool = False) -> str:
     )
 
 
-_LEAST = {"share": "most recovered", "degrees": "smallest angle"}
+_LEAST_ERROR = {"share": "most recovered", "degrees": "smallest angle"}
 
 
 def least_errors(grouped: dict[str, list[Row]], recipe: CollaborationSetting) -> str:
@@ -169,13 +177,16 @@ def least_errors(grouped: dict[str, list[Row]], recipe: CollaborationSetting) ->
     for trust, members in grouped.items():
         for hospital, (least, *_) in groupby(members, key=lambda row: row.hospital):  # least error first
             if math.isfinite(least.middle):
-                best, by = _LEAST.get(least.metric, "least error"), title(least.protocol, recipe)
-                parts.append(f"{heading(trust, hospital, recipe)}: {best} {least.text}, by {by}")
+                words, name = _LEAST_ERROR.get(least.metric, "least error"), title(least.protocol, recipe)
+                parts.append(f"{heading(trust, hospital, recipe)}: {words} {least.text}, by {name}")
     return "; ".join(parts)
 
 
 def _better_than_open(grouped: dict[str, list[Row]]) -> str:
-    """Return the note that a private method errs less than all without privacy, which surprises; else ""."""
+    """Return the note that a private method errs less than all without privacy, and why that can be.
+
+    Empty where none does, or where methods without privacy are not shown.
+    """
     least = {trust: min(row.middle for row in members) for trust, members in grouped.items()}
     if "none" not in least or min(least.get(trust, math.inf) for trust in text.JOINING) >= least["none"]:
         return ""
@@ -188,9 +199,9 @@ def table(results: CollaborationResults, settings: Settings) -> pd.DataFrame:
     recipe, lines = results.recipe, []
     for trust, members in rows(results, settings).items():
         for row in members:
-            sent, sees = recipe.traffic(row.protocol), _SEES.get(row.protocol.sees, row.protocol.sees)
+            sent, sees = recipe.traffic(row.protocol), _SERVER_SEES.get(row.protocol.sees, row.protocol.sees)
             sizes = [text.size(count) if count else "–" for count in (sent.up, sent.received, sent.total)]
-            measured = [row.text, f"{row.energy[1]:.3f}"]
+            measured = [row.text, f"{row.energy[1]:.3f}"]  # at 1 is the median of three quantiles
             values = measured if math.isfinite(row.middle) else ["…", "…"]
             name, where = title(row.protocol, recipe), heading(trust, row.hospital, recipe)
             lines.append([name, where, sees, sent.rounds, *sizes, *values])
@@ -205,13 +216,13 @@ def notes(results: CollaborationResults, settings: Settings, grouped: dict[str, 
     recipe = results.recipe
     shown = [protocol for protocol in PROTOCOLS.values() if settings["join.trust"] in ("all", protocol.trust)]
     kinds = {title(each, recipe): METHODS[each.method].guarantee_at(recipe.k) for each in shown}
-    alike = "alone, the largest, the median and the smallest hospital are shown"
-    if len(set(recipe.sizes)) <= 5:
-        alike = "alone, one hospital of each size is shown"
+    shown_alone = "alone, the largest, the median and the smallest hospital are shown"
+    if len(set(recipe.sizes)) <= 5:  # of more sizes, `CollaborationSetting.hospitals` takes three
+        shown_alone = "alone, one hospital of each size is shown"
     parts = [_number_of_runs(results, settings), text.guarantee_notes(kinds).rstrip(".")]
     parts.append(_better_than_open(grouped))
-    parts += [alike] if len(recipe.hospitals) < len(recipe.sizes) else []
-    for reason, keys in text.by_value(results.refused).items():
+    parts += [shown_alone] if len(recipe.hospitals) < len(recipe.sizes) else []
+    for reason, keys in text.names_by_value(results.refused).items():
         names = [title(PROTOCOLS[key], recipe) for key in keys]
         parts.append(f"left out: {', '.join(names)}, as {reason}")
     return ". ".join(text.sentence(part) for part in parts if part) + "."
@@ -222,8 +233,8 @@ def _number_of_runs(results: CollaborationResults, settings: Settings) -> str:
     if results.next_missing(settings["slow"]) is None:
         repeats = results.recipe.repeats
         fewest = min(results.repeats_of(key) for key in (*results.live, *results.slow))
-        least = "at most " if results.failed else "" if fewest == repeats else f"{fewest} to "
-        return f"Dots are medians of {least}{text.count(repeats, 'run', 'runs')}, bars hold 8 of 10"
+        before = "at most " if results.failed else "" if fewest == repeats else f"{fewest} to "
+        return f"Dots are medians of {before}{text.count(repeats, 'run', 'runs')}, bars hold 8 of 10"
     if not results.cells:
         return "No run is measured yet; dots come as runs end"
     return f"{refresh.coming(len(results.cells))}; dots are medians of what is there, bars hold 8 of 10"
@@ -252,7 +263,7 @@ def about(recipe: CollaborationSetting) -> str:
 
 
 def bytes_line(grouped: dict[str, list[Row]], recipe: CollaborationSetting) -> str:
-    """Return which protocols that join send least and most in a round, and least in all."""
+    """Return with which protocols a hospital that joins sends least and most in a round, and least in all."""
     joined = [row for members in grouped.values() for row in members if row.hospital == ALL]
     sent = {title(row.protocol, recipe): recipe.traffic(row.protocol) for row in joined}
     if not sent:

@@ -20,7 +20,7 @@ from pages.shared.settings.catalogue import Settings
 
 _MOST_POINTS = 400  # of a message's entries that are drawn as dots
 MOST_ROWS = 24  # of a message that a heat map shows
-_RECEIVED, _OTHER = "#1F7FC0", "#D55E00"
+_RECEIVED_COLOUR, _SHARED_COLOUR = "#1F7FC0", "#D55E00"  # the latter of messages with shared noise
 
 
 def _sample(matrix: Array) -> Array:
@@ -50,26 +50,27 @@ def message(shown: Transcript, hospital: int, settings: Settings, names: tuple[s
         settings: Of the page.
         names: Of the features, where a table gives them.
     """
-    pairs = [MessagePair(shown, done.number, hospital) for done in shown.record.rounds]
+    pairs = [MessagePair(shown, round_.number, hospital) for round_ in shown.record.rounds]
     known = [(p, matrix) for p in pairs for matrix in (p.received, p.exact) if matrix is not None]
-    matrices = [matrix for _, matrix in known]
-    # The rows of the largest norm in the last message, without noise where that is known.
+    matrices = [matrix for _pair, matrix in known]
+    # Show the rows of the largest norm in the last message, without noise where that is known.
     norms = np.linalg.norm(matrices[-1], axis=1) if matrices else np.zeros(0)
     heaviest = np.sort(np.argsort(-norms, kind="stable")[:MOST_ROWS])
-    rows = known[-1][0].features[heaviest] if known else heaviest
+    last_pair = known[-1][0] if known else None
+    rows = heaviest if last_pair is None else last_pair.features[heaviest]
 
-    # Return the matrix's part at the features in `rows`; of a symmetric matrix the same columns as well.
     def cut(pair: MessagePair, matrix: Array) -> Array:
+        """Return the matrix's part at the features in `rows`; of a symmetric matrix the same columns too."""
         at = np.searchsorted(pair.features, rows)
         return matrix[np.ix_(at, at)] if matrix.shape[0] == matrix.shape[1] else matrix[at]
 
-    # Return what a frame sets in a heat map.
     def cells(pair: MessagePair, matrix: Array | None) -> Trace:
+        """Return what a frame sets in a heat map: the part of the matrix that is shown, and its scale."""
         if matrix is None:
             return {"z": []}
         # Messages of one stage, which have equally many rows, share a scale: so rounds can be compared.
-        alike = (cut(p, other) for p, other in known if len(p.features) == len(pair.features))
-        peak, part = max(float(np.abs(other).max()) for other in alike), cut(pair, matrix)
+        same_stage = (cut(p, other) for p, other in known if len(p.features) == len(pair.features))
+        peak, part = max(float(np.abs(other).max()) for other in same_stage), cut(pair, matrix)
         return {"z": [rounded(row) for row in part], "text": signs(part, peak), "zmin": -peak, "zmax": peak}
 
     labels = [names[row] if row < len(names) else f"feature {row + 1}" for row in rows]
@@ -81,23 +82,24 @@ def message(shown: Transcript, hospital: int, settings: Settings, names: tuple[s
         ("+ positive", style.POSITIVE, "solid", "band"),
     ]
     if shown.over_network:
-        data, reach = [received], None
+        data, reach = [received], None  # the heat map is the trace 0
         frames = [{0: cells(pair, pair.received)} for pair in pairs]
     else:
-        reach = 1.05 * max(map(_largest, matrices))  # of both axes: what is on the diagonal has no noise
+        # Both axes end here, a little beyond the largest entry: what is on the diagonal has no noise.
+        reach = 1.05 * max(map(_largest, matrices))
         stds = [transcript.noise_std(shown.record.plan, p.number, hospital) for p in pairs]
         bands = [_band(std, reach) for std in stds if std is not None]
         data = list(bands[0]) if bands else []
         data.append(line(1, "no noise", style.GUESS, "dot", x=[-reach, reach], y=[-reach, reach]))
         # The band and the diagonal come first in `data`; a frame's patches count on from there.
-        moving = [(_points(p.exact, p.received), cells(p, p.received), cells(p, p.exact)) for p in pairs]
-        frames = [dict(enumerate(patches, len(data))) for patches in moving]
-        for frame, lines in zip(frames, bands, strict=False):
+        patches = [(_points(p.exact, p.received), cells(p, p.received), cells(p, p.exact)) for p in pairs]
+        frames = [dict(enumerate(of_frame, len(data))) for of_frame in patches]
+        for frame, lines in zip(frames, bands, strict=False):  # fewer bands where the plan tells no noise
             frame |= {i: {"y": edge["y"]} for i, edge in enumerate(lines)}
-        dots = _dots(1, _RECEIVED, "received %{y:.3g}<br>without noise %{x:.3g}")
+        dots = _dots(1, _RECEIVED_COLOUR, "received %{y:.3g}<br>without noise %{x:.3g}")
         data += [dots, received, heat | {"xaxis": "x3", "yaxis": "y3", "name": "without noise"}]
         if bands:
-            name, shade = "8 of 10 entries, by the noise that is told", style.faded(_RECEIVED, 0.3)
+            name, shade = "8 of 10 entries, by the noise that is told", style.faded(_RECEIVED_COLOUR, 0.3)
             legend.insert(0, (name, shade, "solid", "band"))
         legend.insert(0, ("no noise: received as it is", style.GUESS, "dot", "line"))
     words = [run_text.message(pair) for pair in pairs]
@@ -111,6 +113,7 @@ def _points(across: Array, up: Array) -> Trace:
 
 
 def _largest(matrix: Array) -> float:
+    """Return the largest absolute value of the entries that are drawn as dots."""
     return float(np.abs(_sample(matrix)).max())
 
 
@@ -119,27 +122,31 @@ def _band(std: float, reach: float) -> list[Trace]:
 
     std: of the noise in an entry. reach: where the axes end.
     """
-    wide = 1.2816 * std
-    low, high = [-reach - wide, reach - wide], [-reach + wide, reach + wide]
-    return band(1, "entries", _RECEIVED, [-reach, reach], low, high)
+    half_width = 1.2816 * std
+    low, high = [-reach - half_width, reach - half_width], [-reach + half_width, reach + half_width]
+    return band(1, "entries", _RECEIVED_COLOUR, [-reach, reach], low, high)
 
 
 def _layouts(rows: int, reach: float | None) -> tuple[Trace, Trace]:
     """Return the layout, and what is different in it on a telephone.
 
+    The dots stand beside two heat maps, or above them on a telephone.
+
     Args:
         rows: How many rows a heat map has.
-        reach: Where the axes of the dots end, which stand beside two heat maps, or above them on a telephone.
-            None where only the message is known: then there is a single heat map.
+        reach: Where the axes of the dots end; None where only the message is known, of which there is a
+            single heat map and no dots.
     """
     bare = {"showgrid": False, "ticks": ""}
     names = axis("", autorange="reversed", type="category", anchor="x2", **bare)
     axes = {"xaxis2": axis("received", showticklabels=False, anchor="y2", **bare), "yaxis2": names}
-    deep, whole, low = 16 * rows + 40, [0, 1], [0, 0.5]
+    # A row of a heat map takes 16 pixels. The domains of `with_domains` are in the order of `axes`.
+    map_height, whole, low = 16 * rows + 40, [0, 1], [0, 0.5]
     margin = {"l": 62, "r": 10, "t": 10, "b": 48}
     if reach is None:
-        wide = playback.placed(axes, [0.18, 0.6], whole) | {"height": max(320, deep + 40), "margin": margin}
-        return wide, playback.placed(axes, [0.3, 1], whole)
+        wide = playback.with_domains(axes, [0.18, 0.6], whole)
+        wide |= {"height": max(320, map_height + 40), "margin": margin}
+        return wide, playback.with_domains(axes, [0.3, 1], whole)
     unit, span = ", of the scaled moment", [-reach, reach]
     axes |= {
         "xaxis3": axis("without noise", showticklabels=False, anchor="y3", **bare),
@@ -147,10 +154,10 @@ def _layouts(rows: int, reach: float | None) -> tuple[Trace, Trace]:
         "xaxis": axis(f"without noise{unit}", range=span, anchor="y", nticks=6),
         "yaxis": axis(f"received{unit}", range=span, anchor="x", nticks=8),
     }
-    wide = playback.placed(axes, [0.62, 0.8], whole, [0.82, 1], whole, [0, 0.42], whole)
-    wide |= {"height": max(420, deep + 60), "margin": margin}
-    narrow = playback.placed(axes, [0.3, 0.63], low, [0.67, 1], low, [0, 1.0], [0.62, 1])
-    return wide, narrow | {"height": 2 * deep + 130}
+    wide = playback.with_domains(axes, [0.62, 0.8], whole, [0.82, 1], whole, [0, 0.42], whole)
+    wide |= {"height": max(420, map_height + 60), "margin": margin}
+    narrow = playback.with_domains(axes, [0.3, 0.63], low, [0.67, 1], low, [0, 1.0], [0.62, 1])
+    return wide, narrow | {"height": 2 * map_height + 130}
 
 
 def pair(shared: Transcript, independent: Transcript, first: int, second: int, settings: Settings) -> Trace:
@@ -167,24 +174,26 @@ def pair(shared: Transcript, independent: Transcript, first: int, second: int, s
         second: The index j of another.
         settings: Of the page.
     """
-    numbers = [done.number for done in shared.record.rounds]
+    numbers = [round_.number for round_ in shared.record.rounds]
     runs = {"Shared noise, as printed": shared, "Noise of their own": independent}
     by_round = [
         [transcript.difference(run, number, first, second) for run in runs.values()] for number in numbers
     ]
+    # The horizontal axes of both panels are alike, and end a little beyond the largest exact entry.
     across = 1.05 * max(_largest(result.exact) for results in by_round for result in results)
     span = [-across, across]
     data: list[Trace] = []
     axes: dict[str, Trace] = {}
-    for panel, colour, results in zip(
-        ("", "2"), (_OTHER, _RECEIVED), zip(*by_round, strict=True), strict=True
-    ):
-        data.append(line(int(panel or 1), "exact", style.GUESS, "dot", x=span, y=span, hoverinfo="skip"))
-        data.append(_dots(int(panel or 1), colour, "recovered %{y:.3g}<br>true %{x:.3g}"))
+    colours, results_by_run = (_SHARED_COLOUR, _RECEIVED_COLOUR), zip(*by_round, strict=True)
+    # Plotly calls the axes of the first panel "xaxis" and "yaxis", those of the second "xaxis2" and "yaxis2".
+    for suffix, colour, results in zip(("", "2"), colours, results_by_run, strict=True):
+        panel = int(suffix or 1)
+        data.append(line(panel, "exact", style.GUESS, "dot", x=span, y=span, hoverinfo="skip"))
+        data.append(_dots(panel, colour, "recovered %{y:.3g}<br>true %{x:.3g}"))
         reach = max(across, *(1.05 * _largest(result.observed) for result in results))
-        axes[f"xaxis{panel}"] = axis("nᵢSᵢQ − nⱼSⱼQ", range=span, anchor=f"y{panel}", nticks=6)
-        axes[f"yaxis{panel}"] = axis("nᵢHᵢ − nⱼHⱼ", range=[-reach, reach], anchor=f"x{panel}", nticks=6)
-    # The traces are a line and dots for each panel, of which the dots change.
+        axes[f"xaxis{suffix}"] = axis("nᵢSᵢQ − nⱼSⱼQ", range=span, anchor=f"y{suffix}", nticks=6)
+        axes[f"yaxis{suffix}"] = axis("nᵢHᵢ − nⱼHⱼ", range=[-reach, reach], anchor=f"x{suffix}", nticks=6)
+    # The traces are a line and dots for each panel, of which the dots change: the traces 1 and 3.
     frames = [
         {1 + 2 * i: _points(r.exact, r.observed) for i, r in enumerate(results)} for results in by_round
     ]
@@ -194,17 +203,18 @@ def pair(shared: Transcript, independent: Transcript, first: int, second: int, s
     ]
 
     def placed(*domains: list[float]) -> Trace:
+        """Return the axes in these domains, horizontal and vertical in turn, with a title on each panel."""
         at = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "showarrow": False}
         corners = zip(runs, domains[::2], domains[1::2], strict=True)
         titles = [at | {"text": f"<b>{run}</b>", "x": x[0], "y": y[1]} for run, x, y in corners]
-        return playback.placed(axes, *domains) | {"annotations": titles}
+        return playback.with_domains(axes, *domains) | {"annotations": titles}
 
     wide = placed([0, 0.44], [0, 1], [0.56, 1], [0, 1])
     wide |= {"height": 420, "margin": {"l": 66, "r": 12, "t": 30, "b": 50}}
     narrow = placed([0, 1], [0.58, 1], [0, 1], [0, 0.42]) | {"height": 760}
     legend = [
         ("recovered exactly", style.GUESS, "dot", "line"),
-        ("shared noise", _OTHER, "solid", "band"),
-        ("noise of their own", _RECEIVED, "solid", "band"),
+        ("shared noise", _SHARED_COLOUR, "solid", "band"),
+        ("noise of their own", _RECEIVED_COLOUR, "solid", "band"),
     ]
     return playback.payload(data, wide, narrow, frames, words, run_text.PAIR_TILES, legend, settings)

@@ -20,19 +20,22 @@ from pages.shared.charts.metric_axis import error_axis, error_title, random_gues
 from pages.shared.charts.traces import Trace, axis, line, rounded
 from pages.shared.settings.catalogue import Settings
 
-_NAMED, _WEIGHED = 12, 6  # the most hospitals that each have their name, and their bytes
-_FROM, _TO = 0.34, 0.7  # an arrow's ends, in radii: clear of the server and the dots on a telephone
-_ASIDE = 0.05  # half the distance between an arrow up and the one down
-_UP, _DOWN = "#1F7FC0", "#8468B8"
-_HOSPITAL, _FAILED = "#009E73", "#B3261E"
-_PIXELS = 86.0  # of a radius on a telephone; other screens have more
-_LETTER, _LINE = 6.4, 14.0  # pixels of small text
+_MOST_NAMED, _MOST_WITH_BYTES = 12, 6  # hospitals, up to which each has its name, and its bytes
+_INNER_END, _OUTER_END = 0.34, 0.7  # of an arrow, in radii: clear of server and dots on a telephone
+_ASIDE = 0.05  # half the distance between an arrow up and the one down, in radii
+_UP, _DOWN = "#1F7FC0", "#8468B8"  # colours of arrows to the server, and from it
+_HOSPITAL, _FAILED = "#009E73", "#B3261E"  # colours of hospitals
+_RADIUS_PIXELS = 86.0  # on a telephone; other screens have more
+_LETTER_WIDTH, _LINE_HEIGHT = 6.4, 14.0  # pixels of small text
 _GAP = 3.0  # pixels between what must not touch
-_NAME_LINE = 12  # letters
+_NAME_LETTERS = 12  # in a line of a name
 
 
 class _Ring:
-    """Hold where hospitals stand around the server, and draw them, their names and the arrows.
+    """Hold where the N hospitals stand around the server, and draw them, their names and the arrows.
+
+    Args:
+        shown: The run.
 
     Attributes:
         out: The hospitals' positions, unit vectors (N, 2), clockwise from the top.
@@ -47,22 +50,28 @@ class _Ring:
     def __init__(self, shown: Transcript) -> None:
         self.shown, self.plan = shown, shown.record.plan
         count = self.plan.hospitals
-        turns = math.pi / 2 - 2 * math.pi * np.arange(count) / count
-        self.out = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+        angles = math.pi / 2 - 2 * math.pi * np.arange(count) / count
+        self.out = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        # The more hospitals there are, the closer arrows lie, and the smaller dots and arrows are.
         self.aside = np.stack([-self.out[:, 1], self.out[:, 0]], axis=1) * min(_ASIDE, 0.4 / count)
         widest = min(46.0, 400 / count)
         sizes = np.sqrt(np.array(self.plan.sizes) / max(self.plan.sizes))
         self.widths = np.maximum(widest * sizes, min(9.0, max(widest, 5.0)))
-        self.named = range(count) if count <= _NAMED else range(1)
-        self.weighed = range(count if count <= _WEIGHED else 0)
+        self.named = range(count) if count <= _MOST_NAMED else range(1)  # else the first as an example
+        self.weighed = range(count if count <= _MOST_WITH_BYTES else 0)
         self.thick = max(0.4, min(3.0, 45 / count))
 
     def arrows(self, up: bool, hospitals: list[int]) -> list[Trace]:
-        """Return two traces, the shafts and the heads of all arrows; up: to the server, and not from it."""
+        """Return two traces, the shafts and the heads of these hospitals' arrows.
+
+        up: whether arrows go to the server, and not from it.
+        """
         side, colour = (1, _UP) if up else (-1, _DOWN)
         out, aside = self.out[hospitals], side * self.aside[hospitals]
-        begins, ends = (out * radius + aside for radius in ((_TO, _FROM) if up else (_FROM, _TO)))
+        radii = (_OUTER_END, _INNER_END) if up else (_INNER_END, _OUTER_END)
+        begins, ends = (out * radius + aside for radius in radii)
         gaps = np.full_like(begins, np.nan)  # a line is drawn up to the next gap
+        # Heads point along their arrows; Plotly's angles are clockwise from the top.
         angles = np.degrees(np.arctan2(-side * out[:, 0], -side * out[:, 1]))
         dash = "dot" if up and self.shown.summed else "solid"
         marker = {"symbol": "arrow", "size": 4 + 3 * self.thick, "angle": rounded(angles), "color": colour}
@@ -70,15 +79,22 @@ class _Ring:
         shaft = {"color": colour, "width": self.thick, "dash": dash}
         return [_placed(shafts) | {"line": shaft}, _placed(ends) | {"marker": marker}]
 
+    def all_arrows(self, hospitals: list[int]) -> list[Trace]:
+        """Return four traces: shafts and heads from the server to these hospitals, then those back."""
+        return [*self.arrows(up=False, hospitals=hospitals), *self.arrows(up=True, hospitals=hospitals)]
+
     def labels(self, up: bool, words: str, hospitals: list[int]) -> Trace:
-        """Return the words beside the arrows of those hospitals that have room for them."""
-        kept = [i for i in self.weighed if i in hospitals]
-        side, out, aside = 1 if up else -1, self.out[kept], self.aside[kept]
+        """Return the words beside the arrows of these hospitals, if there is room for them.
+
+        up: whether the words belong to arrows to the server, and not from it.
+        """
+        labelled = [i for i in self.weighed if i in hospitals]
+        side, out, aside = 1 if up else -1, self.out[labelled], self.aside[labelled]
         normal = aside / np.linalg.norm(aside, axis=1, keepdims=True)
-        half = np.array([_LETTER * len(words), _LINE]) / 2
-        clear = (np.abs(normal) @ half + _GAP) / _PIXELS  # of the text's box, measured across the arrow
-        at = out * (_FROM + _TO) / 2 + side * (aside + normal * clear[:, None])
-        return _placed(at) | {"text": [words] * len(kept)}
+        half_box = np.array([_LETTER_WIDTH * len(words), _LINE_HEIGHT]) / 2  # pixels
+        clear = (np.abs(normal) @ half_box + _GAP) / _RADIUS_PIXELS  # of the text's box, across the arrow
+        at = out * (_INNER_END + _OUTER_END) / 2 + side * (aside + normal * clear[:, None])
+        return _placed(at) | {"text": [words] * len(labelled)}
 
     def hospitals(self, failed: list[int]) -> Trace:
         """Return the hospitals' dots; those that failed are red and hollow."""
@@ -94,14 +110,14 @@ class _Ring:
     def names(self) -> Trace:
         """Return names and sizes outside of the ring: beside a dot, or above it at the top, or below it."""
         right, above = self.out.T
-        beside = np.abs(right) > 0.3
-        away = (self.widths / 2 + _GAP) / _PIXELS
+        beside = np.abs(right) > 0.3  # else the hospital is near the top or the bottom
+        away = (self.widths / 2 + _GAP) / _RADIUS_PIXELS  # just outside of the dot
         shift = np.where(beside, [np.sign(right), 0 * above], [0 * right, np.sign(above)]).T
         at = self.out + away[:, None] * shift
         words = [""] * self.plan.hospitals
         for i in self.named:
-            name = textwrap.wrap(runs.name(self.shown, i), _NAME_LINE)[:2]
-            words[i] = "<br>".join([*name, text.patients(self.plan.sizes[i])])
+            name_lines = textwrap.wrap(runs.name(self.shown, i), _NAME_LETTERS)[:2]
+            words[i] = "<br>".join([*name_lines, text.patients(self.plan.sizes[i])])
         sides = np.where(beside, np.where(right > 0, "right", "left"), "center")
         heights = np.where(beside, "middle", np.where(above > 0, "top", "bottom"))
         anchors = [f"{height} {side}" for height, side in zip(heights, sides, strict=True)]
@@ -119,15 +135,19 @@ def steps(shown: Transcript) -> list[tuple[int, bool]]:
     A round in which nothing is asked has one frame alone.
     """
     return [
-        (done.number, answering)
-        for done in shown.record.rounds
+        (round_.number, answering)
+        for round_ in shown.record.rounds
         for answering in (False, True)
-        if answering or done.question.payload
+        if answering or round_.question.payload
     ]
 
 
 class _Curve:
     """Hold the error by round where the truth is known, else how far each round moved the result.
+
+    Args:
+        shown: The run.
+        settings: Of the page.
 
     Attributes:
         rounds: The rounds that have a value; 0 is the start.
@@ -148,7 +168,7 @@ class _Curve:
         self.axis = axis(title, anchor="x2") | scale
 
     def until(self, number: float = math.inf) -> Trace:
-        """Return the points of the line up to this round."""
+        """Return the points of the line up to this round; of the whole run without a number."""
         x = [at for at in self.rounds if at <= number]
         return {"x": x, "y": rounded(np.maximum(self.values[: len(x)], self.floor))}
 
@@ -161,25 +181,26 @@ def figure(shown: Transcript, settings: Settings) -> Trace:
     everyone = list(range(ring.plan.hospitals))
     lost: list[int] = []
     for number, answering in shown_steps:
-        done = rounds[number - 1]
+        round_ = rounds[number - 1]
         active = [i for i in everyone if i not in lost]
         if answering:
             # The answers tell who takes part; a sum arrives without telling from whom.
-            active = everyone if ALL in done.answers else sorted(done.answers)
-            lost = sorted({*lost, *(i for i in done.faults if i != ALL)})
+            active = everyone if ALL in round_.answers else sorted(round_.answers)
+            lost = sorted({*lost, *(i for i in round_.faults if i != ALL)})
         # Arrows of what does not happen in this step are faint.
-        strong = {"opacity": 0.95}, {"opacity": 0.18}
-        down, up = reversed(strong) if answering else strong
+        strong, faint = {"opacity": 0.95}, {"opacity": 0.18}
+        down, up = (faint, strong) if answering else (strong, faint)
         # The figure's own traces have all hospitals' arrows, so only those of fewer are sent with a frame.
-        moved = [{}] * 4 if active == everyone else [*ring.arrows(False, active), *ring.arrows(True, active)]
-        arrows = [arrow | opacity for arrow, opacity in zip(moved, (down, down, up, up), strict=True)]
-        size = text.size(run_text.answer_bytes(done) if answering else done.question.payload)
+        changed = [{}] * 4 if active == everyone else ring.all_arrows(active)
+        arrows = [arrow | opacity for arrow, opacity in zip(changed, (down, down, up, up), strict=True)]
+        size = text.size(run_text.answer_bytes(round_) if answering else round_.question.payload)
         labels = ring.labels(answering, size, active)
-        until = curve.until(number if answering else number - 1)
-        # In the order of `_traces`.
-        patches = [*arrows, labels, ring.hospitals(lost) if lost else {}, until]
+        points = curve.until(number if answering else number - 1)
+        # In the order of `_traces`; an empty patch leaves its trace as it is there.
+        patches = [*arrows, labels, ring.hospitals(lost) if lost else {}, points]
         frames.append(dict(enumerate(patches)))
         words.append(run_text.step(shown, number, answering, settings))
+    # The figure opens at the answers of the link's round, or of the last.
     active_step = shown_steps.index((min(settings["join.round"], len(rounds)), True))
     masked = ", masked" if shown.summed else ""
     legend = [
@@ -208,8 +229,7 @@ def _traces(ring: _Ring, curve: _Curve) -> list[Trace]:
     server |= {"marker": {"symbol": "square", "size": 44, "color": "#5B6670"}, "mode": "markers+text"}
     server |= {"textfont": {"size": 11, "color": "#FFFFFF"}}
     ends = [min([0, *curve.rounds]), max([1, *curve.rounds])]
-    everyone = list(range(ring.plan.hospitals))
-    arrows = [*ring.arrows(False, everyone), *ring.arrows(True, everyone)]
+    arrows = ring.all_arrows(list(range(ring.plan.hospitals)))
     return [
         *(free | ({"mode": "lines"} if "line" in arrow else spot) | arrow for arrow in arrows),
         free | small,
@@ -224,11 +244,12 @@ def _traces(ring: _Ring, curve: _Curve) -> list[Trace]:
 
 def _layouts(curve: _Curve, rounds: int) -> tuple[Trace, Trace]:
     """Return the layout, the ring beside the curve, and what is different on a telephone: the ring above."""
+    # Ranges of the ring are in radii, with room for names outside of it.
     hidden = {"visible": False, "fixedrange": True, "range": [-1.95, 1.95]}
     across = axis("round", range=[-0.3, rounds + 0.3], anchor="y2", dtick=max(1, math.ceil(rounds / 10)))
     # Two lines stand above the first hospital, which a low window would cut off at 1.45.
     upright = hidden | {"scaleanchor": "x", "scaleratio": 1, "range": [-1.45, 1.75]}
     axes = {"xaxis": hidden, "yaxis": upright, "xaxis2": across, "yaxis2": curve.axis}
-    wide = playback.placed(axes, [0, 0.5], [0, 1], [0.6, 1], [0.04, 0.96])
-    narrow = playback.placed(axes, [0, 1], [0.48, 1], [0.12, 1], [0, 0.42])
+    wide = playback.with_domains(axes, [0, 0.5], [0, 1], [0.6, 1], [0.04, 0.96])
+    narrow = playback.with_domains(axes, [0, 1], [0.48, 1], [0.12, 1], [0, 0.42])
     return wide | {"height": 440, "margin": {"l": 8, "r": 12, "t": 8, "b": 46}}, narrow | {"height": 640}

@@ -14,8 +14,8 @@ from pages.shared.settings import to_experiment, widgets
 
 widgets.in_plain_view(plain.render)
 settings = widgets.head(page_text.TITLE, page_text.INTRODUCTION, page_text.STEPS)
-widgets.choose_panel("join.panel")
-recipe, adjustments = view.recipe(settings)
+widgets.show_panel_pills("join.panel")
+recipe, adjustments = view.to_setting(settings)
 results, panel = cache.collaboration_results(recipe), settings["join.panel"]
 with st.container():  # always there: a block more or less would move the figure, which would be rebuilt
     for sentence in adjustments:
@@ -30,7 +30,7 @@ def title(key: str) -> str:
 def compared() -> None:
     """Render the errors or the bytes of every protocol, with what has been measured so far."""
     view.measure_first(results)
-    failed_runs.show(results.failed, lambda cell: title(cell[0]))
+    failed_runs.show(results.failed, lambda cell: title(cell[0]))  # a cell begins with its protocol
     grouped = view.rows(results, settings)
     if panel == "gain":
         headline = gain_text.headline(results, settings)
@@ -44,7 +44,7 @@ def compared() -> None:
         figure, name = gain_charts.sent(results, grouped, settings), "bytes"
         table_name = "collaboration.sent"
     widgets.headline(headline, "epsilon", "providers")
-    if figure["data"][-1]["x"]:
+    if figure["data"][-1]["x"]:  # a figure without a row has no points, and is not shown
         take_along.show(
             *(figure, f"{name} figure", f"dppca-{name}", page_text.TITLE),
             says=says,
@@ -66,7 +66,7 @@ else:
     refresh.while_cells_come(compared, results, partial(results.next_missing, settings["slow"]))
     seconds = sum(recipe.seconds(PROTOCOLS[key]) for key in results.slow)
     widgets.slow_methods_button([title(key) for key in results.slow], seconds)
-    widgets.choose_beside("join.trust", "join.rank")
+    widgets.show_control_row("join.trust", "join.rank")
 if panel not in ("rounds", "sees") or settings["join.source"] == "simulated":
     controls.sizes(recipe, settings)
 st.markdown(f"**Try this:** {page_text.try_this(recipe, settings)}")

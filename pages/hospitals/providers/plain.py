@@ -17,7 +17,7 @@ from pages.hospitals.providers import controls, gain_text, plain_text, view
 from pages.shared import text
 from pages.shared.background import cache
 from pages.shared.charts import style
-from pages.shared.charts.metric_axis import loss
+from pages.shared.charts.metric_axis import as_error
 from pages.shared.plain import rows, screen
 from pages.shared.settings import to_experiment, widgets
 from pages.shared.settings.catalogue import Settings
@@ -46,7 +46,7 @@ class Joining(screen.CombinedStore):
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.trust = settings, settings["trust"]
-        self.recipe, self.adjustments = view.recipe(settings)
+        self.recipe, self.adjustments = view.to_setting(settings)
         experiment, self.epsilon = to_experiment.about_shown(settings)
         if settings["join.sizes"]:  # the noise depends on how many they are, and not on their sizes
             sizes = {"n": self.recipe.n, "providers": len(self.recipe.sizes), "largest_share": 0.0}
@@ -54,10 +54,13 @@ class Joining(screen.CombinedStore):
         self.experiment, self.together = experiment, cache.results(experiment)
         self.alone = cache.collaboration_results(self.recipe)
         self.stores = (self.together, self.alone)
-        self.methods = trusts.shown(experiment, self.epsilon)
+        self.methods = trusts.methods_shown(experiment, self.epsilon)
 
     def wanted(self) -> Iterator[screen.Cell]:
-        """Return all runs, first repeats first; each is the index of its store, then its key there."""
+        """Return all runs, first repeats first; each is the index of its store, then its key there.
+
+        By `stores` 0 is together and 1 is alone.
+        """
         keys = [key for key in self.alone.live if PROTOCOLS[key].alone]
         for repeat in range(self.recipe.repeats):
             for name in self.methods:
@@ -73,16 +76,18 @@ class Joining(screen.CombinedStore):
         Where all hospitals have one size there is one pair. A bar is of the best method, NaN before any run.
         """
         grouped = view.rows(self.alone, self.settings | {"join.trust": "all"})
+        # `hospitals` begins with the largest and ends with the smallest, which may be the same.
         ends = list(dict.fromkeys((self.recipe.hospitals[0], self.recipe.hospitals[-1])))
         sizes = ["Each"] if len(ends) == 1 else ["Largest", "Smallest"]
         pairs = []
         for hospital, size in zip(ends, sizes, strict=True):
-            who, pair = plain_text.who(size, self.recipe.sizes[hospital]), []
+            who, pair = plain_text.label_start(size, self.recipe.sizes[hospital]), []
             for trust, (words, colour) in _ALONE.items():
-                least = view.best(grouped, trust, hospital)
-                spread = least.error if least else trusts.spread((), self.recipe.k)
-                method = least.protocol.method if least else "pca"
-                pair.append(rows.ShareRow(f"{who} {words}", spread, colour, False, method))
+                best = view.best(grouped, trust, hospital)
+                spread = best.error if best else trusts.spread((), self.recipe.k)
+                method = best.protocol.method if best else "pca"
+                bar = rows.ShareRow(f"{who} {words}", spread, colour, stands_out=False, method=method)
+                pair.append(bar)
             pairs.append((pair[0], pair[1]))
         return pairs
 
@@ -96,41 +101,50 @@ class Joining(screen.CombinedStore):
 
 
 def _losses(row: rows.ShareRow) -> list[float]:
-    """Return what grows with the error at 10, 50 and 90 % of the runs, ascending, as verdicts compare it."""
-    return sorted(loss("share", float(share)) for share in row.spread)
+    """Return a bar's shares at 10, 50 and 90 % of the runs as losses, ascending, as `gain` compares them."""
+    return sorted(as_error("share", float(share)) for share in row.spread)
 
 
 def _verdict(joined: rows.ShareRow, alone: rows.ShareRow, guess: float) -> Gain:
-    """Return whether joining errs less; "level" for shares that differ too little to matter to a board."""
+    """Return whether joining errs less than staying alone; guess: the share that a guess recovers, in %.
+
+    It is "level" for shares that differ too little to matter to a board.
+    """
+    # Shares are in %, and `A_BOARD_CARES` is a share of 1.
     if abs(joined.share - alone.share) < 100 * A_BOARD_CARES:
         return "level"
-    return gain(_losses(joined), _losses(alone), loss("share", guess))
+    return gain(_losses(joined), _losses(alone), as_error("share", guess))
 
 
 def sentences(joining: Joining, shares: rows.Shares) -> tuple[str, str]:
-    """Return the headline and the text below it; while bars are missing only that they are coming."""
+    """Return the headline and the text below it; while bars are missing, only that they are coming.
+
+    shares: the bars of `joining.shares()`.
+    """
     alone, hospitals = joining.hospitals(), len(joining.recipe.sizes)
     if not all(row.measured for row in shares.rows):
         return text.MEASURING if joining.next_missing() else plain_text.NO_ANSWER, ""
     if hospitals == 1:
         return plain_text.nobody_to_join(*alone[0]), ""
-    joined = shares.under(joining.trust)
+    joined = shares.row_of_trust(joining.trust)
     advice = [
         plain_text.advice(whose, [_verdict(joined, row, shares.guess) for row in pair], pair, joined)
         for whose, pair in zip(("In-house", "Smallest hospital in-house"), alone, strict=False)
     ]
     table = joining.experiment.table
-    them = text.count(joining.recipe.n, *(table.row_noun if table else PATIENTS))
-    below = [*advice[1:], plain_text.about(hospitals, them, joining.trust), plain_text.LEAVES[joining.trust]]
-    return advice[0], " ".join([*below, plain_text.IN_HOUSE_MEANS])
+    patients = text.count(joining.recipe.n, *(table.row_noun if table else PATIENTS))
+    about = plain_text.about(hospitals, patients, joining.trust)
+    below = [*advice[1:], about, plain_text.LEAVES[joining.trust]]
+    return advice[0], " ".join([*below, plain_text.IN_HOUSE_MEANS])  # advice to the largest is the headline
 
 
 def render() -> None:
-    """Show the page."""
+    """Render the page in plain view."""
     joining = Joining(widgets.head(plain_text.TITLE, plain_text.QUESTION) | rows.ADVISED)
     experiment, epsilon, settings = joining.experiment, joining.epsilon, joining.settings
 
     def panels() -> None:
+        """Render the headline and the bars, with what has been measured so far."""
         shares = joining.shares()
         headline, below = sentences(joining, shares)
         widgets.headline(headline, "epsilon", "providers")

@@ -33,7 +33,7 @@ _ADVICE: dict[Gain, str] = {
 }
 
 
-def who(size: str, patients: int) -> str:
+def label_start(size: str, patients: int) -> str:
     """Return the start of a bar's label. size: "Largest", "Smallest", or "Each" where all are equal."""
     return f"{size} ({patients:,} patients)" if size == "Each" else f"{size} ({patients:,})"
 

@@ -10,7 +10,7 @@ from pages.shared.settings.catalogue import Settings
 LegendEntry = tuple[str, str, str, str]  # label, colour, dash, and "line" or "band"
 
 
-def placed(axes: dict[str, Trace], *domains: list[float]) -> Trace:
+def with_domains(axes: dict[str, Trace], *domains: list[float]) -> Trace:
     """Return axes with their places in the figure: a domain [from, to] in [0, 1] for each, in their order."""
     return {
         name: properties | {"domain": domain}
@@ -36,11 +36,12 @@ def payload(
         layout: Plotly's layout.
         narrow: What of the layout is different on a telephone.
         frames: For each frame, what changes of the traces, by their index.
-        words: For each frame its sentence and the values of its tiles.
+        words: For each frame its place ("at"), its sentence and the values of its tiles.
         tiles: The titles of the tiles.
-        legend: What is drawn.
+        legend: What the colours and dashes mean.
         settings: Of the page.
-        active: The first frame shown; that of the link's round, with a frame for each round, where None.
+        active: The index of the frame that is shown first. None, where there is a frame for each round, is
+            that of the link's round, or the last if there are fewer.
     """
     return {
         "data": data,

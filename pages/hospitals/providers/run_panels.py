@@ -25,16 +25,18 @@ from pages.shared.reports import take_along
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
 
-_COMPARED = ("dps_pca shared", "dps_pca")  # the protocols whose messages are compared in pairs
+# The protocols whose messages are compared in pairs: with one noise for all hospitals, and one for each.
+_PAIR_PROTOCOLS = ("dps_pca shared", "dps_pca")
 
 
 def run(recipe: CollaborationSetting, settings: Settings) -> None:
-    """Render a run round by round, or what the server sees of one hospital in it."""
-    shown = _chosen(recipe, settings)
+    """Render a run round by round, or what the server sees of one hospital in it, by the page's panel."""
+    shown = _choose_run(recipe, settings)
     if shown is None:
         return
     try:
-        (_rounds if settings["join.panel"] == "rounds" else _message)(recipe, shown, settings)
+        render = _render_rounds if settings["join.panel"] == "rounds" else _render_message
+        render(recipe, shown, settings)
     except (ArithmeticError, TypeError, ValueError, MemoryError):
         # An uploaded record may be valid and still hold numbers that nothing can draw; any other run is ours,
         # so its failure is a bug and is raised.
@@ -43,7 +45,7 @@ def run(recipe: CollaborationSetting, settings: Settings) -> None:
         st.text(run_text.CANNOT_BE_DRAWN)
 
 
-def _rounds(recipe: CollaborationSetting, shown: Transcript, settings: Settings) -> None:
+def _render_rounds(recipe: CollaborationSetting, shown: Transcript, settings: Settings) -> None:
     """Render a run as a diagram of server and hospitals that plays round by round."""
     st.markdown(run_text.headline(shown, settings))
     figure, code = network_diagram.figure(shown, settings), None
@@ -51,34 +53,35 @@ def _rounds(recipe: CollaborationSetting, shown: Transcript, settings: Settings)
         code = FigureRecipe("collaboration.rounds", {"setting": recipe, "protocol": settings["join.way"]})
     elif settings["join.source"] == "stored":
         code = FigureRecipe("collaboration.stored", {"name": _stored_name()})
-    numbers = [number for number, _ in network_diagram.steps(shown)]
+    numbers = [number for number, _answering in network_diagram.steps(shown)]
     take_along.show(
         *(figure, "ring figure", "dppca-rounds", "Round by round"),
         on_use=partial(_keep_round, numbers=numbers),
-        **_along(recipe, shown, settings["join.way"], code),
+        **_table_and_code(recipe, shown, settings["join.way"], code),
     )
     if shown.record.ended:
         st.text(text.brief(shown.record.ended))
     st.caption(run_text.below_figure(shown))
 
 
-def _message(recipe: CollaborationSetting, shown: Transcript, settings: Settings) -> None:
+def _render_message(recipe: CollaborationSetting, shown: Transcript, settings: Settings) -> None:
     """Render one hospital's messages, or with secure aggregation their sum, as the server sees them."""
     if shown.summed:
         st.caption(run_text.MASKED)
         hospital = ALL
     else:
-        hospital = _hospital("join.hospital", shown.record.plan.hospitals, settings)
+        hospital = _choose_hospital("join.hospital", shown.record.plan.hospitals, settings)
+    # Only a simulated run is surely of the page's table, so only its features can be named.
     table = recipe.population if isinstance(recipe.population, str) and shown.hidden else None
     features = TABLES[table].features if table else ()
     figure, code = message_charts.message(shown, hospital, settings, features), None
     if shown.hidden:
-        message = {"setting": recipe, "protocol": settings["join.way"], "hospital": hospital}
-        code = FigureRecipe("collaboration.message", message)
+        values = {"setting": recipe, "protocol": settings["join.way"], "hospital": hospital}
+        code = FigureRecipe("collaboration.message", values)
     take_along.show(
         *(figure, "sees figure", "dppca-message", "What the server sees"),
         on_use=_keep_round,
-        **_along(recipe, shown, settings["join.way"], code),
+        **_table_and_code(recipe, shown, settings["join.way"], code),
     )
     st.caption(run_text.message_note(shown, message_charts.MOST_ROWS))
 
@@ -91,19 +94,20 @@ def pair(recipe: CollaborationSetting, settings: Settings) -> None:
         return
     for column, key in zip(st.columns(2), ("join.hospital", "join.other"), strict=True):
         with column:
-            chosen.append(_hospital(key, count, settings))
+            chosen.append(_choose_hospital(key, count, settings))
     first, second = chosen
     if first == second:
         second = (first + 1) % count
         st.caption(f"A hospital and itself have nothing to compare: shown beside hospital {second + 1}.")
-    shared, independent = (_simulated(recipe, key) for key in _COMPARED)
+    shared, independent = (_simulated(recipe, key) for key in _PAIR_PROTOCOLS)
     if shared is None or independent is None:
         return
     figure = message_charts.pair(shared, independent, first, second, settings)
     take_along.show(
         *(figure, "pair figure", "dppca-pair", "Two messages together"),
         on_use=_keep_round,
-        table=lambda: differences(*(_simulate(recipe, key) for key in _COMPARED), first, second),
+        # Simulated again or taken from the cache: the menu must not hold runs, as `_table_and_code` says.
+        table=lambda: differences(*(_simulate(recipe, key) for key in _PAIR_PROTOCOLS), first, second),
         code=lambda: FigureRecipe(
             "collaboration.pair", {"setting": recipe, "first": first, "second": second}
         ),
@@ -119,10 +123,12 @@ def _keep_round(index: int, numbers: list[int] | None = None) -> None:
     widgets.set_to("join.round", int(index) + 1 if numbers is None else numbers[int(index)])
 
 
-def _along(
+def _table_and_code(
     recipe: CollaborationSetting, shown: Transcript, protocol: str, code: FigureRecipe | None
 ) -> dict[str, Any]:
     """Return the table and the code that the menu below a run's figure offers; an uploaded run has no code.
+
+    code: the recipe of the figure's numbers. protocol: the one that is simulated, a key of `PROTOCOLS`.
 
     A menu lives as long as its visitor's session, so it must not hold a simulated run: the cache could not
     free the run's memory.
@@ -143,21 +149,24 @@ def _simulate(recipe: CollaborationSetting, key: str) -> Transcript:
 
 
 def table(shown: Transcript) -> pd.DataFrame:
-    """Return a row for each round and answer, with its bytes and, where the truth is known, the error."""
+    """Return a row for each round and answer: its bytes, its seconds, and the error after the round.
+
+    Where the truth is not known, how far the round moved the result stands in place of the error.
+    """
     errors = dict(zip(*runs.curve(shown), strict=True))
     column = "sin_theta" if shown.errors is not None else "moved_sin_theta"
     rows = [
         {
-            "round": done.number,
+            "round": round_.number,
             "hospital": "sum" if hospital == ALL else runs.name(shown, hospital),
-            "bytes_asked": done.question.payload,
+            "bytes_asked": round_.question.payload,
             "bytes_sent": answer.message.payload,
             "bytes_of_message": answer.wire_bytes,
             "seconds": answer.seconds,
-            column: errors.get(done.number),
+            column: errors.get(round_.number),
         }
-        for done in shown.record.rounds
-        for hospital, answer in done.answers.items()
+        for round_ in shown.record.rounds
+        for hospital, answer in round_.answers.items()
     ]
     return pd.DataFrame(rows)
 
@@ -165,36 +174,43 @@ def table(shown: Transcript) -> pd.DataFrame:
 def differences(shared: Transcript, independent: Transcript, first: int, second: int) -> pd.DataFrame:
     """Return a row for each kind of noise and round: how well two messages give the hospitals' difference.
 
-    shared, independent: the runs with the same noise for all hospitals, and with noise of their own.
+    Args:
+        shared: The run with the same noise for all hospitals.
+        independent: The run in which each has noise of its own.
+        first: The index of a hospital.
+        second: The index of another.
     """
     rows = []
     for name, shown in (("shared", shared), ("independent", independent)):
-        for done in shown.record.rounds:
-            result = transcript.difference(shown, done.number, first, second)
-            rows.append((name, done.number, result.relative, result.std, result.expected))
+        for round_ in shown.record.rounds:
+            result = transcript.difference(shown, round_.number, first, second)
+            rows.append((name, round_.number, result.relative, result.std, result.expected))
     return pd.DataFrame(rows, columns=["noise", "round", "relative_error", "std", "expected_std"])
 
 
-def _chosen(recipe: CollaborationSetting, settings: Settings) -> Transcript | None:
-    """Return the run that is asked for, or None after saying on screen why there is none."""
+def _choose_run(recipe: CollaborationSetting, settings: Settings) -> Transcript | None:
+    """Let a run be chosen and return it, or None after saying on screen why there is none."""
     source = settings["join.source"]
     left, right = st.columns(2)
     with left:
-        widgets.choose("join.source")
+        widgets.show_control("join.source")
     with right:
         if source == "simulated":
-            widgets.choose("join.way")
+            widgets.show_control("join.way")
         else:
-            shown = _recorded(source)
+            recorded = _choose_recorded(source)
     if source == "simulated":
         return _simulated(recipe, settings["join.way"])
     st.caption(run_text.NOT_MOVED)
-    return shown
+    return recorded
 
 
 def _simulated(recipe: CollaborationSetting, key: str) -> Transcript | None:
-    """Return the simulated run of a protocol, or None after saying on screen why there is none."""
-    refusal = transcript.refused(recipe, PROTOCOLS[key])
+    """Return the simulated run of a protocol, or None after saying on screen why there is none.
+
+    key: the protocol's in `PROTOCOLS`.
+    """
+    refusal = transcript.why_refused(recipe, PROTOCOLS[key])
     if refusal:
         st.info(f"Not simulated message by message: {refusal}.")
         return None
@@ -206,8 +222,8 @@ def _simulated(recipe: CollaborationSetting, key: str) -> Transcript | None:
             return None
 
 
-def _recorded(source: str) -> Transcript | None:
-    """Return the stored run that is chosen, or the uploaded one; None after saying why there is none.
+def _choose_recorded(source: str) -> Transcript | None:
+    """Let a stored run be chosen or one be uploaded, and return it; None after saying why there is none.
 
     source: "stored" or "own".
     """
@@ -231,8 +247,8 @@ def _stored_name() -> str:
     return st.session_state.get("stored run", runs.stored()[0])
 
 
-def _hospital(key: str, count: int, settings: Settings) -> int:
+def _choose_hospital(key: str, count: int, settings: Settings) -> int:
     """Let one of `count` hospitals be chosen and return its index; a number beyond the last is the last."""
     chosen = min(settings[key], count)
-    widgets.choose_among(key, range(1, count + 1), chosen)
+    widgets.show_select_box(key, range(1, count + 1), chosen)
     return chosen - 1

@@ -29,29 +29,31 @@ CANNOT_BE_DRAWN = "This run cannot be drawn: numbers in its record are too large
 MESSAGE_TILES = ("Noise in an entry", "What it hides, an entry", "Entries above the noise", "Bytes")
 PAIR_TILES = ("Shared noise: off by", "Own noise: off by", "Noise measured", "Noise expected")
 NOBODY_TO_COMPARE = "One hospital has nobody to compare its messages with: raise the number of hospitals."
-_EXACT = 1e-10  # relative: what rounding leaves
+_ROUNDING = 1e-10  # a relative error up to which a difference is exact but for rounding
 _MOST_FAULTS = 5  # written in full
-_PRIOR = {"mean": "the mean", "squares": "the mean squares"}  # what is paid for before a method's rounds
+# What rounds before the method's may pay for.
+_PRIOR_WORDS = {"mean": "the mean", "squares": "the mean squares"}
 
 
-def answer_bytes(done: Round) -> int:
-    """Return the bytes of an answer in this round, the largest if they differ; 0 where none arrived."""
-    return max((answer.message.payload for answer in done.answers.values()), default=0)
+def answer_bytes(round_: Round) -> int:
+    """Return the bytes of an answer in this round, of the largest if they differ; 0 where none arrived."""
+    return max((answer.message.payload for answer in round_.answers.values()), default=0)
 
 
 def travelled(shown: Transcript, number: int, answering: bool) -> int:
-    """Return the bytes of all hospitals, both ways, up to this step.
+    """Return the bytes that travelled between the server and all hospitals, both ways, up to this step.
 
     number: the round. answering: whether its answers are counted as well as its question.
     """
     total = 0
-    for done in shown.record.rounds[:number]:
+    for round_ in shown.record.rounds[:number]:
         # A sum is recorded as one answer, though every hospital was asked and sent its part of it.
-        senders = shown.record.plan.hospitals if ALL in done.answers else len(done.answers)
-        silent = 0 if ALL in done.answers else len(done.faults)
-        total += (senders + silent) * done.question.payload
-        if done.number < number or answering:
-            total += senders * answer_bytes(done)
+        senders = shown.record.plan.hospitals if ALL in round_.answers else len(round_.answers)
+        # These were asked, but gave no answer that could be used.
+        silent = 0 if ALL in round_.answers else len(round_.faults)
+        total += (senders + silent) * round_.question.payload
+        if round_.number < number or answering:
+            total += senders * answer_bytes(round_)
     return total
 
 
@@ -70,105 +72,114 @@ def _value(shown: Transcript, value: float, settings: Settings) -> str:
 def step(shown: Transcript, number: int, answering: bool, settings: Settings) -> dict[str, object]:
     """Return the words of one frame of the diagram: a round's question or, if `answering`, its answers.
 
-    They are its place ("at"), a sentence, the values of four tiles, and notes on hospitals that failed.
+    Args:
+        shown: The run.
+        number: The round, from 1 on.
+        answering: Whether the frame shows the answers.
+        settings: Of the page.
+
+    Returns:
+        The frame's place in the run ("at"), a sentence, the four tiles that `tile_titles` names, each a value
+        and what is said below it, and notes on hospitals that failed.
     """
-    done, whole = shown.record.rounds[number - 1], len(shown.record.rounds)
-    errors = dict(zip(*runs.curve_in_unit(shown, settings), strict=True))
+    round_, round_count = shown.record.rounds[number - 1], len(shown.record.rounds)
+    errors = dict(zip(*runs.curve_in_unit(shown, settings), strict=True))  # by round
     error = _value(shown, errors.get(number if answering else number - 1, math.nan), settings)
-    asked, sent, weight = "–", ["–", ""], ["–", ""]
-    if done.question.payload:
-        asked = text.size(done.question.payload)
+    asked, sent_tile, last_tile = "–", ["–", ""], ["–", ""]
+    if round_.question.payload:
+        asked = text.size(round_.question.payload)
     if answering:
-        sentence = _answered(shown, done, error)
-        sent = [text.size(answer_bytes(done)), "masked" if shown.summed else ""]
+        sentence = _answered(shown, round_, error)
+        sent_tile = [text.size(answer_bytes(round_)), "masked" if shown.summed else ""]
         # Bytes of the largest answer with its header; what the network adds is not in the record.
-        message = max((answer.wire_bytes for answer in done.answers.values()), default=0)
-        weight = [text.size(message), f"answers after {text.duration(done.seconds)}"]
+        with_header = max((answer.wire_bytes for answer in round_.answers.values()), default=0)
+        last_tile = [text.size(with_header), f"answers after {text.duration(round_.seconds)}"]
     else:
         hospitals = text.count(shown.record.plan.hospitals, "hospital", "hospitals")
-        rows = shown.chosen_rows(number)
-        sentence = f"Round {number} of {whole}: the server "
-        if rows is not None:
+        chosen_rows = shown.chosen_rows(number)
+        sentence = f"Round {number} of {round_count}: the server "
+        if chosen_rows is not None:  # stage 2 of a method in two stages
             sentence += (
-                f"names the {len(rows)} features that stood out most to the {hospitals}, {asked} each."
+                f"names the {len(chosen_rows)} features that stood out most to the {hospitals}, {asked} each."
             )
-        elif len(names := set(done.question.arrays)) == 1 and names <= set(_PRIOR):
-            sentence += f"sends {_PRIOR[names.pop()]} of all patients to the {hospitals}, {asked} each."
+        elif len(names := set(round_.question.arrays)) == 1 and names <= set(_PRIOR_WORDS):
+            sentence += f"sends {_PRIOR_WORDS[names.pop()]} of all patients to the {hospitals}, {asked} each."
         else:
             first = all(earlier.basis is None for earlier in shown.record.rounds[: number - 1])
-            made = "random to begin with" if first else "made of earlier answers"
-            sentence += f"sends its present directions to the {hospitals}, {asked} each. They are {made}."
-    if not shown.over_network:
-        weight = [text.size(travelled(shown, number, answering)), "both ways"]
+            origin = "random to begin with" if first else "made of earlier answers"
+            sentence += f"sends its present directions to the {hospitals}, {asked} each. They are {origin}."
+    if not shown.over_network:  # nothing has a header or takes time
+        last_tile = [text.size(travelled(shown, number, answering)), "both ways"]
     return {
         "at": f"round {number}: {'answers' if answering else 'asked'}",
         "sentence": sentence,
         "tiles": [
-            [error, f"after {number} of {whole}" if answering else "before this round"],
-            [asked, _asked(done)],
-            sent,
-            weight,
+            [error, f"after {number} of {round_count}" if answering else "before this round"],
+            [asked, _asked(round_)],
+            sent_tile,
+            last_tile,
         ],
-        "notes": _faults(shown, done) if answering else "",
+        "notes": _faults(shown, round_) if answering else "",
     }
 
 
 def stage(shown: Transcript, number: int) -> str:
-    """Return "stage 1, " or "stage 2, " for a round; empty for methods that do not work in two stages.
-
-    Only the last round of two stages asks for chosen rows.
-    """
+    """Return "stage 1, " or "stage 2, " for a round; empty for methods that do not work in two stages."""
+    # Only the last round of two stages asks for chosen rows.
     if shown.chosen_rows(len(shown.record.rounds)) is None:
         return ""
     return "stage 1, " if shown.chosen_rows(number) is None else "stage 2, "
 
 
-def _asked(done: Round) -> str:
+def _asked(round_: Round) -> str:
     """Return what the server's question of a round holds, in words."""
-    names = set(done.question.arrays)
+    names = set(round_.question.arrays)
     if not names:
         return "nothing is asked"
-    prior = [f"{called} of all" for name, called in _PRIOR.items() if name in names]
-    names -= set(_PRIOR)
+    prior = [f"{called} of all" for name, called in _PRIOR_WORDS.items() if name in names]
+    names -= set(_PRIOR_WORDS)
     if not names:
         return prior[0]
-    asked = {"block": "the present directions", "rows": "which features to release"}
+    words = {"block": "the present directions", "rows": "which features to release"}
     first = (
-        asked[names.pop()]
+        words[names.pop()]
         if len(names) == 1
         else "the directions within the features kept, and which these are"
     )
     return ", and ".join([first, *prior])
 
 
-def _answered(shown: Transcript, done: Round, error: str) -> str:
-    """Return the sentence on a round's answers: from whom, of what size, with what noise. error: after it."""
-    begin = f"{stage(shown, done.number)}round {done.number} of {len(shown.record.rounds)}: ".capitalize()
-    if not done.answers:
+def _answered(shown: Transcript, round_: Round, error: str) -> str:
+    """Return the sentence on a round's answers: from whom, of what size, with what noise.
+
+    error: the error after the round, in words; "–" where the round has none.
+    """
+    begin = f"{stage(shown, round_.number)}round {round_.number} of {len(shown.record.rounds)}: ".capitalize()
+    if not round_.answers:
         return f"{begin}no hospital's answer could be used."
-    count = shown.record.plan.hospitals if shown.summed else len(done.answers)
+    count = shown.record.plan.hospitals if shown.summed else len(round_.answers)
     who = "1 hospital" if count == 1 else f"each of {count:,} hospitals"
-    left = f", and is left with error {error}" if shown.errors is not None and error != "–" else ""
+    result = f", and is left with error {error}" if shown.errors is not None and error != "–" else ""
     noise = "with noise of its own on top; the server averages them"
     if shown.summed:
         noise = "masked; the server sees the sum alone"
     elif shown.shared:
         noise = "all with the same noise on top; the server averages them by patients"
-    return f"{begin}{who} sends {text.size(answer_bytes(done))}, {noise}{left}."
+    return f"{begin}{who} sends {text.size(answer_bytes(round_))}, {noise}{result}."
 
 
-def _faults(shown: Transcript, done: Round) -> str:
-    """Say who failed and why, briefly: an uploaded record may hold any words, of any number of hospitals."""
+def _faults(shown: Transcript, round_: Round) -> str:
+    """Return who failed and why, in brief: an uploaded record may hold any words, of many hospitals."""
     faults = [
         f"{'The sum' if hospital == ALL else runs.name(shown, hospital)} {text.brief(why)}."
-        for hospital, why in done.faults.items()
+        for hospital, why in round_.faults.items()
     ]
     more = len(faults) - _MOST_FAULTS
     return " ".join([*faults[:_MOST_FAULTS], *([f"And {more:,} more."] if more > 0 else [])])
 
 
 def headline(shown: Transcript, settings: Settings) -> str:
-    """Return the whole run in a sentence, and the error with which it ends."""
+    """Return a sentence on the whole run, and the error with which it ends or that it broke off."""
     plan, record = shown.record.plan, shown.record
     where = "simulated with the messages of the protocol"
     if shown.over_network:
@@ -180,13 +191,14 @@ def headline(shown: Transcript, settings: Settings) -> str:
     if record.ended:
         return f"{run} It did not come to its end."
     if shown.errors is not None:
-        end = _value(shown, float(runs.curve_in_unit(shown, settings)[1][-1]), settings)
-        return f"{run} This one run ends with {QUANTITIES.get(error_unit(settings), 'error')} {end}."
+        _rounds, errors = runs.curve_in_unit(shown, settings)
+        last_error = _value(shown, float(errors[-1]), settings)
+        return f"{run} This one run ends with {QUANTITIES.get(error_unit(settings), 'error')} {last_error}."
     return run
 
 
 def passing(recipe: CollaborationSetting, protocol: Protocol) -> str:
-    """Say which run is being simulated, and for about how long."""
+    """Return which run is being simulated, and for about how long."""
     hospitals = text.count(len(recipe.sizes), "hospital", "hospitals")
     return (
         f"Passing the messages of {hospitals} with {recipe.n:,} patients and {recipe.d:,} measurements of "
@@ -195,7 +207,7 @@ def passing(recipe: CollaborationSetting, protocol: Protocol) -> str:
 
 
 def below_figure(shown: Transcript) -> str:
-    """Say what a real run's error is measured against, and what its messages weigh with their headers."""
+    """Return what a real run's error is measured against, and how many bytes its headers add to messages."""
     if shown.errors is None:
         known = "Of a real run nobody knows the error: shown is how far each round moved the result."
     else:
@@ -204,13 +216,13 @@ def below_figure(shown: Transcript) -> str:
 
 
 def overhead(shown: Transcript) -> str:
-    """Say what messages weigh with their headers beside the numbers in them; empty for a simulation."""
+    """Return the bytes of a real run's answers with and without their headers; empty for a simulation."""
     if not shown.over_network:
         return ""
-    answers = [answer for done in shown.record.rounds for answer in done.answers.values()]
+    answers = [answer for round_ in shown.record.rounds for answer in round_.answers.values()]
     payload = sum(answer.message.payload for answer in answers)
     whole = sum(answer.wire_bytes for answer in answers)
-    if not payload or whole < payload:
+    if not payload or whole < payload:  # the record does not tell what headers took
         return ""
     return (
         f"The answers hold {text.size(payload)} of numbers, {text.size(whole)} with their headers. What the "
@@ -219,12 +231,13 @@ def overhead(shown: Transcript) -> str:
 
 
 def message(pair: runs.MessagePair) -> dict[str, object]:
-    """Return the words of one frame of a message: its place ("at"), a sentence, and the values of four tiles.
+    """Return the words of one frame of a message: its place ("at"), a sentence, and its four tiles.
 
-    They compare the noise with what it hides, where that is known.
+    The tiles are those of `MESSAGE_TILES`, each a value and what is said below it. They compare the noise
+    with what it hides, where that is known.
     """
     shown, number, hospital = pair.shown, pair.number, pair.hospital
-    done = shown.record.rounds[number - 1]
+    round_ = shown.record.rounds[number - 1]
     at = f"round {number} of {len(shown.record.rounds)}"
     if pair.received is None:
         sentence = f"{runs.name(shown, hospital)} sent no message that could be used."
@@ -234,9 +247,9 @@ def message(pair: runs.MessagePair) -> dict[str, object]:
         sees = "All that the server sees, the sum of all messages,"
     rows, columns = pair.received.shape
     shape = f"{rows:,} × {columns:,} numbers"
-    size = text.size(done.answers[hospital].message.payload)
+    size = text.size(round_.answers[hospital].message.payload)
     std = transcript.noise_std(shown.record.plan, number, hospital)
-    noise = signal = above = ["–", "not known here"]
+    noise = signal = above = ["–", "not known here"]  # the first three tiles
     if pair.exact is None:
         end = f"{shape}. What it hides stayed in the hospital: no record of a real run holds it."
         noise = noise if std is None else [text.short(std), "by the plan"]
@@ -245,8 +258,8 @@ def message(pair: runs.MessagePair) -> dict[str, object]:
         size_hidden = float(np.sqrt(np.mean(pair.exact**2)))
         times = spread / size_hidden if size_hidden else np.inf
         end = f"the noise is {_times(times)} what it hides."
-        planned = "after the method's own steps" if std is None else f"{text.short(std)} by the plan"
-        noise = [text.short(spread), planned]
+        by_plan = "after the method's own steps" if std is None else f"{text.short(std)} by the plan"
+        noise = [text.short(spread), by_plan]
         signal = [text.short(size_hidden), "root mean square"]
         visible = text.percent(float((np.abs(pair.exact) > 2 * spread).mean()))
         above = [visible, "beyond two standard deviations"]
@@ -259,6 +272,7 @@ def message_note(shown: Transcript, most_rows: int) -> str:
     if shown.over_network:
         return "The rows of the picture are the features with the largest numbers in the last round."
     plan = shown.record.plan
+    # DPdisPCA sends directions; with all of them it sends the whole moment.
     compressed = plan.method == "dpdis_pca" and plan.method_options.get("rank", 2 * plan.k) < plan.d
     signs = " Compressed directions are shown multiplied with themselves, where signs do not matter."
     return (
@@ -271,9 +285,17 @@ def message_note(shown: Transcript, most_rows: int) -> str:
 def pair(shared: Difference, independent: Difference, number: int, rounds: int) -> dict[str, object]:
     """Return the words of one frame: what two messages of a round tell, by shared and by independent noise.
 
-    They are its place ("at"), a sentence, and the values of four tiles. rounds: how many there are.
+    Args:
+        shared: The difference of two messages of this round where both hospitals draw the same noise.
+        independent: The same where each draws its own.
+        number: The round, from 1 on.
+        rounds: How many rounds there are.
+
+    Returns:
+        The frame's place in the run ("at"), a sentence, and the four tiles that `PAIR_TILES` names, each a
+        value and what is said below it.
     """
-    exact, times = shared.relative < _EXACT, _times(independent.relative)
+    exact, times = shared.relative < _ROUNDING, _times(independent.relative)
     recovered = "exactly" if exact else f"up to {text.short(shared.relative)}"
     difference = "of the difference: rounding" if exact else "of the difference"
     return {
@@ -285,7 +307,7 @@ def pair(shared: Difference, independent: Difference, number: int, rounds: int) 
         ),
         "tiles": [
             [text.short(shared.relative), difference],
-            [times.removesuffix(" of").replace(" times", " ×"), "the difference"],
+            [times.removesuffix(" of").replace(" times", " ×"), "the difference"],  # "30 %" or "3.2 ×"
             [text.short(independent.std), "own noise, an entry"],
             [text.short(independent.expected), "σ√2"],
         ],
@@ -300,7 +322,10 @@ def _times(ratio: float) -> str:
 
 
 def below_pair(first: str, second: str) -> str:
-    """Say what an exact difference reveals about a patient, and that secure sums leave nothing to compare."""
+    """Return what an exact difference reveals of a patient, and that secure sums leave nothing to compare.
+
+    first, second: the names of two hospitals.
+    """
     return (
         f"Who holds the messages of {first} and {second} knows the exact difference of their patients' sums, "
         "in every round and however strong the noise. Who also knows one of the sums, as that hospital does, "

@@ -31,8 +31,9 @@ def name(shown: Transcript, hospital: int) -> str:
     """Return a hospital's name, safe to show: an uploaded record's names may hold markup or links."""
     if hospital == ALL:
         return "the sum of all"
-    kept = re.sub(r"[^\w .,()&'-]|(?<=www)\.", "", shown.record.plan.name(hospital))[:_MOST_NAME].strip()
-    return kept.replace("&", "and") or f"Hospital {hospital + 1}"
+    # Without markup, and without the dot after "www" that would make a link of it.
+    safe = re.sub(r"[^\w .,()&'-]|(?<=www)\.", "", shown.record.plan.name(hospital))[:_MOST_NAME].strip()
+    return safe.replace("&", "and") or f"Hospital {hospital + 1}"
 
 
 def from_record(recorded: record.Record, table_name: str = "") -> Transcript:
@@ -44,12 +45,13 @@ def from_record(recorded: record.Record, table_name: str = "") -> Transcript:
     table = TABLES.get(table_name)
     if table is None or (table.d, table.n) != (plan.d, sum(plan.sizes)):
         return Transcript(recorded)
-    truth = draws.truth(table.name, (table.n,), plan.k, draws.PUBLIC, 0)
-    return Transcript(recorded, (), *transcript.errors(recorded, truth.basis))
+    truth = draws.truth(table.name, (table.n,), plan.k, draws.PUBLIC, seed=0)
+    no_messages = ()  # without noise: those of a recorded run are not known
+    return Transcript(recorded, no_messages, *transcript.errors(recorded, truth.basis))
 
 
 def stored() -> tuple[str, ...]:
-    """Return the names of the stored runs, which are those of their tables. Raises ValueError for none."""
+    """Return the names of the stored runs, each that of its table. Raises ValueError if none is stored."""
     names = tuple(sorted(path.stem for path in STORED.glob("*.jsonl")))
     if not names:
         raise ValueError("No run is stored with this program.")
@@ -91,10 +93,10 @@ def curve(shown: Transcript) -> tuple[list[int], Array]:
     Where the truth is unknown it is ‖sin Θ‖ between the results before and after each round.
     """
     rounds = [0] if shown.record.start is not None else []
-    rounds += [done.number for done in shown.record.rounds if done.basis is not None]
+    rounds += [round_.number for round_ in shown.record.rounds if round_.basis is not None]
     if shown.errors is not None:
         return rounds, shown.errors
-    moved = transcript.moves(shown.record)
+    moved = transcript.basis_moves(shown.record)
     # There is no move to the start, so the moves belong to the rounds after it.
     return rounds[-len(moved) :] if len(moved) else [], moved
 
@@ -124,8 +126,9 @@ class MessagePair:
     def __init__(self, shown: Transcript, number: int, hospital: int) -> None:
         self.shown, self.number, self.hospital = shown, number, hospital
         plan, answer = shown.record.plan, shown.record.rounds[number - 1].answers.get(hospital)
-        self.received = answer and transcript.matrix(answer.message.arrays, plan, hospital)
-        known = shown.hidden[number - 1][hospital] if shown.hidden else None
-        self.exact = known and transcript.matrix(known, plan, hospital)
-        chosen = shown.chosen_rows(number)
+        # What is not there stays None.
+        self.received = answer and transcript.message_matrix(answer.message.arrays, plan, hospital)
+        without_noise = shown.hidden[number - 1][hospital] if shown.hidden else None
+        self.exact = without_noise and transcript.message_matrix(without_noise, plan, hospital)
+        chosen = shown.chosen_rows(number)  # None in a round whose message has all features
         self.features = np.arange(plan.d) if chosen is None else chosen

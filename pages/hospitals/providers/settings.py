@@ -18,18 +18,19 @@ class Sizes(Choice):
     People also type 400; 300 or 50,000 30,000. Text that can be read in one way only is accepted.
     """
 
-    _MOST, LARGEST = 200, 10**9
+    _MOST, LARGEST = 200, 10**9  # sizes in a link, and patients of a hospital
 
     def read(self, raw: str) -> tuple[Value, str | None]:
         """Return the sizes as 400-300-100, and None; or no sizes, and words that say what the text was."""
         if raw.strip() in ("", self.text("")):
             return "", None
+        # A text that is longer than so many sizes can be is not looked through.
         numbers = _sizes(raw.strip()) if len(raw) <= 20 * self._MOST else []
         if 0 < len(numbers) <= self._MOST and all(1 <= number <= self.LARGEST for number in numbers):
             return "-".join(map(str, numbers)), None
         shown = printable(raw[:MOST_LETTERS])
-        wanted = "which is not up to 200 sizes such as 400-300-100"
-        return "", f"“{shown}”, {wanted}" if shown else f"not readable, {wanted}"
+        refusal = "which is not up to 200 sizes such as 400-300-100"
+        return "", f"“{shown}”, {refusal}" if shown else f"not readable, {refusal}"
 
 
 # Whole numbers without and with commas between thousands.
@@ -41,7 +42,7 @@ def _sizes(raw: str) -> list[int]:
 
     400,300 may be one size or two, so it is refused.
     """
-    if re.fullmatch("[0-9]{1,12}(-[0-9]{1,12})*", raw):
+    if re.fullmatch("[0-9]{1,12}(-[0-9]{1,12})*", raw):  # as links have them
         return [int(part) for part in raw.split("-")]
     for between in (";", "-", r",\s", r"\s"):
         if re.search(between, raw):

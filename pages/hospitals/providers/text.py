@@ -32,7 +32,7 @@ def sizes_ignored(patients: int) -> str:
 
 
 def sizes_note(hospitals: int, patients: int) -> str:
-    """Return the sentences beside the table of sizes."""
+    """Return the sentences beside the table of sizes. hospitals, patients: how many there are in all."""
     return (
         f"{hospitals:,} hospitals, {patients:,} patients. Change a number, add a row below the last, or mark "
         "rows and delete them. The link keeps what you typed."
@@ -44,6 +44,7 @@ def try_this(recipe: CollaborationSetting, settings: catalogue.Settings) -> str:
     panel = settings["join.panel"]
 
     def name(key: str) -> str:
+        """Return the name on screen of a setting."""
         return catalogue.CHOICES[key].label
 
     if len(recipe.sizes) == 1 and panel in ("gain", "travel", "pair"):
@@ -54,7 +55,8 @@ def try_this(recipe: CollaborationSetting, settings: catalogue.Settings) -> str:
         return "press *Play*, then set *Run* to a simulated one, whose privacy and hospitals you can move."
     if panel in _TRY:
         simulated = ("dps_pca shared", "dps_pca") if panel == "pair" else (settings["join.way"],)
-        if any(transcript.refused(recipe, PROTOCOLS[key]) for key in simulated):
+        # What is too large cannot be simulated message by message.
+        if any(transcript.why_refused(recipe, PROTOCOLS[key]) for key in simulated):
             sliders = f"*{name('providers')}* or *{name('d')}*"
             return f"move {sliders} to the left: then every message is simulated here."
         return _TRY[panel].format(name("epsilon"))

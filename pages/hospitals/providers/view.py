@@ -19,7 +19,7 @@ from dppca_core.experiments.explorer.results import quantiles
 from dppca_core.methods import METHODS
 from pages.hospitals.providers import settings as page_settings
 from pages.hospitals.providers import text as page_text
-from pages.shared.charts.metric_axis import error_unit, loss, runs_in_unit, value_text
+from pages.shared.charts.metric_axis import as_error, error_unit, runs_in_unit, value_text
 from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import Settings
 
@@ -29,10 +29,11 @@ _FIRST_SECONDS = 0.25  # of runs before anything is shown
 _QUICK_SECONDS = 0.15  # of a single run that a page may wait for
 
 
-def recipe(settings: Settings) -> tuple[CollaborationSetting, tuple[str, ...]]:
+def to_setting(settings: Settings) -> tuple[CollaborationSetting, tuple[str, ...]]:
     """Return the hospitals with the parameters of all protocols, and a sentence for each changed setting.
 
-    Sizes that do not fit a table and an impossible number of directions of DPdisPCA are changed.
+    Typed sizes that a table is too small for give way to the sliders', and DPdisPCA can send no fewer
+    directions than are to be found and no more than there are features.
     """
     experiment, epsilon = to_experiment.from_settings(settings)
     sizes, adjustments = page_settings.typed_sizes(settings), []
@@ -50,10 +51,11 @@ def recipe(settings: Settings) -> tuple[CollaborationSetting, tuple[str, ...]]:
 
 def measure_first(results: CollaborationResults) -> None:
     """Measure quick runs for a quarter of a second, so that the first rendering shows some."""
-    until = time.monotonic() + _FIRST_SECONDS
+    deadline = time.monotonic() + _FIRST_SECONDS
     for cell in results.wanted():
-        if time.monotonic() > until:
+        if time.monotonic() > deadline:
             return
+        # A cell begins with the key of its protocol.
         if cell not in results.failed and results.recipe.seconds(PROTOCOLS[cell[0]]) <= _QUICK_SECONDS:
             results.try_cell(*cell)
 
@@ -66,7 +68,7 @@ class Row(NamedTuple):
         hospital: The index of the one that is alone, else `ALL`.
         error: The quantiles of the error in the metric on screen, (3,); NaN before the first run.
         energy: Those of the share of captured energy, likewise.
-        metric: The metric on screen, of which more may be better: "share".
+        metric: The metric of errors on screen. Of "share", the share recovered, more is better.
     """
 
     protocol: Protocol
@@ -78,12 +80,12 @@ class Row(NamedTuple):
     @property
     def middle(self) -> float:
         """Return the median as a loss: in any metric it is less for a better row; infinite without runs."""
-        return float(np.nan_to_num(loss(self.metric, float(self.error[1])), nan=math.inf))
+        return float(np.nan_to_num(as_error(self.metric, float(self.error[1])), nan=math.inf))
 
     @property
     def losses(self) -> tuple[float, float, float]:
         """Return the three quantiles as losses, ascending: less is better in any metric."""
-        low, middle, high = sorted(loss(self.metric, float(value)) for value in self.error)
+        low, middle, high = sorted(as_error(self.metric, float(value)) for value in self.error)
         return low, middle, high
 
     @property
@@ -100,8 +102,8 @@ def rows(results: CollaborationResults, settings: Settings) -> dict[str, list[Ro
         if settings["join.trust"] in ("all", protocol.trust) and key not in results.refused:
             for hospital in results.hospitals(key):
                 sines, angles, energies = results.values(key, hospital)
-                drawn = (runs_in_unit(metric, sines, angles, results.recipe.k), energies)
-                spreads = [quantiles(values) if len(values) else np.full(3, math.nan) for values in drawn]
+                runs = (runs_in_unit(metric, sines, angles, results.recipe.k), energies)
+                spreads = [quantiles(values) if len(values) else np.full(3, math.nan) for values in runs]
                 grouped.setdefault(protocol.trust, []).append(Row(protocol, hospital, *spreads, metric))
     largest_first = (ALL, *results.recipe.hospitals)
     for members in grouped.values():

@@ -30,16 +30,18 @@ def sketch(raw: Table) -> Sketch:
             raise ValueError(cohort_text.WITHOUT_SKETCH)
         return raw.sketch
 
-    def made() -> Sketch:
+    def make_sketch() -> Sketch:
+        """Return the sketch, which is filled while the table's content is hashed."""
         sketcher = Sketcher(session.cohorts().secret, state.patient_column)
         content.content_keys(raw.table, sketcher)
         return sketcher.sketch
 
-    return state.once(("sketch", raw.key, state.patient_column), made)
+    return state.once(("sketch", raw.key, state.patient_column), make_sketch)
 
 
 def others(raw: Table) -> list[PatientCohort]:
     """Return the owner's cohorts other than the one that this table is in."""
+    # The keys of all tables of its cohort.
     members = session.cohorts().members(session.keys(raw)).keys
     return [
         cohort for cohort in session.cohorts().cohorts(session.visitor_owner()) if cohort.key not in members
@@ -48,10 +50,10 @@ def others(raw: Table) -> list[PatientCohort]:
 
 def note(raw: Table) -> None:
     """Put a table on the list of cohorts, so that it pays into an account of its own."""
-    _listing(raw)()
+    _prepare_to_list(raw)()
 
 
-def _listing(
+def _prepare_to_list(
     raw: Table, into: str | None = None, check: Callable[[], None] = lambda: None
 ) -> Callable[[], None]:
     """Return a function that puts a table on the list of cohorts, and asks Streamlit for nothing.
@@ -59,9 +61,10 @@ def _listing(
     into: a key of a table of the cohort whose account it joins; None where it joins none. check: raises
     ValueError where it may not join, and is called while nobody else writes a ledger.
     """
-    seen, named = sketch(raw), session.current().patient_column is not None
-    extract = Extract(session.keys(raw), seen.rows, len(raw.columns))
-    return partial(session.cohorts().add, extract, seen, session.visitor_owner(), named, into, check)
+    # named: whether a column names the patients.
+    table_sketch, named = sketch(raw), session.current().patient_column is not None
+    extract = Extract(session.keys(raw), table_sketch.rows, len(raw.columns))
+    return partial(session.cohorts().add, extract, table_sketch, session.visitor_owner(), named, into, check)
 
 
 def join(raw: Table, other: PatientCohort) -> None:
@@ -75,12 +78,13 @@ def join(raw: Table, other: PatientCohort) -> None:
     theirs, mine = session.account_of(other.extracts[0].keys), session.ledger(raw)
 
     def check() -> None:
+        """Raise ValueError where the limits of the two accounts differ in delta or neighbours."""
         check_alike(theirs.account().limit, mine.account().limit, _TWO_LIMITS)
 
     # Refuse before anything is changed. `put_in` checks once more, when nobody else can set a limit.
     check()
     # What can raise an error, or end this run of the page for a newer one, comes before the two changes.
-    state, put_in = session.current(), _listing(raw, other.key, check)
+    state, put_in = session.current(), _prepare_to_list(raw, other.key, check)
     session.merge_accounts(session.keys(raw), other.extracts[0].keys)
     put_in()
     state.pending = None  # its question states the price on the former account

@@ -27,7 +27,7 @@ def price(what: str, cost: float, spent: Spending, rows: int, of_patient: float)
         )
     sentence = (
         f"{title}: you have used {text.short(spent.now)} of your limit {text.number(spent.most)}, afterwards "
-        f"it is {text.short(spent.after)}, and {_rest(spent)} is left."
+        f"it is {text.short(spent.after)}, and {_rest_in_words(spent)} is left."
     )
     if rows == 1:
         return sentence
@@ -40,10 +40,11 @@ def price(what: str, cost: float, spent: Spending, rows: int, of_patient: float)
 def left(spent: Spending) -> str:
     """Return how much of the limit is spent, and how much is left."""
     limit = text.number(spent.most)
-    return f"{text.short(spent.after)} of the limit ε = {limit} is spent, {_rest(spent)} is left"
+    return f"{text.short(spent.after)} of the limit ε = {limit} is spent, {_rest_in_words(spent)} is left"
 
 
-def _rest(spent: Spending) -> str:
+def _rest_in_words(spent: Spending) -> str:
+    """Return what is left of the limit as a number, or "nothing"."""
     return text.short(spent.rest) if spent.rest > 0 else "nothing"
 
 
@@ -65,13 +66,13 @@ def restated(then: str, now: str, cost: float) -> str:
 
 def stop(sign: StopSign) -> str:
     """Return the warning that a release would be mostly noise, and what epsilon or how many rows would do."""
-    many = noun(sign.rows)
+    units = noun(sign.rows)
     answer = "noise" if sign.share > HARDLY_BETTER else "mostly noise"
     errs = text.percent(min(sign.share, 1.0))
     begin = f"**At this budget the answer would be {answer}:** {errs} of a guess's error."
     if sign.needed is None:
-        return f"{begin} With {sign.n:,} {many} like the twin's, no ε up to {EPSILONS[-1]:g} is enough."
+        return f"{begin} With {sign.n:,} {units} like the twin's, no ε up to {EPSILONS[-1]:g} is enough."
     return (
-        f"{begin} {sign.n:,} {many} like the twin's need ε = {text.number(sign.needed)}; "
-        f"ε = {text.number(sign.epsilon)} needs at most about {text.patients(sign.patients)} {many}."
+        f"{begin} {sign.n:,} {units} like the twin's need ε = {text.number(sign.needed)}; "
+        f"ε = {text.number(sign.epsilon)} needs at most about {text.patients(sign.patients)} {units}."
     )

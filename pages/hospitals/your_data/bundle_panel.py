@@ -89,6 +89,7 @@ def choose_job(jobs: Sequence[ReleaseJob], label: str, key: str, form: str) -> R
 
     form: a format of their titles, with the places {at}, the time, and {name}, the table's file.
     """
+    # "at" is a date and time by ISO 8601, of which the title has the time.
     titles = [
         f"{i} · {form.format(at=job.result.entry.at[11:19], name=job.what.name)}"
         for i, job in enumerate(jobs, start=1)

@@ -23,17 +23,17 @@ from pages.shared.text.numbers import listed
 MOST_LISTED = 200  # features of a table of loadings
 MOST_ROWS = 30  # of a heat map, and points of a scree plot
 SURE = 2  # standard deviations of the noise, within which a loading, or a count, may be 0
-_ARROWS = 8  # features of a biplot
-_NAMED = 3  # features of each component, and arrows, that a description names
+_MOST_ARROWS = 8  # features of a biplot
+_MOST_NAMED = 3  # features of each component, and arrows, that a description names
 # Lines for populations, and dots for labels, have the colours that these methods have elsewhere.
-_LABELS = ("dps_pca", "analyze_gauss", "analyze_gauss_sparse", "ppca", "cape", "ldp_pca", "sparse_pca", "pca")
-_MOST_NAME = 28  # letters
-_WRITTEN = 8  # cells of an axis of a picture, up to which counts stand in them
+_LOOKS = ("dps_pca", "analyze_gauss", "analyze_gauss_sparse", "ppca", "cape", "ldp_pca", "sparse_pca", "pca")
+_MOST_LETTERS = 28  # of a column's name
+_MOST_CELLS_WITH_TEXT = 8  # cells of an axis of a picture, up to which counts stand in them
 
 
 def _label(name: str) -> str:
     """Return a column's name, cut, with its HTML escaped: Plotly reads markup in texts."""
-    short = name if len(name) <= _MOST_NAME else name[: _MOST_NAME - 1] + "…"
+    short = name if len(name) <= _MOST_LETTERS else name[: _MOST_LETTERS - 1] + "…"
     return html.escape(short, quote=False)
 
 
@@ -42,8 +42,8 @@ def _heaviest(basis: Array, most: int) -> Array:
 
     most: how many at most. Features whose loadings are all 0 are left out.
     """
-    weight = np.linalg.norm(basis, axis=1)
-    return np.argsort(-weight, kind="stable")[: int(min(most, np.count_nonzero(weight)))]
+    norms = np.linalg.norm(basis, axis=1)
+    return np.argsort(-norms, kind="stable")[: int(min(most, np.count_nonzero(norms)))]
 
 
 def strongest(basis: Array) -> Array:
@@ -57,15 +57,15 @@ def loadings(
     """Draw a heat map of a release's loadings, heaviest features first; those that may be noise are grey.
 
     features: names, d. basis: (d, k). noise: the std that noise alone adds to each loading, (d, k); a loading
-    within two of them of 0 may be noise. component, loading: what this view calls them.
+    within two of these stds of 0 may be noise. component, loading: what this view calls them.
     """
     indices = _heaviest(basis, MOST_ROWS)
-    unknown = np.abs(basis) < SURE * noise
+    may_be_noise = np.abs(basis) < SURE * noise
     names = [_label(features[int(index)]) for index in indices]
     peak = float(np.abs(basis).max())
     trace = traces.heat_map(
         list(range(len(names))),
-        np.where(unknown, np.nan, basis)[indices],
+        np.where(may_be_noise, np.nan, basis)[indices],
         peak,
         x=[f"{j + 1}" for j in range(basis.shape[1])],
         colorbar={"title": {"text": loading}, "thickness": 12},
@@ -78,8 +78,8 @@ def loadings(
     sides = {"r": 10, "t": 10, "b": 48}
     return _greyed(
         trace,
-        unknown[indices],
-        0.2,
+        may_be_noise[indices],
+        opacity=0.2,
         xaxis=traces.axis(component, type="category"),
         yaxis=traces.axis("", autorange="reversed", tickvals=trace["y"], ticktext=names),
         height=120 + 19 * len(names),
@@ -91,24 +91,30 @@ def loadings(
 def _greyed(trace: Trace, unknown: Array, opacity: float, **layout: Any) -> dict[str, Any]:
     """Return the figure of a heat map, with a grey over the cells that may be noise alone.
 
-    trace: the map. unknown: whether a cell may be noise, in the shape of the map. layout: the figure's.
+    trace: the map. unknown: whether a cell may be noise, in the shape of the map. opacity: of the grey.
+    layout: the properties of the figure's layout.
     """
     grey = {"type": "heatmap", "y": trace["y"], "x": trace["x"], "hoverinfo": "skip", "showscale": False}
     grey |= {"z": [[1 if cell else None for cell in row] for row in unknown.tolist()]}
+    # A cell of the grey map is 1, or None where the map below is seen; both ends of its colours are the same.
     grey |= {"colorscale": [[end, style.faded(style.GUESS, opacity)] for end in (0, 1)]}
     return {"data": [trace, *([grey] if unknown.any() else [])], "layout": layout, "frames": []}
 
 
 def describe_loadings(figure: Figure, component: str) -> str:
-    """Return the description of `loadings`: each component's largest loadings that can be told from 0."""
+    """Return the description of what `loadings` draws: each component's largest loadings that are not grey.
+
+    component: what this view calls one.
+    """
     trace = figure["data"][0]
+    # z, the loadings that are drawn, is NaN where one may be noise alone.
     names, z = figure["layout"]["yaxis"]["ticktext"], np.array(trace["z"], dtype=float)
-    what = component.capitalize()
+    title = component.capitalize()
     parts = []
     for j, label in enumerate(trace["x"]):
-        order = np.argsort(-np.abs(z[:, j]), kind="stable")[:_NAMED]  # NaN comes last
+        order = np.argsort(-np.abs(z[:, j]), kind="stable")[:_MOST_NAMED]  # NaN comes last
         each = [f"{html.unescape(names[i])} {text.short(z[i, j])}" for i in order if np.isfinite(z[i, j])]
-        parts.append(f"{what} {label}: {f'mostly {listed(each)}' if each else 'none can be told from 0'}.")
+        parts.append(f"{title} {label}: {f'mostly {listed(each)}' if each else 'none can be told from 0'}.")
     no_sign = f"The sign of a whole {component} has no meaning."
     return f"Heat map of what was released. {' '.join(parts)} {no_sign}"
 
@@ -136,50 +142,54 @@ def predicted(
     for i, (title, sines) in enumerate(curves):
         # A prediction can exceed the error of a guess, which is the most that is drawn.
         values = traces.rounded(metric_axis.in_unit(metric, np.minimum(sines, most), k))
-        lines.append(traces.marked_line(title, style.look(_LABELS[i]), list(EPSILONS), values, 5))
+        lines.append(traces.marked_line(title, style.look(_LOOKS[i]), list(EPSILONS), values, size=5))
+    # A guess errs as much at every epsilon, so that its line is level.
     ends = {"x": [EPSILONS[0], EPSILONS[-1]], "y": traces.rounded([guess] * 2), "showlegend": True}
     lines.append(traces.line(1, "a guess", style.GUESS, "dot", **ends))
     least = min(min(traces.drawn_values(trace)) for trace in lines)
-    _, scale = metric_axis.error_axis(settings, guess, least)
+    _, scale = metric_axis.error_axis(settings, guess, least)  # Plotly's properties of the axis
     title = metric_axis.error_title(settings)
-    return _figure(lines, traces.axis("privacy loss ε", type="log"), traces.axis(title, **scale), 320)
+    return _figure(lines, traces.axis("privacy loss ε", type="log"), traces.axis(title, **scale), height=320)
 
 
 def describe_predicted(figure: Figure) -> str:
-    """Return the description of `predicted`: each curve's errors at the smallest epsilon and the largest."""
+    """Return the description of what `predicted` draws: each curve's errors at the ends of epsilon."""
     each = [(trace["name"], traces.drawn_values(trace)) for trace in figure["data"]]
     ends = [f"{name}: {text.short(values[0])} to {text.short(values[-1])}" for name, values in each]
     return f"Predicted, from the smallest ε to the largest. {'; '.join(ends)}."
 
 
-def scree(covariance: Array, moment: Array, released: Array | None, scaled: bool) -> dict[str, Any]:
+def scree(
+    covariance_eigenvalues: Array, moment_eigenvalues: Array, released: Array | None, scaled: bool
+) -> dict[str, Any]:
     """Draw the eigenvalues of the clipped rows' covariance and second moment, and the released ones.
 
-    covariance, moment: their eigenvalues, (d,), falling. released: eigenvalues, (k,), or None where the
+    covariance_eigenvalues, moment_eigenvalues: (d,), falling. released: eigenvalues, (k,), or None where the
     method releases none. scaled: whether the released ones are of rows of length 1. These can be 1 at most;
     the others are shares of B^2, B the bound to which rows were clipped.
     """
-    count = min(MOST_ROWS, len(covariance))
-    spectra = [
-        (f"not private, {COVARIANCE}", "pca", covariance[:count]),
-        (f"not private, {MOMENT}", "sparse_pca", moment[:count]),
+    count = min(MOST_ROWS, len(covariance_eigenvalues))
+    spectra = [  # the name of a line, the method whose colours it has, and its values
+        (f"not private, {COVARIANCE}", "pca", covariance_eigenvalues[:count]),
+        (f"not private, {MOMENT}", "sparse_pca", moment_eigenvalues[:count]),
     ]
     if released is not None:
         spectra.append((f"released{', rows of length 1' if scaled else ''}", "dps_pca", released))
     lines = []
-    for name, method, values in spectra:
-        places = list(range(1, len(values) + 1))
-        lines.append(traces.marked_line(name, style.look(method), places, traces.rounded(values), 8))
+    for name, like, values in spectra:
+        numbers = list(range(1, len(values) + 1))
+        lines.append(traces.marked_line(name, style.look(like), numbers, traces.rounded(values), size=8))
     xaxis = traces.axis("component", dtick=max(1, count // 10), range=[0.5, count + 0.5])
     strength = f"eigenvalue ({'1: the most there can be' if scaled else 'share of B²'})"
-    return _figure(lines, xaxis, traces.axis(strength, rangemode="tozero"), 340)
+    return _figure(lines, xaxis, traces.axis(strength, rangemode="tozero"), height=340)
 
 
 def describe_scree(figure: Figure) -> str:
-    """Return the description of `scree`: each line's first and last eigenvalue."""
+    """Return the description of the figure that `scree` draws: each line's first and last eigenvalue."""
     ranges = []
     for trace in figure["data"]:
         values = traces.drawn_values(trace)
+        # A line of one eigenvalue has no second end.
         ends = f"{text.short(values[0])}" + (f" to {text.short(values[-1])}" if len(values) > 1 else "")
         ranges.append(f"{trace['name']}, {text.count(len(values), 'direction', 'directions')}: {ends}")
     return f"Eigenvalue of every direction, largest first: {'; '.join(ranges)}."
@@ -195,8 +205,8 @@ def biplot(points: Array, labels: Sequence[str], features: Sequence[str], basis:
     for i, name in enumerate(sorted(set(labels))):
         x, y = map(traces.rounded, points[np.array(labels) == name].T)
         dots = {"mode": "markers", "opacity": 0.6, "hoverinfo": "skip"}
-        drawn.append(traces.marked_line(_label(name), style.look(_LABELS[i % len(_LABELS)]), x, y, 6, **dots))
-    heavy = _heaviest(basis, _ARROWS)
+        drawn.append(traces.marked_line(_label(name), style.look(_LOOKS[i % len(_LOOKS)]), x, y, 6, **dots))
+    heavy = _heaviest(basis, _MOST_ARROWS)
     # Arrows have a scale of their own: the largest loading is drawn as long as 0.8 of the largest coordinate.
     tips = basis[heavy] * 0.8 * float(np.abs(points).max(initial=1e-9)) / float(np.abs(basis).max())
     for index, (x, y) in zip(heavy, tips, strict=True):
@@ -205,20 +215,21 @@ def biplot(points: Array, labels: Sequence[str], features: Sequence[str], basis:
         ends = {"x": traces.rounded([0, x]), "y": traces.rounded([0, y])}
         drawn.append(traces.line(1, "", style.GUESS, mode="lines+text", hoverinfo="skip", **ends, **names))
     axes = []
-    for j, room in ((0, 0.65), (1, 0.08)):  # names of features stand beside the arrows' tips
+    # Names of features stand to the left and right of the arrows' tips, so they need most room along x.
+    for j, room in ((0, 0.65), (1, 0.08)):
         ends = np.concatenate([points[:, j], tips[:, j] * (1 + room)])
         limits = [float(ends.min()) * 1.03, float(ends.max()) * 1.03]
         axes.append(traces.axis(f"along released component {j + 1} (share of B)", range=limits))
-    return _figure(drawn, *axes, 520)
+    return _figure(drawn, *axes, height=520)
 
 
 def describe_biplot(figure: Figure) -> str:
-    """Return the description of `biplot`: patients by label, and the columns with the longest arrows."""
-    crowds = [trace for trace in figure["data"] if trace["mode"] == "markers"]
+    """Return the description of what `biplot` draws: patients by label, and the longest arrows' columns."""
+    dots = [trace for trace in figure["data"] if trace["mode"] == "markers"]
     arrows = [trace for trace in figure["data"] if trace["mode"] == "lines+text"]
-    each = [f"{len(trace['x']):,} {html.unescape(trace['name'])}" for trace in crowds]
-    names = [html.unescape(trace["text"][1]) for trace in arrows[:_NAMED]]
-    return f"Patients along two released directions: {listed(each)}. The longest arrows: {listed(names)}."
+    sizes = [f"{len(trace['x']):,} {html.unescape(trace['name'])}" for trace in dots]
+    longest = [html.unescape(trace["text"][1]) for trace in arrows[:_MOST_NAMED]]
+    return f"Patients along two released directions: {listed(sizes)}. The longest arrows: {listed(longest)}."
 
 
 def score_map(counts: Array, edges: Sequence[Sequence[float]], std: float, peak: float) -> dict[str, Any]:
@@ -229,7 +240,7 @@ def score_map(counts: Array, edges: Sequence[Sequence[float]], std: float, peak:
     the count at the top of the colours.
     """
     unsure = np.abs(counts) < SURE * std
-    shown = np.maximum(counts, 0.0).T
+    shown = np.maximum(counts, 0.0).T  # Plotly draws a row of numbers along its x axis, here component 1
     middles = [traces.rounded((np.array(ends)[1:] + np.array(ends)[:-1]) / 2) for ends in edges]
     trace = {
         "type": "heatmap",
@@ -242,20 +253,24 @@ def score_map(counts: Array, edges: Sequence[Sequence[float]], std: float, peak:
         "colorbar": {"title": {"text": "count"}, "thickness": 12},
         "hovertemplate": "%{x}, %{y}: %{z:.0f}<extra></extra>",
     }
-    if len(counts) <= _WRITTEN:
+    if len(counts) <= _MOST_CELLS_WITH_TEXT:
         trace |= {"text": [[f"{count:,.0f}" for count in row] for row in shown], "texttemplate": "%{text}"}
     along = [traces.axis(f"along component {j} (share of B)") for j in (1, 2)]
     margin = {"l": 62, "r": 10, "t": 10, "b": 48}
     layout = {"height": 380, "margin": margin, "meta": {"titles": ()}}
-    return _greyed(trace, unsure.T, 0.35, xaxis=along[0], yaxis=along[1], **layout)
+    return _greyed(trace, unsure.T, opacity=0.35, xaxis=along[0], yaxis=along[1], **layout)
 
 
 def describe_score_map(counts: Array, edges: Sequence[Sequence[float]], std: float) -> str:
-    """Return the description of `score_map`: the fullest cell, and how many cells may be empty."""
+    """Return the description of `score_map`: the fullest cell, and how many cells may be empty.
+
+    The parameters are those of `score_map`: counts, (cells, cells), the edges of cells along each component,
+    and the std of the noise in a count, 0 for exact ones.
+    """
     i, j = np.unravel_index(int(np.argmax(counts)), counts.shape)
     first, second = (
-        f"{text.short(ends[at])} to {text.short(ends[at + 1])}"
-        for ends, at in zip(edges, (i, j), strict=True)
+        f"{text.short(ends[place])} to {text.short(ends[place + 1])}"
+        for ends, place in zip(edges, (i, j), strict=True)
     )
     unsure = int((np.abs(counts) < SURE * std).sum()) if std else 0
     grey = f" {unsure:,} of {counts.size:,} cells cannot be told from 0." if std else ""

@@ -90,7 +90,10 @@ def choose_account(raw: Table) -> None:
 
 
 def ask_name(label: str, key: str, now: str = "", **more: Any) -> str:
-    """Return the name that the owner types for a cohort; `more` are the widget's other arguments."""
+    """Return the name that the owner types for a cohort.
+
+    now: what stands there at first. more: the widget's other arguments.
+    """
     return st.text_input(label, now, MOST_NAME, key, help=cohort_text.NAME_HELP, **more)
 
 

@@ -21,6 +21,7 @@ _LISTED = 5  # extracts
 
 
 def _size(extract: Extract) -> str:
+    """Return how many rows and columns a table has."""
     return f"{extract.rows:,} rows and {text.count(extract.columns, 'column', 'columns')}"
 
 

@@ -56,12 +56,12 @@ class ColumnMapping:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the draft as the editor's table: names, labels of columns, and which were suggested."""
-        label = {column: label for label, column in self.of_label.items()}
+        label = {column: label for label, column in self.of_label.items()}  # by column, None for no column
         rows = [
             (
                 safe_cell(name),
                 label[self.draft[name]] if name in self.draft else None,
-                SUGGESTED if self.draft.get(name, name) == self.suggested.get(name) else "",
+                SUGGESTED if name in self.suggested and self.draft.get(name) == self.suggested[name] else "",
             )
             for name in self.names
         ]

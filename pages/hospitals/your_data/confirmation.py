@@ -24,7 +24,7 @@ from pages.shared.background import refresh, sessions
 
 FIRST_WAIT_SECONDS = 1.0  # for a job that ends at once, before the page is drawn
 
-# Makes a release of an order and a table, with what `given` returns as keywords.
+# Makes a release of an order and a table, with what `release_keywords` returns as keywords.
 Make = Callable[..., Any]
 
 
@@ -44,14 +44,14 @@ def show(
         form: Forms the sentence with the price, in the words of one view.
     """
     state = session.current()
-    cost, exceeds_limit = ledger_text.price(what, order.request, order.account, form)
+    price_sentence, exceeds_limit = ledger_text.price(what, order.request, order.account, form)
     if state.pending is not None and state.pending.what.kind == order.kind and state.pending.what != order:
         state.pending = None  # the settings have changed since it was requested
     last = state.last(order.kind)
     if last is not None and last.running:
         show_progress(last, "Drawing noise")
     elif state.pending is None or state.pending.what.kind != order.kind:
-        st.markdown(cost)
+        st.markdown(price_sentence)
         st.button(
             label,
             type="primary",
@@ -61,7 +61,7 @@ def show(
             args=(state, order, make),
         )
     else:
-        asked = f"{question} {cost} {ledger_text.ONCE} {end}".rstrip()
+        asked = f"{question} {price_sentence} {ledger_text.ONCE} {end}".rstrip()
         _show_question(state, state.pending, asked)
     if last is not None and last.failed and last.what.table == order.table:
         st.warning(text.ended(last))
@@ -70,28 +70,34 @@ def show(
 def _make_pending(state: TableSession, order: Order, make: Make) -> None:
     """Make a job of an order, which waits for the answer to its question; none if the table has gone."""
     if state.ready is not None:
-        state.pending = _job(state.ready, order, make)
+        state.pending = _build_job(state.ready, order, make)
 
 
-def _job(table: PreparedTable, order: Order, make: Make) -> ReleaseJob:
+def _build_job(table: PreparedTable, order: Order, make: Make) -> ReleaseJob:
     """Return a job that makes a release of the table once it is confirmed."""
     # Open the ledger when the job is confirmed, and once: until then the table may join another account. The
     # job keeps this function, which for that reason holds the table's keys and no rows.
-    opened = cache(partial(session.account_of, session.keys(table.raw), table.raw.n))
+    open_ledger = cache(partial(session.account_of, session.keys(table.raw), table.raw.n))
     # A job is paid for when it begins, so a connection that breaks for a moment must not stop it.
-    present = sessions.returning(sessions.visitor())
+    is_present = sessions.return_check(sessions.visitor())
 
-    def made(progress: Progress) -> Any:
-        return make(order, table, **given(order, table, opened(), progress))
+    def make_result(progress: Progress) -> Any:
+        """Make what the order asks for; progress is told the share done, and answers whether to go on."""
+        return make(order, table, **release_keywords(order, table, open_ledger(), progress))
 
-    return ReleaseJob(order, made, present, partial(_forget, opened), kept_copies.keep, opened)
+    # The job calls the last three on a download, once it has a result, and before it runs.
+    forget = partial(_forget, open_ledger)
+    return ReleaseJob(order, make_result, is_present, forget, kept_copies.keep, open_ledger)
 
 
-def given(order: Order, table: PreparedTable, ledger: Ledger, progress: Progress) -> dict[str, Any]:
+def release_keywords(
+    order: Order, table: PreparedTable, ledger: Ledger, progress: Progress
+) -> dict[str, Any]:
     """Return the keywords with which every kind of release is made: rows, ledger, and what is public.
 
-    They are those of `dppca_core.release.private_release.make`, which explains them. progress: is told the
-    share done, and answers whether to go on.
+    They are those of `dppca_core.release.private_release.make`, which explains them. order: what is paid for.
+    table: whose rows it is made of. ledger: that it is paid from. progress: is told the share done, and
+    answers whether to go on.
     """
     return {
         "rows": table.parts,
@@ -105,11 +111,11 @@ def given(order: Order, table: PreparedTable, ledger: Ledger, progress: Progress
     }
 
 
-def _forget(opened: Callable[[], Ledger], job: ReleaseJob) -> None:
-    """Drop the copy of a release and its drawn steps on the ledger, once a file of it was downloaded."""
+def _forget(open_ledger: Callable[[], Ledger], job: ReleaseJob) -> None:
+    """Drop the copy of a job's release and its drawn steps on the ledger, once a file was downloaded."""
     kept_copies.drop(job)
     with suppress(OSError):  # the disk refuses: the steps stay, and the release is offered again
-        opened().forget(job.result.entry.id)
+        open_ledger().forget(job.result.entry.id)
 
 
 def go_on(order: Order, make: Make) -> None:
@@ -117,7 +123,7 @@ def go_on(order: Order, make: Make) -> None:
     state = session.current()
     last = state.last(order.kind)
     if state.ready is not None and (last is None or not last.running):
-        _confirm(state, _job(state.ready, order, make))
+        _confirm(state, _build_job(state.ready, order, make))
 
 
 def _show_question(state: TableSession, job: ReleaseJob, question: str) -> None:
@@ -137,7 +143,7 @@ def _show_question(state: TableSession, job: ReleaseJob, question: str) -> None:
         right.button(
             "Do not release",
             key=f"own decline {job.number}",
-            on_click=setattr,
+            on_click=setattr,  # of state.pending to None
             args=(state, "pending", None),
             width="stretch",
         )
@@ -153,11 +159,15 @@ def _confirm(state: TableSession, job: ReleaseJob) -> None:
 
 
 def show_progress(job: ReleaseJob, doing: str) -> None:
-    """Render how far a job is, and a button that stops it, again and again until it has ended."""
+    """Render how far a job is, and a button that stops it, again and again until it has ended.
 
-    def bar() -> None:
+    doing: what the job does, as the bar says it.
+    """
+
+    def show_bar() -> None:
+        """Render the share done as a bar, and the button that stops the job."""
         left, right = st.columns([5, 1], vertical_alignment="center")
         left.progress(min(job.share, 1.0), doing)
         right.button("Stop", key=f"own stop {job.number}", on_click=job.stop, width="stretch")
 
-    refresh.while_more(bar, lambda: job.running)
+    refresh.while_more(show_bar, lambda: job.running)

@@ -17,7 +17,7 @@ from dppca_core.tables.quality import AS_MISSING, Expected
 KINDS = ("number", "category")
 NONE_OF_THEM = "none"  # typed as what is filled in: the cell counts as none of the categories
 ALL = "all"  # typed as a choice: all columns
-_PLACES = re.compile(r"(\d{1,6})(?:\s*-\s*(\d{1,6}))?")
+_POSITIONS = re.compile(r"(\d{1,6})(?:\s*-\s*(\d{1,6}))?")
 _DTYPES = {"kind": "str", "low": "float64", "high": "float64", "categories": "str"}
 _DTYPES |= {"missing": "str", "usual": "str", "codes": "str", "synonyms": "str"}
 
@@ -76,6 +76,7 @@ def _split_synonyms(typed: str) -> tuple[tuple[str, str], ...]:
 
 
 def _join_synonyms(synonyms: Sequence[tuple[str, str]]) -> str:
+    """Return a text that `_split_synonyms` splits into these pairs of a word and its category."""
     return join_words([f"{word} = {category}" for word, category in synonyms])
 
 
@@ -115,14 +116,16 @@ def blank_line(kind: str) -> DictionaryLine:
 def line_from_column(column: Column) -> DictionaryLine:
     """Return the editable line that states the same as a column of a data dictionary."""
     fill, usual = column.fill, column.usual
-    mapped = join_words(column.missing_codes), _join_synonyms(column.synonyms)
+    mapped = {"codes": join_words(column.missing_codes), "synonyms": _join_synonyms(column.synonyms)}
     if column.kind == "number":
+        # With 15 digits a number that was typed comes out as it was typed.
         missing, usually = ("" if value is None else f"{value:.15g}" for value in (fill, usual))
-        return DictionaryLine("number", float(column.low), float(column.high), "", missing, usually, *mapped)
-    missing = "" if fill is None else str(fill) or NONE_OF_THEM
+        ends = float(column.low), float(column.high)
+        return DictionaryLine("number", *ends, missing=missing, usual=usually, **mapped)
+    missing = "" if fill is None else str(fill) or NONE_OF_THEM  # a blank filling is none of the categories
     words = join_words(column.categories)
     usually = "" if usual is None else str(usual)
-    return DictionaryLine("category", None, None, words, missing, usually, *mapped)
+    return DictionaryLine("category", None, None, words, missing, usually, **mapped)
 
 
 def to_column(name: str, line: DictionaryLine) -> Column:
@@ -132,19 +135,19 @@ def to_column(name: str, line: DictionaryLine) -> Column:
     if line.kind == "category":
         known = split_words(line.categories)
         # "none" is a filling, unless it is one of the categories.
-        none = missing.casefold() == NONE_OF_THEM and NONE_OF_THEM not in map(str.casefold, known)
-        fill = "" if none else missing or None
+        none_of_them = missing.casefold() == NONE_OF_THEM and NONE_OF_THEM not in map(str.casefold, known)
+        fill = "" if none_of_them else missing or None
         return Column(name, "category", categories=known, fill=fill, usual=usual or None, **mapped)
     if line.low is None or line.high is None:
         raise ValueError(f"'{name}' needs its lowest and its highest value")
-    filled = _number(
+    filled = _parse_number(
         missing, f"what is filled into '{name}' must be a number, or blank to leave the patient out"
     )
-    usually = _number(usual, f"the usual value of '{name}' must be a number, or blank")
+    usually = _parse_number(usual, f"the usual value of '{name}' must be a number, or blank")
     return Column(name, "number", line.low, line.high, fill=filled, usual=usually, **mapped)
 
 
-def _number(typed: str, otherwise: str) -> float | None:
+def _parse_number(typed: str, otherwise: str) -> float | None:
     """Return a typed number, None for a blank, or raise ValueError with the sentence `otherwise`."""
     try:
         return float(typed) if typed else None
@@ -175,10 +178,11 @@ def parse_choice(typed: str, columns: Sequence[str]) -> tuple[str, ...]:
                 chosen[part] = None
             elif part == ALL:
                 chosen |= dict.fromkeys(columns)
-            elif (places := _PLACES.fullmatch(part)) is None:
+            elif (positions := _POSITIONS.fullmatch(part)) is None:
                 raise ValueError(f"the table has no column '{part[:40]}'")
             else:
-                first, last = int(places[1]), int(places[2] or places[1])
+                # A single position has no second number.
+                first, last = int(positions[1]), int(positions[2] or positions[1])
                 if not 1 <= first <= last <= len(columns):
                     raise ValueError(f"places of columns go from 1 to {len(columns):,}, got '{part[:40]}'")
                 chosen |= dict.fromkeys(columns[first - 1 : last])
@@ -200,15 +204,17 @@ def to_frame(lines: Mapping[str, DictionaryLine]) -> pd.DataFrame:
 
 
 def lines_from_frame(typed: pd.DataFrame, names: Collection[str]) -> dict[str, DictionaryLine]:
-    """Return the lines that an edited table states; names: of the columns, in the order of its rows.
+    """Return the lines that the editor's table states, by name of column.
 
-    The table's own names may have been changed by `to_frame`. Cells that were emptied count as not typed.
+    names: of the columns, in the order of the table's rows. The table's own names may have been changed by
+    `to_frame`, so they are not read. Cells that were emptied count as not typed.
     """
     return {
         name: DictionaryLine(
             row.kind if row.kind in KINDS else KINDS[0],
             *(float(end) if pd.notna(end) and math.isfinite(end) else None for end in (row.low, row.high)),
-            *("" if pd.isna(cell) else str(cell) for cell in row[5:]),  # after index, column, kind, low, high
+            # A row begins with index, column, kind, low and high; then come the line's other fields in order.
+            *("" if pd.isna(cell) else str(cell) for cell in row[5:]),
         )
         for name, row in zip(names, typed.itertuples(), strict=True)
     }
@@ -217,9 +223,9 @@ def lines_from_frame(typed: pd.DataFrame, names: Collection[str]) -> dict[str, D
 def load(text: bytes, columns: Collection[str]) -> tuple[dict[str, DictionaryLine], float | None, list[str]]:
     """Return what a dictionary's file says of a table: lines, the bound, and columns that the table lacks.
 
-    columns: the table's. The lines are of those columns that both have. The bound is None, for the default,
-    where the table lacks some, since the stated one was for rows of all. Raises ValueError with one sentence
-    for a file that is no dictionary, or has none of these columns.
+    text: the file's content, JSON. columns: the table's. The lines are of those columns that both have. The
+    bound is None, for the default, where the table lacks some, since the stated one was for rows of all.
+    Raises ValueError with one sentence for a file that is no dictionary, or has none of these columns.
     """
     schema, known = Schema.from_json(text), set(columns)
     lines = {column.name: line_from_column(column) for column in schema.columns if column.name in known}

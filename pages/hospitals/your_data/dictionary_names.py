@@ -25,9 +25,9 @@ def ask(state: TableSession, data: bytes) -> None:
     state.opened = None  # first: a file that is refused takes no place in a question about the one before
     names = [column.name for column in Schema.from_json(data).columns]
     columns = () if state.raw is None or state.hospitals.first is None else state.raw.columns
-    known, wanted = set(columns), set(names)
+    known, stated = set(columns), set(names)
     absent = [name for name in names if name not in known]
-    free = [name for name in columns if name not in wanted]
+    free = [name for name in columns if name not in stated]
     if absent and free and len(absent) <= MOST_LISTED:
         state.opened = data, ColumnMapping(absent, free, _LEFT_OUT)
 
@@ -36,26 +36,27 @@ def show(state: TableSession) -> None:
     """Render the question that `ask` has left, until it is answered; nothing without one."""
     if state.opened is None:
         return
-    mapping = state.opened[1]
+    _, mapping = state.opened
     st.info(several_text.MAP_DICTIONARY)
+    # The file's id is in the key: another dictionary gets another editor.
     key = f"own names {state.tables} {state.files.get('dictionary', ('',))[0]}"
     mapping_editor.edit(mapping, key, "dictionary", "this table")
     if mapping.twice:
         st.error(refusal(several_text.twice("This table", mapping.twice)))
     unfit = bool(mapping.twice) or not any(mapping.answers.values())
-    take = partial(_take, state)
+    take = partial(_take_columns, state)
     st.button("Take these columns", key=f"{key} take", type="primary", on_click=take, disabled=unfit)
 
 
-def _take(state: TableSession) -> None:
+def _take_columns(state: TableSession) -> None:
     """Give the chosen columns the dictionary's names, and take over the dictionary's lines."""
     if state.opened is None or state.hospitals.first is None:
         return
     (data, mapping), state.opened = state.opened, None
-    new = {column: name for name, column in mapping.answers.items() if column is not None}
-    state.hospitals.rename(new)  # several tables are joined again before the page reads them
-    for named in ("patient_column", "hospital_column"):
-        current = getattr(state, named)
-        setattr(state, named, new.get(current, current))
+    new_names = {column: name for name, column in mapping.answers.items() if column is not None}
+    state.hospitals.rename(new_names)  # several tables are joined again before the page reads them
+    for attribute in ("patient_column", "hospital_column"):
+        column_name = getattr(state, attribute)
+        setattr(state, attribute, new_names.get(column_name, column_name))
     lines, bound, _ = dictionary.load(data, state.hospitals.first.columns)
     state.set_lines(lines, bound)

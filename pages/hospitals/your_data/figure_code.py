@@ -24,7 +24,7 @@ def twin_scores(twin: Twin, patients: float, cells: int, std: float) -> FigureRe
     the noise in each cell's count.
     """
     experiment, spread = _without_dictionary(twin)
-    given = experiment, spread, twin.request.mean_share > 0
+    given = experiment, spread, twin.request.mean_share > 0  # the last: whether rows are centred
     values = {"dictionary": _DICTIONARY, "twin": given, "epsilon": twin.epsilon, "patients": float(patients)}
     return FigureRecipe("own_table.twin_scores", values | {"cells": cells, "std": std})
 
@@ -32,8 +32,9 @@ def twin_scores(twin: Twin, patients: float, cells: int, std: float) -> FigureRe
 def _without_dictionary(twin: Twin) -> tuple[ExplorerExperiment, float]:
     """Return a twin's experiment without the dictionary, which code reads from its file, and a spread.
 
-    Where invented rows follow the dictionary, the experiment's population becomes the Gaussian that they are
-    made from, and the spread is that of `DictionaryTwin`. Else the experiment stays and the spread is 0.
+    The spread is how far numbers spread, as `DictionaryTwin` has it. Where invented rows follow the
+    dictionary, the experiment's population becomes the Gaussian that they are made from. Else the experiment
+    stays and the spread is 0.
     """
     population = twin.experiment.population
     if isinstance(population, DictionaryTwin):
@@ -63,7 +64,8 @@ def rehearsal(twin: Twin, *epsilons: float) -> FigureRecipe:
 
 def _predicted(twin: Twin) -> FigureRecipe:
     """Return the recipe of the rehearsal's figure where its errors are predicted by closed forms."""
-    trust = predicted_at(twin)[0]
+    trust, *_ = predicted_at(twin)
+    # Of each population the title, and the numbers by which its error is predicted.
     populations = tuple((each.pattern.title, predicted_at(each)[2]) for each in (twin, *twin.others))
     budgets = tuple((epsilon, twin.experiment.budget(epsilon)) for epsilon in EPSILONS)
     values = {"trust": trust, "method": twin.request.method, "populations": populations, "budgets": budgets}

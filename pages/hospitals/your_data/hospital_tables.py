@@ -58,10 +58,11 @@ class HospitalTables:
         Raises ValueError with one sentence for a table that is here already, and for one in which more than
         200 of the first table's names are missing.
         """
-        for name, held in ((self.first_name, self.first), *((o.name, o.raw) for o in self.others)):
+        named = ((self.first_name, self.first), *((other.name, other.raw) for other in self.others))
+        for name, held in named:
             if held.key == raw.key:
                 raise ValueError(several_text.again(name))
-        mapping = _mapping(self.first, raw)
+        mapping = _mapping_question(self.first, raw)
         if len(mapping.names) > MOST_LISTED:
             raise ValueError(several_text.too_many(len(mapping.names)))
         self.added += 1
@@ -70,6 +71,7 @@ class HospitalTables:
         self.others.append(HospitalTable(self.added, name, raw, mapping, not mapping.names))
 
     def remove(self, number: int) -> None:
+        """Take out the table that was added with this number."""
         self.others = [other for other in self.others if other.number != number]
 
     def rename(self, new: Mapping[str, str]) -> None:
@@ -78,7 +80,7 @@ class HospitalTables:
         first = replace(self.first, table=self.first.table.rename_columns(names))
         for other in self.others:
             columns = {new.get(name, name): column for name, column in other.columns(self.first).items()}
-            other.mapping = _mapping(first, other.raw, columns)
+            other.mapping = _mapping_question(first, other.raw, columns)
         self.first = first
 
     def problem(self) -> str:
@@ -102,6 +104,7 @@ class HospitalTables:
             self.joined = None
             return self.first
         names = check_hospitals([self.first_name, *(other.name for other in self.others)])
+        # By the first table's names, the column of each table; in the first itself these are the same.
         mappings = [dict(zip(self.first.columns, self.first.columns, strict=True))]
         mappings += [other.columns(self.first) for other in self.others]
         request = (names, mappings, [other.number for other in self.others])
@@ -111,11 +114,11 @@ class HospitalTables:
         return self.joined[1]
 
 
-def _mapping(first: Raw, raw: Raw, answers: Mapping[str, str | None] | None = None) -> ColumnMapping:
-    """Return the question which columns of `raw` stand for the first table's that it has not by name.
+def _mapping_question(first: Raw, raw: Raw, answers: Mapping[str, str | None] | None = None) -> ColumnMapping:
+    """Return the question which columns of `raw` stand for those of the first table whose names it lacks.
 
-    answers: given before, by the first table's names; they stay, and a name whose answer is a column of
-    another name is asked about again.
+    answers: columns of `raw` that were chosen before, by the first table's names; None for a new table. They
+    stay, also where a column of another name was chosen for a name that `raw` has.
     """
     known, given = set(raw.columns), answers or {}
     names = [name for name in first.columns if name not in known or given.get(name, name) != name]

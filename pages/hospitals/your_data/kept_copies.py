@@ -21,10 +21,11 @@ from pages.hospitals.your_data.prepared_table import TableIdentity
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import Order
 
-_BACK = "brought back by this tab"  # in place of a file's name, which is not kept
+_NAME_OF_RESTORED = "brought back by this tab"  # in place of a file's name, which is not kept
 
 
 def _store() -> KeptReleases:
+    """Return the store of encrypted copies on this server's disk."""
     return KeptReleases(kept_releases.default_folder())
 
 
@@ -42,20 +43,20 @@ def keep(job: ReleaseJob) -> None:
 
     A copy under a former token of the tab is dropped, and kept anew under the present one.
     """
-    wanted = job.what.kind in ("release", "scores") and job.result is not None and not job.downloaded
-    if not wanted or session.folder() is not None:
+    is_to_keep = job.what.kind in ("release", "scores") and job.result is not None and not job.downloaded
+    if not is_to_keep or session.folder() is not None:
         return
-    if job.token == job.copied_for:
+    if job.token == job.copied_for:  # under this token it was tried before
         return
     drop(job)
-    now = account(job)
-    limit = [] if now.limit is None else [{"kind": "limit", "at": job.result.entry.at, **vars(now.limit)}]
-    plain = {
+    after = account(job)  # as it stood just after the release was paid for
+    limit = [] if after.limit is None else [{"kind": "limit", "at": job.result.entry.at, **vars(after.limit)}]
+    record = {
         "document": job.result.document,
-        "lines": [*limit, *map(release_line, now.entries)],
+        "lines": [*limit, *map(release_line, after.entries)],
         "id": job.result.entry.id,
     }
-    job.copied = _store().keep(job.token, job.result.entry.id, plain)
+    job.copied = _store().keep(job.token, job.result.entry.id, record)
     job.copied_for = job.token
     if job.downloaded:  # a file was requested while the copy was written
         drop(job)
@@ -73,14 +74,17 @@ def restored(token: str) -> list[ReleaseJob]:
     jobs: list[ReleaseJob] = []
     for plain in _store().opened(token):
         with surviving("bringing back a release"):  # a copy by another version may have another form
-            jobs.append(_job(plain, token))
+            jobs.append(_restored_job(plain, token))
     return jobs
 
 
-def _job(plain: dict[str, Any], token: str) -> ReleaseJob:
-    """Return a finished job with the result that a copy holds: the record that `keep` has made of it."""
-    known, document = from_lines(plain["lines"]), plain["document"]
-    (entry,) = (entry for entry in known.entries if entry.id == plain["id"])
+def _restored_job(record: dict[str, Any], token: str) -> ReleaseJob:
+    """Return a finished job with the result that a copy holds: record is what `keep` has made of it.
+
+    token: of the browser tab for which the copy is kept.
+    """
+    account_after, document = from_lines(record["lines"]), record["document"]
+    (entry,) = (entry for entry in account_after.entries if entry.id == record["id"])
     is_picture = document["what"] == score_histogram.TITLE
     release = document["release"] if is_picture else document
     public = release["public"]
@@ -93,7 +97,7 @@ def _job(plain: dict[str, Any], token: str) -> ReleaseJob:
     )
     kind, request = ("scores", ScoreRequest.from_document) if is_picture else ("release", bundle.recipe)
     result = (ScoreHistogram if is_picture else Released).from_document(document, entry)
-    order = Order(kind, request(document), known, table, _BACK)
+    order = Order(kind, request(document), account_after, table, _NAME_OF_RESTORED)
     job = ReleaseJob.finished(order, result, drop)
     job.token = job.copied_for = token
     job.copied = True

@@ -29,7 +29,8 @@ from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import TableSession
 from pages.shared.background import memory, sessions
 
-_COUNTING, _SUMMING = 0.35, 0.75  # shares of the time after which patients are counted, and rows added up
+# The shares of the time after which patients are counted, and rows are added up.
+_DONE_ONCE_COUNTED, _DONE_ONCE_SUMMED = 0.35, 0.75
 
 
 def read(data: bytes, name: str, encoding: str) -> Table:
@@ -38,7 +39,7 @@ def read(data: bytes, name: str, encoding: str) -> Table:
     Raises ValueError with one sentence for a file that is no table, or for which there is no memory left.
     """
     memory_check.check(data, encoding, memory.available())
-    with files.opened(data, encoding) as layout:
+    with files.opened(data, encoding) as layout:  # text files do not state their rows
         if memory_check.in_pieces(len(data), layout.rows or 0, len(layout.names)):
             return LargeTable(name, layout.form, layout.names, layout.rows, encoding, data, layout.unnamed)
     return tables.read(data, name, encoding, memory_check.check_texts)
@@ -56,7 +57,7 @@ def read_upload(upload: UploadedFile, encoding: str) -> Table | str:
     return table
 
 
-def reduce(
+def read_and_prepare(
     large: LargeTable,
     schema: Schema,
     hospital_column: str | None,
@@ -76,16 +77,17 @@ def reduce(
     """
     sums: dict[str, discrete_gaussian.Adder] = {}
     row_sum = np.zeros(schema.d)
-    patients, begin, most_rows = None, 0.0, large.n or limits.MOST_ROWS_IN_PIECES
+    # Without a column of patients nothing is counted before rows are added up.
+    patients, counting_share, most_rows = None, 0.0, large.n or limits.MOST_ROWS_IN_PIECES
     if patient_column is not None:
-        begin = _COUNTING
+        counting_share = _DONE_ONCE_COUNTED
         patients = count_patients(
             large.data,
             schema,
             patient_column,
             by=hospital_column,
             encoding=large.encoding,
-            progress=partial(_report, progress, 0.0, begin),
+            progress=partial(_report, progress, 0.0, counting_share),
             check=lambda entries: memory_check.check_patients(entries, memory.available()),
         )
         most_rows = sum(patients.sizes)
@@ -96,18 +98,21 @@ def reduce(
     ) -> OwnerOnly:
         """Call `use` with pieces of the clipped rows that count: hospital's name, rows (m, d), weights.
 
-        of_mean: whether weights are those for a mean of rows (`patient_rows.PatientRows`).
+        It returns counts of rows and cells for the owner. of_mean: whether weights are those for a mean of
+        rows, which can differ from those in a second moment (`patient_rows.PatientRows`).
         """
-        again = {"encoding": large.encoding, "progress": progress}
+        reading = {"encoding": large.encoding, "progress": progress}
         if patients is None:
+            # Each row is a patient of its own, and has the weight 1.
             each_once = lambda hospital, rows: use(hospital, rows, 1.0)  # noqa: E731
-            return pieces.read_pieces(large.data, schema, each_once, by=hospital_column, **again)
+            return pieces.read_pieces(large.data, schema, each_once, by=hospital_column, **reading)
         most, names = None if of_mean else most_kept, patients.hospitals
 
         def use_weighted(hospital: int, rows: Array, counted: Indices) -> None:
+            """Call `use` with the hospital's name, and weights by how many rows of a row's patient count."""
             use(names[hospital], rows, prepared_table.row_weights(counted, most))
 
-        return read_patients(large.data, schema, patients, use_weighted, most_kept=most_kept, **again)
+        return read_patients(large.data, schema, patients, use_weighted, most_kept=most_kept, **reading)
 
     def adder(hospital: str) -> discrete_gaussian.Adder:
         """Return the hospital's sum, made when it is first met if there is room for one more."""
@@ -122,7 +127,7 @@ def reduce(
         np.add(row_sum, (rows * np.square(weights)).sum(axis=0), out=row_sum)
         adder(hospital).add(rows, weights)
 
-    owner = read(add, partial(_report, progress, begin, _SUMMING - begin))
+    owner = read(add, partial(_report, progress, counting_share, _DONE_ONCE_SUMMED - counting_share))
     if patients is not None and owner.kept < 2:
         raise ValueError(prepared_table.TOO_FEW)
     # Only the total of rows that were left out is known, and not whose they were.
@@ -133,7 +138,7 @@ def reduce(
             "their cells in, or read the table without dealing it."
         )
     sketcher = None if secret is None else Sketcher(secret, patient_column)
-    report = partial(_report, progress, _SUMMING, 1 - _SUMMING)
+    report = partial(_report, progress, _DONE_ONCE_SUMMED, 1 - _DONE_ONCE_SUMMED)
     keys = tables.content_keys_of_file(large.data, large.encoding, report, sketcher=sketcher)
     hospitals = tuple(sorted(sums)) if patients is None else patients.hospitals
     # Where patients are named, this also makes the empty sum of a hospital without a usable row.
@@ -173,6 +178,7 @@ def _report(progress: Progress, begin: float, share: float, done: int, total: in
     and of how many, if the file states that.
     """
     memory_check.check_rows(done)
+    # Where the file does not state its rows, the most that can be read stand for them.
     if not progress(begin + share * done / max(total or limits.MOST_ROWS_IN_PIECES, done, 1)):
         raise StoppedError
 
@@ -180,27 +186,28 @@ def _report(progress: Progress, begin: float, share: float, done: int, total: in
 def show(state: TableSession, schema: Schema) -> PreparedTable | str | None:
     """Return the prepared table, or why there is none; None while it has yet to be read or is being read."""
     patients = state.patient_column, state.most_kept
+    # All that a reading depends on: with other answers the table is to be read again.
     request, job = (state.generation, schema, state.hospital_column, *patients), state.reading
-    again = {"key": "own read", "on_click": _read, "args": (state, request)}
+    button = {"key": "own read", "on_click": _start_reading, "args": (state, request)}
     if job is None or job.what != request:
         st.info(upload_text.TOO_LARGE)
-        st.button("Read it now", type="primary", **again)
+        st.button("Read it now", type="primary", **button)
         return None
     if job.running:
         confirmation.show_progress(job, "Reading the table in pieces")
         return None
     if job.result is None:
-        st.button("Read it again", **again)
+        st.button("Read it again", **button)
         reasons = {"stopped": "Reading was stopped.", "refused": job.message}
         return reasons.get(job.state, upload_text.UNREADABLE)
     prepared: PreparedTable = job.result
     if state.ready is not prepared:
-        state.diagnostics.clear()
+        state.diagnostics.clear()  # they are of the table as it was prepared before
         state.prepared = request, prepared
     return prepared
 
 
-def _secret() -> bytes | None:
+def _sketch_secret() -> bytes | None:
     """Return the secret of sketches, or None where it cannot be read: the ledger's panel says why."""
     try:
         return session.cohorts().secret
@@ -208,8 +215,11 @@ def _secret() -> bytes | None:
         return None
 
 
-def _read(state: TableSession, request: tuple[Any, ...]) -> None:
-    """Start the job that reads the table; nothing if the table has changed since the button was drawn."""
+def _start_reading(state: TableSession, request: tuple[Any, ...]) -> None:
+    """Start the job that reads the table; nothing if the table has changed since the button was drawn.
+
+    request: what the reading depends on, as `show` lists it.
+    """
     # A button's arguments outlive the table, so the file is not among them.
     generation, schema, hospital_column, patient_column, most_kept = request
     if not isinstance(state.raw, LargeTable) or state.generation != generation:
@@ -217,7 +227,7 @@ def _read(state: TableSession, request: tuple[Any, ...]) -> None:
     if state.reading is not None:
         state.reading.stop()
     patients = {"patient_column": patient_column, "most_kept": most_kept}
-    make = partial(reduce, state.raw, schema, hospital_column, **patients, secret=_secret())
-    state.reading = ReleaseJob(request, make, partial(sessions.present, sessions.visitor()))
+    make = partial(read_and_prepare, state.raw, schema, hospital_column, **patients, secret=_sketch_secret())
+    state.reading = ReleaseJob(request, make, partial(sessions.is_connected, sessions.visitor()))
     state.reading.confirm()
     state.reading.wait(confirmation.FIRST_WAIT_SECONDS)

@@ -26,6 +26,7 @@ class PageLayout:
     def __init__(self, settings: Settings) -> None:
         self.settings, self.plain = settings, settings["view"] == "plain"
         self.words = plain_text if self.plain else analyst_text
+        # Of the present step: where its expander goes, the expander once it is made, and what `step` got.
         self._place: DeltaGenerator | None = None
         self._fold: Any = None
         self._name, self._on_demand = "", False
@@ -72,8 +73,9 @@ def choose_or_none(
     """Let one of some names be chosen, or none of them. Return it, or None.
 
     The choice is by position, since a name may read as the option `none` does. begin: the position chosen at
-    first, 0 for none, 1 for the first name. more: the widget's other arguments.
+    first, 0 for none, 1 for the first name. place: where the widget is rendered. more: the widget's other
+    arguments.
     """
-    words = [none, *names]  # Streamlit keeps the options: texts, and no table
-    index = place.selectbox(label, range(len(words)), begin, format_func=words.__getitem__, **more)
-    return words[index] if index else None
+    options = [none, *names]  # Streamlit keeps the options: texts, and no table
+    index = place.selectbox(label, range(len(options)), begin, format_func=options.__getitem__, **more)
+    return options[index] if index else None

@@ -63,18 +63,21 @@ def ask_limit(raw: Table, ledger: Ledger, layout: PageLayout) -> None:
             name = cohort_panel.ask_name(label, "own cohort name", placeholder=example)
         if st.form_submit_button("Set this limit"):
             limit = Limit(float(most), float(delta), str(neighbours))
-            change(partial(_begin, raw, ledger, limit, name), _NO_LIMIT)
+            change(partial(_set_first_limit, raw, ledger, limit, name), _NO_LIMIT)
     cohort_panel.choose_account(raw)
 
 
 def _ask_once(place: DeltaGenerator, setting: str, begin: Any, key: str, help: str) -> Any:
-    """Ask for a part of the limit that cannot be changed later, by the options and words of a setting."""
+    """Ask for a part of the limit that cannot be changed later, by the options and words of a setting.
+
+    begin: the option that is chosen at first.
+    """
     choice = CHOICES[setting]
     index, words = choice.options.index(begin), choice.text
     return place.selectbox(choice.label, choice.options, index, key=key, format_func=words, help=help)
 
 
-def _begin(raw: Table, ledger: Ledger, limit: Limit, name: str) -> None:
+def _set_first_limit(raw: Table, ledger: Ledger, limit: Limit, name: str) -> None:
     """Set the first limit, and put the table on the list of cohorts under a name, unless that is blank."""
     if name.strip():
         check_name(name)  # a name that is refused must not leave a limit behind
@@ -93,7 +96,7 @@ def show(raw: Table, ledger: Ledger, account: Account, layout: PageLayout) -> No
         st.warning(ledger_text.IN_SESSION)
     with layout.details():
         _show_details(raw, account)
-    _exchange(raw, ledger, account)
+    _exchange_ledger(raw, ledger, account)
     if limit is not None:
         _change_limit(ledger, limit)
 
@@ -122,7 +125,7 @@ def _show_details(raw: Table, account: Account) -> None:
             "released and no cell of the table. Beside it are keyed digests of rows and names, by which "
             "another extract is noticed: they are not private, and stay there."
         )
-        if len(raw.former_keys) < 2:
+        if len(raw.former_keys) < 2:  # a large table has no key by the oldest version of the digest
             st.caption(
                 f"This table has more than {content.FORMER_ROWS:,} rows. A ledger that an earlier version "
                 "kept for it is not found by itself: import it below."
@@ -143,30 +146,31 @@ def releases(account: Account) -> pd.DataFrame:
     Where some patient can have several rows, it also has the cost for a patient, with as many rows as the
     owner stated when the release was made. The account has one release at least.
     """
-    alone = "ε alone"
+    title = "ε alone"
     rows = [entry.rows_per_patient or 0 for entry in account.entries]  # 0: not stated
     lines = [
         {
             "when (UTC)": entry.at[:19].replace("T", " "),
             "what": entry.title,
-            alone: _alone(account, entry, 1),
+            title: _epsilon_alone(account, entry, 1),
             "rows per patient": f"{stated:,}" if stated else "not stated",
-            f"{alone}, for a patient": _alone(account, entry, stated),
+            f"{title}, for a patient": _epsilon_alone(account, entry, stated),
         }
         for entry, stated in zip(account.entries, rows, strict=True)
     ]
     frame = pd.DataFrame(lines).map(safe_cell)
+    # With one row for each patient, the last two columns say nothing new.
     return frame if max(rows) > 1 else frame.iloc[:, :3]
 
 
-def _alone(account: Account, entry: Entry, rows: int) -> str:
+def _epsilon_alone(account: Account, entry: Entry, rows: int) -> str:
     """Return the epsilon of one release for a patient with so many rows, as text; a dash if it is unknown."""
     if account.limit is None or not rows:
         return "–"
     return text.short(closed_form.epsilon_of(closed_form.grouped(entry.events, rows), account.limit.delta))
 
 
-def _exchange(raw: Table, ledger: Ledger, account: Account) -> None:
+def _exchange_ledger(raw: Table, ledger: Ledger, account: Account) -> None:
     """Render the download of the ledger, and the upload of another whose releases are added to it."""
     with st.expander("Export or import the ledger"):
         if account.limit is not None or account.entries:
@@ -183,6 +187,7 @@ def _exchange(raw: Table, ledger: Ledger, account: Account) -> None:
 
 
 def _change_limit(ledger: Ledger, limit: Limit) -> None:
+    """Let the owner change the limit's epsilon; its delta and neighbours stay as they were set."""
     with st.expander("Change the limit"), st.form("own new limit", border=False):
         now = float(limit.epsilon)
         ends = (min(0.001, now), max(100.0, now))  # an imported limit may lie anywhere

@@ -43,6 +43,7 @@ class Spending(NamedTuple):
 
     @property
     def exceeds_limit(self) -> bool:
+        """Return whether the release would bring the total beyond the limit."""
         return not numerical.within(self.after, self.most)
 
     @property
@@ -111,10 +112,12 @@ def of_others(many: int) -> str:
 
 
 def _when(entry: Entry) -> str:
+    """Return the day and the minute of a release."""
     return f"{literal(entry.at[:16].replace('T', ' '))} UTC"
 
 
 def _kept(entry: Entry) -> str:
+    """Return that a paid release was not downloaded, with its time."""
     return f"What was released on {_when(entry)} is paid for and was not downloaded."
 
 

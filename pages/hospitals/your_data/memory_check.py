@@ -20,7 +20,8 @@ _ADVICE = "try again once other visitors have finished, or keep the columns that
 def _check_fits(needed: int, left: int | None, need: str, advice: str) -> None:
     """Raise ValueError where so many bytes do not fit, with a spare for the rest of the server.
 
-    need: begins the sentence with what takes how much. advice: ends it.
+    left: how many bytes of memory the server has left, None where that is not known. need: begins the
+    sentence with what takes how much. advice: ends it.
     """
     if left is not None and needed > left - SPARE_BYTES:
         room = megabytes(max(left - SPARE_BYTES, 0))
@@ -28,7 +29,10 @@ def _check_fits(needed: int, left: int | None, need: str, advice: str) -> None:
 
 
 def check(data: bytes, encoding: str, left: int | None) -> None:
-    """Raise ValueError, with one sentence, for a file whose table would not fit into the memory left."""
+    """Raise ValueError, with one sentence, for a file whose table would not fit into the memory left.
+
+    left: in bytes, None where it is not known; then nothing is refused.
+    """
     needed = needs(data, encoding)
     _check_fits(needed, left, f"Reading this table takes about {megabytes(needed)}", _ADVICE)
 
@@ -56,11 +60,12 @@ def needs(data: bytes, encoding: str) -> int:
     lines = 1 + line_ends if rows is None else rows
     check_rows(lines)
     if in_pieces(len(data), rows or 0, columns):
-        former = min(lines, content.FORMER_ROWS) if rows is None or rows <= content.FORMER_ROWS else 0
-        return _BATCH_BYTES + unpacked + _KEPT_ROW_BYTES * former + _COLUMN_BYTES * columns
-    text = 0 if rows is not None else len(data)
+        # Hashes of rows for a former key are held up to so many; of a file that states more rows, none.
+        former_hashes = min(lines, content.FORMER_ROWS) if rows is None or rows <= content.FORMER_ROWS else 0
+        return _BATCH_BYTES + unpacked + _KEPT_ROW_BYTES * former_hashes + _COLUMN_BYTES * columns
+    text_bytes = 0 if rows is not None else len(data)
     cells = min(lines * columns, limits.MOST_CELLS)
-    return text + unpacked + cells * _CELL_BYTES + lines * _ROW_BYTES + columns * _COLUMN_BYTES
+    return text_bytes + unpacked + cells * _CELL_BYTES + lines * _ROW_BYTES + columns * _COLUMN_BYTES
 
 
 def in_pieces(size: int, rows: int, columns: int) -> bool:
@@ -80,15 +85,19 @@ def check_rows(rows: int) -> None:
 def check_patients(entries: int, left: int | None) -> None:
     """Raise ValueError, with one sentence, where so many entries of patients do not fit.
 
-    entries: how many are merged, one for each patient, or for each of a patient's rows before that.
+    entries: how many are merged, one for each patient, or for each of a patient's rows before that. left: the
+    bytes of memory left, None where that is not known.
     """
-    needed = patients.BYTES * entries
+    needed = patients.BYTES_PER_ENTRY * entries
     advice = "try again once other visitors have finished, or state the most rows of a patient instead"
     _check_fits(needed, left, f"Telling the patients apart takes {megabytes(needed)} more", advice)
 
 
 def check_matrices(d: int, left: int | None) -> None:
-    """Raise ValueError, with one sentence, where one more hospital's matrices would not fit."""
-    needed = _MATRICES * 8 * d**2
+    """Raise ValueError, with one sentence, where one more hospital's d x d matrices would not fit.
+
+    left: the bytes of memory left, None where that is not known.
+    """
+    needed = _MATRICES * 8 * d**2  # 8 bytes a number
     advice = "choose fewer columns, or read the table as of one hospital"
     _check_fits(needed, left, f"One more hospital takes {megabytes(needed)}", advice)

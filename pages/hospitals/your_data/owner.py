@@ -23,7 +23,7 @@ def owner(session: str) -> str | None:
     others can reach.
     """
     if sign_in.required():
-        for name in ("sub", "email"):
+        for name in ("sub", "email"):  # the provider's own name of an account, else its address
             if st.user.get(name):
                 return f"user {st.user.get('iss', '')} {name} {st.user[name]}"
     elif is_local():
@@ -36,6 +36,7 @@ def is_local() -> bool:
     headers = {name.lower(): value for name, value in st.context.headers.items()}
     if config.get_option("server.address") not in _THIS_MACHINE or any(map(headers.get, _OF_PROXIES)):
         return False
+    # A browser states by which name it calls, and from which page: both must be of this machine.
     asked = (f"//{headers.get('host', '')}", headers.get("origin", ""))
     return all(_host(address) in _THIS_MACHINE for address in asked)
 

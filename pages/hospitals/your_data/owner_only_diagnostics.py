@@ -50,7 +50,7 @@ def truths(prepared: PreparedTable) -> TableTruths:
         moment = weighted.T @ weighted / prepared.n
     else:
         total = patient_rows.sum_rows(prepared.parts, prepared.d)
-        moment = total.total / (4.0**total.bits * total.n)
+        moment = total.total / (4.0**total.bits * total.n)  # the sum is in whole units of 4^-bits
     # The moment is over all n patients, of whom those left out are rows of zeros; mean and covariance are
     # over the patients who are used.
     mean = prepared.row_sum / used
@@ -59,8 +59,11 @@ def truths(prepared: PreparedTable) -> TableTruths:
     return TableTruths(*matrices, mean)
 
 
-def divided(answers: TableTruths, lengths: Array) -> TableTruths:
-    """Return the same for rows that a release has divided, column by column, by `lengths`, (d,)."""
+def divide_columns(answers: TableTruths, lengths: Array) -> TableTruths:
+    """Return matrices and mean of the same rows, once their columns are divided by `lengths`, (d,).
+
+    A release with paid scales is of such rows.
+    """
     matrices = (answer.matrix / np.outer(lengths, lengths) for answer in answers[:2])
     scaled = (TableTruth(matrix, np.linalg.eigvalsh(matrix)[::-1]) for matrix in matrices)
     return TableTruths(*scaled, answers.mean / lengths)
@@ -150,10 +153,10 @@ def downstream(raw: Raw, held: Rows, answers: TableTruths, name: str, basis: Arr
     labels = labelled_rows(raw, held, name, MOST_ROWS)
     target = np.array(list(labels))
     values, counts = np.unique(target, return_counts=True)
-    common = np.isin(target, values[counts >= 2])  # one patient of a label cannot be in two folds
+    can_be_split = np.isin(target, values[counts >= 2])  # one patient of a label cannot be in two folds
     if (counts >= 2).sum() < 2:
         raise ValueError("fewer than two labels have two patients")
-    rows, target = held.rows[labels.index[common]], target[common]
+    rows, target = held.rows[labels.index[can_be_split]], target[can_be_split]
     folds = StratifiedKFold(min(FOLDS, int(counts[counts >= 2].min())), shuffle=True, random_state=0)
     centred, uncentred = (
         linalg.top_eigenspace(truth.matrix, basis.shape[1]) for truth in (answers.covariance, answers.moment)
@@ -165,10 +168,10 @@ def downstream(raw: Raw, held: Rows, answers: TableTruths, name: str, basis: Arr
         "all columns": rows,
     }
     lines = []
-    for what, used in features.items():
+    for name_of_inputs, inputs in features.items():
         model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000))
-        scores = cross_val_score(model, used, target, cv=folds)
-        lines.append((what, float(scores.mean()), float(scores.min()), float(scores.max())))
+        scores = cross_val_score(model, inputs, target, cv=folds)
+        lines.append((name_of_inputs, float(scores.mean()), float(scores.min()), float(scores.max())))
     guess = float(counts.max() / len(target))
     lines.append(("always the commonest label", guess, guess, guess))
     return pd.DataFrame(lines, columns=["from", "right", "worst fold", "best fold"])

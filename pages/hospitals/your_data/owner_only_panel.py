@@ -43,7 +43,7 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, layout: PageLayout
         st.caption("Hidden. Turn on *Show what only you may see* at the top.")
         return
     st.markdown(owner_only_text.NOT_PRIVATE)
-    if prepared.d > limits.MOST_IN_PIECES:
+    if prepared.d > limits.MOST_COLUMNS_IN_PIECES:
         st.caption(owner_only_text.TOO_WIDE)
         return
     if release is None:
@@ -59,19 +59,25 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, layout: PageLayout
         # Released components are of rows divided by these scales: divide what they are compared with too.
         st.caption(owner_only_text.SCALED)
         lengths = np.array(released.document["scales"]) * released.document["length after scaling"]
-        truths = owner_only_diagnostics.divided(truths, lengths)
+        truths = owner_only_diagnostics.divide_columns(truths, lengths)
         held = replace(held, rows=held.rows / lengths) if isinstance(held, Rows) else held
-    k, centred = released.basis.shape[1], owner_only_diagnostics.verdict(truths.covariance, released.basis)
-    shares = (float(in_unit("share", error, k)) for error in (centred.error, centred.guess))
+    k = released.basis.shape[1]
+    verdict = owner_only_diagnostics.verdict(truths.covariance, released.basis)
+    shares = (float(in_unit("share", error, k)) for error in (verdict.error, verdict.guess))
     layout.say(plain_text.verdict(*shares))
     with layout.details():
+        # Details have the analyst's unit in every view.
         _show_details(prepared, release, truths, held, unit(layout.settings | {"view": "analyst"}))
 
 
 def _show_details(
     prepared: PreparedTable, release: ReleaseJob, truths: TableTruths, held: Any, metric: str
 ) -> None:
-    """Render errors, losses, scree plot, biplot and classifier; metric: the unit of errors."""
+    """Render errors, losses, scree plot, biplot and classifier.
+
+    truths, held: the matrices and the clipped rows, both divided by the released scales, if there are any.
+    metric: the unit of errors.
+    """
     released = release.result
     k, rows = released.basis.shape[1], int(released.document["rows per patient"])
     # The mean is private, so that the first component is near it is said here and nowhere else.
@@ -95,14 +101,14 @@ def _show_details(
     table = st.empty()  # filled again below, with a line on a label, once a classifier was measured
     with table:
         score_panel.show_table(measure_losses())
-    again = _reproducible(prepared, released.document)
-    tables = (figure_code.SPECTRUM, figure_code.BIPLOT) if again else (None, None)
+    is_reproducible = _reproducible(prepared, released.document)
+    recipes = (figure_code.SPECTRUM, figure_code.BIPLOT) if is_reproducible else (None, None)
     left, right = st.columns([2, 3], gap="large")
     with left:
         st.markdown("**Scree**")
         spectra = truths.covariance.eigenvalues, truths.moment.eigenvalues, released.eigenvalues
         drawn = charts.scree(*spectra, unit_rows)
-        _show_figure("scree", drawn, charts.describe_scree(drawn), tables[0])
+        _show_figure("scree", drawn, charts.describe_scree(drawn), recipes[0])
     raw = prepared.raw
     if not isinstance(raw, Raw) or not isinstance(held, Rows):
         right.caption(owner_only_text.NO_ROWS)
@@ -110,12 +116,13 @@ def _show_details(
     with right:
         st.markdown("**Biplot**")
         label = _choose_label(prepared)
-        _scatter(prepared, held, released.basis[:, :2], label, tables[1])
+        _show_biplot(prepared, held, released.basis[:, :2], label, recipes[1])
     if label is not None:
         # The job's number is in the key: another release has other scores.
         measure = partial(owner_only_diagnostics.downstream, raw, held, truths, label, released.basis)
-        scores = _downstream(("downstream", release.number, label), measure, len(held.rows), label)
+        scores = _show_classifier(("downstream", release.number, label), measure, len(held.rows), label)
         if scores is not None:
+            # By lines: the release, PCA without privacy by covariance and by moment, all columns, a guess.
             right_share, without, _, _, guess = scores["right"]
             with table:
                 score_panel.show_table(measure_losses((right_share, without, guess), label))
@@ -137,7 +144,7 @@ def _choose_label(prepared: PreparedTable) -> str | None:
     return choose_or_none("Colour by", "no column", names, 1, key="own label")
 
 
-def _scatter(
+def _show_biplot(
     prepared: PreparedTable, held: Rows, basis: Array, label: str | None, source: FigureRecipe | None
 ) -> None:
     """Render the biplot of patients on two released components, (d, 2), coloured by the column `label`."""
@@ -160,10 +167,10 @@ def _scatter(
 def _show_figure(name: str, drawn: dict[str, Any], says: str, source: FigureRecipe | None) -> None:
     """Render a figure, with its description `says`, and downloads that are marked as not private."""
     component.figure(drawn, key=f"own {name}", says=says)
-    take_along.pictures(f"own {name}", f"not-private-{name}", f"NOT PRIVATE: {name} of the table", source)
+    take_along.picture_menu(f"own {name}", f"not-private-{name}", f"NOT PRIVATE: {name} of the table", source)
 
 
-def _downstream(
+def _show_classifier(
     key: object, measure: Callable[[], pd.DataFrame], rows: int, label: str
 ) -> pd.DataFrame | None:
     """Render how often a classifier is right about the label. Return its scores, or None before they exist.
@@ -172,7 +179,7 @@ def _downstream(
     measure: as `owner_only_diagnostics.downstream`. rows: how many there are.
     """
     st.markdown("**Use: telling the label from few numbers**")
-    known = session.current().diagnostics
+    known = session.current().diagnostics  # what was measured on this table
     if key not in known:
         if not st.button("Measure it by cross-validation", key="own downstream"):
             return None

@@ -1,7 +1,7 @@
 """Form sentences on what only the owner may see: computed from rows without any privacy, and not paid for.
 
-No Streamlit here. `metric` is the unit in which errors are shown, a key of `_ERRORS`; k is the number of
-components.
+No Streamlit here. `metric` is the unit in which errors are shown, a key of `_ERROR_OPENINGS`; k is the number
+of components.
 """
 
 import pandas as pd
@@ -16,14 +16,15 @@ NEARLY_THE_MEAN = 0.9  # |cos|: an angle of 26 degrees
 PARTLY_THE_MEAN = 0.5  # 60 degrees
 CLOSE = 0.5  # of a guess's error, below which less noise would change the release little
 SCALED = "In all that follows your rows are divided by the scales that were released."
-_ERRORS = {"sin": "‖sin Θ‖ =", "projector": "‖VVᵀ − WWᵀ‖ =", "share": "recovered", "degrees": "angle"}
+_ERROR_OPENINGS = {"sin": "‖sin Θ‖ =", "projector": "‖VVᵀ − WWᵀ‖ =", "share": "recovered", "degrees": "angle"}
 NOT_PRIVATE = ":red-badge[not private] Only you may see this: it is computed from the patients' rows."
 LOSSES = (
     "**What the release loses for a use** :red-badge[not private] No privacy: PCA of your rows, centred at "
     "their own mean."
 )
 TOO_WIDE = (
-    f"Beyond {limits.MOST_IN_PIECES:,} measurements there is no answer without privacy to compare with."
+    f"Beyond {limits.MOST_COLUMNS_IN_PIECES:,} measurements there is no answer without privacy "
+    "to compare with."
 )
 NO_ROWS = "Of a table that was read in pieces there are no rows here to draw."
 
@@ -73,13 +74,13 @@ def verdict_on_scaling(scaled: ReleaseVerdict, k: int, metric: str) -> str:
 def _error_and_energy(measured: ReleaseVerdict, k: int, metric: str) -> str:
     """Return the error in its unit beside that of a guess, and the share of energy that is captured."""
     metric = "sin" if metric == "degrees" and k > 1 else metric  # an error gives no angle there
-    shown, guess = (
-        value_text(metric, float(in_unit(metric, error, k))) for error in (measured.error, measured.guess)
+    error, guess = (
+        value_text(metric, float(in_unit(metric, value, k))) for value in (measured.error, measured.guess)
     )
-    best = text.count(k, "direction", "directions")
+    components = text.count(k, "direction", "directions")
     return (
-        f"{_ERRORS[metric]} {shown}, where guessing has {guess}. It captures "
-        f"{text.percent(measured.energy)} of what the best {best} {'holds' if k == 1 else 'hold'}."
+        f"{_ERROR_OPENINGS[metric]} {error}, where guessing has {guess}. It captures "
+        f"{text.percent(measured.energy)} of what the best {components} {'holds' if k == 1 else 'hold'}."
     )
 
 
@@ -89,22 +90,27 @@ def use(scores: pd.DataFrame, label: str, used: int, rows: int) -> str:
     scores: as `owner_only_diagnostics.downstream` returns them. used: how many rows were used. rows: how many
     one patient can have.
     """
-    many = noun(rows)
+    units = noun(rows)
+    # In the order of the lines that `downstream` returns; all columns together are not compared.
     released, covariance, moment, _, guess = scores["right"]
-    kept = [
+    comparisons = [
         f"{what}: {_gain_kept(released, plain, guess)}"
         for what, plain in ((COVARIANCE, covariance), (MOMENT, moment))
     ]
     return (
-        f"Share of {many} whose {literal(label)} logistic regression gets right, in cross-validation "
-        f"over {used:,} {many}; the released components were found on all of them. "
-        f"Against as many components without privacy, {'; '.join(kept)}."
+        f"Share of {units} whose {literal(label)} logistic regression gets right, in cross-validation "
+        f"over {used:,} {units}; the released components were found on all of them. "
+        f"Against as many components without privacy, {'; '.join(comparisons)}."
     )
 
 
 def _gain_kept(released: float, plain: float, guess: float) -> str:
-    """Return which part of the gain over guessing the released components keep of the plain ones'."""
-    if plain <= guess + 0.01:
+    """Return which part of the plain components' gain over guessing the released components keep.
+
+    released, plain, guess: shares of labels that are told right by the released components, by those without
+    privacy, and by guessing.
+    """
+    if plain <= guess + 0.01:  # at most 1 % is gained, too little to state a part of
         return "so few do not tell it, with or without privacy"
-    kept = max(released - guess, 0.0) / (plain - guess)
-    return f"the released ones keep {text.percent(min(kept, 1.0))} of the gain over guessing"
+    share = max(released - guess, 0.0) / (plain - guess)
+    return f"the released ones keep {text.percent(min(share, 1.0))} of the gain over guessing"

@@ -31,7 +31,7 @@ from pages.shared.settings import catalogue, widgets
 
 layout = PageLayout(widgets.settings())
 settings = widgets.head("Your data", text.INTRODUCTION, () if layout.plain else text.STEPS)
-widgets.choose("own.shown")
+widgets.show_control("own.shown")
 
 st.header("1 · Your table")
 with layout.step("table"):
@@ -46,7 +46,7 @@ request: Request | str = ""
 stop: StopSign | None = None
 
 
-def _rehearsed_at(prepared: PreparedTable, account: Account | None, epsilon: float) -> Twin | str:
+def _rehearse_at(prepared: PreparedTable, account: Account | None, epsilon: float) -> Twin | str:
     """Return the rehearsal of the release that is set, but at another epsilon, or why there is none."""
     request = release_panel.requested(settings | {"own.epsilon": epsilon}, prepared, account, rows)
     return synthetic_twin_panel.rehearse_table(prepared, request, settings)
@@ -64,14 +64,14 @@ if prepared is not None:
         if twin is not None and layout.details_are_open():
             with layout.details():
                 score_panel.show_losses(twin)
-        planned_table.lead(account, settings)
+        planned_table.show_planner_button(account, settings)
     st.header("3 · Release")
 with layout.step("release"):
     if prepared is not None and account is not None:
         # Before the limit is set too, since these settings are what is rehearsed.
         release_panel.choose_settings(prepared, request, layout)
         if twin is not None:
-            stop = rehearsal.stop_sign(twin, partial(_rehearsed_at, prepared, account))
+            stop = rehearsal.stop_sign(twin, partial(_rehearse_at, prepared, account))
         if stop:
             st.warning(layout.words.stop(stop))
         if account.limit is None:

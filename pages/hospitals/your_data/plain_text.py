@@ -25,7 +25,7 @@ _SHARES = ((1.0, "all"), (0.75, "three quarters"), (0.5, "half"), (0.25, "a quar
 
 
 def part(share: float) -> str:
-    """Return a share of the privacy budget in words: half, or 37 %."""
+    """Return a share of the privacy budget in words: half, where it is that to 0.5 %, or 37 %."""
     return next((words for value, words in _SHARES if abs(share - value) < 0.005), text.percent(share))
 
 
@@ -56,7 +56,10 @@ def named(title: str, when: str, cost: float) -> str:
 
 
 def restated(then: str, now: str, cost: float) -> str:
-    """Return what an earlier release costs a patient by the owner's statement now, not by that of then."""
+    """Return what an earlier release costs a patient by the owner's statement now, not by that of then.
+
+    then, now: how many rows one patient can have, in words. cost: epsilon for a patient by the statement now.
+    """
     return f"This release was made for {then} per patient. With {now}, the privacy loss is {loss(cost)}."
 
 
@@ -95,8 +98,8 @@ def released(k: int, patients: str) -> str:
 
 def apart(many: int, of_all: int) -> str:
     """Return how many of all released weights (loadings) can be told from noise."""
-    apart = f"{many:,} of {of_all:,} weights stand out from the noise."
-    return f"{apart} Grey weights may be noise. Do not read them."
+    sentence = f"{many:,} of {of_all:,} weights stand out from the noise."
+    return f"{sentence} Grey weights may be noise. Do not read them."
 
 
 def releases(many: int) -> str:

@@ -20,17 +20,18 @@ SEVERAL_ROWS = (
 )
 
 
-def sized(prepared: PreparedTable, settings: Settings) -> PublicTable:
+def public_sizes(prepared: PreparedTable, settings: Settings) -> PublicTable:
     """Return a table's sizes, and which parts of a budget these settings give to its mean and scales.
 
     A mean is paid for where the settings say so and, by rule, where the dictionary has no usual values.
     """
-    centre = settings["own.centre"]
-    mean = centre == "paid" or (centre == "rule" and not prepared.schema.has_usual_values)
+    centred_by = settings["own.centre"]
+    pays_for_mean = centred_by == "paid" or (centred_by == "rule" and not prepared.schema.has_usual_values)
     return PublicTable(
+        # Features, patients, hospitals, and the bound of rows.
         *(prepared.d, prepared.n, len(prepared.sizes), float(prepared.schema.bound)),
-        mean_share=_share(settings["own.mean_share"]) if mean else 0.0,
-        scale_share=_share(settings["own.scale_share"]) if settings["own.scale"] == "paid" else 0.0,
+        mean_share=_set_share(settings["own.mean_share"]) if pays_for_mean else 0.0,
+        scale_share=_set_share(settings["own.scale_share"]) if settings["own.scale"] == "paid" else 0.0,
     )
 
 
@@ -42,20 +43,20 @@ def public_part(prepared: PreparedTable, paid: Spectrum | None, settings: Settin
     """
     schema = prepared.schema
     cells, clip = dictionary_cells(schema), schema.bound / schema.default_bound
-    table = replace(sized(prepared, settings), columns=cells, clip=clip)
+    table = replace(public_sizes(prepared, settings), columns=cells, clip=clip)
     if paid is None:
         return table
-    cost = Budget(**paid.entry.about["budget"])
-    return replace(table, eigenvalues=tuple(paid.eigenvalues.tolist()), std=paid.std, paid=cost)
+    budget_spent = Budget(**paid.entry.about["budget"])
+    return replace(table, eigenvalues=tuple(paid.eigenvalues.tolist()), std=paid.std, paid=budget_spent)
 
 
-def _share(chosen: float | str) -> float | None:
+def _set_share(chosen: float | str) -> float | None:
     """Return a share of the budget as it was set, or None where it is "by rule"."""
     return None if isinstance(chosen, str) else chosen
 
 
 def keep(prepared: PreparedTable | None, rows: int, settings: Settings) -> None:
-    """Keep what the planner may know in the session; None where a patient can have several rows.
+    """Keep in the session what the planner may know of a table; None where a patient can have several rows.
 
     rows: how many rows one patient can have at most.
     """
@@ -66,20 +67,22 @@ def keep(prepared: PreparedTable | None, rows: int, settings: Settings) -> None:
     public_table.put(public_part(prepared, paid, settings))
 
 
-def lead(account: Account | None, settings: Settings) -> None:
+def show_planner_button(account: Account | None, settings: Settings) -> None:
     """Render the button that opens the planner at the release's settings, or why this table has none."""
     table = public_table.current()
     if table is None:
         st.caption(SEVERAL_ROWS)
         return
-    here: Settings = {"epsilon": settings["own.epsilon"], "delta_set": True, "plan.table": True}
+    from_here: Settings = {"epsilon": settings["own.epsilon"], "delta_set": True, "plan.table": True}
     if account is not None and account.limit is not None:
-        here["neighbours"] = account.limit.neighbours
+        from_here["neighbours"] = account.limit.neighbours
     sizes = {"k": settings["own.k"], "delta": settings["own.delta"], "providers": table.providers}
-    here |= {key: CHOICES[key].nearest(value) for key, value in sizes.items()}
+    from_here |= {key: CHOICES[key].nearest(value) for key, value in sizes.items()}
     # The planner's options are fewer: take the nearest that go together, and keep k where that can be.
-    possible, _ = catalogue.reconcile(settings | here, "k")
+    possible, _ = catalogue.reconcile(settings | from_here, moved="k")
     # Set them before any widget: a button's own run comes too late for that.
     label = "Plan a study on this dictionary"
-    if st.button(label, key="own plan", on_click=editions.whole(widgets.set_all), args=(possible,)):
+    if st.button(
+        label, key="own plan", on_click=editions.finished_by_next_run(widgets.set_all), args=(possible,)
+    ):
         st.switch_page(PAGE)

@@ -22,10 +22,10 @@ from dppca_core.release.exact_stages import Reader
 from dppca_core.release.patient_rows import PatientRows
 from dppca_core.tables import JoinedTable, OwnerOnly, Raw, Schema, dealing
 from dppca_core.tables.cells import Mask
-from dppca_core.tables.patients import new_key, no_measurement, patient_codes
+from dppca_core.tables.patients import check_not_a_measurement, new_key, patient_codes
 from dppca_core.tables.sketches import Sketch
 
-_BY = "by the column "
+_BY_COLUMN = "by the column "
 IN_ONE_PLACE = "all in one place"
 A_TABLE_EACH = "a table of each hospital"
 TOO_FEW = "Fewer than two patients are left: every other row has a missing cell. Fill them in."
@@ -120,6 +120,7 @@ class PreparedTable:
 
     @property
     def identity(self) -> TableIdentity:
+        """Return what tells this table from another, without a row in it."""
         return TableIdentity(self.raw.key, self.schema, self.assignment, self.sizes, self.most_kept)
 
     @property
@@ -129,6 +130,7 @@ class PreparedTable:
 
     @property
     def d(self) -> int:
+        """Return the number of features of an encoded row."""
         return self.schema.d
 
     @property
@@ -153,7 +155,10 @@ class PreparedTable:
 
     @property
     def present(self) -> list[int] | None:
-        """Return how many rows of each of `parts`, its first, are not left out; None if sums are held."""
+        """Return how many rows of each hospital are not left out; None where its sum is held, and no rows.
+
+        They are the first rows of each of `parts`.
+        """
         return [len(group) for group in self.held.groups] if isinstance(self.held, Rows) else None
 
     @property
@@ -196,46 +201,53 @@ def prepare(
         hospital_column = raw.hospital_column
     encoded = tables.encode(schema, raw.table, raw.decimal_comma)
     most_kept = None if patient_column is None else most_kept
-    patients = _patients(raw, patient_column, schema)
-    n = int(patients.max()) + 1
+    patients = _patient_of_each_row(raw, patient_column, schema)
+    n = int(patients.max()) + 1  # they are numbered from 0
     if len(encoded.rows) < 2:
         raise ValueError(TOO_FEW)
     if hospital_column is None:
         assignment = IN_ONE_PLACE if hospitals == 1 else f"at random, seed {DEALING_SEED}"
         hospitals = min(hospitals, n)
-        of_patient = _hospitals(tables.at_random(n, hospitals, DEALING_SEED), n)
+        hospital_of_patient = _hospital_of_each(tables.at_random(n, hospitals, DEALING_SEED), n)
     else:
         comma = raw.decimal_comma and not joined  # a table's name was typed, and is in no file
-        dealt = tables.by_column(raw.table[hospital_column], hospital_column, None, comma)
-        first = np.unique(patients, return_index=True)[1]  # rows, in the order of patients
-        of_patient, hospitals = _hospitals(dealt.values(), raw.n)[first], len(dealt)
+        rows_by_hospital = tables.by_column(raw.table[hospital_column], hospital_column, None, comma)
+        first_rows = np.unique(patients, return_index=True)[1]  # of each patient, in the order of patients
+        hospital_of_row = _hospital_of_each(rows_by_hospital.values(), raw.n)
+        hospital_of_patient, hospitals = hospital_of_row[first_rows], len(rows_by_hospital)
         assignment = A_TABLE_EACH if joined else by_column(hospital_column)
-    # Sizes count all patients, also those without a usable row: so they tell of no cell.
-    sizes = tuple(np.bincount(of_patient, minlength=hospitals).tolist())
+    # Sizes count all patients, also those without a usable row: so the public sizes tell of no cell.
+    sizes = tuple(np.bincount(hospital_of_patient, minlength=hospitals).tolist())
     if 0 in sizes:
-        raise ValueError(dealing.EMPTY)
-    used, rows, kept_patients = encoded.kept, encoded.rows, patients[encoded.kept]
+        raise ValueError(dealing.EMPTY_HOSPITAL)
+    kept_rows, rows, kept_patients = encoded.kept, encoded.rows, patients[encoded.kept]
     if most_kept is not None:
-        first_ones = pd.Series(kept_patients).groupby(kept_patients).cumcount().to_numpy() < most_kept
-        rows, kept_patients = rows[first_ones], kept_patients[first_ones]
-        used = used.copy()  # the mask is that of `encoded`
-        used[np.flatnonzero(used)[~first_ones]] = False
-    groups = tuple(np.flatnonzero(of_patient[kept_patients] == i) for i in range(len(sizes)))
+        # A row's place among the usable rows of its patient, from 0, decides.
+        is_kept = pd.Series(kept_patients).groupby(kept_patients).cumcount().to_numpy() < most_kept
+        rows, kept_patients = rows[is_kept], kept_patients[is_kept]
+        kept_rows = kept_rows.copy()  # the mask is that of `encoded`
+        kept_rows[np.flatnonzero(kept_rows)[~is_kept]] = False
+    groups = tuple(np.flatnonzero(hospital_of_patient[kept_patients] == i) for i in range(len(sizes)))
     weights = of_mean = None
     if patient_column is not None:
+        # For each row, how many rows of its patient count.
         counted = np.bincount(kept_patients)[kept_patients]
         weights = row_weights(counted, most_kept)
+        # With most_kept in place of their number of rows, patients with fewer would pull a mean to 0.
         of_mean = None if most_kept is None else row_weights(counted)
-    held = Rows(moments.clip_rows(rows, schema.bound), used, groups, weights, of_mean)
+    held = Rows(moments.clip_rows(rows, schema.bound), kept_rows, groups, weights, of_mean)
     row_sum = (held.rows if weights is None else held.rows * weights**2).sum(axis=0)
-    count = float(len(rows) if weights is None else np.square(weights).sum())
+    squared_weights = float(len(rows) if weights is None else np.square(weights).sum())
     return PreparedTable(
-        raw, schema, encoded.owner, sizes, assignment, held, row_sum, count, most_kept=most_kept
+        raw, schema, encoded.owner, sizes, assignment, held, row_sum, squared_weights, most_kept=most_kept
     )
 
 
-def _hospitals(groups: Iterable[Indices], n: int) -> Indices:
-    """Return, for each of n rows or patients, the number of the group that has its index."""
+def _hospital_of_each(groups: Iterable[Indices], n: int) -> Indices:
+    """Return, for each of n rows or patients, the number of its hospital, (n,).
+
+    groups: the indices of the rows or patients of each hospital.
+    """
     of_each = np.empty(n, dtype=np.intp)
     for hospital, group in enumerate(groups):
         of_each[group] = hospital
@@ -246,24 +258,30 @@ def row_weights(counted: Indices, most_kept: int | None = None) -> Array:
     """Return what each row is multiplied by, (m, 1): 1/sqrt(how many rows of its patient count).
 
     counted: that number for each row, (m,). most_kept: is taken in its place for all rows, if given. Weights
-    are a little less, so that in spite of rounding the squares of a patient's add up to 1 at most.
+    are less by a factor of 1 + 1e-12, so that in spite of rounding the squares of one patient's weights add
+    up to 1 at most.
     """
     rows = counted if most_kept is None else np.full(len(counted), most_kept)
     return (1 / (np.sqrt(rows) * (1 + 1e-12)))[:, None]
 
 
-def _patients(raw: Raw, column: str | None, schema: Schema) -> Indices:
-    """Return the number of each row's patient, (n,), by first rows; without a column each row is one."""
+def _patient_of_each_row(raw: Raw, column: str | None, schema: Schema) -> Indices:
+    """Return the number of each row's patient, (n,), from 0 in the order of first rows.
+
+    column: names the patients; without one each row is a patient of its own. Raises ValueError where the
+    column is also a measurement of the dictionary, or names no patient in some row.
+    """
     if column is None:
         return np.arange(raw.n)
-    no_measurement(column, schema)
+    check_not_a_measurement(column, schema)  # refuses a column that is a measurement too
     codes = patient_codes(raw.table[column], column, raw.decimal_comma, new_key())
-    return np.asarray(pd.factorize(codes)[0], dtype=np.intp)
+    numbers, _ = pd.factorize(codes)
+    return np.asarray(numbers, dtype=np.intp)
 
 
 def is_by_column(assignment: str) -> bool:
     """Return whether hospitals are the values of a column, so that a patient's row states its own."""
-    return assignment.startswith(_BY)
+    return assignment.startswith(_BY_COLUMN)
 
 
 def is_by_hospital(assignment: str) -> bool:
@@ -282,4 +300,4 @@ def is_at_random(assignment: str) -> bool:
 
 def by_column(name: str) -> str:
     """Return the assignment of patients by a column of this name, as a release states it."""
-    return f"{_BY}'{name}'"
+    return f"{_BY_COLUMN}'{name}'"

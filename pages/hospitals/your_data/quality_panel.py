@@ -19,7 +19,7 @@ from pages.shared import text
 
 LEAVE, MISSING = "leave", "missing"
 _MOST_LISTED = 200  # columns, or words
-_RUNS = re.compile(r"[^\W\d_]|\(")  # in a formula: letters, or a call, and not a sign and a number alone
+_FORMULA = re.compile(r"[^\W\d_]|\(")  # of a formula: letters or a call, which a signed number has not
 
 
 def show(state: TableSession, prepared: PreparedTable | None) -> None:
@@ -28,7 +28,7 @@ def show(state: TableSession, prepared: PreparedTable | None) -> None:
         st.markdown(owner_only_text.NOT_PRIVATE)
         try:
             with st.spinner("Counting cells"):
-                columns = _columns(state, prepared)
+                columns = _qualities(state, prepared)
         except Exception:  # the text of an error may hold a cell, and would go to the log
             st.caption(quality_text.UNCOUNTED)
             return
@@ -51,11 +51,11 @@ def _show_columns(columns: dict[str, ColumnQuality]) -> None:
     """
     counts = {name: (each.missing, each.unread, each.outside) for name, each in columns.items()}
     shares = {name: sum(counts[name]) / each.cells for name, each in columns.items()}
-    speaking = sorted((name for name, share in shares.items() if share), key=lambda name: -shares[name])
-    if not speaking:
+    with_counts = sorted((name for name, share in shares.items() if share), key=lambda name: -shares[name])
+    if not with_counts:
         st.markdown(quality_text.fine(len(columns)))
         return
-    shown = speaking[:_MOST_LISTED]
+    shown = with_counts[:_MOST_LISTED]
     lines = [
         (
             safe_cell(name),
@@ -65,10 +65,10 @@ def _show_columns(columns: dict[str, ColumnQuality]) -> None:
     ]
     frame = pd.DataFrame(lines, columns=["column", "missing", "not read", "outside"], dtype="str")
     st.dataframe(frame, hide_index=True, key="own quality")
-    st.caption(quality_text.listed(len(shown), len(speaking), len(columns)))
+    st.caption(quality_text.listed(len(shown), len(with_counts), len(columns)))
 
 
-def _columns(state: TableSession, prepared: PreparedTable | None) -> dict[str, ColumnQuality]:
+def _qualities(state: TableSession, prepared: PreparedTable | None) -> dict[str, ColumnQuality]:
     """Return each chosen column's quality, counted again only where its line has changed. Reads private rows.
 
     A table read in pieces has the counts that were made while it was read: none before, and no suggestions.
@@ -81,7 +81,7 @@ def _columns(state: TableSession, prepared: PreparedTable | None) -> dict[str, C
         return {name: state.quality[name][1] for name in state.chosen}
     if prepared is None:
         return {}
-    owner = prepared.owner
+    owner = prepared.owner  # counts no cells that could not be read
     return {
         column.name: ColumnQuality(owner.rows, missing, 0, outside)
         for column, missing, outside in zip(
@@ -98,7 +98,7 @@ def _map_words(state: TableSession, columns: dict[str, ColumnQuality]) -> None:
         st.markdown(quality_text.MAP)
         known = (dictionary.expected(state.lines[name]).categories for name, _ in words)
         options = dict.fromkeys([LEAVE, MISSING, *(category for each in known for category in each)])
-        column = st.column_config
+        column_of = st.column_config
         edited = st.data_editor(
             _to_frame(words),
             # What is typed is kept by position, so other words begin anew.
@@ -106,15 +106,15 @@ def _map_words(state: TableSession, columns: dict[str, ColumnQuality]) -> None:
             hide_index=True,
             disabled=["column", "cell", "count"],
             column_config={
-                "count": column.NumberColumn("count", format="localized"),
-                "take as": column.SelectboxColumn("take as", options=list(options), required=True),
+                "count": column_of.NumberColumn("count", format="localized"),
+                "take as": column_of.SelectboxColumn("take as", options=list(options), required=True),
             },
         )
         taken = list(edited["take as"])
         if st.button("Map these words", disabled=set(taken) <= {LEAVE}):
-            _take(state, words, taken)
+            _enter_words(state, words, taken)
     if state.unmapped:
-        st.button("Undo the last mapping", on_click=_undo, args=(state,))
+        st.button("Undo the last mapping", on_click=_undo_mapping, args=(state,))
         st.caption(quality_text.UNDO_BY_HAND)
 
 
@@ -125,11 +125,12 @@ def _can_be_mapped(entry: tuple[str, Suggestion]) -> bool:
     be the cell's. Signed numbers are harmless as they are.
     """
     word = entry[1].word
-    return safe_cell(word) == word or not _RUNS.search(word)
+    return safe_cell(word) == word or not _FORMULA.search(word)
 
 
 def _to_frame(words: list[tuple[str, Suggestion]]) -> pd.DataFrame:
     """Return the editor's table: column, word, how many cells hold it, and what it is taken as at first."""
+    # A suggestion without a proposal, None, is left as it is at first; a category has its own name.
     names = {None: LEAVE, AS_MISSING: MISSING}
     rows = [
         (safe_cell(name), each.word, each.times, names.get(each.take_as, each.take_as))
@@ -138,7 +139,7 @@ def _to_frame(words: list[tuple[str, Suggestion]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["column", "cell", "count", "take as"])
 
 
-def _take(state: TableSession, words: list[tuple[str, Suggestion]], taken: list[str]) -> None:
+def _enter_words(state: TableSession, words: list[tuple[str, Suggestion]], taken: list[str]) -> None:
     """Enter words in the lines of their columns, and keep these lines as they were for one undo.
 
     taken: for each word what the owner chose: LEAVE, MISSING or a category, of its own column.
@@ -156,7 +157,7 @@ def _take(state: TableSession, words: list[tuple[str, Suggestion]], taken: list[
     st.rerun()
 
 
-def _undo(state: TableSession) -> None:
+def _undo_mapping(state: TableSession) -> None:
     """Put back the lines as they were before words were last mapped."""
     state.lines |= state.unmapped
     state.unmapped = {}

@@ -28,12 +28,16 @@ def rows(prepared: PreparedTable) -> list[str]:
 
 
 def listed(shown: int, many: int, columns: int) -> str:
-    """Return how many columns are shown, of `many` with something to say of all, and what "outside" means."""
+    """Return how many columns are shown, how many have nothing to say, and what "outside" means.
+
+    shown: of the columns with cells that are missing or do not fit. many: how many such columns there are.
+    columns: how many count in all.
+    """
     first = f"The {shown:,} worst of {many:,} columns are listed. " if shown < many else ""
     rest = text.count(columns - many, "other column has", "other columns have")
-    silent = f"{rest} nothing to say. " if many < columns else ""
+    without_counts = f"{rest} nothing to say. " if many < columns else ""
     outside = "Outside: beyond the range, so taken as its nearest end, or none of the categories."
-    return f"{first}{silent}{outside}"
+    return f"{first}{without_counts}{outside}"
 
 
 def fine(columns: int) -> str:
@@ -42,5 +46,5 @@ def fine(columns: int) -> str:
 
 
 def not_a_category(column: str, take_as: str) -> str:
-    """Return that a word cannot be taken as what is no category of its column."""
+    """Return that a word of this column cannot be taken as `take_as`, which is none of its categories."""
     return f"'{take_as}' is no category of '{column}'"

@@ -18,7 +18,7 @@ import numpy as np
 
 from dppca_core.accounting import gaussian
 from dppca_core.bounds import stated_spectra
-from dppca_core.bounds.stated_spectra import Pattern, predicted
+from dppca_core.bounds.stated_spectra import Pattern, predicted_errors
 from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
@@ -45,9 +45,9 @@ from pages.shared.settings.catalogue import Settings
 
 TOO_MUCH = 1 / 3  # of a guess's error: beyond it a pattern is of little use
 FEW_RUNS = 3  # by which populations are compared, before the page is shown
-_FEWEST = 4  # features of a twin: k below s, and s at most d
-_DASHES = ("longdash", "dot", "dashdot")
-_FEW_NUMBERS = 10**6  # of rows, up to which a draw of them takes little time
+_FEWEST_FEATURES = 4  # of a twin, whose components k are below its carriers s, and these at most d
+_OTHERS_DASHES = ("longdash", "dot", "dashdot")
+_QUICK_NUMBERS = 10**6  # of n rows of d numbers, up to which a draw of the rows takes little time
 
 
 class Twin(NamedTuple):
@@ -78,7 +78,7 @@ class Twin(NamedTuple):
     @property
     def is_only_predicted(self) -> bool:
         """Return whether no run is drawn at all: one would take a d x d matrix."""
-        return self.in_closed_form and self.experiment.d > limits.MOST_IN_PIECES
+        return self.in_closed_form and self.experiment.d > limits.MOST_COLUMNS_IN_PIECES
 
     @property
     def rehearsed(self) -> list["Twin"]:
@@ -111,6 +111,7 @@ def patterns(d: int, k: int, settings: Settings, paid: Spectrum | None, centred:
     eigenvalues, std = (None, 0.0) if paid is None else (paid.eigenvalues, paid.std)
     listed = stated_spectra.patterns(d, k, centred, eigenvalues, std)
     if settings["own.ratio"] != NO_GUESS:
+        # k components need more than k features that carry them, of d at most.
         carriers = min(max(settings["own.s"], k + 1), d)
         listed.append(Pattern("your guess", (settings["own.ratio"],) * k, carriers, guessed=True))
     return listed
@@ -121,7 +122,8 @@ def twin_of(
 ) -> Twin | str:
     """Return the rehearsal of a release on one population, or why there is none.
 
-    Its settings are those of the release, and may lie between the options that the explorer's controls have.
+    The release's numbers become settings of the explorer, whose runs and figure the rehearsal uses. They may
+    lie between the options that the explorer's controls have.
 
     Args:
         request: What would be released, or why it would be refused.
@@ -133,9 +135,9 @@ def twin_of(
     if isinstance(request, str):
         return request
     n, d = sum(sizes), request.d
-    wanted = catalogue.changed(asdict(request.budget))
-    wanted |= {name: getattr(request, name) for name in ("d", "k", "iterations", "burn_in")}
-    wanted |= {
+    explorer_settings = catalogue.changed(asdict(request.budget))
+    explorer_settings |= {name: getattr(request, name) for name in ("d", "k", "iterations", "burn_in")}
+    explorer_settings |= {
         "view": "researcher" if settings["view"] == "researcher" else "analyst",
         "metric": error_unit(settings),
         "n": n,
@@ -144,11 +146,13 @@ def twin_of(
         "providers": len(sizes),
         # Sizes that differ by one at most are equal sizes.
         "largest_share": max(sizes) / n if max(sizes) > min(sizes) + 1 else 0.0,
+        # In the explorer's units, in which the largest eigenvalue of the bulk is BULK: the weakest spike.
         "spike": BULK * pattern.spikes[-1],
         "bulk": BULK,
     }
-    experiment, epsilon = to_experiment.from_settings(wanted)
-    # The row bound, in root mean square lengths of rows that spread evenly over the dictionary's ranges.
+    experiment, epsilon = to_experiment.from_settings(explorer_settings)
+    # The row bound, in root mean square lengths of rows that spread evenly over the dictionary's ranges. None
+    # where rows are too many to be drawn one by one: then none is shortened.
     clip = schema.bound / schema.default_bound if n * d <= MOST_DRAWN else None
     if clip is not None and request.scale_share:
         clip = mean_and_scales.relative_bound(request, sizes)
@@ -157,8 +161,8 @@ def twin_of(
     population = replace(experiment.population, spike=tuple(BULK * spike for spike in pattern.spikes))
     # Small tables have invented rows that follow the dictionary, others Gaussian ones.
     # Scaled rows have no ranges: every measurement has the same spread there.
-    by_rows = d <= MOST_FEATURES and n * d <= MOST_DRAWN and not request.scale_share
-    if by_rows:
+    follow_dictionary = d <= MOST_FEATURES and n * d <= MOST_DRAWN and not request.scale_share
+    if follow_dictionary:
         cells, centred = dictionary_cells(schema), request.mean_share > 0
         population = spiked_twin(cells, schema.bound, population, centred=centred, square=pattern.square)
     experiment = replace(
@@ -170,7 +174,7 @@ def twin_of(
         mean_share=request.mean_share,
         scale_share=request.scale_share,
     )
-    return Twin(experiment, epsilon, wanted, request, pattern)
+    return Twin(experiment, epsilon, explorer_settings, request, pattern)
 
 
 def rehearse(
@@ -182,13 +186,20 @@ def rehearse(
 ) -> Twin | str:
     """Return the rehearsal on the worst of the populations, with the others beside it, or why there is none.
 
-    The worst is the one with the largest error at the release's epsilon; the visitor's guess never is. The
-    parameters are those of `twin_of`; paid: the eigenvalues that were paid for.
+    The worst is the one with the largest error at the release's epsilon. The visitor's guess at a pattern is
+    never the worst, since it only adds a curve.
+
+    Args:
+        request: What would be released, or why it would be refused.
+        schema: The dictionary of the table.
+        sizes: Patients of each hospital.
+        settings: The page's, with the visitor's guess.
+        paid: Eigenvalues of the table that were paid for; None where none were.
     """
     if isinstance(request, str):
         return request
-    if request.d < _FEWEST:
-        return f"A twin needs at least {_FEWEST} measurements."
+    if request.d < _FEWEST_FEATURES:
+        return f"A twin needs at least {_FEWEST_FEATURES} measurements."
     centred = request.mean_share > 0
     # What was paid for are the eigenvalues of rows in public units, and not of correlations.
     paid = None if request.scale_share else paid
@@ -204,8 +215,9 @@ def rehearse(
 def payload(twin: Twin) -> dict[str, Any]:
     """Return the figure of the rehearsal: the explorer's, with the other populations as curves.
 
-    At each epsilon its sentence warns if the release is no better than a guess. Where a patient can have
-    several rows, sentences count rows, and odds are stated for a row and for a patient.
+    Its "words" have an entry for each of EPSILONS, whose sentence warns if the release is no better than a
+    guess there. Where a patient can have several rows, sentences count rows, and the attacker's odds are
+    stated for a row and for a patient.
     """
     drawn = explorer_summary.payload(twin.results, twin.epsilon, twin.settings)
     n, rows = twin.experiment.n, twin.request.rows_per_patient
@@ -229,11 +241,12 @@ def _with_others(twin: Twin, drawn: dict[str, Any]) -> dict[str, Any]:
         results = other.results
         # The middle of three quantiles is the median: one for each of EPSILONS, nan where nothing was run.
         middle = explorer.spreads(results, scale := Scale(results, other.settings), (method,))[0][:, 1]
-        seen = np.isfinite(middle)
-        name, dash = f"{other.pattern.title}, median", _DASHES[number % len(_DASHES)]
+        was_run = np.isfinite(middle)
+        name, dash = f"{other.pattern.title}, median", _OTHERS_DASHES[number % len(_OTHERS_DASHES)]
         colour = style.WITH if other.pattern.guessed else style.look(method).colour
-        x = [epsilon for epsilon, measured in zip(EPSILONS, seen, strict=True) if measured]
-        curves.append(line(2, name, colour, dash, x=x, y=scale.drawn(middle[seen]), opacity=0.7))
+        x = [epsilon for epsilon, drawn_here in zip(EPSILONS, was_run, strict=True) if drawn_here]
+        # Panel 2 of the explorer's figure has errors against epsilon.
+        curves.append(line(2, name, colour, dash, x=x, y=scale.drawn(middle[was_run]), opacity=0.7))
         legend.append((name, colour, dash, "line"))
     # The browser draws a figure anew when its version changes: count the other populations' runs as well.
     return drawn | {
@@ -246,17 +259,18 @@ def _with_others(twin: Twin, drawn: dict[str, Any]) -> dict[str, Any]:
 def shares(twin: Twin) -> Shares:
     """Return the rows of the plain view's figure: what a release recovers of each population's pattern, in %.
 
-    The worst comes first. A guess recovers k/d on average.
+    The worst comes first, and stands out. A guess recovers k/d on average. What is recovered without
+    protection is nan, which is not drawn.
     """
     experiment = twin.experiment
     colour = style.look(experiment.method).colour
-    each = tuple(
+    rows = tuple(
         ShareRow(
             f"Pattern {at.pattern.title}", trusts.spread(first_errors(at), experiment.k), colour, at is twin
         )
         for at in twin.rehearsed
     )
-    return Shares(each, math.nan, 100 * experiment.k / experiment.d)
+    return Shares(rows, unprotected=math.nan, guess=100 * experiment.k / experiment.d)
 
 
 def share_of_guess(twin: Twin) -> float:
@@ -278,9 +292,9 @@ def first_errors(twin: Twin) -> list[float]:
 
 
 def first_runs(twin: Twin) -> int:
-    """Return how many runs are made before the page is shown: few where they are quick, else one."""
+    """Return how many runs are made before the page is shown: `FEW_RUNS` where they are quick, else one."""
     experiment = twin.experiment
-    quick = experiment.d <= MOST_FEATURES and experiment.n * experiment.d <= _FEW_NUMBERS
+    quick = experiment.d <= MOST_FEATURES and experiment.n * experiment.d <= _QUICK_NUMBERS
     return min(FEW_RUNS if quick else 1, experiment.repeats)
 
 
@@ -291,25 +305,26 @@ def _guess(twin: Twin) -> float:
 
 def _predicted(twin: Twin) -> float:
     """Return the predicted error at the twin's epsilon."""
-    trust, budget, given = predicted_at(twin)
-    return predicted(trust, budget=budget, **given)[0][twin.request.method]
+    trust, budget, numbers = predicted_at(twin)
+    errors, _ = predicted_errors(trust, budget=budget, **numbers)  # by method; and that of a guess
+    return errors[twin.request.method]
 
 
 def predicted_at(twin: Twin) -> tuple[str, Budget, dict[str, Any]]:
-    """Return the arguments of `predicted` for a twin: the trust, the budget, and the other keywords.
+    """Return the arguments by which `predicted_errors` gives a twin's error: trust, budget, other keywords.
 
-    All k spikes count as the weakest.
+    The trust is whom hospitals trust by the release's method. All k spikes count as the weakest.
     """
     request, experiment = twin.request, twin.experiment
     # None: the method chooses how many features it keeps.
-    kept = None if request.s_hat == RELEASED or request.method in ROUNDS else int(request.kept)
-    given = {name: getattr(experiment, name) for name in ("n", "d", "k", "providers")}
-    given |= {"ratio": twin.pattern.spikes[-1], "carriers": twin.pattern.carriers, "s_hat": kept}
-    return METHODS[request.method].trust, experiment.budget(twin.epsilon), given
+    s_hat = None if request.s_hat == RELEASED or request.method in ROUNDS else int(request.kept)
+    numbers = {name: getattr(experiment, name) for name in ("n", "d", "k", "providers")}
+    numbers |= {"ratio": twin.pattern.spikes[-1], "carriers": twin.pattern.carriers, "s_hat": s_hat}
+    return METHODS[request.method].trust, experiment.budget(twin.epsilon), numbers
 
 
 def _measured(twin: Twin, epsilon: float) -> list[float]:
-    """Return the errors of all runs measured so far at this epsilon."""
+    """Return ||sin Theta|| after the last step of each run measured so far at this epsilon."""
     return [cell.sin[-1] for cell in twin.results.measured(twin.experiment.method, epsilon)]
 
 
@@ -330,22 +345,23 @@ def predicted_figure(twin: Twin) -> dict[str, Any]:
 def judge(request: Request | str, n: int, d: int, hospitals: int) -> tuple[str, bool]:
     """Return what methods can do for a wide table, in sentences, and whether none of them gives an answer.
 
-    It is judged by closed forms of public numbers, before anything is paid. Of a table that every method can
-    take nothing is said ("", False). request: the release, or why it is refused. n, d: patients and features.
+    It is judged by closed forms of public numbers, before anything is paid. The result is ("", False) for a
+    table that is narrow enough for every method. request: the release, or why it is refused. n, d: patients
+    and features. hospitals: how many there are.
     """
     if d <= discrete_gaussian.MOST_FEATURES:
         return "", False
     if isinstance(request, str):
         return twin_text.not_possible(request, d), True
     ways = _ways_out(n, d, request.k, request.budget, request.prior_share, hospitals)
-    return twin_text.judged(request, n, d, ways), ways[0] > TOO_MUCH
+    return twin_text.judged(request, n, d, ways), ways.error_share > TOO_MUCH
 
 
 @lru_cache(maxsize=64)
 def _ways_out(
     n: int, d: int, k: int, budget: Budget, prior_share: float, hospitals: int
 ) -> twin_text.WaysOut:
-    """Return the best method's error as a share of a guess's; patients, epsilon and features that would do.
+    """Return the best method's predicted error, and the patients, epsilon and features that would do.
 
     The best method errs least on the worst of the stated spectra. Its error would do if it were a third of a
     guess's. Each of the three is varied alone: patients are doubled up to 20 times, epsilon is one of the
@@ -356,30 +372,32 @@ def _ways_out(
 
     def share(n: int, d: int, epsilon: float) -> float:
         """Return the best method's error with these numbers, as a share of a guess's."""
-        trust, asked = "central" if hospitals == 1 else "secure aggregation", replace(budget, epsilon=epsilon)
-        asked = gaussian.remaining(asked, prior_share) if prior_share else asked
+        trust = "central" if hospitals == 1 else "secure aggregation"
+        method_budget = replace(budget, epsilon=epsilon)
+        method_budget = gaussian.remaining(method_budget, prior_share) if prior_share else method_budget
         errors = stated_spectra.errors_on(
-            stated_spectra.patterns(d, k), trust, n=n, d=d, k=k, budget=asked, providers=hospitals
+            stated_spectra.patterns(d, k), trust, n=n, d=d, k=k, budget=method_budget, providers=hospitals
         )
-        names = [name for name in errors if name in OFFERED and most_features(name) >= d]
-        return min(max(errors[name]) for name in names) / subspace_metrics.random_guess(d, k)
+        possible = [name for name in errors if name in OFFERED and most_features(name) >= d]
+        # Of each method the error on the worst of the spectra; of methods the best.
+        return min(max(errors[name]) for name in possible) / subspace_metrics.random_guess(d, k)
 
     now = share(n, d, budget.epsilon)
     if now <= TOO_MUCH:
-        return now, None, None, None
+        return twin_text.WaysOut(now)
     patients = (n * 2**power for power in range(1, 21))
     larger = (epsilon for epsilon in EPSILONS if epsilon > budget.epsilon)
     fewer = (d >> power for power in range(1, d.bit_length()) if d >> power >= 2 * (k + 1))
-    return (
+    return twin_text.WaysOut(
         now,
-        next((m for m in patients if share(m, d, budget.epsilon) <= TOO_MUCH), None),
-        next((epsilon for epsilon in larger if share(n, d, epsilon) <= TOO_MUCH), None),
-        next((some for some in fewer if share(n, some, budget.epsilon) <= TOO_MUCH), None),
+        patients=next((m for m in patients if share(m, d, budget.epsilon) <= TOO_MUCH), None),
+        epsilon=next((epsilon for epsilon in larger if share(n, d, epsilon) <= TOO_MUCH), None),
+        features=next((m for m in fewer if share(n, m, budget.epsilon) <= TOO_MUCH), None),
     )
 
 
 def hopeless(twin: Twin, epsilon: float) -> bool:
-    """Return whether runs at this epsilon err nearly as much as a guess, by their median; False without."""
+    """Return whether the median run at this epsilon errs nearly as much as a guess; False without runs."""
     errors = _measured(twin, epsilon)
     return bool(errors) and float(np.median(errors)) > page_text.HARDLY_BETTER * _guess(twin)
 
@@ -397,17 +415,18 @@ def stop_sign(twin: Twin, rehearse_at: Callable[[float], Twin | str]) -> StopSig
         return None
     sign = StopSign(share, n, budget.epsilon, twin.request.rows_per_patient)
     larger = [epsilon for epsilon in EPSILONS if epsilon > twin.epsilon]
-    index = bisect_left(larger, True, key=lambda epsilon: _does(rehearse_at(epsilon)))
-    if index == len(larger):
+    # Errors fall as epsilon grows, so that False comes before True.
+    index = bisect_left(larger, True, key=lambda epsilon: _is_good_enough(rehearse_at(epsilon)))
+    if index == len(larger):  # not even the largest epsilon would do
         return sign
-    z, needed = (
+    z, z_needed = (
         gaussian.noise_multiplier(twin.experiment.budget(epsilon))
         for epsilon in (twin.epsilon, larger[index])
     )
-    return sign._replace(needed=larger[index], patients=math.ceil(n * z / needed))
+    return sign._replace(needed=larger[index], patients=math.ceil(n * z / z_needed))
 
 
-def _does(twin: Twin | str) -> bool:
+def _is_good_enough(twin: Twin | str) -> bool:
     """Return whether the rehearsed error is measured, and at most a third of a guess's."""
     return isinstance(twin, Twin) and 0 < share_of_guess(twin) <= TOO_MUCH
 

@@ -14,7 +14,7 @@ from dppca_core.release.discrete_gaussian import Progress, StoppedError
 # How a job ends: done; stopped by the visitor, or since they left; refused with a sentence (ValueError);
 # unwritten, where the disk refused (OSError); failed otherwise.
 State = Literal["pending", "running", "done", "stopped", "refused", "unwritten", "failed"]
-_numbers = itertools.count(1)
+_job_numbers = itertools.count(1)
 
 
 class ReleaseJob:
@@ -39,7 +39,7 @@ class ReleaseJob:
         on_result: Callable[["ReleaseJob"], None] = lambda job: None,
         on_confirm: Callable[[], object] = lambda: None,
     ) -> None:
-        self.number = next(_numbers)
+        self.number = next(_job_numbers)
         self.what = what
         self.state: State = "pending"
         self.result: Any = None
@@ -49,7 +49,7 @@ class ReleaseJob:
         self.token = ""  # of the browser tab that it belongs to
         self.copied, self.copied_for = False, ""  # whether a copy is kept, and for which token it was tried
         self._make: Callable[[Progress], Any] | None = make
-        self._present = [present]
+        self._present = [present]  # a check for each session of the visitor
         self._on_download, self._on_result, self._on_confirm = on_download, on_result, on_confirm
         self._lock = threading.Lock()
         self._stop = threading.Event()
@@ -101,7 +101,7 @@ class ReleaseJob:
         self._on_download(self)
 
     def follow(self, present: Callable[[], bool]) -> None:
-        """Go on also while this check holds: after a reload the visitor has another session."""
+        """Let the job go on also while `present` holds: after a reload the visitor has another session."""
         self._present.append(present)
 
     def wait(self, seconds: float) -> None:
@@ -112,8 +112,8 @@ class ReleaseJob:
         """Note the share done. Return whether to go on: the job was not stopped, and a visitor is there."""
         self.share = share
         # Ask each one, without `any`: a check notes when it first finds its visitor away.
-        here = [present() for present in self._present]
-        return not self._stop.is_set() and any(here)
+        are_present = [present() for present in self._present]
+        return not self._stop.is_set() and any(are_present)
 
     def _run(self) -> None:
         """Make the result in the job's thread, and set how it ended."""

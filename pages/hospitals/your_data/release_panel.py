@@ -66,16 +66,19 @@ def requested(
     # Before the limit is set, neighbours are what the limit's form begins with.
     limit = account.limit if account is not None else None
     neighbours = limit.neighbours if limit is not None else CHOICES["neighbours"].default
-    k, method, chosen = min(settings["own.k"], d - 1), settings["own.method"], settings["own.s_hat"]
+    k, method, s_hat = min(settings["own.k"], d - 1), settings["own.method"], settings["own.s_hat"]
     try:
         budget = Budget(settings["own.epsilon"], settings["own.delta"], neighbours)
-        table = planned_table.sized(prepared, settings)
+        table = planned_table.public_sizes(prepared, settings)
         mean_share, scale_share = table.shares(budget, n)
         if method == RECOMMENDED:
-            method, chosen = _recommended(n, d, k, table.remaining(budget, n), table.providers), RELEASED
-        # "released" lets methods of two stages choose how many features they keep; all others keep all.
+            # Predictions are for what mean and scales leave of the budget.
+            method, s_hat = _recommended(n, d, k, table.remaining(budget, n), table.providers), RELEASED
         most = discrete_gaussian.MOST_FEATURES if method in STAGES else d
-        s_hat = (chosen if method in STAGES else d) if chosen == RELEASED else min(max(chosen, k), d, most)
+        if s_hat != RELEASED:
+            s_hat = min(max(s_hat, k), d, most)
+        elif method not in STAGES:  # only two stages can choose how many features they keep
+            s_hat = d
         return Request(
             method,
             d,
@@ -97,22 +100,24 @@ def requested(
 def _recommended(n: int, d: int, k: int, budget: Budget, hospitals: int) -> str:
     """Return the method with the least predicted error on the worst of three spectra, of those that d allows.
 
-    budget: what mean and scales leave of it.
+    n, d, k: patients, features and components. budget: what mean and scales leave of it.
     """
     trust = "central" if hospitals == 1 else "secure aggregation"
     possible = (name for name in PREDICTED_AS if METHODS[name].trust == trust and most_features(name) >= d)
+    # Errors are predicted for methods of a plan, some of which are released by a method of another name.
     released_as = {PREDICTED_AS[name]: name for name in possible}
     setting = {"n": n, "d": d, "k": k, "budget": budget, "providers": hospitals}
     return released_as[stated_spectra.recommend_blindly(trust, **setting, among=list(released_as))]
 
 
 def adjustments(request: Request, settings: Settings) -> list[str]:
-    """Return a sentence for each number of the method that the request has otherwise than it is set."""
-    shown = _METHOD_SETTINGS[settings["own.method"]]
-    used = {key: getattr(request, key.removeprefix("own.")) for key in shown}
+    """Return a sentence for each number of the method that differs between the request and the settings."""
+    keys = _METHOD_SETTINGS[settings["own.method"]]
+    values = {key: getattr(request, key.removeprefix("own.")) for key in keys}
+    # "released" is no number: it lets the method choose one.
     return [
         page_text.adjusted(key, settings, value)
-        for key, value in used.items()
+        for key, value in values.items()
         if value != settings[key] and settings[key] != RELEASED
     ]
 
@@ -121,10 +126,10 @@ def choose_settings(prepared: PreparedTable, request: Request | str, layout: Pag
     """Render the controls of epsilon and k; as details those of the method, and sentences on what it does."""
     left, right = st.columns(2)
     with left:
-        widgets.choose("own.epsilon")
+        widgets.show_control("own.epsilon")
         in_context.published(layout.plain)
     with right:
-        widgets.choose("own.k")
+        widgets.show_control("own.k")
     with layout.details():
         _choose_details(layout.settings, prepared, request)
 
@@ -141,7 +146,7 @@ def _choose_details(settings: Settings, prepared: PreparedTable, request: Reques
     for begin in range(0, len(keys), 3):
         for column, key in zip(st.columns(3), keys[begin : begin + 3], strict=False):
             with column:
-                widgets.choose(key)
+                widgets.show_control(key)
     if isinstance(request, str):
         return
     method = request.method
@@ -164,8 +169,8 @@ def show(
 ) -> None:
     """Render the promise, the price, the button, the question and the progress of a release.
 
-    request: as `requested` returns it; a reason is shown alone. stopped: whether the rehearsal warns that the
-    answer would be noise, which the button then says too.
+    account: what the release is paid from. request: as `requested` returns it; a reason is shown alone.
+    stopped: whether the rehearsal warns that the answer would be noise, which the button then says too.
     """
     if isinstance(request, str):
         layout.details().error(page_text.refusal(text.symbols(request)))
@@ -182,21 +187,25 @@ def show(
         st.caption(page_text.elsewhere(request))
     what = f"A release by {METHODS[request.method].title}"
     try:
-        how = how_chosen.statement(*session.current().how_chosen)
+        how_were_chosen = how_chosen.statement(*session.current().how_chosen)
     except ValueError as reason:
         st.error(page_text.refusal(str(reason)))
         return
-    order = Order("release", request, account, prepared.identity, prepared.raw.name, how)
+    order = Order("release", request, account, prepared.identity, prepared.raw.name, how_were_chosen)
     word = layout.words.COMPONENT
     components = text.count(request.k, word, f"{word}s")
     question = f"**Release {components} of {prepared.n:,} {page_text.noun(rows)}?**"
     end = "The noise is drawn once, and anybody may see the result."
     label = "Release anyway …" if stopped else "Release …"
-    confirmation.show(order, label, what, question, _make, end, layout.words.price)
+    confirmation.show(order, label, what, question, _make_release, end=end, form=layout.words.price)
 
 
-def _make(order: Order, _: PreparedTable, **given: Any) -> Released:
-    """Make the release of an order; given: as `confirmation.given` returns, and perhaps `resumed`."""
+def _make_release(order: Order, _: PreparedTable, **given: Any) -> Released:
+    """Make the release of an order, whose table's rows are among the keywords `given`.
+
+    given: as `confirmation.release_keywords` returns, and `resumed`, the paid entry, where a release is gone
+    on with.
+    """
     return private_release.make(order.request, chosen=order.chosen, **given)
 
 
@@ -215,13 +224,13 @@ def show_kept(prepared: PreparedTable, ledger: Ledger, account: Account, layout:
     if sign_in.required():
         absent = [entry for entry in absent if not entry.is_anothers]
     for entry in absent:
-        drawn = ledger.drawn(entry.id)
+        drawn = ledger.drawn(entry.id)  # the steps drawn so far; None where nothing is kept
         try:
             request = None if drawn is None else _request_kept(drawn, prepared)
         except (ValueError, OSError) as reason:
             st.error(ledger_text.kept_unreadable(entry, reason))
             continue
-        if drawn is None:
+        if drawn is None:  # another owner's release is not listed as lost to this one
             lost += [] if entry.is_anothers else [entry]
         elif request is None:
             st.warning(ledger_text.kept_of_another(entry))
@@ -229,7 +238,7 @@ def show_kept(prepared: PreparedTable, ledger: Ledger, account: Account, layout:
             left, right = st.columns([4, 2], vertical_alignment="center")
             left.warning(ledger_text.kept(entry))
             is_picture = isinstance(request, ScoreRequest)
-            kind, make = ("scores", score_panel.make) if is_picture else ("release", _make)
+            kind, make = ("scores", score_panel.make) if is_picture else ("release", _make_release)
             order = Order(kind, request, account, prepared.identity, prepared.raw.name)
             go_on = partial(confirmation.go_on, order, partial(make, resumed=ledger.entry(entry.id)))
             right.button("Go on with it", key=f"own resume {entry.id}", on_click=go_on, width="stretch")
@@ -250,8 +259,8 @@ def _request_kept(drawn: Drawn, prepared: PreparedTable) -> Request | ScoreReque
         request = Request.from_plain(asked["request"])
     except KeyError:
         raise ValueError("what was asked cannot be read: restore it first") from None
-    same = private_release.as_asked(request, prepared.sizes, prepared.schema.features, prepared.public)
-    return request if same == asked else None
+    asked_now = private_release.as_asked(request, prepared.sizes, prepared.schema.features, prepared.public)
+    return request if asked_now == asked else None
 
 
 def show_releases(layout: PageLayout) -> ReleaseJob | None:
@@ -262,9 +271,9 @@ def show_releases(layout: PageLayout) -> ReleaseJob | None:
         return None
     label, title = "Released in this session", "{name} at {at} UTC"
     release = bundle_panel.choose_job(finished, label, "own result", title)
-    # The table that it is of is here: say what it costs by the owner's present answer.
-    here = state.raw is not None and state.raw.key == release.what.table.key
-    if here and state.rows_per_patient is not None:
+    # Its table is the present one: say what it costs by the owner's present answer.
+    is_of_this_table = state.raw is not None and state.raw.key == release.what.table.key
+    if is_of_this_table and state.rows_per_patient is not None:
         restated = page_text.restated(release.result, state.rows_per_patient, layout.words.restated)
         if restated:
             st.warning(restated)

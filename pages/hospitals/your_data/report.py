@@ -76,11 +76,13 @@ def public_record(
     """Return the record of the release that is shown or, without one, of the table as it is prepared.
 
     A release of another table or dictionary than the present one has no account and no twin here. None if
-    there is neither table nor release.
+    there is neither table nor release. release: the job of the release that is shown on the page. request,
+    twin: what a press of Release would make now, and its rehearsal. rows: as in `PublicRecord`.
     """
     if release is None:
         if prepared is None:
             return None
+        # From its second field on, an identity has the first four fields of the record.
         return PublicRecord(*prepared.identity[1:], account, None, request, rows, twin)
     request, table = release.what.request, release.what.table
     if prepared is None or prepared.identity[:2] != table[:2]:  # key and dictionary
@@ -105,7 +107,7 @@ def build(record: PublicRecord, settings: Settings) -> Report:
         figures=_figures(record, plain),
         tables=[_public_table(record.schema)] if plain else _tables(record),
         texts=texts,
-        guarantee=_promised(record, plain),
+        guarantee=_guarantee(record, plain),
         limits=_plain_limits(record) if plain else _limits(record),
         sources=_sources(record, settings["view"]),
         # The link restores the settings, with what only the owner may see switched off, and holds no table.
@@ -114,25 +116,25 @@ def build(record: PublicRecord, settings: Settings) -> Report:
     )
 
 
-def _promised(record: PublicRecord, plain: bool) -> str:
+def _guarantee(record: PublicRecord, plain: bool) -> str:
     """Return what the release promises each patient, and what all releases of the table cost together."""
     released, account, words = record.released, record.account, plain_text if plain else analyst_text
-    promised = ["Nothing was released, so nothing is promised yet."]
+    sentences = ["Nothing was released, so nothing is promised yet."]
     if released is not None:
-        promised = [page_text.promise(released), page_text.hardening(released.document["method"])]
+        sentences = [page_text.promise(released), page_text.hardening(released.document["method"])]
         if plain:
             document = released.document
             budget, cost = document["parameters"]["budget"], document["epsilon for a patient"]
-            promised = [plain_text.promise(cost, budget["delta"], budget["neighbours"], sum(record.sizes))]
-        promised.append(page_text.restated(released, record.rows, words.restated))
+            sentences = [plain_text.promise(cost, budget["delta"], budget["neighbours"], sum(record.sizes))]
+        sentences.append(page_text.restated(released, record.rows, words.restated))
     if account is not None and account.limit is not None:
         left = words.left(ledger_text.spending(account))
-        promised.append(f"{left}." if plain else f"All releases of this table together: {left}.")
-        promised.append("" if plain else page_text.patient_total(account, record.rows))
-    return text.unmarked(" ".join(filter(None, promised)))
+        sentences.append(f"{left}." if plain else f"All releases of this table together: {left}.")
+        sentences.append("" if plain else page_text.patient_total(account, record.rows))
+    return text.unmarked(" ".join(filter(None, sentences)))
 
 
-def _stated(record: PublicRecord, rows: int) -> str:
+def _rows_of_one_patient(record: PublicRecord, rows: int) -> str:
     """Return how many rows of one patient there are at most, or how they count where patients are named."""
     averaged = not isinstance(record.request, str) and record.request.averaged
     if averaged and record.most_kept is not None:
@@ -141,12 +143,12 @@ def _stated(record: PublicRecord, rows: int) -> str:
 
 
 def _hospitals(record: PublicRecord, where: str) -> str:
-    """Return `where` patients are, or that they were assigned to invented hospitals, if they were."""
+    """Return `where`, a phrase on hospitals, or for invented ones that patients were assigned to them."""
     invented = f"assigned at random to {len(record.sizes):,} hospitals that do not exist"
     return invented if is_at_random(record.assignment) else where
 
 
-def _whole(record: PublicRecord) -> str:
+def _size_in_words(record: PublicRecord) -> str:
     """Return how many patients a release is or would be of, and in how many hospitals they are."""
     where = _hospitals(record, f"in {upload_text.where_patients_are(len(record.sizes))}")
     return f"{sum(record.sizes):,} {page_text.noun(record.stated_rows)} {where}"
@@ -156,13 +158,13 @@ def _sentence(record: PublicRecord, plain: bool) -> str:
     """Return the report's first sentence: what was released, or that nothing was."""
     released = record.released
     if released is None:
-        nothing = f"Nothing of {_whole(record)} was released: this is a rehearsal."
+        nothing = f"Nothing of {_size_in_words(record)} was released: this is a rehearsal."
         return plain_text.NO_RELEASE if plain else nothing
     k = released.basis.shape[1]
     if plain:
-        return text.unmarked(plain_text.released(k, _whole(record)))
+        return text.unmarked(plain_text.released(k, _size_in_words(record)))
     cost = page_text.epsilon(released.document["parameters"]["budget"]["epsilon"])
-    return f"Released with {cost}: {text.count(k, 'component', 'components')} of {_whole(record)}."
+    return f"Released with {cost}: {text.count(k, 'component', 'components')} of {_size_in_words(record)}."
 
 
 def _plain_settings(record: PublicRecord) -> list[tuple[str, str]]:
@@ -191,7 +193,7 @@ def _settings(record: PublicRecord, settings: Settings) -> list[tuple[str, str]]
     noun = page_text.noun(rows).capitalize()
     entries = [
         (noun, f"{sum(sizes):,}"),
-        ("Rows of one patient", _stated(record, rows)),
+        ("Rows of one patient", _rows_of_one_patient(record, rows)),
         ("Hospitals", _hospitals(record, f"{len(sizes):,}" if len(sizes) > 1 else "all in one place")),
         (f"{noun} of each", upload_text.spread(sizes)),
         ("Features d", f"{record.schema.d:,}"),
@@ -199,28 +201,29 @@ def _settings(record: PublicRecord, settings: Settings) -> list[tuple[str, str]]
     ]
     if isinstance(request, str):
         return entries
-    used = {"own.delta": request.budget.delta, "neighbours": request.budget.neighbours, "own.k": request.k}
-    used |= {f"own.{key}": value for key, value in request.method_options.items()}
-    used["own.centre"] = "paid" if request.mean_share else "public"
-    used["own.scale"] = "paid" if request.scale_share else "public"
+    # The request's numbers, which can differ from what the controls show by now.
+    as_used = {"own.delta": request.budget.delta, "neighbours": request.budget.neighbours, "own.k": request.k}
+    as_used |= {f"own.{key}": value for key, value in request.method_options.items()}
+    as_used["own.centre"] = "paid" if request.mean_share else "public"
+    as_used["own.scale"] = "paid" if request.scale_share else "public"
     if isinstance(record.twin, Twin):
-        guessed = [twin.pattern for twin in record.twin.others if twin.pattern.guessed]
-        used |= {"own.ratio": settings["own.ratio"], "own.s": guessed[0].carriers} if guessed else {}
+        guesses = [twin.pattern for twin in record.twin.others if twin.pattern.guessed]
+        as_used |= {"own.ratio": settings["own.ratio"], "own.s": guesses[0].carriers} if guesses else {}
         entries.append(("Pattern of the twin", record.twin.pattern.title))
     entries += [
         ("Method", METHODS[request.method].title),
         ("Privacy loss ε for a row", text.number(request.budget.epsilon)),
         ("Privacy loss ε for a patient", f"{request.patient_epsilon:.4g}"),
     ]
-    return entries + phrases.settings_in_words(settings | used, used)
+    return entries + phrases.settings_in_words(settings | as_used, as_used)
 
 
 def _figures(record: PublicRecord, plain: bool) -> list[ReportFigure]:
     """Return the figures of the loadings and of the rehearsal, as far as there are any."""
     figures, words, released = [], plain_text if plain else analyst_text, record.released
     if released is not None:
-        features, named = record.schema.features, (words.COMPONENT, words.LOADING)
-        drawn = charts.loadings(features, released.basis, released.loading_std, *named)
+        features, nouns = record.schema.features, {"component": words.COMPONENT, "loading": words.LOADING}
+        drawn = charts.loadings(features, released.basis, released.loading_std, **nouns)
         title = "Loadings of the released components"
         says = f"{charts.describe_loadings(drawn, words.COMPONENT)} {page_text.told_from_zero(released)}"
         if plain:
@@ -231,7 +234,7 @@ def _figures(record: PublicRecord, plain: bool) -> list[ReportFigure]:
         return figures
     if plain:
         shares = rehearsal.shares(record.twin)
-        recovered = plain_text.rehearsed(shares.rows[0].share, shares.guess)
+        recovered = plain_text.rehearsed(shares.rows[0].share, shares.guess)  # the worst comes first
         says = text.unmarked(f"{recovered} {plain_text.WORST}")
         about = f"{says} {share_rows.description(shares)}"
         figures.append(ReportFigure(share_rows.figure(shares), plain_text.REHEARSED, about))
@@ -241,7 +244,7 @@ def _figures(record: PublicRecord, plain: bool) -> list[ReportFigure]:
         figures.append(ReportFigure(drawn, "Predicted errors of a table of the same size", says))
     else:
         drawn = rehearsal.payload(record.twin)
-        sentence = drawn["words"][drawn["active"]]["sentence"]
+        sentence = drawn["words"][drawn["active"]]["sentence"]  # that of the release's epsilon
         note = f"These {page_text.noun(record.stated_rows)} are invented: none of the table has a part in it."
         figures.append(ReportFigure(drawn, "The rehearsal", f"{sentence} {note}"))
     return figures
@@ -253,9 +256,9 @@ def _tables(record: PublicRecord) -> list[ReportTable]:
     if record.released is not None:
         frame = bundle.loadings(record.released.document)
         listed = frame.iloc[charts.strongest(record.released.basis)]
-        many = "All" if len(listed) == len(frame) else f"The {len(listed):,} strongest"
+        which = "All" if len(listed) == len(frame) else f"The {len(listed):,} strongest"
         listed = listed.map(lambda cell: cell if isinstance(cell, str) else f"{cell:.4f}")
-        tables.append(phrases.table(f"{many} released loadings", listed))
+        tables.append(phrases.table(f"{which} released loadings", listed))
     tables.append(_public_table(record.schema))
     if record.account is not None and record.account.entries:
         frame = ledger_panel.releases(record.account)
@@ -264,20 +267,20 @@ def _tables(record: PublicRecord) -> list[ReportTable]:
 
 
 def _public_table(schema: Schema) -> ReportTable:
-    """Return what counts as public of each measurement."""
-    first = schema.columns[: charts.MOST_LISTED]
-    rest = len(schema.columns) - len(first)
+    """Return what counts as public of each measurement: of a wide table the first, and how many follow."""
+    listed = schema.columns[: charts.MOST_LISTED]
+    rest = len(schema.columns) - len(listed)
     more = f" {rest:,} more stand in the data dictionary." if rest else ""
     return ReportTable(
         "What counts as public",
         ("measurement", "range or categories", "if missing"),
-        [_public(column) for column in first],
+        [_public_line(column) for column in listed],
         "Taken as known before anybody looked at a patient: ranges read off the patients are not public."
         + more,
     )
 
 
-def _public(column: Column) -> tuple[str, str, str]:
+def _public_line(column: Column) -> tuple[str, str, str]:
     """Return a column's line in the table of what is public: name, range or categories, if missing."""
     values = ", ".join(column.categories)
     if column.kind == "number":
@@ -285,6 +288,7 @@ def _public(column: Column) -> tuple[str, str, str]:
     if column.usual is not None:
         values += f", usually {column.usual:g}" if column.kind == "number" else f", usually {column.usual}"
     missing = "row left out" if column.fill is None else f"{column.fill} filled in"
+    # A blank filling is that of a category: the cell counts as none of its answers.
     return column.name, values, "counts as none of them" if column.fill == "" else missing
 
 
@@ -340,7 +344,7 @@ def _plain_limits(record: PublicRecord) -> list[str]:
 def _sources(record: PublicRecord, view: str) -> list[str]:
     """Return where methods, noise and numbers come from; for researchers also the formulas."""
     released = record.released
-    made = html_report.made(None if released is not None else 0)
+    made = html_report.made(None if released is not None else 0)  # a rehearsal has seed 0, a release none
     if view == "plain":
         lines = [] if isinstance(record.request, str) else [METHODS[record.request.method].reference]
         return [*(f"Method: {line}." for line in lines), *sources.PAPERS, made]

@@ -88,11 +88,12 @@ def _show_offer(
     """Render the picture's controls, the twin's picture and, after a release of this table, the price."""
     settings = widgets.settings()
     rows = session.current().rows_per_patient or 1
-    here = release is not None and release.what.table == prepared.identity
-    if (release.result.basis.shape[1] if here else twin.request.k if twin else 2) < 2:
+    is_released = release is not None and release.what.table == prepared.identity
+    # The number of components of this table's release or, before one, of the rehearsed release.
+    if (release.result.basis.shape[1] if is_released else twin.request.k if twin else 2) < 2:
         st.caption(score_text.ONE_COMPONENT)
         return
-    widgets.choose_beside("own.scores_slice", "own.scores_cells")
+    widgets.show_control_row("own.scores_slice", "own.scores_cells")
     group = _choose_group(prepared)
     if isinstance(group, str):
         st.error(page_text.refusal(group))
@@ -100,38 +101,38 @@ def _show_offer(
     neighbours = CHOICES["neighbours"].default if account.limit is None else account.limit.neighbours
     budget = Budget(settings["own.scores_slice"], settings["own.delta"], neighbours)
     groups = 1 if group is None else len(group.names)
-    # Before a release the noise is that of the method which is rehearsed.
-    asked = release.what.request if here else twin.request if twin else None
+    # Where hospitals trust nobody each adds its own noise, by the method of the release or of the rehearsal.
+    asked = release.what.request if is_released else twin.request if twin else None
     noises = noisy_sums(asked.method, len(prepared.sizes)) if isinstance(asked, Request) else 1
-    std, count = score_histogram.noise_std(budget, noises), settings["own.scores_cells"]
-    count = score_histogram.cells(prepared.n, std, groups) if count == BY_RULE else count
-    st.caption(score_text.grid(count, std, rows, groups))
-    stopped = twin is not None and _show_twin(twin, prepared.n / groups, groups, count, std)
-    if not here or account.limit is None:
+    std, cells_along = score_histogram.noise_std(budget, noises), settings["own.scores_cells"]
+    cells_along = score_histogram.cells(prepared.n, std, groups) if cells_along == BY_RULE else cells_along
+    st.caption(score_text.grid(cells_along, std, rows, groups))
+    stopped = twin is not None and _show_twin(twin, prepared.n / groups, groups, cells_along, std)
+    if not is_released or account.limit is None:
         st.caption(score_text.AFTER)
         return
     document = score_histogram.of_release(release.result.document)
     request = ScoreRequest(
-        document, score_histogram.grid(document, count), budget, rows, prepared.averaged, group
+        document, score_histogram.grid(document, cells_along), budget, rows, prepared.averaged, group
     )
     order = Order("scores", request, account, prepared.identity, prepared.raw.name)
-    question, end = score_text.question(request, prepared.n), score_text.END
+    question = score_text.question(request, prepared.n)
     label = "Release this picture anyway …" if stopped else "Release this picture …"
-    confirmation.show(order, label, "This picture", question, make, end)
+    confirmation.show(order, label, "This picture", question, make, end=score_text.END)
 
 
 def _choose_group(prepared: PreparedTable) -> Group | str | None:
     """Let a column be chosen by whose categories the picture is split. Return it, or None for no split.
 
-    Returned is a reason, as a text, where the typed categories of a column outside of the dictionary are not
-    possible.
+    The categories of a column that is not in the dictionary are typed. Where these are not possible, the
+    reason is returned as a text.
     """
     if not isinstance(prepared.held, Rows):
         st.caption(score_text.IN_PIECES)
         return None
     state = session.current()
     known = {column.name: column.categories for column in prepared.schema.columns}
-    # A column that the dictionary has as a number is no group.
+    # A column that the dictionary has as a number has no categories, and is no group.
     free = [
         name for name in prepared.raw.columns if known.get(name, "typed") and name != state.patient_column
     ]
@@ -180,7 +181,7 @@ def _show_twin(twin: Twin, n: float, groups: int, count: int, std: float) -> boo
     for column, (name, counts, noise) in zip(st.columns(2), drawings, strict=True):
         with column:
             st.markdown(f"**The twin, {name}**")
-            _draw(counts, rehearsed.edges, noise, peak, f"own twin scores {name}", code)
+            _show_map(counts, rehearsed.edges, noise, peak, f"own twin scores {name}", code)
     st.caption(score_text.twin(rehearsed.distance, groups))
     too_much = rehearsed.distance > score_rehearsal.TOO_MUCH
     if too_much:
@@ -188,7 +189,7 @@ def _show_twin(twin: Twin, n: float, groups: int, count: int, std: float) -> boo
     return too_much
 
 
-def _draw(
+def _show_map(
     counts: Array,
     edges: Sequence[Sequence[float]],
     std: float,
@@ -202,7 +203,7 @@ def _draw(
 
 
 def make(order: Order, prepared: PreparedTable, **given: Any) -> ScoreHistogram:
-    """Make the paid picture of a table; given: as `confirmation.given` returns."""
+    """Make the paid picture of a table; given: as `confirmation.release_keywords` returns."""
     group = order.request.group
     codes = None if group is None else _codes(prepared, group)
     return score_histogram.make(order.request, groups=codes, present=prepared.present, **given)
@@ -224,8 +225,8 @@ def _codes(prepared: PreparedTable, group: Group) -> list[Indices]:
     column = replace(column, fill=column.fill or "")
     raw = prepared.raw
     # Encoding takes a centre off each category's indicator: put it back, and the chosen one is 1.
-    shown = tables.encode(Schema((column,)), raw.table, raw.decimal_comma).rows + np.array(column.centres)
-    codes = np.where(shown.any(axis=1), shown.argmax(axis=1), len(group.categories))[held.kept]
+    answers = tables.encode(Schema((column,)), raw.table, raw.decimal_comma).rows + np.array(column.centres)
+    codes = np.where(answers.any(axis=1), answers.argmax(axis=1), len(group.categories))[held.kept]
     return [codes[members] for members in held.groups]
 
 
@@ -258,7 +259,7 @@ def _show_picture(pictures: list[ReleaseJob], release: ReleaseJob | None) -> Non
         with columns[i % 2]:
             if request.group is not None:
                 st.markdown(f"{page_text.literal(request.group.column)}: **{page_text.literal(name)}**")
-            _draw(counts, request.edges, result.std, peak, f"own scores {i}", lambda: figure_code.SCORES)
+            _show_map(counts, request.edges, result.std, peak, f"own scores {i}", lambda: figure_code.SCORES)
     st.caption(f"{score_text.legend(request.rows_per_patient)} {score_text.cost(document)}")
     if not job.downloaded:
         st.markdown(bundle_panel.unsaved(job))
@@ -276,7 +277,7 @@ def cells(document: Mapping[str, Any]) -> pd.DataFrame:
     """Return the cells of a released picture as a table, a line each: group, limits, noisy count, std."""
     counts = np.array(document["counts"])
     first, second = (np.array(ends) for ends in document["edges"])
-    group, i, j = (places.ravel() for places in np.indices(counts.shape))
+    group, i, j = (index.ravel() for index in np.indices(counts.shape))  # of every cell
     noise = document["noise of a cell"]
     return pd.DataFrame(
         {

@@ -20,7 +20,9 @@ from pages.shared.background import cache
 
 MOST_FEATURES = 400  # a run on more would keep the page waiting
 TOO_MUCH = 1 / 3  # of a picture in wrong cells: beyond it the picture is of little use
-Three = tuple[float, float, float]  # a measure of released components, of the best ones, and of a guess
+ReleasedBestGuess = tuple[
+    float, float, float
+]  # a measure of released components, of the best ones, and of a guess
 
 
 class TwinRun(NamedTuple):
@@ -45,14 +47,14 @@ def run(twin: Twin) -> TwinRun | None:
 @lru_cache(maxsize=4)  # of 0.8 MB each
 def _run(experiment: ExplorerExperiment, epsilon: float) -> TwinRun:
     """Return the first run of an experiment at an epsilon, measured on new rows."""
-    seen = twin_scores.scores(cache.results(experiment), epsilon)
-    right = _right(seen.rows, seen.basis, seen.best)
+    scored = twin_scores.scores(cache.results(experiment), epsilon)
+    right = _shares_right(scored.rows, scored.basis, scored.best)
     return TwinRun(
-        seen.scores, seen.eigenvalues, losses(seen.moment, seen.basis, seen.best, right, "a label")
+        scored.scores, scored.eigenvalues, losses(scored.moment, scored.basis, scored.best, right, "a label")
     )
 
 
-def _right(rows: Array, basis: Array, best: Array) -> Three:
+def _shares_right(rows: Array, basis: Array, best: Array) -> ReleasedBestGuess:
     """Return how often a label is predicted right from released components, from the best, and by guessing.
 
     rows: (m, d). basis, best: the released and the true components, (d, k). The label is made up: whether a
@@ -65,16 +67,17 @@ def _right(rows: Array, basis: Array, best: Array) -> Three:
 
     def right(components: Array) -> float:
         """Return the share of the second half whose label is predicted right from their scores."""
-        given = np.column_stack([np.ones(len(rows)), rows @ components])
-        weights = np.linalg.lstsq(given[:half], label[:half])[0]
-        return float(np.mean(np.sign(given[half:] @ weights) == label[half:]))
+        # A constant lets least squares learn the share of labels that are positive.
+        inputs = np.column_stack([np.ones(len(rows)), rows @ components])
+        weights = np.linalg.lstsq(inputs[:half], label[:half])[0]
+        return float(np.mean(np.sign(inputs[half:] @ weights) == label[half:]))
 
     commonest = max(float(np.mean(label[half:] > 0)), float(np.mean(label[half:] < 0)))
     return right(basis), right(best), commonest
 
 
 def losses(
-    matrix: Array, basis: Array, best: Array, right: Three | None = None, label: str = ""
+    matrix: Array, basis: Array, best: Array, right: ReleasedBestGuess | None = None, label: str = ""
 ) -> pd.DataFrame:
     """Return what components lose, in a table with a line for each measure, as shares.
 
@@ -91,11 +94,11 @@ def losses(
     """
     d, k = basis.shape
     whole = float(np.trace(matrix))
-    released, most = (subspace_metrics.captured_energy(each, matrix, whole) for each in (basis, best))
+    captured, most = (subspace_metrics.captured_energy(each, matrix, whole) for each in (basis, best))
     guess = k / d
     lines = [
-        ("Spread, of the best", released / most, 1.0, guess / most),
-        ("Lost in reconstruction", 1 - released, 1 - most, 1 - guess),
+        ("Spread, of the best", captured / most, 1.0, guess / most),
+        ("Lost in reconstruction", 1 - captured, 1 - most, 1 - guess),
     ]
     if right is not None:
         lines.append((f"Right about {label}", *right))

@@ -29,22 +29,29 @@ END = "Anybody may see the result."
 
 
 def grid(cells: int, std: float, rows: int, groups: int) -> str:
-    """Return what the picture counts; cells: along each component. std: of the noise in a cell's count."""
-    many = noun(rows)
+    """Return in how many cells the picture counts patients or rows, and with how much noise.
+
+    cells: their number along each component. std: of the noise in a cell's count. rows: how many one patient
+    can have at most. groups: into how many the patients are split, each with its own picture.
+    """
+    units = noun(rows)
     split = f" Each of {groups:,} groups has its own picture." if groups > 1 else ""
     return (
-        f"The picture counts {many} in {cells} by {cells} cells, each with noise of ±{text.short(std)}. "
-        f"{many.capitalize()} beyond the edges count in the outermost cells.{split}"
+        f"The picture counts {units} in {cells} by {cells} cells, each with noise of ±{text.short(std)}. "
+        f"{units.capitalize()} beyond the edges count in the outermost cells.{split}"
     )
 
 
 def first_columns(listed: int, columns: int) -> str:
-    """Return that not all columns can be chosen."""
+    """Return that not all columns can be chosen, and how to get one that is not listed."""
     return f"The first {listed:,} of {columns:,} columns are listed: move yours to the front of the file."
 
 
 def twin(distance: float, groups: int) -> str:
-    """Return what the twin's two pictures, with and without noise, are; distance: share in wrong cells."""
+    """Return what the twin's two pictures, with and without noise, are.
+
+    distance: the share of the picture that noise puts into wrong cells. groups: of patients, 1 for no split.
+    """
     part = f", 1 of {groups:,} groups of equal size" if groups > 1 else ""
     return (
         f"Both are of the synthetic twin{part}, and free. Noise puts {text.percent(distance)} of the picture "

@@ -38,7 +38,7 @@ from pages.hospitals.your_data.session_expiry import SessionExpiry
 from pages.shared.server import sign_in
 
 LEDGER_DIR = "DPPCA_LEDGER_DIR"
-_KEY = "own table"
+_SESSION_KEY = "own table"
 
 
 class Order(NamedTuple):
@@ -124,7 +124,7 @@ class TableSession:
         return {name: self.lines[name] for name in self.chosen}
 
     def set_lines(self, lines: dict[str, DictionaryLine], bound: float | None) -> None:
-        """Let these columns count and no others, by these lines of a dictionary, with its bound."""
+        """Let these columns count and no others, by these lines of a dictionary, with its bound of rows."""
         self.lines |= lines
         self.chosen, self.bound = tuple(lines), bound
         self.generation += 1
@@ -133,6 +133,7 @@ class TableSession:
         """Replace the table. What was typed for columns of the same names stays."""
         self._drop_results()
         self.raw, self.example = raw, ""
+        # Uploads count as handled still, but why one was refused concerns the former table.
         self.files = {uploader: (file_id, "") for uploader, (file_id, _) in self.files.items()}
         self.hospitals = HospitalTables(raw if isinstance(raw, Raw) else None)
         self.opened = None
@@ -171,8 +172,8 @@ class TableSession:
         if self.reading is not None:
             self.reading.stop()
         self.prepared = self.pending = self.reading = None
-        for kept in (self.diagnostics, self.quality, self.unmapped):
-            kept.clear()
+        for by_name in (self.diagnostics, self.quality, self.unmapped):
+            by_name.clear()
 
     def once(self, key: object, compute: Callable[[], Any]) -> Any:
         """Return `compute()`, computed once for this table, dictionary and key; it is for the owner alone."""
@@ -213,9 +214,11 @@ class TableSession:
     def handle(self, uploader: str, file_id: str, take: Callable[[], str]) -> str:
         """Take an upload once, though the page runs often. Return why it was refused, as long as it is there.
 
-        uploader: the widget's name. file_id: the upload's, "" for none. take: takes it, and returns why it
-        does not or "". Where it is interrupted it has changed nothing, and a newer run of the page takes it.
+        uploader: the widget's name. file_id: the upload's, "" for none. take: takes it, and returns "" or why
+        it was refused. Where `take` is interrupted it has changed nothing, and a newer run of the page calls
+        it again.
         """
+        # The id of the upload that was handled last, and why it was refused.
         former = self.files.get(uploader, ("", ""))
         if former[0] != file_id:
             # Note it before it is taken: a page that is run anew meanwhile must not take it too.
@@ -225,14 +228,15 @@ class TableSession:
             except RerunException:
                 self.files[uploader] = former
                 raise
-        return self.files.get(uploader, ("", ""))[1]
+        _, refusal = self.files.get(uploader, ("", ""))
+        return refusal
 
 
 def attempt(make: Callable[[], Any], otherwise: str = "") -> Any:
     """Return what `make` returns, or the sentence of the ValueError with which it refuses.
 
-    otherwise: is returned for any other error, whose text may hold a cell and would go to the log; without
-    it such an error is raised.
+    otherwise: what is returned for any other error, since that error's text may hold a cell and would go to
+    the log. Where it is "" such an error is raised.
     """
     try:
         return make()
@@ -246,7 +250,7 @@ def attempt(make: Callable[[], Any], otherwise: str = "") -> Any:
 
 def current() -> TableSession:
     """Return the session of the visitor whose page is running, which is forgotten once they have left."""
-    state = st.session_state.setdefault(_KEY, TableSession())
+    state = st.session_state.setdefault(_SESSION_KEY, TableSession())
     context = get_script_run_ctx()
     if context is not None:
         state.visitor = context.session_id
@@ -257,7 +261,11 @@ def current() -> TableSession:
 
 
 def _drop_all(uploads: UploadedFileManager, leaver: weakref.ref[TableSession], visitor: str) -> None:
-    """Drop a visitor's uploaded files, and the tokens of their session, once they have left."""
+    """Drop a visitor's uploaded files, and the tokens of their session, once they have left.
+
+    uploads: Streamlit's store of uploaded files. leaver: the session, if anything holds it still. visitor:
+    Streamlit's name of it.
+    """
     uploads.remove_session_files(visitor)
     for token in tokens_of(leaver()):
         sessions().pop(token, None)
@@ -272,7 +280,7 @@ def sessions() -> weakref.WeakValueDictionary[str, TableSession]:
 
 def tokens_of(session: TableSession | None) -> list[str]:
     """List the tokens that lead to this session: its own and, after a reload, that of the former page."""
-    return [token for token, kept in list(sessions().items()) if kept is session]
+    return [token for token, held in list(sessions().items()) if held is session]
 
 
 @st.cache_resource(show_spinner=False)
@@ -290,8 +298,8 @@ def drop_upload(file_id: str) -> None:
 
 def folder() -> Path | None:
     """Return the folder of ledgers on disk, or None where they are kept in the session only."""
-    named = os.environ.get(LEDGER_DIR, "")
-    return Path(named) if named else None
+    path = os.environ.get(LEDGER_DIR, "")
+    return Path(path) if path else None
 
 
 def visitor_owner() -> str | None:
@@ -319,27 +327,28 @@ def account_of(keys: Sequence[str], rows: int | None = None) -> Ledger:
     """Return the ledger of the cohort of a table with these keys. rows: how many that table has, if known."""
     where = folder()
     if where is not None:
+        # The newest key is the last; those before it are of earlier versions of the digest.
         return DiskLedger(where, keys[-1], rows, keys[:-1], visitor_owner(), sign_in.required())
     # One ledger keeps the account's lines. The one that is returned shares them, and knows this table.
-    account = current().ledgers.setdefault(_kept_under(keys), SessionLedger())
+    account = current().ledgers.setdefault(_key_of_account(keys), SessionLedger())
     return SessionLedger(rows, keys, cohorts(), account)
 
 
 def merge_accounts(keys: Sequence[str], into: Sequence[str]) -> None:
     """Move what this session keeps of one table's account into that of another table.
 
-    keys, into: of the two tables. Nothing is to be done in a folder, where the ledgers of all tables of a
-    cohort are read together.
+    keys, into: the keys of the first table, and of the other. In a folder nothing is moved, since the ledgers
+    of all tables of a cohort are read together there.
     """
-    state, under, other = current(), _kept_under(keys), _kept_under(into)
-    kept = state.ledgers
-    if folder() is None and under in kept and under != other:
-        kept[other].take_over(kept[under])
-        del kept[under]
+    state, from_key, into_key = current(), _key_of_account(keys), _key_of_account(into)
+    ledgers = state.ledgers
+    if folder() is None and from_key in ledgers and from_key != into_key:
+        ledgers[into_key].take_over(ledgers[from_key])
+        del ledgers[from_key]
         state.pending = None  # a question that is open would pay into the account that is gone
 
 
-def _kept_under(keys: Sequence[str]) -> str:
+def _key_of_account(keys: Sequence[str]) -> str:
     """Return the key under which this session keeps the account of a table.
 
     keys: the table's. The account may be under a key of another table of its cohort, with which it is shared.

@@ -36,24 +36,27 @@ class _Watched:
 class SessionExpiry:
     """Run one thread, while any visitor is watched, that forgets the tables of those who have left.
 
-    kept: seconds for which a visitor may be away. every: seconds between two checks.
+    kept_seconds: for how long a visitor may be away. check_seconds: the time between two checks.
     """
 
-    def __init__(self, kept: float = sessions.KEPT_SECONDS, every: float = _CHECK_SECONDS) -> None:
-        self._kept, self._every = kept, every  # seconds
-        self._watched: dict[str, _Watched] = {}
+    def __init__(
+        self, kept_seconds: float = sessions.KEPT_SECONDS, check_seconds: float = _CHECK_SECONDS
+    ) -> None:
+        self._kept_seconds, self._check_seconds = kept_seconds, check_seconds
+        self._watched: dict[str, _Watched] = {}  # by the visitor's name
         self._lock = threading.Lock()
         self._thread = LastingThread("leaving", self._work)
 
     def watch(self, visitor: str, holder: Any, drop_uploads: Callable[[str], None]) -> None:
         """Call `holder.forget` and drop the uploads once this visitor has been away for long enough.
 
-        Called at each run of a page; the holder is the visitor's session, and is not kept alive by this.
+        Called at each run of a page. holder: the visitor's session, which is not kept alive by this.
+        drop_uploads: is given the visitor's name.
         """
         with self._lock:
             known = self._watched.get(visitor)
             if known is None or known.holder() is not holder:
-                may_come_back = sessions.returning(visitor, self._kept)
+                may_come_back = sessions.return_check(visitor, self._kept_seconds)
                 self._watched[visitor] = _Watched(weakref.ref(holder), drop_uploads, may_come_back)
             self._thread.start()
 
@@ -65,7 +68,7 @@ class SessionExpiry:
     def _work(self) -> None:
         """Check again and again, as the thread does, until nobody is left to watch."""
         while not self.check():
-            time.sleep(self._every)
+            time.sleep(self._check_seconds)
 
     def check(self) -> bool:
         """Forget the tables of those who have left for good. Return whether nobody is left to watch."""
@@ -87,7 +90,7 @@ class SessionExpiry:
         if watched.may_come_back():
             return False
         watched.tries += 1
-        succeeded = 0
+        succeeded = 0  # of the two steps
         for step in (holder.forget, partial(watched.drop_uploads, visitor)):
             with surviving("leaving"):  # the second step is taken even where the first fails
                 step()

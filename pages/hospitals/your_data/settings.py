@@ -37,7 +37,8 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     def like(key: str, default: float | int, label: str = "", plain: str = "", help: str = "") -> Choice:
         """Return a control with the options of the shared setting `key`, under this page's key.
 
-        label, plain: its names for analysts and in plain view, if they are others.
+        default: the option that this page begins with. label, plain, help: its names for analysts and in
+        plain view and its help, where they are others than those of the shared setting.
         """
         same = shared[key]
         names = (label or same.label, plain or same.plain)
@@ -46,7 +47,10 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         return Choice(f"own.{key}", *names, same.options, default, words, help or same.help, link_name=link)
 
     def by_rule(key: str, options: tuple[float, ...], label: str, plain: str, help: str) -> Choice:
-        """Return a control whose first option is that the value follows by rule."""
+        """Return a control whose first option is that the value follows by rule.
+
+        label, plain: its names for analysts and in plain view.
+        """
         return Choice(key, label, plain, (BY_RULE, *options), BY_RULE, {BY_RULE: "by rule"}, help)
 
     return [

@@ -46,46 +46,53 @@ def show(state: TableSession, settings: Settings) -> bool:
 def _show_tables(state: TableSession, first: Raw) -> None:
     """Render each hospital's name and size, and the question on its columns until it is confirmed."""
     hospitals = state.hospitals
-    hospitals.first_name = _name(state, 0, hospitals.first_name, first)
+    hospitals.first_name = _ask_name(state, 0, hospitals.first_name, first)
     for other in hospitals.others:
-        other.name = _name(state, other.number, other.name, other.raw)
+        other.name = _ask_name(state, other.number, other.name, other.raw)
         if not other.mapping.names:
             continue
         if other.confirmed:
             left, right = st.columns([4, 1], vertical_alignment="center")
             left.caption(several_text.mapped(other.mapping.answers))
-            key, which = f"own change {state.tables} {other.number}", (state, other.number, False)
-            right.button("Change", key=key, on_click=_confirm, args=which, width="stretch")
+            key, arguments = f"own change {state.tables} {other.number}", (state, other.number, False)
+            right.button("Change", key=key, on_click=_confirm, args=arguments, width="stretch")
         else:
-            _map(state, other)
+            _ask_columns(state, other)
     st.caption(several_text.PATIENTS)
 
 
-def _name(state: TableSession, number: int, name: str, raw: Raw) -> str:
-    """Let a hospital be named, and taken out again if it is not the first. Return its name."""
+def _ask_name(state: TableSession, number: int, name: str, raw: Raw) -> str:
+    """Let a hospital be named, and taken out again if it is not the first. Return its name.
+
+    number: of its table. name: as it is so far. raw: its table, whose size is shown.
+    """
     left, middle, right = st.columns([2, 2, 1], vertical_alignment="bottom")
     key = f"own hospital {state.tables} {number}"
     typed = left.text_input("Hospital", name, max_chars=limits.MOST_NAME, key=key)
     middle.caption(several_text.about(raw))
     if number:
-        key, which = f"own remove {state.tables} {number}", (state, number)
-        right.button("Take it out", key=key, on_click=_remove, args=which, width="stretch")
+        key, arguments = f"own remove {state.tables} {number}", (state, number)
+        right.button("Take it out", key=key, on_click=_remove, args=arguments, width="stretch")
     return typed
 
 
 def _remove(state: TableSession, number: int) -> None:
+    """Take out the table with this number."""
     # A button's arguments outlive the table, so it gets a number and no table, here and below.
     state.hospitals.remove(number)
 
 
 def _confirm(state: TableSession, number: int, confirmed: bool) -> None:
-    """Note that the owner has confirmed which columns are which, or wants to change it."""
+    """Note that the owner has confirmed which columns of a table are which, or that they want to change it.
+
+    number: of the table. confirmed: False lets the answers be changed.
+    """
     for other in state.hospitals.others:
         if other.number == number:
             other.confirmed = confirmed
 
 
-def _map(state: TableSession, other: HospitalTable) -> None:
+def _ask_columns(state: TableSession, other: HospitalTable) -> None:
     """Render the question which of a hospital's columns stand for the first table's."""
     st.caption(several_text.MAP)
     key = f"own mapping {state.tables} {other.number}"
@@ -117,17 +124,18 @@ def _choose_another(state: TableSession, settings: Settings) -> None:
     upload = st.file_uploader("A table of another hospital", type=types, key=key)
     st.caption(several_text.ASKED)
     encoding = settings["own.encoding"]
-    take, before = partial(_add, hospitals, upload, encoding), hospitals.added
+    take, former_count = partial(_add_table, hospitals, upload, encoding), hospitals.added
     refused = state.handle("another", f"{upload.file_id} {encoding}" if upload else "", take)
     if refused:
         st.error(refusal(refused))
-    if hospitals.added != before:
+    if hospitals.added != former_count:
         st.rerun()
 
 
-def _add(hospitals: HospitalTables, upload: UploadedFile, encoding: str) -> str:
+def _add_table(hospitals: HospitalTables, upload: UploadedFile, encoding: str) -> str:
     """Add an uploaded table. Return "", or why that is not possible."""
     table = large_table.read_upload(upload, encoding)
     if isinstance(table, LargeTable):
         return several_text.LARGE
+    # `add` returns None, or a sentence takes its place where the table is refused.
     return table if isinstance(table, str) else session.attempt(partial(hospitals.add, table)) or ""

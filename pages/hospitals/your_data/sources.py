@@ -27,7 +27,8 @@ PAPERS = (
 def show(prepared: PreparedTable | None, settings: Settings) -> None:
     """Render the sources, and what is seeded and what is not."""
 
-    def about() -> Iterator[str]:
+    def paragraphs() -> Iterator[str]:
+        """Yield the paragraphs of the foot: seeds, sizes for researchers, papers, methods and versions."""
         yield (
             f"**A release is real:** {RELEASE} The twin is a **simulation** {TWIN} Dealing patients to "
             f"hospitals at random uses the public seed {DEALING_SEED}, which hides nothing."
@@ -40,4 +41,4 @@ def show(prepared: PreparedTable | None, settings: Settings) -> None:
         yield f"{sources.versions(('opendp', 'dp-accounting', 'pyarrow', 'scikit-learn'))}."
 
     # The foot states the seed of what is simulated, as on other pages: here that of the twin.
-    sources.foot(settings | {"seed": 0}, about, _FORMULAS)
+    sources.foot(settings | {"seed": 0}, paragraphs, _FORMULAS)

@@ -46,12 +46,16 @@ _REFRESH_SECONDS = 1.5  # of a figure that is long in coming, on a page with muc
 
 
 def nearest(wanted: Settings) -> Settings:
-    """Return the settings of the explorer that are nearest to these: options that go together."""
+    """Return the settings of the explorer that are nearest to these: options that go together.
+
+    Numbers become the nearest options of their controls; texts and switches stay.
+    """
     snapped = {
         key: CHOICES[key].nearest(value) if CHOICES[key].numeric and not isinstance(value, str) else value
         for key, value in wanted.items()
     }
-    return catalogue.reconcile(snapped)[0]
+    possible, _ = catalogue.reconcile(snapped)
+    return possible
 
 
 def rehearse_table(prepared: PreparedTable, request: Request | str, settings: Settings) -> Twin | str:
@@ -94,7 +98,8 @@ def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, 
     """Render the guesses, the figure, a link to the explorer, and the price of the table's eigenvalues."""
     spectrum, rows = paid_spectrum(prepared.identity), twin.request.rows_per_patient
     guessed = [other.pattern.carriers for other in twin.others if other.pattern.guessed]
-    widgets.choose_beside("own.ratio", *["own.s"] * len(guessed))
+    # How many columns carry the pattern is asked only where its strength is guessed, once at most.
+    widgets.show_control_row("own.ratio", *["own.s"] * len(guessed))
     if guessed and guessed[0] != settings["own.s"]:
         st.caption(page_text.adjusted("own.s", settings, guessed[0]))
     st.markdown(twin_text.rehearsed(twin.request, len(prepared.sizes)))
@@ -114,6 +119,7 @@ def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, 
         """Render the figure and the methods that failed, each time that more runs were made."""
         if widgets.settings()["own.epsilon"] != epsilon:
             st.rerun()  # scrubbing the figure changed it, which only this fragment knows so far
+        # The browser moves the control of epsilon along with the figure's.
         drawn = rehearsal.payload(twin) | {"follow": "own-epsilon"}
         take_along.show(
             *(drawn, "own twin", "rehearsal", "Rehearsal on a synthetic twin"),
@@ -124,18 +130,18 @@ def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, 
         failed_runs.of_methods(results)
 
     def next_cell() -> tuple[Any, ...] | None:
-        """Return the next run to make, after its results: for the curves, then for the rest of the figure."""
-        curves = (results, *(other.results for other in twin.others))
-        for each in curves:
-            if (cell := each.next_of(twin.experiment.method, FEW_RUNS)) is not None:
-                return (each, *cell)
-        cell = results.next_missing(epsilon, False)
+        """Return the store of the next run to make, then its key there: first those of the curves."""
+        stores = (results, *(other.results for other in twin.others))
+        for store in stores:
+            if (cell := store.next_of(twin.experiment.method, FEW_RUNS)) is not None:
+                return (store, *cell)
+        cell = results.next_missing(epsilon, False)  # False: no slow methods
         return None if cell is None else (results, *cell)
 
     # Runs are of several stores. So each is named with its own in front, which `try_cell` gets as its `self`.
     several = SimpleNamespace(try_cell=Results.try_cell)
-    first = lambda: results.steps(results.first(epsilon))  # noqa: E731
-    refresh.while_cells_come(panels, several, next_cell, first, _REFRESH_SECONDS)
+    steps_of_first_view = lambda: results.steps(results.first(epsilon))  # noqa: E731
+    refresh.while_cells_come(panels, several, next_cell, steps_of_first_view, _REFRESH_SECONDS)
     link = urlencode(catalogue.to_link(nearest(twin.settings)))
     label = "Open the explorer with these settings"
     st.link_button(
@@ -151,7 +157,7 @@ def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, 
         st.markdown(twin_text.spectrum(spectrum, twin.request.k, centred))
     if account is not None and account.limit is not None:
         with st.expander("Shape the twin by your own table, for a slice of the budget", key="own shaping"):
-            widgets.choose("own.slice")
+            widgets.show_control("own.slice")
             budget = Budget(settings["own.slice"], settings["own.delta"], account.limit.neighbours)
             request = SpectrumRequest(budget, rows)
             order = Order("spectrum", request, account, prepared.identity, prepared.raw.name)
@@ -161,7 +167,7 @@ def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, 
 
 
 def paid_spectrum(table: TableIdentity) -> Spectrum | None:
-    """Return the eigenvalues that this session paid for, of this table by this dictionary."""
+    """Return the eigenvalues that this session paid for last, of this table by this dictionary, or None."""
     state = session.current()
     paid = [job for job in state.confirmed if job.what.kind == "spectrum" and job.result is not None]
     # Another dictionary has other eigenvalues.
@@ -169,10 +175,10 @@ def paid_spectrum(table: TableIdentity) -> Spectrum | None:
 
 
 def _make(order: Order, _: PreparedTable, rows: Sequence[Part], ledger: Ledger, **__: Any) -> Spectrum:
-    """Make the release of eigenvalues; of what `confirmation.given` returns it needs rows and ledger."""
+    """Make the release of eigenvalues. Of the keywords that every release gets it needs rows and ledger."""
     return spectrum_release.make(order.request, rows, ledger)
 
 
 def _keep_scrubbed(index: int) -> None:
-    """Set the release's epsilon to the one that the figure was scrubbed to."""
+    """Set the release's epsilon to the one that the figure was scrubbed to; index: its place in EPSILONS."""
     widgets.set_to("own.epsilon", EPSILONS[int(index)])

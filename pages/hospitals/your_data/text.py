@@ -115,24 +115,24 @@ def odds(budget: Budget, rows: int, patient_epsilon: float) -> str:
     """
     if rows == 1:
         return text.odds(budget.epsilon, budget.delta, budget.neighbours)
-    question = "one row or another" if budget.neighbours == "replace-one" else "one row"
-    right, far = (
+    guessed_of = "one row or another" if budget.neighbours == "replace-one" else "one row"
+    right_by_row, right_by_patient = (
         text.right_at_most(tradeoff_curves.best_guess(epsilon, budget.delta))
         for epsilon in (budget.epsilon, patient_epsilon)
     )
     return (
         "Suppose someone already knows everything else. "
-        f"Asked whether {question} was used, they would be {right}. A coin is right 50 times. "
-        f"About all {rows:,} rows of one patient they would be {far}."
+        f"Asked whether {guessed_of} was used, they would be {right_by_row}. A coin is right 50 times. "
+        f"About all {rows:,} rows of one patient they would be {right_by_patient}."
     )
 
 
 def elsewhere(request: Request) -> str:
     """Return what it costs a patient who is in two hospitals' tables if each makes such a release."""
-    both = closed_form.epsilon_of((*request.events, *request.events), request.budget.delta)
+    epsilon_of_both = closed_form.epsilon_of((*request.events, *request.events), request.budget.delta)
     return (
         "A patient who is in another hospital's table too is protected less: two releases of this size "
-        f"together have {epsilon(both)}."
+        f"together have {epsilon(epsilon_of_both)}."
     )
 
 
@@ -206,20 +206,21 @@ def apart_from_zero(released: Released) -> tuple[int, int]:
 
     Loadings of exactly 0, of features that the method leaves out, do not count.
     """
-    kept = np.abs(released.basis) > 0
-    return int((np.abs(released.basis) >= 2 * released.loading_std)[kept].sum()), int(kept.sum())
+    is_used = np.abs(released.basis) > 0
+    is_apart = np.abs(released.basis) >= 2 * released.loading_std
+    return int(is_apart[is_used].sum()), int(is_used.sum())
 
 
 def told_from_zero(released: Released) -> str:
-    """Return the sentence on how many released loadings can be told from 0, and what that does not count."""
+    """Return how many released loadings can be told from 0, and which other chance that does not count."""
     apart, many = apart_from_zero(released)
     # What few rounds leave of DPS-PCA's random start is no noise, nor is what two stages leave out.
     method = released.document["method"]
-    besides = " or in where the method starts" if method == "dps_pca" else ""
-    besides = " or in which measurements were kept" if method in STAGES else besides
+    other_chance = " or in where the method starts" if method == "dps_pca" else ""
+    other_chance = " or in which measurements were kept" if method in STAGES else other_chance
     return (
         f"{apart:,} of {many:,} loadings can be told from 0, as they are more than twice the noise "
-        f"away. The others are grey. This counts the noise, not chance in who the patients are{besides}."
+        f"away. The others are grey. This counts the noise, not chance in who the patients are{other_chance}."
     )
 
 
@@ -241,14 +242,14 @@ def centring(released: Released) -> str:
     first component is to it is for the owner alone (`owner_only_text.near_the_mean`). A first eigenvalue that
     holds most of the released ones is what a large mean gives, and a strong pattern may give it too.
     """
-    shares = released.document["parameters"]
+    parameters = released.document["parameters"]
     scaled = ""
-    if scale_share := float(shares.get("scale share", 0.0)):
+    if scale_share := float(parameters.get("scale share", 0.0)):
         scaled = (
             f" Each measurement is divided by its scale, for which {text.percent(scale_share)} of the budget "
             f"paid: components are of correlations."
         )
-    return _centring(released, float(shares.get("mean share", 0.0))) + scaled
+    return _centring(released, float(parameters.get("mean share", 0.0))) + scaled
 
 
 def _centring(released: Released, share: float) -> str:
@@ -260,16 +261,16 @@ def _centring(released: Released, share: float) -> str:
         )
     columns = released.document["public"].get("dictionary", {}).get("columns", [{}])
     at = public_centre(all("usual" in column for column in columns))
-    limit = (
+    risk = (
         f"Rows are centred at {at}, not at their mean. The first component may be the mean and not a pattern."
     )
     if released.eigenvalues is None or len(released.eigenvalues) < 2:
-        return limit
+        return risk
     values = np.maximum(released.eigenvalues, 0.0)
-    share = float(values[0] / values.sum()) if values.sum() > 0 else 0.0
-    if share < MOST_IN_ONE:
-        return limit
-    return f"{limit} It holds {text.percent(share)} of the released strength, as a large mean would."
+    first_share = float(values[0] / values.sum()) if values.sum() > 0 else 0.0
+    if first_share < MOST_IN_ONE:
+        return risk
+    return f"{risk} It holds {text.percent(first_share)} of the released strength, as a large mean would."
 
 
 def is_unit(method: str) -> bool:
@@ -288,7 +289,11 @@ def estimates(method: str) -> str:
 
 
 def several(method: str, hospitals: int) -> str:
-    """Return what a method that is made for several hospitals does on this page."""
+    """Return what a method that is made for several hospitals does on this page, which holds all their rows.
+
+    hospitals: how many the table has.
+    """
+    # alone: hospitals trust nobody, so that each adds all the noise that protects its own patients.
     title, alone = METHODS[method].title, METHODS[method].trust == "untrusted server"
     if hospitals == 1:
         return (

@@ -4,6 +4,7 @@ Errors are stated as shares of the error of a random guess.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from dppca_core.bounds.stated_spectra import paid_spikes
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
@@ -20,10 +21,19 @@ NO_BETTER = "At this setting the release would be no better than a guess: do not
 PUBLIC = "choose fewer columns from the literature or a code book, not from these rows"
 MEAN_KNOWN = "Their mean is known; what the error of a paid mean adds is not in this figure."
 SCALES_KNOWN = "Their scales are known; what the error of paid scales adds is not in this figure."
-_SYMBOLS = {"rank": "R", "burn_in": "burn-in"}
-# The error of the best method that can take a table, of a guess's; then the patients, to a factor of two, the
-# least epsilon and the features, to a factor of two, that would do; None where none was found.
-WaysOut = tuple[float, int | None, float | None, int | None]
+_SYMBOLS = {"rank": "R", "burn_in": "burn-in"}  # of parameters that `text.symbols` does not have
+
+
+class WaysOut(NamedTuple):
+    """Hold the error of the best method that can take a table, and what would do, each of the three alone.
+
+    The three are None where none was found, and where the error does already.
+    """
+
+    error_share: float  # of a random guess's error
+    patients: int | None = None  # to a factor of two
+    epsilon: float | None = None  # the least
+    features: int | None = None  # to a factor of two
 
 
 def rehearsed(request: Request, hospitals: int) -> str:
@@ -44,21 +54,22 @@ def rehearsed(request: Request, hospitals: int) -> str:
 
 
 def populations(errors: Sequence[tuple[str, float]], paid: bool, in_closed_form: bool) -> str:
-    """Return which population is shown, the one with the largest error, and what the others err.
+    """Return which population is shown, the one with the largest error, and how large the errors of all are.
 
-    errors: titles of populations, and errors, the one that is shown first. paid: whether the patterns
-    are as strong as eigenvalues that were paid for. in_closed_form: whether errors are predicted, not run.
+    errors: the title and the error of each population; the one that is shown comes first. paid: whether the
+    patterns are as strong as eigenvalues that were paid for. in_closed_form: whether errors are predicted,
+    not run.
     """
-    (worst, _), *_ = errors
-    each = text.listed([f"{text.percent(min(share, 1.0))} ({title})" for title, share in errors])
+    (worst, _), *_ = errors  # the title of the first
+    shares = text.listed([f"{text.percent(min(share, 1.0))} ({title})" for title, share in errors])
     unknown = "how many measurements carry your pattern" if paid else "how strong your pattern is"
     how = "Predicted errors" if in_closed_form else "Errors"
-    close = (
+    caution = (
         "" if paid else " Where your last direction is hardly stronger than the next, a release errs more."
     )
     return (
         f"Nobody knows yet {unknown}, so {len(errors)} populations are rehearsed. **The worst is shown: its "
-        f"pattern is {worst}.** {how}, as shares of a guess's: {each}.{close}"
+        f"pattern is {worst}.** {how}, as shares of a guess's: {shares}.{caution}"
     )
 
 
@@ -73,8 +84,8 @@ def only_predicted(d: int) -> str:
 def invented(twin: ExplorerExperiment, rows: int, strength: str, bound: float, method: str) -> str:
     """Return what the twin has in common with the table, and in what it differs.
 
-    rows: how many one patient can have. strength: how the twin's pattern is, in words. bound: the length to
-    which a release shortens rows.
+    twin: the experiment that rehearses the release. rows: how many one patient can have. strength: how the
+    twin's pattern is, in words. bound: the length to which a release shortens rows. method: the release's.
     """
     if isinstance(twin.population, DictionaryTwin):
         kind = (
@@ -124,19 +135,19 @@ def judged(request: Request, n: int, d: int, ways: WaysOut) -> str:
     n, d: rows and features. ways: the best predicted error, and what would do.
     """
     share, patients, epsilon, features = ways
-    many, budget = noun(request.rows_per_patient), request.budget
-    errs = f"{text.percent(min(share, 1.0))} of a guess's error"
+    units, budget = noun(request.rows_per_patient), request.budget
+    error = f"{text.percent(min(share, 1.0))} of a guess's error"
     # A third is `rehearsal.TOO_MUCH`; that module imports this one, so it cannot be imported here.
     if patients is epsilon is features is None and share <= 1 / 3:
-        return f"{can_take(d)} The better of them is predicted to have {errs}."
+        return f"{can_take(d)} The better of them is predicted to have {error}."
     answer = "no answer" if share > HARDLY_BETTER else "hardly an answer"
-    ways = [] if patients is None else [f"about {patients:,} {many}"]
-    ways += [] if epsilon is None else [f"ε = {text.number(epsilon)}"]
-    ways += [] if features is None else [f"about {features:,} measurements"]
-    what = f"What would do: {' or '.join(ways)}. " if ways else ""
+    enough = [] if patients is None else [f"about {patients:,} {units}"]
+    enough += [] if epsilon is None else [f"ε = {text.number(epsilon)}"]
+    enough += [] if features is None else [f"about {features:,} measurements"]
+    what = f"What would do: {' or '.join(enough)}. " if enough else ""
     return (
-        f"{can_take(d)} **From {n:,} {many} at ε = {text.number(budget.epsilon)} and "
-        f"δ = {text.number(budget.delta)} any method gets {answer}:** the best is predicted to have {errs}. "
+        f"{can_take(d)} **From {n:,} {units} at ε = {text.number(budget.epsilon)} and "
+        f"δ = {text.number(budget.delta)} any method gets {answer}:** the best is predicted to have {error}. "
         f"{what}If in doubt, {PUBLIC}."
     )
 
@@ -162,6 +173,7 @@ def spectrum(paid: Spectrum, k: int, centred: bool) -> str:
     k: components. centred: whether the release is of rows about their mean; the first eigenvalue, which may
     be the mean, is left out then.
     """
+    # With centred rows one more, since the first may be the mean.
     top = ", ".join(text.short(value) for value in paid.eigenvalues[: k + centred])
     sentence = f"**Eigenvalues that you paid for:** {top}, each give or take {text.short(2 * paid.std)}; "
     spikes = paid_spikes(paid.eigenvalues, paid.std, k, centred)

@@ -26,8 +26,8 @@ _CHECK_SECONDS = 2.0  # between checks whether the tab of which this is a copy i
 _RELOAD_SECONDS = 20.0  # that a tab may be away for before a copy of it takes over
 # A run of the page has a number, by which the browser tells it from a drawing of its own. A server that was
 # started anew counts from 1 again, so it has a name too.
-_SERVER = secrets.token_hex(4)
-_turns = itertools.count(1)
+_SERVER_NAME = secrets.token_hex(4)
+_run_numbers = itertools.count(1)
 _mount = st.components.v2.component("dppca.unsaved", js=(_HERE / "unsaved.js").read_text(encoding="utf-8"))
 
 
@@ -43,20 +43,21 @@ def guard(state: TableSession) -> None:
         key=_KEY,
         data={
             # armed: ask before the page is left. copied: this tab is a copy of one that is open. keep: put
-            # this token into the tab's storage. heard: the token that was claimed last.
+            # this token into the tab's storage. heard: the token that was claimed last. turn: tells this run
+            # of the page from all others.
             "armed": state.drawing or any(job.result and not job.downloaded for job in state.to_download),
             "token": state.token,
             "heard": state.heard,
             "copied": bool(state.elsewhere),
             "keep": state.raw is not None or bool(state.to_download),
-            "turn": f"{_SERVER} {next(_turns)}",
+            "turn": f"{_SERVER_NAME} {next(_run_numbers)}",
         },
         on_claim_change=_claim,
     )
 
 
 def _claim() -> None:
-    """Take over what the session has paid for whose token the browser has sent."""
+    """Take over what was paid for in the session whose token the browser has sent."""
     claim = st.session_state[_KEY]["claim"]
     if isinstance(claim, Mapping):  # a browser can send anything
         take_over(session.current(), str(claim.get("token")), claim.get("armed") is True)
@@ -66,13 +67,14 @@ def take_over(state: TableSession, token: str, armed: bool) -> None:
     """Take over what the session with this token has paid for, if its page has gone.
 
     If its page is open, this tab is a copy of that one, which is noted. If the server does not know the token
-    any more, what is kept on disk comes back. If nothing is kept, and something paid was not downloaded as
-    far as the browser tab knows (armed), it is noted as missing.
+    any more, what is kept on disk comes back. If nothing is kept, and something paid was not downloaded, it
+    is noted as missing. state: the session of this tab. armed: whether something was not downloaded, as far
+    as the browser tab knows.
     """
     former, state.heard = session.sessions().get(token), token
     if former is None:
         state.missing = not _restore(state, token) and armed
-    elif former is not state and sessions.present(former.visitor):
+    elif former is not state and sessions.is_connected(former.visitor):
         state.elsewhere = token  # a copy of an open tab: what moved here would be missing there
     elif former is not state:
         _inherit(state, former)
@@ -84,11 +86,11 @@ def _restore(state: TableSession, token: str) -> bool:
     if restored:
         state.confirmed = [*restored, *state.confirmed]
         state.restored = True
-        _go_on_under(state, token)
+        _adopt_token(state, token)
     return bool(restored)
 
 
-def _go_on_under(state: TableSession, token: str) -> None:
+def _adopt_token(state: TableSession, token: str) -> None:
     """Let a tab keep the token that it brought: copies stay where they are, also if it is reloaded now."""
     session.sessions()[token] = state
     state.token = token
@@ -100,22 +102,22 @@ def _inherit(state: TableSession, former: TableSession) -> None:
     """Take over what another session of the same browser tab paid for, and its ledgers, but no table."""
     state.confirmed = [*former.confirmed, *state.confirmed]
     state.cohorts.take_over(former.cohorts)
-    kept = [*former.ledgers.items(), *state.ledgers.items()]
+    accounts = [*former.ledgers.items(), *state.ledgers.items()]
     state.ledgers = {}
     # Put accounts of one cohort together, which the two lists of cohorts may have only now in common.
-    for key, account in kept:
+    for key, account in accounts:
         members = state.cohorts.members((key,)).keys
-        under = next((member for member in members if member in state.ledgers), key)
-        state.ledgers[under] = SessionLedger.together(state.ledgers.get(under, account), account)
+        kept_key = next((member for member in members if member in state.ledgers), key)
+        state.ledgers[kept_key] = SessionLedger.together(state.ledgers.get(kept_key, account), account)
     state.pending = None  # a question that is open would pay into an account that was replaced
     state.other_patients |= former.other_patients
     state.owner = former.owner
     state.returned, state.elsewhere = True, ""
     for job in state.confirmed:
-        job.follow(sessions.returning(sessions.visitor()))
+        job.follow(sessions.return_check(sessions.visitor()))
     for token in session.tokens_of(former):  # those of tabs before it too
         session.sessions()[token] = state
-    _go_on_under(state, former.token)
+    _adopt_token(state, former.token)
 
 
 def show(state: TableSession, ready: bool) -> None:
@@ -146,7 +148,8 @@ def _show_elsewhere(state: TableSession) -> None:
 
     Not at once: that tab may be on its way back, from a reload of its own.
     """
-    watched, may_come_back = "", sessions.returning("")
+    # The session of the other tab, none so far, and whether that may be on its way back.
+    watched, may_come_back = "", sessions.return_check("")
 
     def check() -> None:
         """Look every two seconds whether the other tab has gone, was reloaded, or still has releases."""
@@ -159,7 +162,7 @@ def _show_elsewhere(state: TableSession) -> None:
             st.rerun()
         if former.visitor != watched:  # that tab was reloaded
             watched = former.visitor
-            may_come_back = sessions.returning(watched, _RELOAD_SECONDS)
+            may_come_back = sessions.return_check(watched, _RELOAD_SECONDS)
         if not may_come_back():
             _inherit(state, former)
             st.rerun()

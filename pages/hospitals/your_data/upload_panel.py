@@ -32,7 +32,7 @@ from pages.shared.settings import widgets
 
 _MOST_ROWS = 10_000  # of one patient
 _MOST_LISTED = 200  # columns: of a wider table they are typed, and their lines are shown in pages
-_KEPT = 5  # of a patient's rows, until another number is typed
+_FIRST_MOST_KEPT = 5  # of a patient's rows, until the owner types another number
 
 
 def show(layout: PageLayout) -> PreparedTable | None:
@@ -53,7 +53,7 @@ def show(layout: PageLayout) -> PreparedTable | None:
         st.info("Choose the measurements that count, or open a data dictionary.")
         _exchange_dictionary(state, None)
         return None
-    _edit(state)
+    _edit_lines(state)
     quality_place = st.container()
     prepared = _prepare(state, layout)
     with quality_place:
@@ -67,6 +67,7 @@ def _prepare(state: TableSession, layout: PageLayout) -> PreparedTable | None:
     """Return the table encoded by its dictionary, or None after showing what is still to be done."""
     typed = state.typed
     build = partial(session.attempt, partial(dictionary.to_schema, typed, state.bound))
+    # A dictionary, or the sentence that says why there is none.
     schema = state.latest("dictionary", (typed, state.bound), build)
     error, schema = (schema, None) if isinstance(schema, str) else ("", schema)
     _exchange_dictionary(state, schema)
@@ -103,7 +104,7 @@ def _choose_file(state: TableSession, layout: PageLayout) -> None:
     with right:
         with layout.details():
             st.caption(upload_text.large(st.get_option("server.maxUploadSize")))
-            widgets.choose("own.encoding")
+            widgets.show_control("own.encoding")
         for name in examples.names():
             label = f"Take the {name.replace('_', ' ')} table as if it were yours"
             st.button(label, on_click=_load_example, args=(state, name), width="stretch")
@@ -111,8 +112,9 @@ def _choose_file(state: TableSession, layout: PageLayout) -> None:
     def take() -> str:
         """Load the uploaded table. Return "", or why there is none."""
         table = large_table.read_upload(upload, encoding)
-        return table if isinstance(table, str) else state.load(table) or ""
+        return table if isinstance(table, str) else state.load(table) or ""  # `load` returns None
 
+    # Another encoding counts as another upload, so that the file is read again by it.
     refused = state.handle("table", f"{upload.file_id} {encoding}" if upload else "", take)
     if refused:
         st.error(page_text.refusal(refused) + (upload_text.FORMER_STAYS if state.raw else ""))
@@ -128,13 +130,16 @@ def _load_example(state: TableSession, name: str) -> None:
 
 
 def _ask_rows(state: TableSession) -> int | None:
-    """Return how many rows one patient can have at most, or None until that is answered."""
+    """Ask how many rows one patient can have at most. Return that number, or None until it is answered.
+
+    It is 1 where a column names the patients, since all rows of one patient count as one then.
+    """
     joined = isinstance(state.raw, JoinedTable)
     chosen = st.radio(
         upload_text.ask_rows(joined),
         (page_text.ONE, page_text.SEVERAL),
         index=None if state.several is None else int(state.several),
-        key=f"own several {state.tables}{' joined' * joined}",
+        key=f"own several {state.tables}{' joined' * joined}",  # joined tables are asked about anew
         help="Several visits, samples or admissions of one patient are several rows.",
     )
     state.several = None if chosen is None else chosen == page_text.SEVERAL
@@ -160,7 +165,7 @@ def _ask_rows(state: TableSession) -> int | None:
 
 
 def _ask_patients(state: TableSession) -> None:
-    """Let the owner say which column names the patients."""
+    """Let the owner say which column names the patients, and how the rows of one patient count."""
     state.patient_column = _choose_column(
         "Column that names the patient",
         state.raw.columns,
@@ -181,13 +186,14 @@ def _ask_patients(state: TableSession) -> None:
         return
     label, key = "Most rows of one patient that count", f"own kept {state.tables}"
     help_text = "Beyond so many, later rows of the table are left out."
-    state.most_kept = _ask_most(label, 1, state.most_kept or _KEPT, help_text, key=key)
+    state.most_kept = _ask_most(label, 1, state.most_kept or _FIRST_MOST_KEPT, help_text, key=key)
 
 
 def _ask_most(label: str, least: int, now: int | None, help_text: str, **more: Any) -> int | None:
     """Return how many rows of one patient the owner types, or None if nothing is typed.
 
-    least: the smallest number allowed. now: what stands there at first. more: the widget's other arguments.
+    least: the smallest number allowed. now: what stands there at first; None for a blank. more: other
+    arguments of the widget.
     """
     public = f"{help_text} This number becomes public."
     return st.number_input(label, least, _MOST_ROWS, now, 1, width=300, help=public, **more)
@@ -196,7 +202,10 @@ def _ask_most(label: str, least: int, now: int | None, help_text: str, **more: A
 def _choose_column(
     label: str, free: Sequence[str], current: str | None, key: str, help: str | None = None
 ) -> str | None:
-    """Return the column that was chosen, or typed where there are too many to list; or None."""
+    """Return the column that was chosen, or typed where there are too many to list; or None.
+
+    free: the columns that can be chosen. current: the one that was chosen before, if any.
+    """
     if len(free) > _MOST_LISTED:
         known = current if current in free else ""
         typed = st.text_input(label, known, key=key, placeholder="type its name", width=300, help=help)
@@ -204,7 +213,7 @@ def _choose_column(
             st.error(page_text.refusal(f"the table has no such column left: '{typed.strip()[:40]}'"))
             return None
         return typed.strip() or None
-    begin = 1 + free.index(current) if current in free else 0
+    begin = 1 + free.index(current) if current in free else 0  # option 0 is "none"
     return choose_or_none(label, "none", free, begin, key=key, width=300, help=help)
 
 
@@ -259,25 +268,25 @@ def _page_of_lines(state: TableSession) -> tuple[str, ...]:
     usual = places[3].text_input("Usual", key=f"{key} usual", help=help_text["usual"])
     rule = dictionary.DictionaryLine("number", low, high, "", missing, usual)
     label = "Take this range for all numbers without one"
-    st.button(label, key=f"{key} fill", on_click=_fill, args=(state, rule), disabled=rule.incomplete)
-    pages = -(-len(state.chosen) // _MOST_LISTED)
+    st.button(label, key=f"{key} fill", on_click=_fill_ranges, args=(state, rule), disabled=rule.incomplete)
+    pages = -(-len(state.chosen) // _MOST_LISTED)  # rounded up
     label = f"Page of lines, {_MOST_LISTED} each"
     page = st.number_input(label, 1, pages, key=f"own page {state.generation} {len(state.chosen)}", width=300)
     return state.chosen[(page - 1) * _MOST_LISTED : page * _MOST_LISTED]
 
 
-def _fill(state: TableSession, rule: dictionary.DictionaryLine) -> None:
-    """Give all chosen numbers without a range the one that was typed for them."""
+def _fill_ranges(state: TableSession, rule: dictionary.DictionaryLine) -> None:
+    """Give all chosen numbers without a range those of `rule`, but for their own missing codes."""
     lines = {name: state.lines[name] for name in state.chosen}
-    new = {
+    filled = {
         name: replace(rule, codes=line.codes)
         for name, line in lines.items()
         if line.kind == "number" and line.incomplete
     }
-    state.set_lines(lines | new, state.bound)
+    state.set_lines(lines | filled, state.bound)
 
 
-def _edit(state: TableSession) -> None:
+def _edit_lines(state: TableSession) -> None:
     """Render the dictionary's lines in an editor, and take over what is typed there."""
     # The editor keeps what is typed as changes to the lines that it began with. So it gets the same lines at
     # each run until its key changes, and not those that were typed since.
@@ -316,9 +325,9 @@ def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
     """Render the upload of a dictionary and, once the present one is complete (schema), its download."""
     with st.expander("Open or save this as a data dictionary"):
         upload = st.file_uploader("A data dictionary (JSON)", type=["json"], key="own dictionary")
-        before, take = state.generation, partial(_open, state, upload)
+        former_generation, take = state.generation, partial(_open_dictionary, state, upload)
         refused = state.handle("dictionary", upload.file_id if upload else "", take)
-        if state.generation != before:  # what stands above is of other lines
+        if state.generation != former_generation:  # what stands above is of other lines
             st.rerun()
         if refused:
             st.error(page_text.refusal(refused))
@@ -330,13 +339,14 @@ def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
                 st.caption(upload_text.WITH_CELLS)
 
 
-def _open(state: TableSession, upload: UploadedFile) -> str:
+def _open_dictionary(state: TableSession, upload: UploadedFile) -> str:
     """Take over an uploaded dictionary, or ask about its names. Return why that is not possible."""
     try:
         dictionary_names.ask(state, upload.getvalue())
         lines, bound, absent = dictionary.load(upload.getvalue(), state.raw.columns)
     except ValueError as reason:
-        # A dictionary with none of the table's names is not refused while it is asked which columns they are.
+        # A dictionary with none of the table's names is not refused while `ask` has a question open: which of
+        # the table's columns they are.
         return str(reason) if state.opened is None else ""
     st.toast(page_text.literal(upload_text.left_out(absent) if absent else "The dictionary was taken over."))
     state.set_lines(lines, bound)
@@ -369,26 +379,30 @@ def _public_choices(state: TableSession, raw: Table, schema: Schema | None) -> N
         )
     with right:
         if state.hospital_column is None and not isinstance(raw, LargeTable):
-            widgets.choose("own.providers")
+            widgets.show_control("own.providers")
 
 
 def _prepare_once(state: TableSession, raw: Raw, schema: Schema, hospitals: int) -> PreparedTable | str:
     """Return the prepared table, or why it does not fit; made anew only if what it depends on has changed.
 
-    hospitals: how many invented ones patients are assigned to if no column names any.
+    hospitals: how many invented ones patients are assigned to if no column names the hospitals.
     """
     column = state.hospital_column
     patients = state.patient_column, state.most_kept
     request = (schema, column, hospitals if column is None else None, *patients)
     if state.prepared is None or state.prepared[0] != request:
-        state.diagnostics.clear()
+        state.diagnostics.clear()  # they are of the table as it was prepared before
         encode = partial(prepare, raw, schema, column, hospitals, *patients)
         state.prepared = request, session.attempt(encode, "The table does not fit its dictionary.")
-    return state.prepared[1]
+    _, result = state.prepared
+    return result
 
 
 def _show_facts(prepared: PreparedTable, rows: int, layout: PageLayout) -> None:
-    """Render the size of the prepared table, and what of it counts as public."""
+    """Render the size of the prepared table, and what of it counts as public.
+
+    rows: how many rows one patient can have at most.
+    """
     st.success(upload_text.ready(prepared, rows))
     layout.say(plain_text.PUBLIC)
     if is_at_random(prepared.assignment):

@@ -46,7 +46,7 @@ def large(most: int) -> str:
     """Return how large a file may be, `most` MB, and from which size on it is read in pieces."""
     return (
         f"Up to {most:,} MB. Above {limits.MOST_BYTES / 2**20:,.0f} MB we read a file in pieces, and keep "
-        f"sums only, unless it has more than {limits.MOST_IN_PIECES:,} columns."
+        f"sums only, unless it has more than {limits.MOST_COLUMNS_IN_PIECES:,} columns."
     )
 
 
@@ -72,17 +72,17 @@ def chosen(many: int, columns: int) -> str:
 
 def incomplete(names: Sequence[str]) -> str:
     """Return of which columns something has still to be typed."""
-    listed = _first(names)
+    listed = _first_names(names)
     return f"Still to be typed, from a code book, not from these patients: range or categories of {listed}."
 
 
 def left_out(names: Sequence[str]) -> str:
     """Return which columns of a dictionary the table does not have."""
-    return f"Not in this table, so left out: {_first(names)}."
+    return f"Not in this table, so left out: {_first_names(names)}."
 
 
-def _first(names: Sequence[str]) -> str:
-    """Return the first of these names, and how many more there are."""
+def _first_names(names: Sequence[str]) -> str:
+    """Return the first of these names in one text, and how many more there are."""
     more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
     return ", ".join(names[:_LISTED]) + more
 
@@ -136,7 +136,10 @@ def at_random(rows: int) -> str:
 
 
 def counts_public(assignment: str, schema: Schema, rows: int) -> str:
-    """Return which numbers count as public beside the dictionary; assignment: of patients to hospitals."""
+    """Return which numbers count as public beside the dictionary.
+
+    assignment: how patients were assigned to hospitals, as the release states it.
+    """
     many, each = noun(rows), unit(rows)
     sentence = f"The number of {many}, and of each hospital's, counts as public and is part of every release."
     if rows > 1:

@@ -48,7 +48,8 @@ def comparison(
 ) -> Trace:
     """Draw means with their 95 % intervals, printed numbers as open marks, and a second run as crosses.
 
-    curves: our stored run's. again: those of the visitor's own run, if there is one.
+    recipe: of the stored run, which says d and k; None for a formula. curves: our stored run's. again: those
+    of the visitor's own run, if there is one.
     """
     traces: list[Trace] = []
     formula = any(run.formula is not None for run in figure.runs)
@@ -59,12 +60,12 @@ def comparison(
         if again is not None:
             second = again[again["label"] == label].sort_values("x")
             at = {"x": rounded(second["x"]), "y": rounded(second["mean"])}
-            drawn.append(marks(1, f"{name}, run again", look.colour, "x-thin", 9, **at))
+            drawn.append(marks(1, f"{name}, run again", look.colour, "x-thin", size=9, **at))
         printed = [point for point in figure.printed if point.label == label]
         if printed:
             at = {"x": [point.x for point in printed], "y": [point.value for point in printed]}
-            symbol = f"{look.symbol.removesuffix('-open')}-open"
-            points = marks(1, f"{name}, printed", look.colour, symbol, 13, **at)
+            symbol = f"{look.symbol.removesuffix('-open')}-open"  # the curve's own marker, but open
+            points = marks(1, f"{name}, printed", look.colour, symbol, size=13, **at)
             drawn.append(points | {"hovertemplate": "printed: %{y}<extra></extra>"})
         traces += [trace | {"legendgroup": name} for trace in drawn]
     values = np.array([*curves["mean"], *(point.value for point in figure.printed)], dtype=float)
@@ -79,14 +80,17 @@ def comparison(
     if again is not None:
         traces.append(marks(1, "run again", style.GUESS, "x-thin-open", 10, **key))
     title = CHOICES[figure.x].label if figure.x in CHOICES else figure.x
-    across = _axis(title, curves["x"].to_numpy(dtype=float), figure.x != "round")
-    upward = _axis(Y_TITLES[figure.metric], values, figure.metric != "captured_energy")
+    across = _axis(title, curves["x"].to_numpy(dtype=float), may_log=figure.x != "round")
+    upward = _axis(Y_TITLES[figure.metric], values, may_log=figure.metric != "captured_energy")
     return one_panel(traces, legend_at=-0.17, height=430, xaxis=across, yaxis=upward)
 
 
 def _series(name: str, look: style.Look, curve: pd.DataFrame, formula: bool) -> Trace:
-    """Return one curve; it has error bars where there are several runs, and no markers if it is a formula."""
-    series = marked_line(name, look, rounded(curve["x"]), rounded(curve["mean"]), 8)
+    """Return one curve; it has error bars where there are several runs, and no markers if it is a formula.
+
+    curve: a row for each x, with the mean, its interval and the number of runs.
+    """
+    series = marked_line(name, look, rounded(curve["x"]), rounded(curve["mean"]), size=8)
     if formula:
         return series | {"mode": "lines"}
     if len(curve) and curve["runs"].min() > 1:
@@ -102,9 +106,10 @@ def _guess(figure: Figure, recipe: Recipe | None, curves: pd.DataFrame) -> Trace
     """
     if recipe is None or figure.metric not in ("sin_theta", "projector_distance"):
         return None
-    if {"d", "k"} & set(recipe.names) - {figure.x}:
+    if {"d", "k"} & set(recipe.names) - {figure.x}:  # d or k is swept, and it is not the x axis
         return None
     population = recipe.population
+    # As in the runs, a table's recipe that states no k asks for one direction.
     k = population.k if isinstance(population, SpikedModel) else int(recipe.k or 1)
     size = {"d": described(population).d, "k": k}
     # The distance of two projectors is sqrt 2 ||sin Theta||_F.
@@ -115,9 +120,14 @@ def _guess(figure: Figure, recipe: Recipe | None, curves: pd.DataFrame) -> Trace
 
 
 def _axis(title: str, values: Array, may_log: bool) -> Trace:
-    """Return an axis for these values, logarithmic where it may be and they span a factor of `_LOG_FROM`."""
+    """Return an axis for these values, which begins at zero unless one is negative.
+
+    It is logarithmic instead where `may_log` allows that, and the largest value is at least `_LOG_FROM` times
+    the smallest, which must be positive.
+    """
     known = values[np.isfinite(values)]
     if may_log and len(known) and known.min() > 0 and known.max() / known.min() >= _LOG_FROM:
-        form = "e" if known.max() < 1000 else "power"  # errors as 0.1 and 0.01, patients as powers
+        # Write errors as 0.1 and 0.01, numbers of patients as powers.
+        form = "e" if known.max() < 1000 else "power"
         return axis(title, type="log", dtick=1, exponentformat=form, minexponent=4)
     return axis(title, rangemode="tozero" if len(known) and known.min() >= 0 else "normal")

@@ -45,14 +45,14 @@ def run_buttons(recipe: Recipe) -> None:
             width="stretch",
         )
     with right:
-        widgets.choose("seed")
+        widgets.show_control("seed")
 
 
 def panel(figure: Figure, run: PaperRun, stored: results.Result, recipe: Recipe | None) -> None:
     """Show the chart with both runs, how far the second one is, and its verdict.
 
     It is called again while the second run goes on. recipe: of the stored run; None for a formula, or where a
-    table that it needs is absent.
+    table that it needs is absent. run: ours, whose stored result is `stored`.
     """
     job = sweep_jobs.at(slot)
     second = figure.curves(run, job.table()) if job is not None and len(job.table()) else None
@@ -60,7 +60,7 @@ def panel(figure: Figure, run: PaperRun, stored: results.Result, recipe: Recipe 
     says = page_text.paper(heading, stored.curves, charts.Y_TITLES[figure.metric])
     curves = {"key": figure.key, "index": index}
     take_along.show(
-        *(drawn, "paper figure", figure.key),
+        *(drawn, "paper figure", figure.key),  # the figure, its key, its files' name; then its title
         text.symbols(f"{figure.paper}, {figure.title}: {run.title}"),
         says=says,
         table=lambda: stored.source.table if stored.source else stored.curves,
@@ -107,13 +107,13 @@ def source(figure: Figure, run: PaperRun, stored: results.Result, recipe: Recipe
 overview = results.overview()
 introduction = page_text.introduction(*results.counts())
 settings = widgets.head(page_text.TITLE, introduction, page_text.STEPS, instead="Explorer")
-widgets.choose_among("figure", list(FIGURES), also={"run": 0})
+widgets.show_select_box("figure", list(FIGURES), also={"run": 0})
 figure = FIGURES[settings["figure"]]
 index = min(settings["run"], len(figure.runs) - 1)
 if len(figure.runs) > 1:
     titles = [text.symbols(run.title) for run in figure.runs]
     shown = {"options": range(len(titles)), "default": index, "format_func": titles.__getitem__}
-    widgets.choose_word("run", widget=f"run of {figure.key}", **shown)
+    widgets.show_word_control("run", widget=f"run of {figure.key}", **shown)
 run = figure.runs[index]
 slot = f"papers {run.recipe}"  # where the visitor's second run is kept
 stored = results.result(figure.key, index)

@@ -96,7 +96,7 @@ def needed(figure: Figure, stored_result: Result) -> pd.DataFrame | None:
         return None
     runs = stored_result.source.table
     table = patients_needed(runs, TARGET, level=0.95)
-    fewest, most = table["patients"].min(), runs["n"].max()
+    fewest, most = table["patients"].min(), runs["n"].max()  # needed by the best method; measured at most
 
     def patients(n: float) -> str:
         """Return a number of patients in words; an infinite one was not reached by the most measured."""
@@ -134,11 +134,13 @@ def explorer_settings(recipe: Recipe) -> Settings | None:
     if not isinstance(population, SpikedModel) or population.bulk[0] != 0 or recipe.bound is not None:
         return None
     middle = {axis.name: axis.values[len(axis.values) // 2] for axis in recipe.swept}
+    # Of DPS-PCA the recipe may have options that differ from its own fields.
     options = next((dict(method.options) for method in recipe.methods if method.method == "dps_pca"), {})
     names = ("epsilon", "delta", "n", "providers", "iterations", "largest_share", "s_hat", "burn_in")
     names = (*names, "provider_noise", "accounting", "neighbours")
     values = {name: options.get(name, getattr(recipe, name)) for name in names}
     values |= {name: getattr(population, name) for name in ("d", "k", "s", "spike", "seed")}
+    # The explorer's "bulk" is the upper limit of the population's; the lower one is 0, as checked above.
     values |= middle | {"bulk": population.bulk[1]}
     # The explorer's name for a recipe's scaling "bound", the division of rows by a public bound, is "public".
     values["scaling"] = {"bound": "public"}.get(recipe.scaling, recipe.scaling)

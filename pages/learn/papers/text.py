@@ -41,14 +41,15 @@ def beyond(figure: Figure) -> bool:
     return figure.paper.startswith("Beyond")
 
 
-def verdict(figure: Figure, verdict: Verdict) -> str:
-    """Return a verdict in words.
+def verdict(figure: Figure, checked: Verdict) -> str:
+    """Return a verdict in words: whether a claim of ours holds, or a figure comes out as printed.
 
-    Where a claim does not show, and the table has fewer runs than its recipe asks for, nothing is decided.
+    Where it does not, and its table has fewer repeats than its recipe asks for, nothing is decided: too few
+    can hide what many would show.
     """
-    if verdict.short and not verdict.reproduced:
+    if checked.short and not checked.reproduced:
         return TOO_FEW
-    return (HOLDS if beyond(figure) else REPRODUCED)[verdict.reproduced]
+    return (HOLDS if beyond(figure) else REPRODUCED)[checked.reproduced]
 
 
 def findings(findings: Sequence[Finding]) -> str:
@@ -80,6 +81,7 @@ def agreement(first: pd.DataFrame, second: pd.DataFrame) -> str:
     worst = both.loc[gap.idxmax()]
     where = text.symbols(f"{worst['label']} at {text.number(float(worst['x']))}").strip()
     halves = np.hypot(both["high"] - both["mean"], both["high again"] - both["mean again"])
+    # A curve with a single run has no interval, so nothing can lie within it.
     known = halves[np.isfinite(halves) & (halves > 0)]
     inside = int((gap[known.index] <= known).sum())
     sentence = f"Means differ by at most {text.short(float(gap.max()))} ({where})"
@@ -104,7 +106,7 @@ def paper(verdict: str, curves: pd.DataFrame, measure: str) -> str:
     """
     parts = []
     for label, curve in curves.groupby("label", sort=False):
-        rows = curve.sort_values("x").iloc[[0, -1]].itertuples()
+        rows = curve.sort_values("x").iloc[[0, -1]].itertuples()  # its first and its last point
         ends = [f"{text.short(row.mean)} at {text.number(row.x)}" for row in rows]
         name = text.symbols(str(label)) or "this run"
         parts.append(f"{name} {ends[0]}" if len(curve) == 1 else f"{name} from {ends[0]} to {ends[1]}")

@@ -29,7 +29,8 @@ def published(table: pd.DataFrame, n: int, delta: float) -> Trace:
     The worst mechanism that delta allows publishes each record in the clear with probability delta. table:
     the number of patients published, by delta: its 10 % quantile, its expectation and its 90 % quantile.
     """
-    deltas, floor, colour = table.index.tolist(), 0.01, "#D55E00"
+    deltas, floor, colour = table.index.tolist(), 0.01, "#D55E00"  # floor: fewer are drawn at the lower edge
+    # The range is in powers of ten, up to twice what is expected at the largest delta, and to 20 at least.
     reach = [math.log10(floor), math.log10(2 * max(n * deltas[-1], 10.0))]
     low, high = (rounded(np.maximum(table[edge], floor)) for edge in ("10 %", "90 %"))
     lower, upper = band(1, "8 of 10 times", colour, deltas, low, high)
@@ -47,7 +48,7 @@ def published(table: pd.DataFrame, n: int, delta: float) -> Trace:
 
 
 def against_rounds(costs: Accounted, quantity: str) -> Trace:
-    """Draw what each accounting gives for 1 to 50 rounds, against their number.
+    """Draw what each accounting gives for 1 to 50 rounds, against their number, on two log axes.
 
     quantity: "noise", the standard deviation that each round needs to keep the budget, or "charged", the
     epsilon of rounds whose noise is given. An upright line marks the page's own number of rounds.
@@ -60,11 +61,13 @@ def against_rounds(costs: Accounted, quantity: str) -> Trace:
     reach = [math.log10(low / 1.3), math.log10(high * 1.3)]
     traces: list[Trace] = []
     for name, look in LOOKS.items():
+        # A value below the axis is a gap.
         y = rounded(table[name].where(table[name] > 10 ** reach[0]).to_numpy())
         hover = {"hovertemplate": "%{x} rounds: %{y:.3~g}"}
-        traces.append(marked_line(ACCOUNTINGS[name].title, look, list(ROUNDS), y, 6, **hover))
+        traces.append(marked_line(ACCOUNTINGS[name].title, look, list(ROUNDS), y, size=6, **hover))
     here = this_setting(1, [costs.steps] * 2, [10**value for value in reach])
     up = axis(page_text.QUANTITIES[quantity], range=reach, type="log", minexponent=4)
+    # Label 1, 2 and 5 of each decade where the axis is short, else whole decades.
     up |= {"exponentformat": "power", "dtick": "D2" if reach[1] - reach[0] < 1.5 else 1}
     across = axis("rounds T", type="log", range=[-0.03, math.log10(56)])
     across |= {"tickvals": [1, 2, 5, 10, 20, 50], "ticktext": ["1", "2", "5", "10", "20", "50"]}

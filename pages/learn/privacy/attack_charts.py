@@ -38,10 +38,13 @@ def releases(picture: Picture, limit: float) -> Trace:
     A frame shows one release of each data set, and the numbers read from it and all before it. limit: the
     number above which the attacker says "with the patient".
     """
-    titles = text.sides(picture.instead is not None)
-    reads = np.array([[release.read for release in side] for side in (picture.here, picture.there)])
+    titles = text.neighbour_names(picture.instead is not None)
+    # A row of numbers read from each data set, with the patient and without.
+    reads = np.array(
+        [[release.reading for release in side] for side in (picture.with_patient, picture.without_patient)]
+    )
     reach = max(4.0, 1.08 * float(np.abs(reads).max()), abs(limit) + 0.3)
-    count = len(picture.here)
+    count = len(picture.with_patient)
     sides = (("with", WITH, "circle", picture.patient), ("without", WITHOUT, "diamond-open", picture.instead))
     others = {"x": rounded(picture.others[:, 0]), "y": rounded(picture.others[:, 1]), "opacity": 0.7}
     plane: list[Trace] = []
@@ -50,24 +53,28 @@ def releases(picture: Picture, limit: float) -> Trace:
         x, y = ([], []) if who is None else who.reshape(2, 1).tolist()
         patient = f"the patient who differs, {titles[panel - 1].lower()}"
         plane += [
-            marks(panel, "everybody else", _CROWD, "circle", 7, 1.5, hoverinfo="skip", **others),
-            marks(panel, patient, colour, symbol, 13, 1.5, x=x, y=y, hoverinfo="skip"),
+            marks(panel, "everybody else", _CROWD, "circle", size=7, edge=1.5, hoverinfo="skip", **others),
+            marks(panel, patient, colour, symbol, size=13, edge=1.5, x=x, y=y, hoverinfo="skip"),
             line(panel, "direction released", colour, width=3, hoverinfo="skip"),
         ]
         hover = "release %{y}: %{x:.2f}<extra></extra>"
-        beside.append(marks(3, f"read {side}", colour, symbol, 7, 1.5, hovertemplate=hover))
+        # Panel 3 has the numbers read, panels 1 and 2 the data sets.
+        beside.append(marks(3, f"read {side}", colour, symbol, size=7, edge=1.5, hovertemplate=hover))
     divide = line(3, "the line", "#000000", "dash", x=[limit] * 2, y=[0, count + 1], meta="text-colour")
     frames = []
     for at in range(count):
-        moved = {}  # by position in "data", where each data set has three traces
-        for index, side in ((2, picture.here), (5, picture.there)):
+        # What changes, by position in "data": three traces of each data set, of which the third is the
+        # direction released (2 and 5), then the two of the numbers read (6 and 7).
+        changed = {}
+        for index, side in ((2, picture.with_patient), (5, picture.without_patient)):
             x, y = side[at].direction
-            moved[str(index)] = {"x": rounded([-x, x]), "y": rounded([-y, y])}
+            changed[str(index)] = {"x": rounded([-x, x]), "y": rounded([-y, y])}
         # The readings so far, of which the newest has a larger marker.
         for index, trace, read in zip((6, 7), beside, reads, strict=True):
             marker = trace["marker"] | {"size": [7] * at + [11]}
-            moved[str(index)] = {"x": rounded(read[: at + 1]), "y": list(range(1, at + 2)), "marker": marker}
-        frames.append({"traces": moved})
+            numbers = {"x": rounded(read[: at + 1]), "y": list(range(1, at + 2))}
+            changed[str(index)] = numbers | {"marker": marker}
+        frames.append({"traces": changed})
     return {
         "data": [*plane, *beside, divide],
         "layout": _releases_layout(titles, reach, count),
@@ -106,7 +113,11 @@ def _releases_layout(titles: Sequence[str], reach: float, count: int) -> Trace:
     head |= {"xanchor": "left", "yanchor": "bottom"}
 
     def placed(height: int, domains: Sequence[Sequence[float]], above: Sequence[float]) -> Trace:
-        """Place the panels; domains: of their x and y axes in turn; above: the heights of their titles."""
+        """Return the layout with the panels in their places, in shares of the figure's width and height.
+
+        height: of the figure, in pixels. domains: the ends of their x and y axes in turn. above: the heights
+        of their titles.
+        """
         layout = {name: axes[name] | {"domain": at} for name, at in zip(axes, domains, strict=True)}
         heads = zip((*titles, "What the attacker reads"), domains[::2], above, strict=True)
         notes = [head | {"text": f"<b>{words}</b>", "x": at[0], "y": y} for words, at, y in heads]
@@ -130,12 +141,22 @@ def readings(attack: Attack) -> Trace:
     drawn, errors, laws = [], [], []
     # Each error's area has the line as its exact edge, which is no point of the grid.
     below, above = x[x <= attack.limit], x[x >= attack.limit]
+    # Of each data set: its name, colour and dash, the law's mean, the draws, and its error with the points at
+    # which that error's area is drawn.
     for name, colour, dash, centre, draws, error, edge in (
-        ("without", WITHOUT, "dash", 0.0, attack.there, "false alarms", np.append(attack.limit, above)),
-        ("with", WITH, "solid", attack.mu, attack.here, "misses", np.append(below, attack.limit)),
+        (
+            "without",
+            WITHOUT,
+            "dash",
+            0.0,
+            attack.without_patient,
+            "false alarms",
+            np.append(attack.limit, above),
+        ),
+        ("with", WITH, "solid", attack.mu, attack.with_patient, "misses", np.append(below, attack.limit)),
     ):
         heights, _ = np.histogram(draws, bins)
-        y = rounded(heights / (len(draws) * (bins[1] - bins[0])))
+        y = rounded(heights / (len(draws) * (bins[1] - bins[0])))  # a density, as the law is
         counted = line(1, f"drawn, {name}", colour, x=rounded(bins[:-1]), y=y, hoverinfo="skip")
         drawn.append(counted | {"line": {"color": colour, "width": 1, "shape": "hv"}, "opacity": 0.75})
         area = line(1, error, colour, x=rounded(edge), y=rounded(norm.pdf(edge, centre)), hoverinfo="skip")
@@ -152,7 +173,8 @@ def readings(attack: Attack) -> Trace:
 def errors(attack: Attack, budget: Budget) -> Trace:
     """Draw misses against false alarms: what the promise rules out, the best tests, and those measured.
 
-    budget: the promise (ε, δ), which allows no test below its curve.
+    attack: the chosen test, and what was measured of it. budget: the promise (ε, δ), which allows no test
+    below its curve.
     """
     alarms = _fine()
     least = tradeoff_curves.allowed(budget.epsilon, budget.delta, alarms)
@@ -165,7 +187,7 @@ def errors(attack: Attack, budget: Budget) -> Trace:
         line(1, "ruled out by (ε, δ)", _CROWD, x=x, y=rounded(least), hoverinfo="skip", **shown) | fill,
         line(1, "random guess", style.GUESS, "dot", x=[0, 1], y=[1, 0], hoverinfo="skip", **shown),
         line(1, f"best tests, μ = {text.short(attack.mu)}", WITH, x=x, y=best, **shown, **hover),
-        marks(1, "the chosen test", style.GUESS, "circle-open", 15, 2.5, **here, **shown),
+        marks(1, "the chosen test", style.GUESS, "circle-open", size=15, edge=2.5, **here, **shown),
         _rates_with_error_bars("measured, 95 % intervals", WITHOUT, "x-thin", attack.measured) | hover,
         _rates_with_error_bars("measured without noise", "#009E73", "star", attack.silent) | hover,
     ]
@@ -190,16 +212,19 @@ def _rates_with_error_bars(name: str, colour: str, symbol: str, rates: Rates) ->
     point = {"x": rounded([rates.false_alarms]), "y": rounded([rates.misses]), "cliponaxis": False}
     point |= {"error_x": error_bar(rates.false_alarms, rates.false_alarm_span), "showlegend": True}
     point |= {"error_y": error_bar(rates.misses, rates.miss_span)}
-    return marks(1, name, colour, symbol, 9, **point)
+    return marks(1, name, colour, symbol, size=9, **point)
 
 
 def audits(promised: float, true_epsilon: float, shown: Mapping[str, float]) -> Trace:
     """Draw the lower bounds on epsilon that audits show, beside the promised and the true epsilon.
 
-    A bar beyond the promise refutes it, and has another colour. shown: each audit's bound, by its label.
+    A bar beyond the promise refutes it, and has another colour. promised, true_epsilon: what is asked for,
+    and what the noise gives. shown: each audit's bound, by its label.
     """
+    # Bars are drawn from below: the promise is on top, then the true epsilon, then the audits in their order.
     rows = dict(reversed(shown.items())) | {"what its noise truly gives": true_epsilon, "promised": promised}
     values = list(rows.values())
+    # The last two are no audits.
     shades = [*(WITHOUT if value > promised else WITH for value in values[:-2]), _CROWD, "#009E73"]
     bars = {
         **{"type": "bar", "orientation": "h", "x": rounded(values), "y": list(rows), "width": 0.6},
@@ -211,4 +236,5 @@ def audits(promised: float, true_epsilon: float, shown: Mapping[str, float]) -> 
     limit["line"] = {"color": style.GUESS, "width": 1.5, "dash": "dash"}
     across = axis("privacy loss ε", range=[0, 1.12 * max(*values, 0.01)])
     up = axis("", automargin=True, type="category", ticksuffix=" ")
+    # Each bar has a height of 44 pixels, the rest is for axis and margins.
     return _figure([bars], 96 + 44 * len(values), xaxis=across, yaxis=up, shapes=[limit])

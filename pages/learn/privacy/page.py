@@ -23,10 +23,11 @@ from pages.shared.settings.catalogue import CHOICES, sizes
 def show(
     figure: dict[str, Any], name: str, says: str, title: str, code: str, values: dict[str, Any], **more: Any
 ) -> None:
-    """Show a figure with its menu.
+    """Show a figure with its menu, which offers its data, pictures of it, and Python code of its numbers.
 
     name: in the figure's key and its files' name. says: the finding, for who does not see the figure. code,
     values: the name of the table of its numbers, and its arguments, for the Python code that the menu offers.
+    title: what stands above it in a picture. more: the menu's other arguments.
     """
     recipe = FigureRecipe(f"privacy.{code}", values)
     names = f"{name} figure", f"dppca-{name}", title
@@ -49,11 +50,11 @@ headline = failed_runs.NO_ANSWER if attack is None else text.headline(draws)
 widgets.headline(headline, "epsilon", "delta")
 failed_runs.show(draws.failed)
 if attack is None or honest is None:
-    widgets.choose_beside(*OF_ATTACK)
+    widgets.show_control_row(*OF_ATTACK)
     st.stop()
 with st.expander(text.THREE_ODDS):
     st.markdown(text.three_odds(attack, draws))
-count = len(attack.here)  # fewer than asked for where some have failed
+count = len(attack.with_patient)  # fewer than asked for where some have failed
 
 st.header("One patient more or less")
 picture = neighbours.picture(budget, seed=settings["seed"])
@@ -63,7 +64,7 @@ show(releases, "releases", "", "One patient more or less", "releases", drawn)
 st.markdown(text.experiment(picture, attack.limit, budget))
 
 st.header("The attacker's best test")
-widgets.choose_beside(*OF_ATTACK)
+widgets.show_control_row(*OF_ATTACK)
 chosen, measured = text.chosen(attack, budget), text.measured(attack, count)
 st.markdown(chosen)
 test = {"attacked": draws.attacked, "alarms": attack.alarms, "count": count, "level": view.LEVEL}
@@ -71,7 +72,7 @@ test = {"attacked": draws.attacked, "alarms": attack.alarms, "count": count, "le
 
 def readings() -> pd.DataFrame:
     """Return what the attacker reads off each release with and without the patient, for the figure's menu."""
-    return pd.DataFrame({"with": attack.here, "without": attack.there})
+    return pd.DataFrame({"with": attack.with_patient, "without": attack.without_patient})
 
 
 best_test = partial(show, code="best_test", values=test, table=readings)
@@ -109,7 +110,7 @@ st.caption(text.moves(rounds, settings["k"]))
 st.header("Is the promise kept?")
 left, right = st.columns([2, 3], vertical_alignment="bottom")
 with left:
-    widgets.choose("audit.bug")
+    widgets.show_control("audit.bug")
 if why_no_bug:
     right.info(f"Nothing is planted: {why_no_bug}.")
 bars = {"audit shows at least": honest.epsilon}

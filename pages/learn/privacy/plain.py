@@ -34,9 +34,9 @@ def show(settings: Settings) -> None:
     st.markdown(f"**Try this:** {plain_text.TRY_THIS}")
 
     def about() -> Iterator[str]:
-        """Return the fold's paragraphs; the attack is measured only once the fold is open."""
+        """Yield the fold's paragraphs; the attack is measured only once the fold is open."""
         attack = view.attack(draws, settings["attack.alarms"], settings["attack.draws"])
-        yield f"The promise: {text.at(budget)}."
+        yield f"The promise: {text.promise_text(budget)}."
         if attack is not None:
             yield text.three_odds(attack, draws)
         yield text.about(settings["attack.method"])

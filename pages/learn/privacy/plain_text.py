@@ -28,7 +28,7 @@ def releases(picture: Picture, limit: float) -> tuple[str, ...]:
 
     limit: the number read above which the attacker guesses "with the patient".
     """
-    tries = len(picture.here) + len(picture.there)
+    tries = len(picture.with_patient) + len(picture.without_patient)
     return (
         "The two groups of patients are alike, but for one patient.",
         "Each line is a pattern that we publish, with noise. Press *Play* to publish again.",
@@ -41,7 +41,9 @@ def failure(n: int, delta: float) -> tuple[str, ...]:
     """Return what the chance of failure allows among n patients, and a safer one where that is too much."""
     chance = text.one_in(delta)
     allowed = f"The promise alone would allow publishing each full record with a chance of {chance}."
-    some = float(f"{outright_publication.published(n, delta).some:.2g}")
+    some = float(
+        f"{outright_publication.published(n, delta).chance_of_any:.2g}"
+    )  # the chance of one record or more
     follows = f"With {n:,} patients, that would publish at least one with a chance of {text.one_in(some)}."
     if delta > 1 / n:
         safer = f"set the chance of failure to {text.one_in(delta_for(n))}"

@@ -36,6 +36,7 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     ]
 
 
+# The shared settings that the page reads.
 _USED = ("data", "epsilon", "delta", "n", "k", "iterations", "accounting", "neighbours", "seed")
 
 

@@ -65,15 +65,16 @@ def figures(value: float) -> str:
     return text.short(float(f"{value:.6g}"))
 
 
-def at(budget: Budget) -> str:
+def promise_text(budget: Budget) -> str:
     """Return ε and δ of the promise, as part of a sentence."""
     return f"ε = {text.number(budget.epsilon)}, δ = {text.number(budget.delta)}"
 
 
 def kept_epsilon(draws: AttackDraws) -> float:
-    """Return the epsilon that the noise truly keeps, which may differ from the one asked for if as printed.
+    """Return the epsilon that the noise truly keeps.
 
-    Differences of 1e-6 are those of root finding: the one asked for is returned.
+    It may differ from the one asked for where the noise is that printed in a paper. Up to a relative 1e-6 the
+    difference comes from root finding, and the one asked for is returned.
     """
     asked, true = draws.attacked.budget.epsilon, draws.case.epsilon
     return asked if abs(true / asked - 1) <= 1e-6 else true
@@ -96,8 +97,12 @@ def three_odds(attack: Attack, draws: AttackDraws) -> str:
     """Return a Markdown table of how often in 100 the attacker is right: promised, at best, and measured."""
     budget, rates, kept = draws.attacked.budget, attack.measured, kept_epsilon(draws)
     promise = f"ε = {text.number(float(f'{kept:.3g}'))}, δ = {text.number(budget.delta)}"
-    method, drawn = METHODS[draws.attacked.method].title, f"{2 * len(attack.here):,} releases drawn here"
-    # The fewest errors of both kinds make the most right guesses, from even odds.
+    method, drawn = (
+        METHODS[draws.attacked.method].title,
+        f"{2 * len(attack.with_patient):,} releases drawn here",
+    )
+    # A span is the interval of one error rate, its lower end first. From even odds, the fewest errors of both
+    # kinds make the most right guesses.
     most, least = (1 - sum(ends) / 2 for ends in zip(rates.false_alarm_span, rates.miss_span, strict=True))
     promised, best, measured, low, high = map(
         _of_100,
@@ -123,13 +128,17 @@ def _of_100(chance: float) -> str:
 
 
 def experiment(picture: Picture, limit: float, budget: Budget) -> str:
-    """Return what the picture shows, and how many guesses on its releases are right; limit: see `frames`."""
-    count = len(picture.here)
+    """Return what the picture shows, and how many of the attacker's guesses on its releases are right.
+
+    limit: the number read above which the attacker guesses "with the patient".
+    """
+    count = len(picture.with_patient)
     change = "left out" if picture.instead is None else "replaced by another"
     return (
         f"**Two data sets of {PATIENTS} patients, alike except that one patient is {change}.** From each, "
-        f"{METHODS['analyze_gauss'].title} publishes a noisy summary {count} times at {at(budget)}; its main "
-        "direction is drawn. The attacker knows everybody else's data, and assigns each release to one of "
+        f"{METHODS['analyze_gauss'].title} publishes a noisy summary {count} times at "
+        f"{promise_text(budget)}; its main direction is drawn. The attacker knows everybody else's data, and "
+        "assigns each release to one of "
         f"the two. Right in {text.luck(picture.right_guesses(limit), 2 * count)}"
     )
 
@@ -139,15 +148,19 @@ def frames(picture: Picture, limit: float) -> list[dict[str, object]]:
 
     limit: the number read above which the attacker guesses "with the patient".
     """
-    count = len(picture.here)
-    first, second = (side.lower() for side in text.sides(picture.instead is not None))
+    count = len(picture.with_patient)
+    first, second = (side.lower() for side in text.neighbour_names(picture.instead is not None))
     frames = []
-    for index, (here, there) in enumerate(zip(picture.here, picture.there, strict=True), 1):
-        guesses = [first if release.read > limit else second for release in (here, there)]
+    for index, (with_patient, without_patient) in enumerate(
+        zip(picture.with_patient, picture.without_patient, strict=True), 1
+    ):
+        guesses = [
+            first if release.reading > limit else second for release in (with_patient, without_patient)
+        ]
         notes = (
-            f"Release {index}. The truth is “{first}”: the attacker reads {here.read:.2f} and says "
-            f"“{guesses[0]}”. The truth is “{second}”: {there.read:.2f}, “{guesses[1]}”. Right so far: "
-            f"{picture.right_guesses(limit, index)} of {2 * index}."
+            f"Release {index}. The truth is “{first}”: the attacker reads {with_patient.reading:.2f} and "
+            f"says “{guesses[0]}”. The truth is “{second}”: {without_patient.reading:.2f}, “{guesses[1]}”. "
+            f"Right so far: {picture.right_guesses(limit, index)} of {2 * index}."
         )
         spoken = f"Two data sets that differ in one patient, {index} of {count} releases. {notes}"
         frames.append({"at": f"{index} of {count}", "notes": notes, "sentence": "", "spoken": spoken})
@@ -157,7 +170,8 @@ def frames(picture: Picture, limit: float) -> list[dict[str, object]]:
 def chosen(attack: Attack, budget: Budget) -> str:
     """Return how far the patient moves what is read, and the calculated error rates of the chosen test.
 
-    A test is chosen by its share of false alarms; misses follow from that.
+    A test is chosen by its share of false alarms; misses follow from that. budget: the promise, which demands
+    fewer misses than the noise.
     """
     least = float(tradeoff_curves.allowed(budget.epsilon, budget.delta, attack.alarms))
     return (
@@ -173,10 +187,11 @@ def measured(attack: Attack, draws: int) -> str:
 
     draws: how many releases there were of each data set.
     """
-    rates, silent = attack.measured, attack.silent
+    rates, silent = attack.measured, attack.silent  # of releases with noise, and without
     curve = "The exact curve passes through these intervals."
     if not membership.on_curve(rates, attack.mu):
         curve = "The exact curve misses these intervals, as chance alone makes it in at most 1 of 20 attacks."
+    # From even odds the attacker is wrong by the mean of both error rates: here of their upper limits.
     least = 1 - (silent.false_alarm_span[1] + silent.miss_span[1]) / 2
     clear = f"{_measured(silent.right)} of the time"
     if silent.right == 1:
@@ -220,15 +235,19 @@ def attacked(method: str, settings: Settings) -> str:
 
 
 def failure(n: int, budget: Budget) -> str:
-    """Return how many of n patients the worst mechanism that delta allows publishes in the clear."""
+    """Return how many of n patients the worst mechanism that delta allows publishes in the clear.
+
+    It warns where delta is above 1 in n.
+    """
     published = outright_publication.published(n, budget.delta)
     expected, delta = published.expected, budget.delta
-    few = text.number(float(f"{expected:.2g}")) if expected < 100 else f"{expected:,.0f}"
+    shown = text.number(float(f"{expected:.2g}")) if expected < 100 else f"{expected:,.0f}"
     close = f" That is no protection: keep δ well below 1 in {n:,}."
     return (
         f"**A program that publishes each record in the clear with probability δ = {text.number(delta)} and "
         f"says nothing else keeps this part of the promise.** Of {n:,} patients it is expected to publish "
-        f"{few}; the chance of at least one is {share(published.some)}.{close if delta > 1 / n else ''}"
+        f"{shown}; the chance of at least one is {share(published.chance_of_any)}."
+        f"{close if delta > 1 / n else ''}"
     )
 
 
@@ -249,12 +268,13 @@ def beyond(attack: Attack, budget: Budget) -> str:
 def rounds(costs: Accounted, budget: Budget) -> str:
     """Return how much more noise other accountings need than the exact one, for the page's number of rounds.
 
-    It adds from how many rounds on advanced composition needs less than basic composition.
+    It adds from how many rounds on advanced composition needs less noise than basic composition. budget: that
+    of all rounds together.
     """
     order = sorted((name for name in ACCOUNTINGS if name != "exact"), key=costs.ratio)
     others = "; ".join(f"{ACCOUNTINGS[name].title} {figures(costs.ratio(name))} times" for name in order)
     needs = (
-        f"**At {at(budget)}, {text.count(costs.steps, 'round needs', 'rounds each need')} noise of "
+        f"**At {promise_text(budget)}, {text.count(costs.steps, 'round needs', 'rounds each need')} noise of "
         f"{figures(costs.std)}, counted exactly. Other ways of counting need more to be as safe: {others}.**"
     )
     noise, basic = costs.noise, ACCOUNTINGS["basic"].title.lower()
@@ -264,7 +284,7 @@ def rounds(costs: Accounted, budget: Budget) -> str:
 
 
 def moves(costs: Accounted, columns: int) -> str:
-    """Return how far one patient moves a message of so many columns, which the noise is calibrated to."""
+    """Return how far one patient moves a message of so many columns: the noise is calibrated to that."""
     return (
         "σ is on the scale of sums over a hospital's patients. One patient moves a message of "
         f"{text.count(columns, 'column', 'columns')} by at most {'√2' if costs.sensitivity > 1 else '1'}; "
@@ -273,10 +293,13 @@ def moves(costs: Accounted, columns: int) -> str:
 
 
 def charges(costs: Accounted) -> pd.DataFrame:
-    """Return a table of the noise that each accounting needs, and what it charges for the exact noise."""
+    """Return a table of the noise that each accounting needs, and what it charges for the exact noise.
+
+    It has a row for each accounting, at the page's own number of rounds.
+    """
     noise, charged = costs.noise.loc[costs.steps], costs.charged.loc[costs.steps]
-    spent, asked = QUANTITIES.values()
-    columns = {spent: noise, "times the exact": noise / costs.std, f"{asked} for the exact noise": charged}
+    columns = {QUANTITIES["noise"]: noise, "times the exact": noise / costs.std}
+    columns[f"{QUANTITIES['charged']} for the exact noise"] = charged
     shown = pd.DataFrame(columns).map(figures)
     shown.insert(0, "counted", [ACCOUNTINGS[str(name)].title for name in shown.index])
     return shown
@@ -285,13 +308,13 @@ def charges(costs: Accounted) -> pd.DataFrame:
 def audited(honest: LowerBound, broken: LowerBound | None, bug: str, draws: AttackDraws, count: int) -> str:
     """Return what an audit shows of the program as it is, and with a planted bug.
 
-    honest, broken: the lower bounds on epsilon of the two; broken is None where no bug is planted. count: how
-    many releases there were of each data set.
+    honest, broken: the lower bounds on epsilon of the two; broken is None where no bug is planted. bug: its
+    name, an option of the control. count: how many releases there were of each data set.
     """
     budget, cases = draws.attacked.budget, round(1 / honest.alpha)
     promise = f"the promise of {budget.epsilon:g}"
     rate = f"If a program keeps its promise, such an audit accuses it in at most 1 of {cases} cases."
-    knows = "" if honest.mu is None else ", which knows that the noise is Gaussian,"
+    knows = "" if honest.mu is None else ", which knows that the noise is Gaussian,"  # mu only then
     shows = f"From {count:,} releases with the patient and as many without, the audit{knows} shows that ε is"
     first = f"**{shows} at least {figures(honest.epsilon)}, which does not contradict {promise}.**"
     if honest.epsilon > budget.epsilon:
@@ -301,6 +324,7 @@ def audited(honest: LowerBound, broken: LowerBound | None, bug: str, draws: Atta
         )
     if broken is None:
         return f"{first} {rate}"
+    # The epsilon that the noise with the mistake truly gives; without any noise it is infinite.
     mu = draws.drawn(bug).mu
     true = gaussian.epsilon_of(1 / mu, budget.delta) if mu < math.inf else math.inf
     given = f"The true value is {'no finite number' if true == math.inf else figures(true)}"

@@ -1,9 +1,9 @@
 """Measure the privacy page's attack and audit, and its comparison of accountings. No Streamlit here.
 
 Releases are drawn from two data sets that differ in one patient. The attacker reads one number off each, in
-units of the noise: N(0, 1) without the patient, N(mu, 1) with. `here` are the numbers with the patient,
-`there` those without. Draws come in portions, and are of a kind: "true" as programmed, "silent" without
-noise, or with a planted bug.
+units of the noise: N(0, 1) without the patient, N(mu, 1) with. `with_patient` are the numbers with the
+patient, `without_patient` those without. Draws come in portions, and are of a kind: "true" as programmed,
+"silent" without noise, or with a planted bug.
 """
 
 from functools import lru_cache
@@ -32,7 +32,7 @@ def budget(settings: Settings) -> Budget:
 
 
 def attack_setting(settings: Settings) -> AttackSetting:
-    """Return what is attacked: a method, its budget, at most two columns, and its rounds.
+    """Return what is attacked: a method, its budget, at most two directions, its rounds, and the seed.
 
     Settings that make no difference to the attack give the same value, so that its draws are used again: the
     rounds are those set for DPS-PCA, and else those of two stages' first stage, which other methods ignore.
@@ -43,7 +43,10 @@ def attack_setting(settings: Settings) -> AttackSetting:
 
 
 def bug(settings: Settings) -> tuple[str | None, str]:
-    """Return the bug to plant and "", or None and why the bug that is asked for would change nothing here."""
+    """Return the bug to plant, or None, and the reason why the bug asked for would change nothing here.
+
+    The reason is empty where a bug is planted, and where none is asked for.
+    """
     asked, attacked = settings["audit.bug"], attack_setting(settings)
     if asked == NO_BUG:
         return None, ""
@@ -59,7 +62,7 @@ class Attack(NamedTuple):
         alarms: The test's share of false alarms, by the noise's law.
         limit: The number read above which it says "with".
         misses: The share of misses of the best test with so many false alarms, by the law.
-        here, there: What is read with the patient and without.
+        with_patient, without_patient: What is read from either data set.
         measured: The shares of false alarms and misses among these.
         silent: The same of releases without noise, tested half-way between their two values 0 and mu.
     """
@@ -68,8 +71,8 @@ class Attack(NamedTuple):
     alarms: float
     limit: float
     misses: float
-    here: Array
-    there: Array
+    with_patient: Array
+    without_patient: Array
     measured: membership.Rates
     silent: membership.Rates
 
@@ -92,23 +95,28 @@ def attack(draws: AttackDraws, alarms: float, count: int) -> Attack | None:
     Returns:
         None where all draws have failed.
     """
-    here, there = _complete(draws, "true", count)
-    noiseless = _complete(draws, "silent", PORTION)
-    if not (len(here) and len(noiseless[0])):
+    with_patient, without_patient = _complete(draws, "true", count)
+    noiseless = _complete(draws, "silent", PORTION)  # with the patient and without, as the two above
+    if not (len(with_patient) and len(noiseless[0])):
         return None
     mu, limit = draws.case.mu, membership.threshold(alarms)
     misses = float(tradeoff_curves.gaussian(mu, alarms))
-    measured = membership.measured(here, there, limit, LEVEL)
-    silent = membership.measured(*noiseless, mu / 2, LEVEL)
-    return Attack(mu, alarms, limit, misses, here, there, measured, silent)
+    measured = membership.measured(with_patient, without_patient, limit, LEVEL)
+    silent = membership.measured(*noiseless, mu / 2, LEVEL)  # half-way between what is read without noise
+    return Attack(mu, alarms, limit, misses, with_patient, without_patient, measured, silent)
 
 
 def audit(draws: AttackDraws, kind: str, count: int) -> lower_bound.LowerBound | None:
-    """Audit the release as programmed ("true") or with a bug; return None where all draws have failed."""
-    here, there = _complete(draws, kind, count)
-    if not len(here):
+    """Return the lower bound on epsilon that an audit shows; None where all draws have failed.
+
+    kind: "true" for the release as programmed, or a planted bug. count: how many releases of each data set.
+    """
+    with_patient, without_patient = _complete(draws, kind, count)
+    if not len(with_patient):
         return None
-    return lower_bound.gaussian_tradeoff(here, there, delta=draws.attacked.budget.delta, alpha=1 - LEVEL)
+    return lower_bound.gaussian_tradeoff(
+        with_patient, without_patient, delta=draws.attacked.budget.delta, alpha=1 - LEVEL
+    )
 
 
 class Accounted(NamedTuple):
@@ -135,7 +143,11 @@ class Accounted(NamedTuple):
 
 @lru_cache(maxsize=64)
 def accounted(budget: Budget, sensitivity: float, steps: int) -> Accounted:
-    """Return what rounds cost by every accounting, in about 50 ms, once for all visitors."""
+    """Return what rounds cost by every accounting; cached, since this takes about 50 ms.
+
+    budget: of all rounds together. sensitivity: how far one patient moves a round's message. steps: the
+    page's own number of rounds.
+    """
     std = compare.noise("exact", budget, sensitivity, steps)
     costs = (accounting(budget, sensitivity, steps, ROUNDS, quantity) for quantity in ("noise", "charged"))
     return Accounted(sensitivity, steps, std, *costs)

@@ -43,24 +43,25 @@ def _bars(bars: Sequence[tuple[str, str, Spread, str, bool]], unit: Unit) -> Tra
     """Draw one bar under each title, the span of 8 of 10 runs across its end, its number beside it.
 
     Where all of them recover nearly everything, bars show what is lost, in parts of the pattern. A guess is a
-    line across the bars, or where it is far beyond them an arrow at the edge.
+    line across the bars, or where it is far beyond them an arrow at the edge. Bars stand at heights 0, 1, ...
+    from below; the words above each are annotations, of which a telephone has shorter ones.
 
     Args:
         bars: For each, from the top, its title, the line under it, its error, the method whose colour it has,
             and whether it stands out.
         unit: What the errors are shown in.
     """
-    parts = unit.parts(spread for _, _, spread, _, _ in bars)
+    parts = unit.parts(spread for _, _, spread, _, _ in bars)  # such as 1000; 0: bars show what is recovered
 
-    def shown(values: Array) -> Array:
+    def as_drawn(values: Array) -> Array:
         """Return values in the unit as they are drawn: as parts that are lost, where bars show these."""
         return parts * (1 - values / 100) if parts else values
 
-    ends = [np.sort(shown(unit.values(spread))) for _, _, spread, _, _ in bars]
+    quantiles = [np.sort(as_drawn(unit.values(spread))) for _, _, spread, _, _ in bars]  # 10, 50 and 90 %
     shares = unit.metric == "share" and not parts
     # End the axis beyond the longest bar, to leave room for the number beside it.
-    end = 125.0 if shares else max(1.85 * max(float(values[2]) for values in ends), 1e-4)
-    guess = float(shown(np.array(unit.guess)))
+    end = 125.0 if shares else max(1.85 * max(float(values[2]) for values in quantiles), 1e-4)
+    guess = float(as_drawn(np.array(unit.guess)))
     words = (
         f"a guess loses {text.percent(1 - unit.guess / 100)}" if parts else f"a guess: {unit.say(unit.guess)}"
     )
@@ -74,11 +75,11 @@ def _bars(bars: Sequence[tuple[str, str, Spread, str, bool]], unit: Unit) -> Tra
     heads, short_heads = [], []  # a telephone has no room for what stands under the titles
     traces = [line(1, "guess", style.GUESS, "dot", 3, x=[guess] * 2, y=[-0.5, 9.5], hoverinfo="skip")]
     for y, (title, under, spread, method, bold) in enumerate(reversed(bars)):
-        low, middle, high = (float(value) for value in ends[-1 - y])
+        low, middle, high = (float(value) for value in quantiles[-1 - y])  # of the reversed order
         span = arms(*np.array([low, middle, high]).reshape(3, 1), style.GUESS, thickness=3, width=9)
         at = {"x": rounded([middle]), "y": [y], "hovertemplate": "%{x}<extra></extra>"}
-        colour = style.look(method).colour
-        traces.append(bar(title, colour, 1.0 if bold else 0.45, 3, width=0.34, error_x=span, **at))
+        colour, opacity = style.look(method).colour, 1.0 if bold else 0.45
+        traces.append(bar(title, colour, opacity, edge=3, width=0.34, error_x=span, **at))
         head = f"<b>{title}</b>" if bold else title
         over = {"x": 0, "y": y + 0.2, "yanchor": "bottom", "align": "left", "xanchor": "left"}
         beside = {"x": high, "y": y, "xshift": 12, "xanchor": "left"}
@@ -113,7 +114,10 @@ def sharing(sharing: view.Sharing) -> Trace:
 
 
 def joined(joined: view.Joined) -> Trace:
-    """Draw step 7: what is recovered by whom hospitals trust, and who sees what."""
+    """Draw step 7: what is recovered by whom hospitals trust, who sees what, and one hospital alone.
+
+    The bar of the trust that is chosen stands out.
+    """
     bars = []
     for trust, (method, spread) in joined.by_trust.items():
         under = f"the server sees {SERVER_SEES[trust]}; {text.size(joined.sent[trust])} from each"
@@ -135,12 +139,13 @@ def names(setting: CollaborationSetting, rows: Array) -> list[str]:
 
 
 def rebuilt(record: view.RebuiltRecord) -> Trace:
-    """Draw step 2: a patient's largest values, and what two exact totals give away of them."""
+    """Draw step 2: a patient's largest values as rings, and as crosses what two exact totals give away."""
     shown = {"y": names(record.setting, record.rows), "showlegend": True}
     true, rebuilt = (rounded(values[record.rows]) for values in (record.patient, record.rebuilt))
-    reach = 1.15 * float(np.abs(record.patient[record.rows]).max())
+    reach = 1.15 * float(np.abs(record.patient[record.rows]).max())  # the largest, with room for its mark
     return _figure(
         [
+            # The numbers are the panel, and in pixels each mark's size and its edge.
             marks(1, "the patient's own values", style.GUESS, "circle-open", 24, 3, x=true, **shown),
             marks(1, "worked out from two totals", style.WITHOUT, "x-thin", 14, 3, x=rebuilt, **shown),
         ],
@@ -153,9 +158,9 @@ def weights(weights: view.Weights) -> Trace:
     """Draw step 3: the released weights of the heaviest measurements as bars, the true ones as marks."""
     rows, colour = weights.rows, style.look(weights.method).colour
     shown = {"y": names(weights.setting, rows), "showlegend": True}
-    name = "recovered" if weights.method in view.OPEN else "with noise"
-    released = bar(name, colour, 0.75, 2, x=rounded(weights.released[rows]), **shown)
-    true = marks(1, "true", style.WITHOUT, "line-ns", 24, 5, x=rounded(weights.true[rows]), **shown)
+    name = "recovered" if weights.method in view.OPEN else "with noise"  # OPEN: methods without privacy
+    released = bar(name, colour, fill=0.75, edge=2, x=rounded(weights.released[rows]), **shown)
+    true = marks(1, "true", style.WITHOUT, "line-ns", size=24, edge=5, x=rounded(weights.true[rows]), **shown)
     return _figure(
         [released | {"hovertemplate": "%{y}: %{x}<extra></extra>"}, true],
         xaxis=_axis("weight (0 is none, 1 is full)", range=[0, 1.02]),
@@ -172,12 +177,13 @@ def decision(decision: view.Decision) -> Trace:
 def attack(attack: view.SpyAttack) -> Trace:
     """Draw step 4: the laws of what a spy reads with and without the patient, and twenty readings of each."""
     picture, limit = attack.picture, attack.limit
+    # Both laws have width 1, at 0 and at mu: four widths to each side leave out next to nothing.
     left, right = -4.0, max(picture.mu + 4.0, 4.0)
     x = np.linspace(left, right, 201)
-    present, absent = text.sides(picture.instead is not None)
-    sides = (
-        (present, style.WITH, "circle", "solid", picture.mu, picture.here),
-        (absent, style.WITHOUT, "diamond-open", "dash", 0.0, picture.there),
+    present, absent = text.neighbour_names(picture.instead is not None)
+    sides = (  # name, colour, marker, dash, the law's mean, releases
+        (present, style.WITH, "circle", "solid", picture.mu, picture.with_patient),
+        (absent, style.WITHOUT, "diamond-open", "dash", 0.0, picture.without_patient),
     )
     traces: list[Trace] = []
     for row, (name, colour, symbol, dash, centre, releases) in enumerate(sides):
@@ -185,9 +191,10 @@ def attack(attack: view.SpyAttack) -> Trace:
         traces.append(law | {"fill": "tozeroy", "fillcolor": style.faded(colour, 0.16)})
         # Put dots below the law, in three lines by turns, so that they overlap less.
         below = [-0.06 - 0.1 * row - 0.025 * (i % 3) for i in range(len(releases))]
-        reads = rounded([release.read for release in releases])
-        dots = marks(1, name, colour, symbol, 13, 3, x=reads, y=below, showlegend=True)
+        reads = rounded([release.reading for release in releases])
+        dots = marks(1, name, colour, symbol, size=13, edge=3, x=reads, y=below, showlegend=True)
         traces.append(dots | {"hovertemplate": "%{x}<extra></extra>"})
+    # The line goes from below the dots to above the laws, whose peak is 0.4.
     words = "guess “with” to the right"
     edge = line(1, words, style.GUESS, "dot", 3, x=[limit] * 2, y=[-0.26, 0.43], hoverinfo="skip")
     note = {"x": limit, "y": 0.435, "text": "guess “with” →", "showarrow": False}
@@ -206,14 +213,15 @@ def _curve(curve: view.Curve, title: str, ticks: Mapping[float, str], here: str)
     the current setting.
     """
     look, free, unit = style.look(curve.method), style.look(_FREE), curve.unit
-    x, ends = list(curve.at), [curve.at[0], curve.at[-1]]
+    x, ends = list(curve.values), [curve.values[0], curve.values[-1]]
+    # With noise and without: a row for each value on the x axis, with 10, 50 and 90 % in three columns.
     private, open_ = (
         np.array([unit.values(spread) for spread in spreads]) for spreads in (curve.private, curve.free)
     )
     low, high = private.min(axis=1), private.max(axis=1)
     edges = band(1, TRUST_TITLES[curve.trust], look.colour, x, rounded(low), rounded(high))
     marker = {"symbol": look.symbol, "size": 11, "color": look.colour}
-    edge = unit.at(view.TOO_MUCH * view.guess(curve.setting))
+    edge = unit.at(view.TOO_MUCH * view.guess(curve.setting))  # beyond it an answer is of little use
     side = "below" if unit.metric == "share" else "above"
     shown = [
         line(
@@ -227,7 +235,7 @@ def _curve(curve: view.Curve, title: str, ticks: Mapping[float, str], here: str)
         trace |= {"showlegend": True, "hovertemplate": "%{y}<extra></extra>"}
         trace["line"]["width"] = 5 if i == 0 else 3
     at = {"x": [x[curve.here]], "y": rounded([private[curve.here, 1]]), "showlegend": True}
-    ring = marks(1, here, look.colour, "circle-open", 30, 5, **at)
+    ring = marks(1, here, look.colour, "circle-open", size=30, edge=5, **at)
     reach = [math.log10(ends[0]) - 0.1, math.log10(ends[1]) + 0.1]
     return _figure(
         [*edges, *shown, ring],
@@ -245,12 +253,17 @@ def over_privacy(curve: view.Curve) -> Trace:
 def over_patients(curve: view.Curve) -> Trace:
     """Draw step 6: the error along the number of patients, and from how many on privacy is almost free."""
     table = curve.setting.population in TABLES
-    at = list(curve.at) if table else [10.0**p for p in range(2, 10) if curve.at[0] <= 10**p <= curve.at[-1]]
+    at = (
+        list(curve.values)
+        if table
+        else [10.0**p for p in range(2, 10) if curve.values[0] <= 10**p <= curve.values[-1]]
+    )
     ticks = {tick: text.patients(tick).replace(" million", " m").replace(" billion", " bn") for tick in at}
     title = "patients in total" if table else "patients in total (m: million)"
     figure = _curve(curve, title, ticks, "these patients")
+    # Mark from where on privacy is almost free, unless not even all patients without noise show the pattern.
     if curve.relaxed is not None and not useless(curve.free[-1], curve.setting):
-        since = max(curve.relaxed, curve.at[0])
+        since = max(curve.relaxed, curve.values[0])
         mark = {"type": "line", "x0": since, "x1": since, "yref": "paper", "y0": 0, "y1": 0.86}
         figure["layout"]["shapes"] = [mark | {"line": {"color": style.GUESS, "width": 3, "dash": "dot"}}]
         note = {"x": math.log10(since), "y": 0.5, "yref": "paper", "yanchor": "middle", "xanchor": "left"}

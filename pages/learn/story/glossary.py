@@ -55,12 +55,14 @@ def useless(spread: Spread, setting: CollaborationSetting) -> bool:
 
 
 def a_guess(unit: Unit) -> str:
+    """Return the sentence on what a random guess recovers, for comparison, in the unit of the charts."""
     return f"A guess: {unit.say(unit.guess)}."
 
 
 def too_few_kept(setting: CollaborationSetting) -> bool:
     """Return whether fewer measurements are kept than count in the patterns; in a table all count."""
     population = setting.population
+    # A table's name stands for its population; a simulated one has s measurements that count.
     return setting.s_hat < (setting.d if isinstance(population, str) else population.s)
 
 

@@ -18,24 +18,27 @@ TITLE = "Should we release a pattern, and at what cost?"
 _HERE = Path(__file__).parent
 _STYLE = (_HERE / "handout.css").read_text(encoding="utf-8")
 _TEMPLATE = Template((_HERE / "handout.html").read_text(encoding="utf-8"))
-_LABELS, _WIDTH, _ROW, _BAR = 230, 680, 19, 11  # pixels: width of labels and of all, heights of row and bar
+# Pixels: where bars begin, to the right of their labels; the width of all; the heights of a row and its bar.
+_BARS_AT, _WIDTH, _ROW_HEIGHT, _BAR_HEIGHT = 230, 680, 19, 11
 
 
 def _picture(weights: view.Weights) -> str:
     """Return released weights as bars, with true ones as marks across them, in an SVG without scripts."""
-    scale, top, colour = _WIDTH - _LABELS - 50, 4, style.look(weights.method).colour
+    # A weight of 1 is `scale` pixels long, with 50 beside it for its number.
+    scale, top, colour = _WIDTH - _BARS_AT - 50, 4, style.look(weights.method).colour
     parts = []
     labels = charts.names(weights.setting, weights.rows)
     for i, (name, row) in enumerate(zip(labels, weights.rows, strict=True)):
-        y, released, true = top + _ROW * i, float(weights.released[row]), float(weights.true[row])
-        x = _LABELS + scale * true
+        y, released, true = top + _ROW_HEIGHT * i, float(weights.released[row]), float(weights.true[row])
+        x = _BARS_AT + scale * true
         parts.append(
-            f'<text x="{_LABELS - 8}" y="{y + 11}" text-anchor="end">{escape(name)}</text>'
-            f'<rect x="{_LABELS}" y="{y}" width="{scale * released:.1f}" height="{_BAR}" fill="{colour}"/>'
+            f'<text x="{_BARS_AT - 8}" y="{y + 11}" text-anchor="end">{escape(name)}</text>'
+            f'<rect x="{_BARS_AT}" y="{y}" '
+            f'width="{scale * released:.1f}" height="{_BAR_HEIGHT}" fill="{colour}"/>'
             f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{y - 3}" y2="{y + 15}" stroke="#000" stroke-width="2.5"/>'
-            f'<text x="{_LABELS + scale * max(released, true) + 8:.1f}" y="{y + 11}">{released:.2f}</text>'
+            f'<text x="{_BARS_AT + scale * max(released, true) + 8:.1f}" y="{y + 11}">{released:.2f}</text>'
         )
-    height = top + _ROW * len(labels) + 2
+    height = top + _ROW_HEIGHT * len(labels) + 2
     return (
         f'<svg viewBox="0 0 {_WIDTH} {height}" font-size="12" role="img" '
         f'aria-label="Weights released, and the true ones">{"".join(parts)}</svg>'
@@ -43,9 +46,9 @@ def _picture(weights: view.Weights) -> str:
 
 
 def html(decision: view.Decision, settings: Settings, link: str, made: str) -> str:
-    """Return the page: self-contained, without scripts, one sheet of A4 when printed.
+    """Return the one-page summary as HTML: self-contained, without scripts, one sheet of A4 when printed.
 
-    link: restores the screen. made: the day, as text.
+    decision: what step 8 has measured. link: restores the screen. made: the day, as text.
     """
     shown, joined = text.decision(decision), decision.joined
     setting = joined.setting
@@ -55,7 +58,7 @@ def html(decision: view.Decision, settings: Settings, link: str, made: str) -> s
     failure = text.failure(setting)
     failure = "" if failure in shown.more else failure  # it stands above already
     page = f"{shown.sentences} {listed} {limits} {sees} server weight".lower()
-    # Only the words of this page: with all of them it may not fit one sheet.
+    # Explain only terms that this page has: with all of them it may not fit one sheet.
     shown_terms = [row for row in glossary.GLOSSARY if row[0].lower() in page]
     terms = "".join(f"<li><b>{escape(term)}:</b> {escape(words)}</li>" for term, words in shown_terms)
     return _TEMPLATE.substitute(
@@ -85,9 +88,13 @@ def _limits(settings: Settings) -> Sequence[str]:
 
 
 def full(settings: Settings, link: str) -> Report:
-    """Return the report on all eight steps at these settings; link: restores the screen."""
+    """Return the report on all eight steps at these settings, of which the last gives its first sentence.
+
+    link: restores the screen.
+    """
     shown = [slides.slide({**settings, "story.step": step}) for step in range(1, STEPS + 1)]
     setting = view.to_setting(settings)
+    # Without the day, which the report states elsewhere.
     versions = html_report.made(settings["seed"]).removeprefix(f"{html_report.today()} ")
     return Report(
         title="Sharing a pattern, not a patient",

@@ -41,7 +41,7 @@ with st.container(key="story"):
     if step == STEPS:
         handout.buttons(settings)
     st.markdown(f"**Try this:** {slide.text.try_this}")
-    widgets.choose("story.notes")
+    widgets.show_control("story.notes")
     if settings["story.notes"]:
         slides.notes(step, slide.text)
 take_along.menu(
@@ -51,7 +51,7 @@ take_along.menu(
 fold = st.expander("For the statistician", key="statistician", on_change="rerun")
 if fold.open:
     with fold:
-        widgets.choose_among("metric", UNITS)
+        widgets.show_select_box("metric", UNITS)
         for paragraph in slides.for_the_statistician(settings):
             st.markdown(paragraph)
         st.caption(f"Seed {settings['seed']}. {sources.LIMITS}")

@@ -85,13 +85,13 @@ class Slide(NamedTuple):
 
 def slide(settings: Settings) -> Slide:
     """Return the step that the settings are at, measured now unless it was before."""
-    title, measure, write, draw = _STEPS[settings["story.step"] - 1]
+    title, measure, write, draw = _STEPS[settings["story.step"] - 1]  # steps count from 1
     record = measure(settings)
     return Slide(title, write(record), draw(record))
 
 
 def for_the_statistician(settings: Settings) -> tuple[str, ...]:
-    """Return which methods are shown at these settings, and where all numbers come from."""
+    """Return paragraphs on which methods are shown at these settings, and where all numbers come from."""
     trusts = view.measure_joined(settings).by_trust
     named = (
         f"{glossary.TRUST_TITLES[trust]}: {METHODS[PROTOCOLS[used.method].method].title}"
@@ -102,9 +102,12 @@ def for_the_statistician(settings: Settings) -> tuple[str, ...]:
 
 
 def notes(step: int, shown: glossary.StepText) -> None:
-    """Show what the speaker says here, is asked, and when in the talk the step should end."""
+    """Show what the speaker says here, is asked, and when in the talk the step should end.
+
+    step: from 1 on. shown: the step's sentences, of which the last step's finding is said aloud.
+    """
     note = NOTES[step - 1]
-    until = sum(note.seconds for note in NOTES[:step])
+    until = sum(note.seconds for note in NOTES[:step])  # seconds from the beginning of the talk
     st.info(
         f"**Say** ({note.seconds} seconds, until {until // 60}:{until % 60:02d}): {note.say}"
         f"{f' {shown.finding}' if step == STEPS else ''}\n\n"

@@ -63,7 +63,7 @@ def _is_table(setting: CollaborationSetting) -> bool:
 
 
 def _try_sharing(sharing: view.Sharing) -> str:
-    """Return a move after which the answer differs: whether one hospital alone sees the pattern."""
+    """Return a move after which it differs whether one hospital alone sees the pattern."""
     setting, table = sharing.setting, _is_table(sharing.setting)
     hidden = useless(sharing.alone, setting)
     if table and useless(sharing.together, setting):
@@ -108,7 +108,7 @@ def pattern(weights: view.Weights) -> StepText:
 
 def attack(attack: view.SpyAttack) -> StepText:
     """Return step 4: how often a spy guesses right from noisy releases, and whether a coin might as well."""
-    lucky = attack.right <= coin_span(attack.tries)[1]
+    lucky = attack.right <= coin_span(attack.tries)[1]  # the most right guesses that a coin is likely to make
     no_better = "no better than a coin might" if lucky else "better than a coin"
     finding = f"From {attack.tries} noisy releases, a spy guesses {no_better}."
     right = f"Half of them have the patient. The spy is right in {text.luck(attack.right, attack.tries)}"
@@ -118,7 +118,10 @@ def attack(attack: view.SpyAttack) -> StepText:
 
 
 def _finding(curve: Curve) -> tuple[str, str]:
-    """Return what noise does to the answer, and what follows from it."""
+    """Return two sentences for steps 5 and 6: what noise does to the answer, and what follows from it.
+
+    `only` is the word of answers of little use, as in "we recover only 12 % of the pattern".
+    """
     setting, unit, trust = curve.setting, curve.unit, glossary.TRUST_TITLES[curve.trust]
     now, little = (unit.pattern(curve.now, only) for only in ("", "only"))
     without = unit.value(curve.without)
@@ -132,6 +135,7 @@ def _finding(curve: Curve) -> tuple[str, str]:
             return f"Here the answer fails: we recover {little}.", f"{follows} Noise alone is not why."
         return f"Here privacy costs too much: we recover {little}.", follows
     if curve.cost < NEARLY_FREE:
+        # Give the number without noise only where it reads differently from the one with noise.
         costs = (
             f"Without noise: {without}."
             if curve.cost and unit.value(curve.now) != without
@@ -142,6 +146,7 @@ def _finding(curve: Curve) -> tuple[str, str]:
 
 
 def _terms(curve: Curve) -> tuple[tuple[str, str], ...]:
+    """Return the glossary's entries, each a term and its meaning, for steps 5 and 6."""
     trusted = (glossary.SEALED,) if curve.trust == "sealed sum" else ()
     return (glossary.recovered(curve.unit), glossary.NOISE, *trusted, glossary.GUESS)
 
@@ -154,12 +159,12 @@ def cost(curve: Curve) -> StepText:
 
 def _useful(curve: Curve) -> str:
     """Return at which privacy settings the answer is of use; more noise need not always mean more error."""
-    useful = [text.number(setting) for setting, use in zip(curve.at, curve.useful, strict=True) if use]
+    useful = [text.number(setting) for setting, use in zip(curve.values, curve.useful, strict=True) if use]
     if not useful:
         return "No setting up to 10 gives a useful answer."
     if all(curve.useful):
         return "Every setting drawn here gives a useful answer."
-    if all(curve.useful[-len(useful) :]):
+    if all(curve.useful[-len(useful) :]):  # all settings from the first useful one on
         return f"Below a privacy setting of about {useful[0]}, noise drowns the pattern."
     if len(useful) == 1:
         return f"Only a setting of {useful[0]} gives a useful answer here."
@@ -167,7 +172,10 @@ def _useful(curve: Curve) -> str:
 
 
 def _try_cost(curve: Curve) -> str:
-    """Return a move that the chart shows to be possible."""
+    """Return a move, possible as the chart shows, to where the answer begins or ceases to be of use.
+
+    The ring marks the current setting, the long dashes where an answer is of little use.
+    """
     useful, here = curve.useful, curve.here
     table = isinstance(curve.setting.population, str)
     control = "*Patterns to find*" if table else "*Measurements per patient*"
@@ -176,6 +184,7 @@ def _try_cost(curve: Curve) -> str:
     if all(useful):
         more = "move *Privacy setting* to the left, for more privacy"
         return f"{more}. Does the ring near the long dashes? Then move {control}."
+    # From a useful answer go to where it is not, from a useless one to where it is.
     right = all(useful[:here]) if useful[here] else any(useful[here:])
     move = f"move *Privacy setting* to the {'right' if right else 'left'}"
     return f"{move} until the ring meets the long dashes, then move {control}."
@@ -183,9 +192,9 @@ def _try_cost(curve: Curve) -> str:
 
 def bought(curve: Curve) -> StepText:
     """Return step 6: what noise costs with these patients, and how many make privacy almost free."""
-    setting, at, here = curve.setting, curve.at, curve.here
+    setting, at, here = curve.setting, curve.values, curve.here
     finding, follows = _finding(curve)
-    far = next((i for i, n in enumerate(at) if n >= 10 * at[here]), None)
+    far = next((i for i, n in enumerate(at) if n >= 10 * at[here]), None)  # ten times the patients or more
     # Where not even the error without noise is of use, why that is says more than another number.
     if not useless(curve.without, setting):
         if far is not None:
@@ -201,7 +210,7 @@ def bought(curve: Curve) -> StepText:
 
 def _enough(curve: Curve) -> str:
     """Return from how many patients on noise costs hardly anything, or that no number drawn is enough."""
-    setting, at, relaxed = curve.setting, curve.at, curve.relaxed
+    setting, at, relaxed = curve.setting, curve.values, curve.relaxed
     if relaxed is None:
         if curve.cost < NEARLY_FREE:
             return "That is about the crowd that it takes."  # with a few more it need not be so in every draw
@@ -219,24 +228,24 @@ def _enough(curve: Curve) -> str:
 
 
 def _try_bought(curve: Curve) -> str:
-    """Return a move that the numbers show to be possible."""
+    """Return a move that the numbers show to be possible; the chart's ring marks the current patients."""
     if isinstance(curve.setting.population, str):
         return "move *Privacy setting* to the left, then move *Hospitals*. Does the ring move both times?"
     if useless(curve.private[-1], curve.setting):
         return "move *Patients in total* to the right. Does the ring ever pass the long dashes?"
-    if curve.relaxed is not None and curve.at[0] < curve.relaxed <= curve.at[curve.here]:
+    if curve.relaxed is not None and curve.values[0] < curve.relaxed <= curve.values[curve.here]:
         return "move *Patients in total* to the left until the lines part. Where would you stop?"
     return "move *Privacy setting* to the left, then move *Patients in total* until the lines meet again."
 
 
 def joined(joined: Joined) -> StepText:
-    """Return step 7."""
+    """Return step 7: what the server sees, what each hospital sends, and what the choice of trust costs."""
     setting, trust = joined.setting, joined.trust
     one_hospital = len(setting.sizes) == 1
     where = "the hospital" if one_hospital else "the largest hospital"
     rows = f"The patients' rows, {text.size(joined.kept)} in {where}, stay at home."
     unit, chosen = joined.unit, joined.chosen
-    best = min(joined.by_trust, key=lambda name: joined.by_trust[name].error.middle)
+    best = min(joined.by_trust, key=lambda name: joined.by_trust[name].error.middle)  # a trust
     least = joined.by_trust[best].error
     price = f"We recover {unit.pattern(chosen)}."
     if useless(joined.free, setting):
@@ -282,12 +291,12 @@ def _compared(joined: Joined, alone: Spread) -> Gain:
 
 
 def promise(budget: Budget) -> str:
-    """Return the guarantee in odds."""
+    """Return the guarantee in words: how often an attacker is right at most."""
     return text.odds(budget.epsilon, budget.delta, budget.neighbours)
 
 
 def failure(setting: CollaborationSetting) -> str:
-    """Return that the promise may fail with a chance delta, and a safer one where that is above 1 in n."""
+    """Return that the promise may fail with a chance delta, and a safer chance if delta is above 1 in n."""
     margin = text.margin(setting.budget.delta)
     if setting.budget.delta <= 1 / setting.n:
         return margin
@@ -307,7 +316,10 @@ def is_advised(joined: Joined) -> bool:
 
 
 def _decide(joined: Joined) -> tuple[str, str]:
-    """Return what we would do as a sentence, and the recovered shares on which that rests as another."""
+    """Return two sentences: what we would do, and what is recovered, on which that rests.
+
+    A hospital can use its own result in-house without noise; what it publishes has noise, as what is joined.
+    """
     setting, unit, advised = joined.setting, joined.unit, is_advised(joined)
     spreads = (joined.chosen, joined.in_house.error, joined.published.error, joined.free)
     together, in_house, published, free = (unit.value(spread) for spread in spreads)
@@ -323,11 +335,11 @@ def _decide(joined: Joined) -> tuple[str, str]:
             instead = f"To publish, do without a server: {published} against {together}, both with privacy."
             return instead, no_noise
         return f"To publish, we {release}", f"{recovers} {no_noise}"
-    if together == in_house == published:
+    if together == in_house == published:  # as text: a board sees no difference
         finding = f"Alone or together, with noise or without, we recover {unit.pattern(joined.chosen)}."
         return finding, "In-house or to publish, joining hardly helps."
     without = f"Together without noise: {free}."
-    if joined.chosen.lost <= joined.free.lost:
+    if joined.chosen.lost <= joined.free.lost:  # no more is lost with noise than without
         without = "Noise costs hardly anything here."
     if advised:
         beside = f"The largest hospital alone: {in_house} in-house, and {published} if it publishes."
@@ -361,6 +373,7 @@ def _refuse(joined: Joined) -> tuple[str, str]:
         without = f"Without noise: {unit.value(joined.free)}."
         return finding, f"{without} {glossary.why_unseen(setting)} {glossary.a_guess(unit)}"
     cost = f"{glossary.a_guess(unit)} Without noise: {unit.value(joined.free)}."
+    # Joining is of no use, but staying alone may be.
     lone = {"For use in-house": joined.in_house, "To publish, with privacy": joined.published}
     for purpose, alone in lone.items():
         if len(setting.sizes) > 1 and not useless(alone.error, setting):

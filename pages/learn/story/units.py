@@ -70,6 +70,7 @@ class Unit(NamedTuple):
 
         only: a word to stand before the value, such as "only" where it is little.
         """
+        # An angle may read "below 0.01°", which "within" says already. A word in `only` gets a space.
         value, only = self.value(spread).removeprefix("below "), f"{only} ".lstrip()
         return (
             f"{only}{value} of the pattern" if self.metric == "share" else f"the pattern {only}within {value}"
@@ -84,15 +85,19 @@ class Unit(NamedTuple):
         lost = 100 - min(float(self.values(spread).min()) for spread in spreads)
         if self.metric != "share" or lost > 100 - _NEARLY_ALL:
             return 0
+        # `lost` is in %: it has ten parts or more where 10^p * lost / 100 is at least 10.
         return next((10**p for p in range(3, 9) if 10**p * lost >= 1000), 10**9)
 
 
 def unit(settings: Settings, setting: CollaborationSetting) -> Unit:
-    """Return the unit that is chosen: the share, unless the angle is."""
+    """Return the unit of a chart's errors: the share, unless the visitor has chosen the angle."""
     metric = settings["metric"] if settings["metric"] in UNITS else UNITS[0]
     return Unit(metric, setting.d, setting.k)
 
 
 def lost_parts(share: float, parts: int) -> str:
-    """Return what a share in % leaves out, in so many parts of the pattern: "31 in 1 million lost"."""
+    """Return what a share in % leaves out, in so many parts of the pattern: "31 in 1 million lost".
+
+    The loss has two significant digits.
+    """
     return f"{float(f'{parts * (1 - share / 100):.2g}'):g} in {text.patients(parts)} lost"

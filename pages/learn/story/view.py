@@ -47,7 +47,7 @@ IN_HOUSE = (*OPEN_ALONE, "alone open")
 PROTECTED = ("alone", "alone sparse", "alone two_stage")
 _DRAW_SECONDS = 0.1  # of drawing all hospitals' patients, above which only the largest one's are drawn
 _WORK = 1e8  # operations of the eigenproblems of one point of a chart: a few tenths of a second
-_CURVE = 4  # times less of them at each point of a curve
+_CURVE = 4  # times less of these operations at each point of a curve
 _WIDE = 400  # measurements beyond which a chart over settings has fewer points
 TOO_MUCH = 1 / 3  # of a random guess: beyond it a pattern is of little use (as on the bounds page)
 _NO_WEIGHT = 1e-9  # a weight that is zero up to rounding
@@ -82,7 +82,7 @@ def released_basis(setting: CollaborationSetting, protocol: str, repeat: int = 0
     return setting.estimate(chosen, setting.hospitals[0] if chosen.alone else ALL, repeat).basis
 
 
-def lone(setting: CollaborationSetting) -> CollaborationSetting:
+def largest_alone(setting: CollaborationSetting) -> CollaborationSetting:
     """Return the setting in which the largest hospital is measured alone, as on the providers page.
 
     Where drawing all hospitals' patients takes long, only that hospital's are drawn. They are then other
@@ -94,7 +94,7 @@ def lone(setting: CollaborationSetting) -> CollaborationSetting:
 
 @lru_cache(maxsize=100_000)
 def error(setting: CollaborationSetting, protocol: str, repeat: int) -> tuple[float, float]:
-    """Return ||sin Theta||_F of one run, and its largest angle in degrees."""
+    """Return ||sin Theta||_F of one run of a protocol, and its largest angle in degrees."""
     basis, truth = released_basis(setting, protocol, repeat), setting.truth.basis
     angle = float(subspace_metrics.largest_angles(basis[None], truth)[0])
     return subspace_metrics.sin_theta(basis, truth), angle
@@ -105,28 +105,29 @@ def runs(setting: CollaborationSetting, few: bool = False) -> int:
 
     few: asks for fewer, as at the points of a curve other than the current setting.
     """
+    # The eigenproblem of a run takes about d^3 operations.
     return max(1, min(setting.repeats, int(_WORK / (_CURVE if few else 1) / setting.d**3)))
 
 
 def spread(setting: CollaborationSetting, protocol: str, few: bool = False) -> Spread:
-    """Return 10, 50 and 90 % over runs of a protocol's error, in all its units."""
+    """Return 10, 50 and 90 % over runs of a protocol's error, in all its units; few: see `runs`."""
     errors = [error(setting, protocol, repeat) for repeat in range(runs(setting, few))]
     sines, angles = np.array(errors).T
     shares = 100 * subspace_metrics.share_recovered(sines, setting.k)
     return Spread(*(tuple(quantiles(values).tolist()) for values in (sines, shares, angles)))
 
 
-class Best(NamedTuple):
+class BestProtocol(NamedTuple):
     """Hold the protocol that errs least in the median, and its error."""
 
     method: str
     error: Spread
 
 
-def best(setting: CollaborationSetting, methods: Sequence[str], few: bool = False) -> Best:
-    """Return which of these protocols errs least in the median at a setting."""
-    each = [Best(method, spread(setting, method, few)) for method in methods]
-    return min(each, key=lambda method: method.error.middle)
+def best_protocol(setting: CollaborationSetting, methods: Sequence[str], few: bool = False) -> BestProtocol:
+    """Return which of these protocols errs least in the median at a setting; few: see `runs`."""
+    candidates = [BestProtocol(method, spread(setting, method, few)) for method in methods]
+    return min(candidates, key=lambda candidate: candidate.error.middle)
 
 
 def guess(setting: CollaborationSetting) -> float:
@@ -151,7 +152,10 @@ class Sharing(NamedTuple):
 def measure_sharing(settings: Mapping[str, Any]) -> Sharing:
     """Measure, without privacy, the largest hospital alone and all hospitals together."""
     setting = to_setting(settings)
-    alone, together = best(lone(setting), OPEN_ALONE).error, best(setting, OPEN).error
+    alone, together = (
+        best_protocol(largest_alone(setting), OPEN_ALONE).error,
+        best_protocol(setting, OPEN).error,
+    )
     return Sharing(setting, unit(settings, setting), alone, together)
 
 
@@ -171,10 +175,11 @@ def rebuild_record(settings: Mapping[str, Any]) -> RebuiltRecord:
     The totals are over the patients of the largest hospital.
     """
     setting = to_setting(settings)
-    index, size = settings["story.patient"] - 1, max(setting.sizes)
+    index, size = settings["story.patient"] - 1, max(setting.sizes)  # patients count from 1 on screen
     pair = differencing.pair(setting.population, size, index, setting.scaling, setting.seed)
     rebuilt = pair.bound * differencing.rebuilt(pair.with_, pair.without)
-    patient = differencing.turned(pair.patient)
+    # Two totals leave the sign of the whole row open, so both rows are given the same one.
+    patient = differencing.with_positive_largest(pair.patient)
     rows = np.argsort(-np.abs(patient), kind="stable")[:_SHOWN]
     return RebuiltRecord(setting, patient, rebuilt, differencing.digits(patient, rebuilt), rows)
 
@@ -202,6 +207,7 @@ class Weights(NamedTuple):
     @property
     def agree(self) -> int:
         """Return how many of the `counted` truly heaviest measurements are among as many released ones."""
+        # The indices of the heaviest by their true weights, and by the released ones.
         heaviest = [set(np.argsort(-w, kind="stable")[: self.counted]) for w in (self.true, self.released)]
         return len(heaviest[0] & heaviest[1])
 
@@ -209,7 +215,7 @@ class Weights(NamedTuple):
 def measure_weights(settings: Mapping[str, Any], trust: str = "") -> Weights:
     """Measure the weights under a trust; without one, of all rows together without privacy."""
     setting = to_setting(settings)
-    method, errors = best(setting, working(settings, trust) if trust else OPEN)
+    method, errors = best_protocol(setting, working(settings, trust) if trust else OPEN)
     bases = setting.truth.basis, released_basis(setting, method)
     true, released = (np.linalg.norm(basis, axis=1) for basis in bases)
     rows = np.argsort(-(released if trust else true), kind="stable")[:_SHOWN]
@@ -235,24 +241,26 @@ def attack(settings: Mapping[str, Any]) -> SpyAttack:
     seed = settings["seed"] + settings["story.draw"] - 1  # the first draw is that of the privacy page
     drawn = picture(budget, seed=seed)
     limit = drawn.mu / 2  # half-way between two normal laws of one width errs least
-    return SpyAttack(budget, drawn, limit, drawn.right_guesses(limit), len(drawn.here) + len(drawn.there))
+    return SpyAttack(
+        budget, drawn, limit, drawn.right_guesses(limit), len(drawn.with_patient) + len(drawn.without_patient)
+    )
 
 
 class Curve(NamedTuple):
     """Hold steps 5 and 6: the error along a setting, with and without privacy.
 
-    `at` are that setting's values, ascending; `private` and `free` are the errors at each, with and without
-    noise.
+    `values` are that setting's values, ascending; `private` and `free` are the errors at each, with and
+    without noise.
     """
 
     setting: CollaborationSetting
     unit: Unit
     trust: str
     method: str  # at the current setting; elsewhere another may err less, and counts
-    at: tuple[float, ...]
+    values: tuple[float, ...]
     private: tuple[Spread, ...]
     free: tuple[Spread, ...]
-    here: int  # index of the current setting in `at`
+    here: int  # index of the current setting in `values`
 
     @property
     def now(self) -> Spread:
@@ -288,20 +296,22 @@ class Curve(NamedTuple):
         1/n^2.
         """
         costs = self.costs
+        # The first point from which on no cost is too high: none, or the very first, needs no interpolation.
         first = next((i for i in range(len(costs)) if max(costs[i:]) < NEARLY_FREE), None)
         if not first:
-            return None if first is None else self.at[0]
+            return None if first is None else self.values[0]
         high, low, goal = (
             math.log(max(cost, _NOTHING)) for cost in (*costs[first - 1 : first + 1], NEARLY_FREE)
         )
-        part = (high - goal) / (high - low)
-        return self.at[first - 1] * (self.at[first] / self.at[first - 1]) ** part
+        part = (high - goal) / (high - low)  # of the way from the point before to the first
+        return self.values[first - 1] * (self.values[first] / self.values[first - 1]) ** part
 
 
 def along_privacy(settings: Mapping[str, Any]) -> list[CollaborationSetting]:
     """Return the settings along the curve over epsilon, ascending; the current one is among them."""
     setting = to_setting(settings)
     budget = setting.budget
+    # Every second value of the slider, of a wide table every fifth.
     at = sorted({*EPSILONS[:: 5 if setting.d > _WIDE else 2], EPSILONS[-1], budget.epsilon})
     return [replace(setting, budget=replace(budget, epsilon=epsilon)) for epsilon in at]
 
@@ -314,8 +324,8 @@ def along_patients(settings: Mapping[str, Any]) -> list[CollaborationSetting]:
     """
     setting = to_setting(settings)
     table = settings["data"] in TABLES
-    digits = (1,) if setting.d > _WIDE else (1, 3)
-    steps = {float(m * 10**p) for p in range(2, 9) for m in digits}
+    digits = (1,) if setting.d > _WIDE else (1, 3)  # points in each power of ten
+    steps = {float(digit * 10**power) for power in range(2, 9) for digit in digits}
     if table:
         steps = {float(round(share * setting.n)) for share in (0.1, 0.2, 0.4, 0.6, 0.8)}
     # Each hospital has at least one patient, and k patterns need k.
@@ -327,7 +337,7 @@ def along_patients(settings: Mapping[str, Any]) -> list[CollaborationSetting]:
 def curve_over_privacy(settings: Mapping[str, Any]) -> Curve:
     """Measure the error over epsilon; that without privacy is the same at all its values."""
     points = along_privacy(settings)
-    free = best(to_setting(settings), OPEN)
+    free = best_protocol(to_setting(settings), OPEN)  # OPEN: protocols without privacy
     return _curve(settings, points, [point.budget.epsilon for point in points], lambda point, few: free)
 
 
@@ -335,22 +345,23 @@ def curve_over_patients(settings: Mapping[str, Any]) -> Curve:
     """Measure the error over the number of patients."""
     points = along_patients(settings)
     at = [float(point.n) for point in points]
-    return _curve(settings, points, at, lambda point, few: best(point, OPEN, few))
+    return _curve(settings, points, at, lambda point, few: best_protocol(point, OPEN, few))
 
 
 def _curve(
     settings: Mapping[str, Any],
     points: Sequence[CollaborationSetting],
     at: Sequence[float],  # the value of what varies, at each point
-    without: Callable[[CollaborationSetting, bool], Best],  # the best without privacy; True asks for few runs
+    # Gives the best protocol without privacy; True asks for few runs.
+    without: Callable[[CollaborationSetting, bool], BestProtocol],
 ) -> Curve:
-    """Measure the error with noise at these points, which are at these values, beside that without."""
+    """Measure the error with noise at these points along a setting, and beside it the error without noise."""
     setting, trust = to_setting(settings), settings["story.way"]
     methods, private, free = working(settings, trust), [], []
     # Both errors at one point before the next, so that the patients of a wide table are drawn once.
     for point in points:
         few = point != setting  # which is shown in other steps too
-        private.append(best(point, methods, few))
+        private.append(best_protocol(point, methods, few))
         free.append(without(point, few))
     here = points.index(setting)
     spreads = (tuple(each.error for each in curve) for curve in (private, free))
@@ -359,6 +370,7 @@ def _curve(
 
 def _part(setting: CollaborationSetting, n: int) -> CollaborationSetting:
     """Return the setting with n of a table's patients, in as many hospitals with the same shares of them."""
+    # The numbers of patients in the first hospital, in the first two, and so on: each is rounded once.
     ends = [round(n * share) for share in np.cumsum(setting.sizes) / setting.n]
     sizes = tuple(max(1, end - begin) for begin, end in zip([0, *ends], ends, strict=False))
     return replace(setting, sizes=sizes)
@@ -374,9 +386,9 @@ class Joined(NamedTuple):
     setting: CollaborationSetting
     unit: Unit
     trust: str  # the chosen one
-    by_trust: dict[str, Best]
-    in_house: Best
-    published: Best
+    by_trust: dict[str, BestProtocol]
+    in_house: BestProtocol
+    published: BestProtocol
     free: Spread
     sent: dict[str, int]  # bytes of one hospital in all rounds
     kept: int  # bytes of the largest hospital's own table
@@ -393,18 +405,19 @@ class Joined(NamedTuple):
 
 
 def measure_joined(settings: Mapping[str, Any], trusts: Collection[str] = tuple(WORKING)) -> Joined:
+    """Measure step 7: the best protocol under each of these trusts, and the largest hospital alone."""
     setting = to_setting(settings)
-    shown = {trust: best(setting, working(settings, trust)) for trust in trusts}
+    by_trust = {trust: best_protocol(setting, working(settings, trust)) for trust in trusts}
     return Joined(
         setting,
         unit(settings, setting),
         settings["story.way"],
-        shown,
-        best(lone(setting), IN_HOUSE),
-        best(lone(setting), PROTECTED),
-        best(setting, OPEN).error,
-        {trust: sum(setting.traffic(PROTOCOLS[used.method]).sent) for trust, used in shown.items()},
-        NUMBER * max(setting.sizes) * setting.d,
+        by_trust,
+        best_protocol(largest_alone(setting), IN_HOUSE),
+        best_protocol(largest_alone(setting), PROTECTED),
+        best_protocol(setting, OPEN).error,
+        {trust: sum(setting.traffic(PROTOCOLS[used.method]).sent) for trust, used in by_trust.items()},
+        NUMBER * max(setting.sizes) * setting.d,  # NUMBER: the bytes of one number
     )
 
 
@@ -416,24 +429,28 @@ class Decision(NamedTuple):
 
 
 def measure_decision(settings: Mapping[str, Any]) -> Decision:
+    """Measure step 8: the weights under the chosen trust, and what joining recovers under it."""
     trust = settings["story.way"]
     return Decision(measure_weights(settings, trust), measure_joined(settings, (trust,)))
 
 
 def code(settings: Mapping[str, Any]) -> FigureRecipe:
-    """Return the table of the step that the settings are at."""
+    """Return the recipe of the numbers behind the figure of the step that the settings are at.
+
+    The page's menu makes Python code of it.
+    """
     setting, step, trust = to_setting(settings), settings["story.step"], settings["story.way"]
     if step == 2:
         return FigureRecipe("story.record", {"setting": setting, "patient": settings["story.patient"] - 1})
     if step == 4:
         seed = settings["seed"] + settings["story.draw"] - 1
         return FigureRecipe("privacy.releases", {"budget": setting.budget, "seed": seed})
-    if step in (3, 8):
+    if step in (3, 8):  # step 3 shows the weights without privacy
         method = measure_weights(settings, trust if step == 8 else "").method
         return FigureRecipe("story.weights", {"setting": setting, "method": method})
     # A table of bars or curves has the unit of its chart. Its recipe lists the points, each as (sizes,
     # epsilon, number of runs), and for each answer the protocols of which the best counts.
-    shown_in, parts = unit(settings, setting), None
+    chart_unit, lost_in = unit(settings, setting), None
     methods: dict[str, Sequence[str]] = {"with noise": working(settings, trust), "without noise": OPEN}
     shown = along_privacy(settings) if step == 5 else along_patients(settings)
     if step in (1, 7):
@@ -442,9 +459,9 @@ def code(settings: Mapping[str, Any]) -> FigureRecipe:
         if step == 7:
             methods = {each: working(settings, each) for each in WORKING}
             methods |= {"alone, in-house": IN_HOUSE, "alone, published": PROTECTED}
-        shown = list(dict.fromkeys((setting, lone(setting))))
-        parts = shown_in.parts(drawn.spreads) or None
+        shown = list(dict.fromkeys((setting, largest_alone(setting))))
+        lost_in = chart_unit.parts(drawn.spreads) or None  # bars may show parts of the pattern that are lost
     few = step in (5, 6)
     points = tuple((p.sizes, p.budget.epsilon, runs(p, few=few and p != setting)) for p in shown)
-    values = {"setting": setting, "points": points, "methods": methods, "metric": shown_in.metric}
-    return FigureRecipe("story.errors", values | {"lost_in": parts})
+    values = {"setting": setting, "points": points, "methods": methods, "metric": chart_unit.metric}
+    return FigureRecipe("story.errors", values | {"lost_in": lost_in})

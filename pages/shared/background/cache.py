@@ -38,7 +38,7 @@ TRANSCRIPTS = ByteCache(640 * MB, largest=transcripts.MOST_BYTES)
 
 _LARGE = 16 * MB  # bytes of a run above which its temporary memory is returned
 _PORTION_BYTES = 2 * 8 * PORTION  # of one portion of draws, of both cohorts
-_simulating = Lock()
+_one_simulation = Lock()
 
 
 def results(experiment: ExplorerExperiment) -> Results:
@@ -62,19 +62,18 @@ def attack_draws(setting: AttackSetting) -> AttackDraws:
     return _cells(AttackDraws, setting, _PORTION_BYTES)
 
 
-def _cells(store: Callable[[Any], Any], recipe: Hashable, cell_bytes: int, more_bytes: int = 0) -> Any:
-    """Return the one store of this recipe, made by `store` unless it is kept; its size counts its cells."""
-    return CELLS.get(
-        recipe, lambda: store(recipe), VIEW_BYTES + more_bytes, lambda cells: cell_bytes * cells.done
-    )
+def _cells(make: Callable[[Any], Any], recipe: Hashable, cell_bytes: int, more_bytes: int = 0) -> Any:
+    """Return the one store of this recipe, made unless it is kept; it takes `more_bytes` beside its cells."""
+    size = VIEW_BYTES + more_bytes
+    return CELLS.get(recipe, lambda: make(recipe), size, lambda store: cell_bytes * store.done)
 
 
 def transcript(recipe: CollaborationSetting, protocol: str) -> transcripts.Transcript:
-    """Return a run by its messages. Raises MemoryError, in a sentence, if it is too large now."""
+    """Return a protocol's simulated run with its messages. Raises MemoryError if it is too large now."""
     size = transcripts.kept_bytes(recipe, PROTOCOLS[protocol])
 
     def simulate() -> transcripts.Transcript:
-        with _simulating:  # simulate one run at a time: each may allocate a gigabyte
+        with _one_simulation:  # simulate one run at a time: each may allocate a gigabyte
             memory.check_run(size + transcripts.passing_bytes(recipe), memory.available())
             run = transcripts.simulate(recipe, protocol)
             if size > _LARGE:
@@ -89,7 +88,7 @@ def transcript(recipe: CollaborationSetting, protocol: str) -> transcripts.Trans
 def bounds(
     experiment: ExplorerExperiment, name: str, tau: float, constants: tuple[tuple[str, float], ...]
 ) -> tuple[Bound, ...]:
-    """Return the bound BOUNDS[name] at each of EPSILONS; constants: its free ones, as (name, value)."""
+    """Return the bound BOUNDS[name] at each of EPSILONS; tau as in `Setting`, constants: (name, value)."""
     cells = results(experiment)
     return tuple(evaluate(cells, name, epsilon, tau=tau, **dict(constants)) for epsilon in EPSILONS)
 
@@ -98,7 +97,7 @@ def bounds(
 def regimes(
     experiment: ExplorerExperiment, by: str, tau: float, constants: tuple[tuple[str, float], ...]
 ) -> RegimeMap:
-    """Return the map of which error dominates at each n and epsilon; by: "closed form" or "theorem"."""
+    """Return the map of which error dominates at each n and epsilon, `by` "closed form" or "theorem"."""
     return regime_map(results(experiment), by, tau, **dict(constants))
 
 

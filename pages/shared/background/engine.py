@@ -123,7 +123,7 @@ class Engine:
         """Queue steps for a visitor's screen, for so many seconds, in place of earlier ones of this rank."""
 
         def step() -> bool:
-            return next(steps, _ENDED) is not _ENDED
+            return next(steps, _ENDED) is not _ENDED  # do the next step: if there was one, more may follow
 
         entry = Queued(visitor, "screen", step, rank, time.monotonic() + seconds)
         with self._changed:
@@ -133,8 +133,8 @@ class Engine:
 
     def _drop_unwanted(self) -> None:
         """Drop entries that are out of date or whose visitor has gone. The caller holds the lock."""
-        now = time.monotonic()
-        for entry in self._queue.drop(lambda entry: entry.until < now or not sessions.present(entry.visitor)):
+        now, connected = time.monotonic(), sessions.is_connected
+        for entry in self._queue.drop(lambda entry: entry.until < now or not connected(entry.visitor)):
             entry.abandon(None)
 
     def _begin_sweeps(self) -> None:
@@ -143,12 +143,13 @@ class Engine:
         for line in ("short", "long"):
             while (entry := self._queue.start_next(line)) is not None:
                 try:
-                    threading.Thread(target=self._run, args=(entry,), daemon=True, name="sweep").start()
+                    threading.Thread(target=self._run_sweep, args=(entry,), daemon=True, name="sweep").start()
                 except RuntimeError as reason:  # the server has no thread left
                     self._queue.remove(entry)
                     entry.abandon(reason)
 
-    def _run(self, entry: Queued) -> None:
+    def _run_sweep(self, entry: Queued) -> None:
+        """Run a sweep in this thread, then give its place to the next."""
         try:
             entry.step()
         finally:
@@ -157,18 +158,19 @@ class Engine:
                 self._begin_sweeps()
 
     def _complete_screens(self) -> None:
+        """Run steps for screens, one after another, for as long as the server lives."""
         use_one_thread()
         while True:
-            rest = _FAULT_SECONDS
+            rest = _FAULT_SECONDS  # unless all goes well
             with surviving("engine"):
-                entry = self._next()
+                entry = self._wait_for_entry()
                 began = time.monotonic()
-                self._step(entry)
+                self._run_step(entry)
                 # Leave the interpreter to the pages where many visitors look: the engine lags anyway.
                 rest = _REST_SECONDS + (time.monotonic() - began) * self.crowd() / CROWD
             time.sleep(rest)
 
-    def _next(self) -> Queued:
+    def _wait_for_entry(self) -> Queued:
         """Wait until a screen lacks something, and return the entry whose step comes next."""
         with self._changed:
             while True:
@@ -179,7 +181,8 @@ class Engine:
                     return entry
                 self._changed.wait()
 
-    def _step(self, entry: Queued) -> None:
+    def _run_step(self, entry: Queued) -> None:
+        """Run a step of an entry, and put it back in its line if it has more."""
         step, more = entry.step, False
         try:
             with surviving("engine"):

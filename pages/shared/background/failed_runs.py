@@ -25,28 +25,29 @@ def message(failed: Mapping[Any, str], name: Callable[[Any], str] | None = None)
     """Return how many runs failed and why, the commonest reason first.
 
     Args:
-        failed: The reason of each failed cell.
-        name: From a cell to what the reader calls its method; left out where there is only one.
+        failed: The reason of each failed cell, by its key.
+        name: From a cell's key to the name of its method; left out where there is only one method.
     """
     cells = list(failed.items())  # copied at once: another thread may add to it
     causes = Counter(reason for _, reason in cells).most_common()
     parts = []
     for reason, _ in causes[:_MOST_NAMED]:
         methods = dict.fromkeys(name(cell) for cell, why in cells if why == reason) if name else {}
-        whose = f" ({_listed(list(methods))})" if methods else ""
+        whose = f" ({_first_names(list(methods))})" if methods else ""
         parts.append(text.sentence(f"{text.symbols(reason).rstrip('.')}{whose}."))
     if len(causes) > _MOST_NAMED:
         more = len(causes) - _MOST_NAMED
         parts.append(f"And {text.count(more, 'further reason', 'further reasons')}.")
-    are = "failed and is left out" if len(cells) == 1 else "failed and are left out"
-    return f"{text.count(len(cells), 'run', 'runs')} {are}. {' '.join(parts)}"
+    verb = "failed and is left out" if len(cells) == 1 else "failed and are left out"
+    return f"{text.count(len(cells), 'run', 'runs')} {verb}. {' '.join(parts)}"
 
 
 def of_methods(results: Results) -> None:
     """Show which of the explorer's runs failed, by method."""
-    show(results.failed, lambda cell: METHODS[cell[0]].title)
+    show(results.failed, lambda cell: METHODS[cell[0]].title)  # a cell's first part is its method
 
 
-def _listed(names: list[str]) -> str:
+def _first_names(names: list[str]) -> str:
+    """Return the first names as a list in words, and how many more there are."""
     more = len(names) - _MOST_NAMED
     return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -8,7 +8,7 @@ SPARE_BYTES = 256 * 2**20  # kept free for the pages of all visitors
 
 
 def check_run(needed: int, left: int | None) -> None:
-    """Raise MemoryError, with one sentence, unless a simulated run of so many bytes fits now."""
+    """Raise MemoryError, in words for readers, unless a run's bytes fit into those left (None: unknown)."""
     if left is not None and needed > left - SPARE_BYTES:
         most = max(left - SPARE_BYTES, 0)
         raise MemoryError(
@@ -21,8 +21,8 @@ def available() -> int | None:
     """Return the bytes of memory still available to this machine and container, None where neither says."""
     limits = []
     try:
-        words = dict(line.split(":", 1) for line in _MEMINFO.read_text(encoding="ascii").splitlines())
-        limits.append(1024 * int(words["MemAvailable"].split()[0]))
+        fields = dict(line.split(":", 1) for line in _MEMINFO.read_text(encoding="ascii").splitlines())
+        limits.append(1024 * int(fields["MemAvailable"].split()[0]))  # as "123 kB"
     except (OSError, KeyError, ValueError):
         pass
     try:

@@ -29,33 +29,33 @@ class View(Protocol):
 
 
 def begin(now: Settings, move: Move | None, view: Callable[[Settings], View]) -> None:
-    """Have the engine measure the settings one press away, that of the slider moved last before all else."""
+    """Have the engine measure each `view` one press away, first the one that repeats the last move."""
     following, *others = one_press_away(now, move).values()
-    first = measure(following, view) if move and move[0] in SLIDERS else iter(())
+    urgent = measure(following, view) if move and move[0] in SLIDERS else iter(())
     other = chain.from_iterable(measure(settings, view) for settings in (following, *others))
-    engine.engine().prefetch(sessions.visitor(), first, other)
+    engine.engine().prefetch(sessions.visitor(), urgent, other)
 
 
 def one_press_away(now: Settings, move: Move | None) -> dict[Move, Settings]:
     """Return the settings after each press: of the slider moved last, onwards and back, then of others."""
-    key, last_step = move or (SLIDERS[0], 1)
+    key, last_step = move or (SLIDERS[0], 1)  # a slider, and the options by which it moved
     onwards = 1 if last_step > 0 else -1
     moves = [(key, onwards), (key, -onwards), *((name, step) for name in SLIDERS for step in (1, -1))]
-    free = [name for name in SLIDERS if name not in fixed(now)]
+    movable = [name for name in SLIDERS if name not in fixed(now)]
     settings_by_move = {}
     for name, step in dict.fromkeys(moves):
         options = CHOICES[name].options
         index = options.index(now[name]) + step
-        if name in free and 0 <= index < len(options):
+        if name in movable and 0 <= index < len(options):
             settings_by_move[name, step] = reconcile(now | {name: options[index]}, name)[0]
     return settings_by_move
 
 
 def measure(settings: Settings, view: Callable[[Settings], View]) -> Iterator[None]:
     """Measure what a first view of these settings needs, in steps, and build its figure at the end."""
-    shown = view(settings)
-    yield from shown.first()
-    _READY[_key(settings)] = explorer_summary.at_active(shown.payload())
+    page = view(settings)
+    yield from page.first()
+    _READY[_key(settings)] = explorer_summary.at_active(page.payload())
     _READY.move_to_end(_key(settings))  # also where an older figure of these settings stood
     while len(_READY) > _KEPT:
         _READY.popitem(last=False)
@@ -68,7 +68,7 @@ def ready(now: Settings) -> dict[str, Any]:
     "near" has them by slider and option's index, "here" the sliders' indices now, "known" their number, and
     "all" the number that there may be.
     """
-    away = one_press_away(now, None)
+    away = one_press_away(now, move=None)
     figures: dict[str, Any] = {}
     for (key, _), settings in away.items():
         figure = _READY.get(_key(settings))
@@ -84,4 +84,5 @@ def link(now: Settings) -> dict[str, str]:
 
 
 def _key(settings: Settings) -> tuple[Any, ...]:
+    """Return the key of the figure of these settings: their values, in the order of CHOICES."""
     return tuple(settings[key] for key in CHOICES if key in settings)

@@ -13,7 +13,7 @@ from math import inf
 from typing import Literal
 
 LONG_SECONDS = 15.0  # sweeps expected to take longer on one core have a line of their own
-_FEW = 3  # the most visitors at once for whom anything is prefetched
+_MOST_PREFETCHED = 3  # the most visitors at once for whom anything is prefetched
 Line = Literal["screen", "short", "long"]
 Abandon = Callable[[Exception | None], None]
 
@@ -72,7 +72,7 @@ class Queue:
         self.add(entry)
 
     def start_next(self, line: Line) -> Queued | None:
-        """Mark the entry that runs next as running and return it; None without a free place or entry."""
+        """Mark the entry that runs next in a line as running and return it; None if none may run."""
         active = [entry for entry in self.line(line) if entry.running and not entry.ending]
         busy = {entry.visitor for entry in active}
         if len(active) < self._capacity[line]:
@@ -103,17 +103,14 @@ class Queue:
         return dropped
 
     def position(self, entry: Queued) -> tuple[int, int]:
-        """Return how many entries run before this one, of other visitors and of its own.
-
-        They run now, or came earlier.
-        """
+        """Return how many entries run now or come before this one: of other visitors, and of its own."""
         if entry.running or entry not in self._entries:
             return 0, 0
         line = [other for other in self.line(entry.line) if not other.ending]
-        first = [other for i, other in enumerate(line) if other.running or i < line.index(entry)]
-        same_visitor = sum(other.visitor == entry.visitor for other in first)
+        before = [other for i, other in enumerate(line) if other.running or i < line.index(entry)]
+        same_visitor = sum(other.visitor == entry.visitor for other in before)
         full = sum(other.running for other in line) >= self._capacity[entry.line]  # else others delay nothing
-        return len(first) - same_visitor if full else 0, same_visitor
+        return len(before) - same_visitor if full else 0, same_visitor
 
     def line(self, line: Line) -> list[Queued]:
         """Return the entries of one line, in order."""
@@ -121,14 +118,14 @@ class Queue:
 
     def prefetches(self) -> bool:
         """Return whether anything is prefetched: not for many visitors at once."""
-        return len({entry.visitor for entry in self._entries if entry.rank != Rank.SHOWN}) <= _FEW
+        return len({entry.visitor for entry in self._entries if entry.rank != Rank.SHOWN}) <= _MOST_PREFETCHED
 
     def _in_turn(self, line: Line) -> list[Queued]:
-        """Return who may run next: of each visitor the first by rank, and shown views before idle work."""
-        waits = [entry for entry in self.line(line) if not (entry.running or entry.ending)]
+        """Return the entries that may run next, in order: each visitor's first by rank, idle work last."""
+        waiting = [entry for entry in self.line(line) if not (entry.running or entry.ending)]
         if not self.prefetches():
-            waits = [entry for entry in waits if entry.rank == Rank.SHOWN]
-        first: dict[str, Queued] = {}
-        for entry in sorted(waits, key=lambda entry: entry.rank):
+            waiting = [entry for entry in waiting if entry.rank == Rank.SHOWN]
+        first: dict[str, Queued] = {}  # of each visitor
+        for entry in sorted(waiting, key=lambda entry: entry.rank):
             first.setdefault(entry.visitor, entry)
-        return sorted(first.values(), key=lambda entry: (entry.rank == Rank.WHEN_IDLE, waits.index(entry)))
+        return sorted(first.values(), key=lambda entry: (entry.rank == Rank.WHEN_IDLE, waiting.index(entry)))

@@ -54,7 +54,7 @@ def while_cells_come(
     def render() -> None:
         nonlocal begun
         until = time.monotonic() + engine.FIRST_SECONDS
-        for _ in () if begun else first():
+        for _ in () if begun else first():  # in the first rendering alone
             st.session_state.get("epsilon")  # Streamlit interrupts the run here when the visitor has moved on
             if time.monotonic() > until:
                 break
@@ -65,8 +65,8 @@ def while_cells_come(
 
     # Where many refresh, each does so less often, yet often enough that the engine does not drop the view.
     crowded = max(1.0, engine.engine().crowd() / engine.CROWD)
-    least = min(SECONDS * crowded, engine.SHOWN_SECONDS / 2)
-    while_more(render, lambda: next_cell() is not None, max(seconds, least))
+    interval = max(seconds, min(SECONDS * crowded, engine.SHOWN_SECONDS / 2))
+    while_more(render, lambda: next_cell() is not None, interval)
 
 
 def coming(runs: int) -> str:

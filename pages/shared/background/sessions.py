@@ -6,6 +6,8 @@ from collections.abc import Callable
 from streamlit.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+KEPT_SECONDS = 120.0  # as long as Streamlit lets a browser come back to its session
+
 
 def visitor() -> str:
     """Return the name of the visitor's session; empty outside of a session."""
@@ -13,21 +15,18 @@ def visitor() -> str:
     return context.session_id if context else ""
 
 
-KEPT_SECONDS = 120.0  # as long as Streamlit lets a browser come back to its session
-
-
-def present(who: str) -> bool:
-    """Return whether this visitor's browser is connected."""
+def is_connected(who: str) -> bool:
+    """Return whether this visitor's browser is connected; always true outside of a server."""
     return not Runtime.exists() or Runtime.instance().is_active_session(who)
 
 
-def returning(who: str, seconds: float = KEPT_SECONDS) -> Callable[[], bool]:
+def return_check(who: str, seconds: float = KEPT_SECONDS) -> Callable[[], bool]:
     """Return a check that fails once the visitor has been disconnected for this many seconds."""
-    left: float | None = None
+    left: float | None = None  # when the visitor was first seen to be disconnected
 
     def may_come_back() -> bool:
         nonlocal left
-        if present(who):
+        if is_connected(who):
             left = None
             return True
         left = time.monotonic() if left is None else left

@@ -40,7 +40,7 @@ class Job:
     Args:
         recipe: What is swept.
         visitor: The session that asked for it.
-        known: Rows of another recipe that this one may take over.
+        known: Rows of another recipe's sweep, which this one takes over where they share a run.
         keep: Called with the job when its table is complete.
     """
 
@@ -53,7 +53,7 @@ class Job:
     ) -> None:
         self.recipe = recipe
         self.visitor = visitor
-        self.visitor_may_return = sessions.returning(visitor)
+        self.visitor_may_return = sessions.return_check(visitor)
         self.state: Literal["waiting", "running", "complete", "stopped", "failed", "again"] = "waiting"
         self.reason = ""
         self.progress = Progress(0, len(recipe.cells()), None)
@@ -61,7 +61,7 @@ class Job:
         self._keep = keep
         self._engine: Engine | None = None
         self._entry: Queued | None = None
-        self._seconds, self._cells = 0.0, 0  # estimated, of what is not known
+        self._seconds, self._cells = 0.0, 0  # estimated time and number of the cells that are not known
         self._rows: dict[Key, run_cells.Row] = {}
         self._table = store.table(recipe, {})
         self._building = threading.Lock()
@@ -99,7 +99,7 @@ class Job:
             self._seconds, self._cells = _missing(self.recipe, self._known)
             entry = runner.sweep(self.visitor, self._seconds, self.run, self.abandon)
             self._engine, self._entry = runner, entry
-        except Exception as reason:
+        except Exception as reason:  # the page shows it as it shows a failed run
             self.abandon(reason)
 
     def stop(self) -> None:
@@ -108,7 +108,7 @@ class Job:
         if self._engine is not None and self._entry is not None:
             self._engine.stop(self._entry)
 
-    def again(self) -> None:
+    def continue_at_next_start(self) -> None:
         """Let the next start of this recipe continue from here."""
         self.state = "again"
 
@@ -116,7 +116,7 @@ class Job:
         """Wait until the job has ended, but no longer than so many seconds."""
         self._ended.wait(seconds)
 
-    def hold(self, table: pd.DataFrame) -> None:
+    def complete_with(self, table: pd.DataFrame) -> None:
         """Complete the job with this table, without running it."""
         self._table, self.state = table, "complete"
         self.progress = Progress(len(table), len(table), 0.0)
@@ -152,9 +152,9 @@ class Job:
     def _measure(self) -> None:
         """Measure quick cells here for HERE_SECONDS, the rest in worker processes or on the cluster."""
         if self._seconds > HERE_SECONDS and not os.environ.get(executors.ADDRESS):
-            executors.Cores().warm()
+            executors.Cores().warm()  # worker processes start while the quick cells run here
         began = time.monotonic()
-        if self._seconds < CELL_SECONDS * self._cells:
+        if self._seconds < CELL_SECONDS * self._cells:  # the average cell is quick
             sweep(
                 self.recipe,
                 progress=self._note,
@@ -167,6 +167,7 @@ class Job:
                 sweep(self.recipe, executor, progress=self._note, cancel=self._cancelled, known=known)
 
     def _note(self, progress: Progress) -> None:
+        """Keep the rows that a sweep reports, and its progress."""
         self._rows |= {store.key_of(self.recipe, row): row for row in progress.rows}
         self.progress = progress
 
@@ -174,7 +175,7 @@ class Job:
         return self.progress.completed == self.progress.total
 
     def _cancelled(self) -> bool:
-        return self._stop.is_set() or not sessions.present(self.visitor)
+        return self._stop.is_set() or not sessions.is_connected(self.visitor)
 
 
 def _missing(recipe: Recipe, known: tuple[run_cells.Row, ...]) -> tuple[float, int]:
@@ -214,8 +215,8 @@ class Jobs:
             self._jobs.move_to_end((visitor, slot))
             self._forget()
             table = self._tables.peek(recipe)
-            if table is not None:
-                job.hold(table)
+            if table is not None:  # some visitor's sweep of this recipe was completed before
+                job.complete_with(table)
                 return job
         job.begin(self._engine)
         return job
@@ -225,6 +226,7 @@ class Jobs:
         return self._jobs.get((visitor, slot))
 
     def _keep(self, job: Job) -> None:
+        """Keep the table of a complete job for all visitors."""
         table = job.table()
         self._tables.get(job.recipe, lambda: table, int(table.memory_usage(deep=True).sum()))
 
@@ -232,8 +234,8 @@ class Jobs:
         """Forget jobs that have ended: of visitors who have gone for good, then the oldest."""
         rows = sum(len(job.rows) for job in self._jobs.values())
         for key, job in list(self._jobs.items()):
-            many = len(self._jobs) > KEPT_JOBS or rows * _ROW_BYTES > KEPT_BYTES
-            if not job.running and (many or not job.visitor_may_return()):
+            too_many = len(self._jobs) > KEPT_JOBS or rows * _ROW_BYTES > KEPT_BYTES
+            if not job.running and (too_many or not job.visitor_may_return()):
                 rows -= len(job.rows)
                 del self._jobs[key]
 
@@ -247,7 +249,7 @@ def jobs() -> Jobs:
 def start(slot: str, recipe: Recipe) -> Job:
     """Return this visitor's job of the recipe in this slot, begun now if need be; a quick one is complete."""
     former, job = at(slot), jobs().start(sessions.visitor(), slot, recipe)
-    if job is not former:
+    if job is not former:  # it is new
         job.wait(_FIRST_LOOK_SECONDS)
     return job
 

@@ -14,7 +14,7 @@ _WHY_WAIT = (
 def show(job: Job, slot: str) -> None:
     """Show a running job's bar and its stop button, or why it ended early and a button to resume it."""
     done, total = job.progress.completed, job.progress.total
-    if job.state in ("complete", "again"):
+    if job.state in ("complete", "again"):  # nothing to show, or the page's next start continues the job
         return
     left, right = st.columns([5, 1], vertical_alignment="center")
     if job.running:
@@ -23,10 +23,10 @@ def show(job: Job, slot: str) -> None:
         right.button(label, key=f"stop {slot}", on_click=job.stop, help=why, width="stretch")
     elif job.state == "stopped":
         left.caption(f"Stopped: {done:,} of {total:,} runs are shown.")
-        right.button("Go on", key=f"go on {slot}", on_click=job.again, width="stretch")
+        right.button("Go on", key=f"go on {slot}", on_click=job.continue_at_next_start, width="stretch")
     elif job.state == "failed":
         left.warning(f"The runs ended early, {done:,} of {total:,} are shown. {job.reason}")
-        right.button("Try again", key=f"go on {slot}", on_click=job.again, width="stretch")
+        right.button("Try again", key=f"go on {slot}", on_click=job.continue_at_next_start, width="stretch")
 
 
 def progress(job: Job) -> str:
@@ -40,6 +40,6 @@ def progress(job: Job) -> str:
 
 def queue(others: int, same_visitor: int) -> str:
     """Return in words how many sweeps run before this one, of other visitors and of the same one."""
-    first = ((others, "of other visitors"), (same_visitor, "of your own"))
-    behind = [f"{text.count(number, 'sweep', 'sweeps')} {whose}" for number, whose in first if number]
+    counts = ((others, "of other visitors"), (same_visitor, "of your own"))
+    behind = [f"{text.count(number, 'sweep', 'sweeps')} {whose}" for number, whose in counts if number]
     return f"In the queue behind {' and '.join(behind)}" if behind else "Waiting to begin"

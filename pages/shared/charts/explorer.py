@@ -24,10 +24,10 @@ from pages.shared.charts.traces import EPSILON_TICKS, ZERO, Trace, arms, axis, b
 from pages.shared.settings.catalogue import Settings
 
 # The groups of the third panel, from the most trust to the least.
-_ORDER = ("none", "central", "secure aggregation", "untrusted server", "local")
+_TRUSTS = ("none", "central", "secure aggregation", "untrusted server", "local")
 BoundPair = tuple[Bound, Bound]  # Theorem 4.3, which is about DPS-PCA, and the closed form
 _NO_BOUND = Bound({}, math.inf, applies=False, why=(), source="")
-_EVERY = 3  # epsilons between two at which the closed form of two stages is evaluated, 3 to 10 ms each
+_STRIDE = 3  # beside a picture each third epsilon has the closed form of two stages, which takes 3 to 10 ms
 
 
 def reference(results: Results) -> str:
@@ -43,17 +43,17 @@ def spreads(results: Results, scale: Scale, names: Sequence[str]) -> Array:
     Methods with equally many runs are sorted together: one sort for each would take longer than all else.
     """
     out = np.full((len(names), len(EPSILONS), 3), math.nan)
-    alike: dict[int, list[tuple[int, int, list[float]]]] = {}
+    by_count: dict[int, list[tuple[int, int, list[float]]]] = {}  # by number of runs: indices of out, runs
     for i, name in enumerate(names):
         for j, epsilon in enumerate(EPSILONS if METHODS[name].private else EPSILONS[:1]):
             runs = [scale.last(cell) for cell in results.measured(name, epsilon)]
-            alike.setdefault(len(runs), []).append((i, j, runs))
-    alike.pop(0, None)
-    for group in alike.values():
+            by_count.setdefault(len(runs), []).append((i, j, runs))
+    by_count.pop(0, None)
+    for group in by_count.values():
         rows, columns, runs = zip(*group, strict=True)
         out[rows, columns] = quantiles(np.transpose(runs)).T
     for i, name in enumerate(names):
-        if not METHODS[name].private:
+        if not METHODS[name].private:  # it was run once for all epsilons
             out[i] = out[i, 0]
     return out
 
@@ -80,23 +80,23 @@ def rounds(results: Results, scale: Scale) -> list[Trace]:
 
 
 def rounds_at(results: Results, scale: Scale, epsilon: float, bounds: BoundPair) -> dict[int, Trace]:
-    """Return what changes with epsilon in the traces of `rounds`, by their position."""
+    """Return what changes with epsilon in the traces of `rounds`, by their position among these."""
     (theorem, prediction), method, patch = bounds, results.experiment.method, {}
-    if method == TRACED:
+    if method == TRACED:  # each term is drawn on top of those before
         stacked = np.full((3, results.experiment.iterations), math.nan)
         if theorem.applies:
             for row, term in zip(stacked, ("stat", "priv", "opt"), strict=True):
                 row[:] = theorem.terms[term]
             stacked = stacked.cumsum(axis=0)
         patch = {i: {"y": scale.drawn(scale.bounded(row))} for i, row in enumerate(stacked)}
-    at, runs = len(patch), [scale.values(cell) for cell in results.measured(method, epsilon)]
+    first, runs = len(patch), [scale.values(cell) for cell in results.measured(method, epsilon)]
     # The rounds of a run may depend on epsilon; those of other runs at this epsilon are as many.
     spread = quantiles(runs) if runs else None
-    for i, which in ((at, 0), (at + 1, 2), (at + 2, 1)):
-        patch[i] = {"y": [] if spread is None else scale.drawn(spread[which])}
+    for i, quantile in ((first, 0), (first + 1, 2), (first + 2, 1)):  # the band's edges, and the median
+        patch[i] = {"y": [] if spread is None else scale.drawn(spread[quantile])}
         patch[i] |= {} if spread is None else {"x": list(range(spread.shape[1]))}
     total = prediction.final if prediction.applies else math.nan
-    patch[at + 3] = {"y": scale.drawn(np.repeat(scale.bounded(total), 2))}
+    patch[first + 3] = {"y": scale.drawn(np.repeat(scale.bounded(total), 2))}
     return patch
 
 
@@ -110,20 +110,23 @@ def steps_of(results: Results) -> list[int]:
 
 
 def sweep(results: Results, scale: Scale, predictions: Sequence[Bound], span: Sequence[float]) -> list[Trace]:
-    """Return panel 2: error against epsilon; the last trace marks the current one, where frames put it."""
+    """Return panel 2: error against epsilon; the last trace marks the current one, where frames put it.
+
+    predictions: the closed form at each of EPSILONS. span: the range of the error's axis, as Plotly has it.
+    """
     method, free = results.experiment.method, reference(results)
     look, free_look, name = style.look(method), style.look(free), METHODS[method].title
     spread = spreads(results, scale, (method,))[0]
-    seen = np.isfinite(spread[:, 1])
-    at = [epsilon for epsilon, measured in zip(EPSILONS, seen, strict=True) if measured]
-    low, middle, high = (scale.drawn(values) for values in spread[seen].T)
+    measured = np.isfinite(spread[:, 1])  # by the median
+    at = [epsilon for epsilon, known in zip(EPSILONS, measured, strict=True) if known]
+    low, middle, high = (scale.drawn(values) for values in spread[measured].T)
     forms = {e: bound.final for e, bound in zip(EPSILONS, predictions, strict=True) if bound.applies}
     # Where noise hardly matters the closed form is up to 40 % too high and rises with epsilon: cut that off.
     if forms:
         forms = dict(list(forms.items())[: int(np.argmin(list(forms.values()))) + 1])
     predicted = scale.drawn(scale.bounded(np.array(list(forms.values()))))
     runs = [scale.last(cell) for cell in results.measured(free, EPSILONS[0])]
-    level = scale.drawn([quantiles(runs)[1] if runs else math.nan] * 2)
+    level = scale.drawn([quantiles(runs)[1] if runs else math.nan] * 2)  # [1] is the median
     ends = [EPSILONS[0], EPSILONS[-1]]
     return [
         *band(2, name, look.colour, at, low, high),
@@ -143,7 +146,7 @@ class Comparison:
         self.names = [name for name in results.methods if name in shown and name not in results.skipped]
         self._spreads = spreads(results, scale, self.names)
         trusts = [METHODS[name].trust for name in self.names]
-        order = [trust for trust in _ORDER if trust in trusts]
+        order = [trust for trust in _TRUSTS if trust in trusts]
         self._groups: list[tuple[float, list[str]]] = []  # of each trust: where its methods begin, and they
         self.positions: list[float] = []  # on the axis, downwards: each heading, and the rows below it
         position = 0.0
@@ -152,7 +155,7 @@ class Comparison:
             self._groups.append((position + 1, members))
             self.positions += [position + i for i in range(len(members) + 1)]
             position += len(members) + 1.35  # a row for the heading, and a gap
-        self.bottom = position - 0.75
+        self.bottom = position - 0.75  # where the axis ends: 0.6 below the last row
         self._headings = [f"<b>{text.trust_heading(trust)}</b>" for trust in order]
         ends = {"x": [scale.guess] * 2, "y": [-0.6, self.bottom]}
         self.traces = [self._dots(), line(3, "random guess", style.GUESS, "dot") | ends]
@@ -171,6 +174,7 @@ class Comparison:
         }
 
     def _label(self, name: str, epsilon: float) -> str:
+        """Return a method's label on the axis, with a remark where it is too slow and was not measured."""
         label = METHODS[name].title
         waiting = name in self.results.slow and not self.results.measured(name, epsilon)
         return f"<i>{label} · too slow</i>" if waiting else label
@@ -178,13 +182,12 @@ class Comparison:
     def frame(self, epsilon: float) -> tuple[Trace, list[str]]:
         """Return dots and intervals at this epsilon, best first in each group, and the axis labels."""
         low, middle, high = self._spreads[:, EPSILONS.index(epsilon)].T
-        sign = -1 if self.scale.rises else 1
-        worse = dict(zip(self.names, np.where(np.isfinite(middle), sign * middle, math.inf), strict=True))
-
+        sign = -1 if self.scale.more_is_better else 1
+        order = dict(zip(self.names, np.where(np.isfinite(middle), sign * middle, math.inf), strict=True))
         rows: dict[str, float] = {}
         words: list[str] = []
         for heading, (top, members) in zip(self._headings, self._groups, strict=True):
-            ranked = sorted(members, key=worse.__getitem__)
+            ranked = sorted(members, key=order.__getitem__)
             rows |= {name: top + i for i, name in enumerate(ranked)}
             words += [heading, *(self._label(name, epsilon) for name in ranked)]
         ends = arms(low, middle, high, style.faded(style.GUESS, 0.9), thickness=2, width=4)
@@ -196,19 +199,19 @@ def bounds_at(results: Results, epsilon: float, theorem: bool) -> BoundPair:
     """Return both bounds at an epsilon, each `_NO_BOUND` where it is not about these runs or not wanted yet.
 
     theorem: False beside a picture, which draws no theorem. The closed form of two stages takes milliseconds:
-    a first view does not wait for it, and a picture has it at every `_EVERY`th epsilon.
+    a first view does not wait for it, and a picture has it at every `_STRIDE`th epsilon.
     """
     experiment = results.experiment
-    prior = experiment.mean_share + experiment.scale_share
-    if experiment.clip is not None or prior or not isinstance(experiment.population, SpikedModel | str):
+    paid = experiment.mean_share + experiment.scale_share  # of the budget, before the method runs
+    if experiment.clip is not None or paid or not isinstance(experiment.population, SpikedModel | str):
         return _NO_BOUND, _NO_BOUND
     method = experiment.method
     if method == TRACED:
         setting = results.setting(epsilon)
         return BOUNDS["ge2018"](setting) if theorem else _NO_BOUND, BOUNDS["dps_prediction"](setting)
-    slow = METHODS[method].chooses_rows
-    every = 1 if theorem else _EVERY
-    if slow and (EPSILONS.index(epsilon) % every or results.missing((method, e, 0) for e in EPSILONS)):
+    two_stages = METHODS[method].chooses_rows
+    stride = 1 if theorem else _STRIDE
+    if two_stages and (EPSILONS.index(epsilon) % stride or results.missing((method, e, 0) for e in EPSILONS)):
         return _NO_BOUND, _NO_BOUND
     return _NO_BOUND, closed_form(results, method, epsilon) or _NO_BOUND
 
@@ -233,20 +236,20 @@ def explorer(
     scale = Scale(results, settings)
     cells = list(results.cells.values())  # more may come meanwhile
     last = np.array([scale.last(cell) for cell in cells])
-    span = scale.span(float(last[last > ZERO].min(initial=1e-2)))
+    span = scale.span(float(last[last > ZERO].min(initial=1e-2)))  # from 0.01 or the smallest value on
     steps = drawn is None and METHODS[results.experiment.method].iterative
     first = drawn.traces if drawn else rounds(results, scale) if steps else []
     second = sweep(results, scale, [prediction for _, prediction in bounds], span)
     third = Comparison(results, scale, shown)
-    dots_at = len(first) + len(second)  # their place among all traces, after the mark of this epsilon
+    dots_at = len(first) + len(second)  # index of the dots' trace, one after the mark of this epsilon
     frames = []
-    for at, pair in zip(EPSILONS, bounds, strict=True):
-        dots, words = third.frame(at)
-        moved = drawn.frame(at) if drawn else {}
+    for epsilon, pair in zip(EPSILONS, bounds, strict=True):
+        dots, labels = third.frame(epsilon)
+        patches = drawn.frame(epsilon) if drawn else {}
         if steps:
-            moved = rounds_at(results, scale, at, pair)
-        moved |= {dots_at - 1: {"x": [at] * 2}, dots_at: dots}
-        frames.append({"traces": {str(i): patch for i, patch in moved.items()}, "methods": words})
+            patches = rounds_at(results, scale, epsilon, pair)
+        patches |= {dots_at - 1: {"x": [epsilon] * 2}, dots_at: dots}
+        frames.append({"traces": {str(i): patch for i, patch in patches.items()}, "methods": labels})
     return {
         "data": [*first, *second, *third.traces],
         "layout": _layout(third, span, drawn),
@@ -255,26 +258,27 @@ def explorer(
 
 
 def _layout(third: Comparison, span: list[float], drawn: Any) -> dict[str, Any]:
+    """Return axes and titles. span: the range of every axis of an error; drawn: as `explorer` has it."""
     results, scale = third.results, third.scale
     method = METHODS[results.experiment.method]
     word = ({"energy": "energy"} | QUANTITIES).get(scale.metric, "error")
-    measure, kind = text.METRIC_TITLES[scale.metric], "log" if scale.log else "linear"
-    value = {"decades": scale.log, "type": kind, "range": span, "fixedrange": False}
+    error_title, kind = text.METRIC_TITLES[scale.metric], "log" if scale.log else "linear"
+    error_axis = {"decades": scale.log, "type": kind, "range": span, "fixedrange": False}
     titles = [f"{word.capitalize()} against ε", "Methods side by side"]
-    first, alone = {}, bool(drawn) or not method.iterative
+    first, alone = {}, bool(drawn) or not method.iterative  # alone: no panel of steps beside the second
     if drawn:
         first, titles = drawn.axes, [drawn.title, *titles]
     elif method.iterative:
         last, step = steps_of(results)[-1], "iteration" if method.name == TRACED else "step"
         titles = [f"{method.title}, {word} per {step}", *titles]
         across = axis(f"{step} t", range=[-0.3, last + 0.3], dtick=max(1, last // 5))
-        first = {"xaxis": across, "yaxis": axis(measure, **value)}
+        first = {"xaxis": across, "yaxis": axis(error_title, **error_axis)}
     up = axis("", anchor="x3", range=[third.bottom, -0.6], ticks="")
     return first | {
         "xaxis2": axis("privacy loss ε", type="log", range=[-2.04, 1.04], anchor="y2") | EPSILON_TICKS,
         # Beside the first panel it shares that panel's scale.
-        "yaxis2": axis(measure if alone else "", anchor="x2", showticklabels=alone, **value),
-        "xaxis3": axis(measure, anchor="y3", **value),
+        "yaxis2": axis(error_title if alone else "", anchor="x2", showticklabels=alone, **error_axis),
+        "xaxis3": axis(error_title, anchor="y3", **error_axis),
         "yaxis3": up | {"tickvals": third.positions, "showgrid": False},
         "meta": {"titles": titles, "rows": third.bottom + 0.6, "picture": drawn is not None},
         "hovermode": "closest",

@@ -16,7 +16,7 @@ from pages.shared.charts.explorer import BoundPair
 from pages.shared.settings.catalogue import Settings
 
 Build = Callable[[Results, Settings, tuple[str, ...]], dict[str, Any]]
-_NOT_DRAWN = ("epsilon", "ghost", "loadings")  # settings for which no figure is built anew
+_NOT_DRAWN = ("epsilon", "ghost", "loadings")  # settings whose changes need no new figure
 _KEPT = 48  # under a megabyte each
 _BUILT: OrderedDict[object, dict[str, Any]] = OrderedDict()  # as last built for each view
 _LOCK = Lock()
@@ -39,26 +39,26 @@ def payload(
     """
     beside = results.methods if shown is None else shown
     drawn = {key: value for key, value in settings.items() if key not in _NOT_DRAWN}
-    coming = next_cell or partial(results.next_missing, epsilon, settings["slow"])
-    missing = coming() is not None
+    next_missing = next_cell or partial(results.next_missing, epsilon, settings["slow"])
+    missing = next_missing() is not None
     # Count before building: other threads go on measuring. A failed run changes the text as well.
     measured = len(results.cells) + len(results.failed)
-    state = (results.experiment, tuple(drawn.values()), beside)
+    view = (results.experiment, tuple(drawn.values()), beside)  # whose figure is kept
     method = results.experiment.method
     runs_here = len(results.measured(method, epsilon))
     with _LOCK:
-        built = _BUILT.get(state)
+        built = _BUILT.get(view)
     current = built is not None and measured == built["version"]
-    if built is not None and missing and measured < _GROWN * built["version"]:
+    if built is not None and missing and measured < _GROWN * built["version"]:  # hardly more than then
         current = current or runs_here == built["runs"][epsilon]
     if built is None or not current:
-        mark = f"{zlib.crc32(repr((drawn, beside)).encode()):08x}"
+        scene = f"{zlib.crc32(repr((drawn, beside)).encode()):08x}"  # identifies the settings drawn
         runs = {at: len(results.measured(method, at)) for at in EPSILONS}
         figure = (build or explorer_figure)(results, settings, beside)
-        built = figure | {"scene": mark, "version": measured, "runs": runs}
+        built = figure | {"scene": scene, "version": measured, "runs": runs}
         with _LOCK:
-            _BUILT[state] = built
-            _BUILT.move_to_end(state)
+            _BUILT[view] = built
+            _BUILT.move_to_end(view)
             while len(_BUILT) > _KEPT:
                 _BUILT.popitem(last=False)
     sent = {name: part for name, part in built.items() if name != "runs"}
@@ -88,16 +88,16 @@ def at_active(whole: dict[str, Any]) -> dict[str, Any]:
 def explorer_figure(
     results: Results, settings: Settings, beside: tuple[str, ...], drawn: Any = None
 ) -> dict[str, Any]:
-    """Return figure, frames and text; drawn: the picture in the first panel, if there is one."""
+    """Return figure, frames and text; beside: the methods compared. drawn: the picture in panel 1, if any."""
     scale = Scale(results, settings)
-    bounds = [explorer.bounds_at(results, at, theorem=drawn is None) for at in EPSILONS]
+    bounds = [explorer.bounds_at(results, epsilon, theorem=drawn is None) for epsilon in EPSILONS]
     words = [
-        explorer_text.words(results, at, settings["view"], scale, pair, beside)
-        for at, pair in zip(EPSILONS, bounds, strict=True)
+        explorer_text.words(results, epsilon, settings["view"], scale, pair, beside)
+        for epsilon, pair in zip(EPSILONS, bounds, strict=True)
     ]
     if drawn:
-        for at, entry in zip(EPSILONS, words, strict=True):
-            entry["spoken"] = f"{entry['sentence']} {drawn.spoken(at)}".strip()
+        for epsilon, entry in zip(EPSILONS, words, strict=True):
+            entry["spoken"] = f"{entry['sentence']} {drawn.spoken(epsilon)}".strip()
     return explorer.explorer(results, settings, bounds, beside, drawn) | {
         "scrub": "Scrub ε",
         "tiles": explorer_text.tile_titles(results, settings),
@@ -107,7 +107,7 @@ def explorer_figure(
 
 
 def _legend(results: Results, bounds: list[BoundPair], drawn: Any) -> list[tuple[str, str, str, str]]:
-    """Return (label, colour, dash, kind) of what is drawn. bounds: none where the metric has none."""
+    """Return (label, colour, dash, kind of mark) of all that is drawn; bounds: [] if the metric has none."""
     method, reference = results.experiment.method, explorer.reference(results)
     look, free = style.look(method), style.look(reference)
     line_of_method = (f"{METHODS[method].title}, median", look.colour, "solid", "line")

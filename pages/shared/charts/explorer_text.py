@@ -21,17 +21,17 @@ from pages.shared.charts import Scale, explorer, unit
 from pages.shared.charts.explorer import BoundPair
 from pages.shared.settings.catalogue import CHOICES, Settings
 
-_SAME = 0.01  # a true epsilon within this share of the nominal one counts as equal
+_TOLERANCE = 0.01  # a true epsilon within this share of the nominal one counts as equal
 
 
 def words(
     results: Results, epsilon: float, view: str, scale: Scale, bounds: BoundPair, beside: Collection[str]
 ) -> dict[str, Any]:
-    """Return all sentences and figures with the charts; beside: the methods that stand side by side."""
+    """Return the charts' sentences and tiles by name; beside: the methods that stand side by side."""
     experiment = results.experiment
     cells = results.measured(experiment.method, epsilon)
     drawn = [name for name in (*results.names, *results.slow) if name in beside]
-    shown = {
+    always = {
         "epsilon": text.number(epsilon),
         "odds": text.odds(true_epsilon(results, epsilon), experiment.delta, experiment.neighbours),
         "theorem": _theorem(bounds, view),
@@ -41,22 +41,22 @@ def words(
     if not cells:
         coming = results.missing((experiment.method, epsilon, repeat) for repeat in range(experiment.repeats))
         sentence = text.MEASURING if coming else failed_runs.NO_ANSWER
-        return shown | {"sentence": sentence, "tiles": [["…", ""]] * 4}
+        return always | {"sentence": sentence, "tiles": [["…", ""]] * 4}
     low, middle, high = quantiles([scale.last(cell) for cell in cells])
     support = float(np.median([cell.support for cell in cells]))
     noise = cells[0].noise_std
     relative = text.percent(noise / strength(results))
     of_weakest = "of the weakest direction's strength"
-    rows = [text.percent(support), f"{results.support_size:,} of {experiment.d:,} count"]
+    features = [text.percent(support), f"{results.support_size:,} of {experiment.d:,} count"]
     if results.support_size >= experiment.d:
-        rows = ["–", "every row is kept"]
+        features = ["–", "every row is kept"]
     spread = f"{scale.text(low)} to {scale.text(high)} in 8 of 10 runs" if len(cells) > 2 else ""
     rounds = max(len(cells[0].sin) - 1, 1)  # a method of several rounds is measured at its start too
-    return shown | {
+    return always | {
         "sentence": _sentence(results, epsilon, middle, scale),
         "tiles": [
             [scale.text(middle), spread],
-            rows,
+            features,
             [text.short(noise), f"{relative} {of_weakest}"],
             [text.size(cells[0].bytes_sent), f"in {text.count(rounds, 'round', 'rounds')}"],
         ],
@@ -64,9 +64,9 @@ def words(
 
 
 def _sentence(results: Results, epsilon: float, middle: float, scale: Scale) -> str:
-    """Return the sentence over the charts: the method's median, the same without privacy, and a guess."""
+    """Return the sentence over the charts: the median `middle`, that without privacy, and a guess."""
     experiment, table = results.experiment, results.experiment.table
-    rows = (table.row_noun if table else PATIENTS)[1]
+    rows = (table.row_noun if table else PATIENTS)[1]  # the noun's plural
     hospitals = text.count(experiment.providers, "hospital", "hospitals")
     method = METHODS[experiment.method]
     directions, value = text.count(experiment.k, "direction", "directions"), scale.text(middle)
@@ -82,11 +82,11 @@ def _sentence(results: Results, epsilon: float, middle: float, scale: Scale) -> 
         # A truth without zero rows is out of a sparse reference's reach.
         cut = not experiment.sparse and reference != "pca" and experiment.s_hat < experiment.d
         columns = f", on as many {(table.column_noun if table else MEASUREMENTS)[1]}," if cut else ""
-        least = float(quantiles([scale.last(cell) for cell in cells])[1])
-        better = least > middle if scale.rises else least < middle
-        free = f" Without privacy{columns} it is {scale.text(least)}."
+        median = float(quantiles([scale.last(cell) for cell in cells])[1])
+        better = median > middle if scale.more_is_better else median < middle
+        free = f" Without privacy{columns} it is {scale.text(median)}."
         if not better:  # it is another method, which chooses features by itself
-            free = f" {METHODS[reference].title}{columns or ','} is no better: {scale.text(least)}."
+            free = f" {METHODS[reference].title}{columns or ','} is no better: {scale.text(median)}."
     return (
         f"With {experiment.n:,} {rows} in {hospitals} at ε = {text.number(epsilon)}, "
         f"{method.title} {quality}.{free} A guess has {scale.text(scale.guess)}."
@@ -94,7 +94,7 @@ def _sentence(results: Results, epsilon: float, middle: float, scale: Scale) -> 
 
 
 def tile_titles(results: Results, settings: Settings) -> list[str]:
-    """Return the titles of the four figures; where no loading is zero the heaviest count as true."""
+    """Return the titles of the four tiles; where no loading is zero the heaviest features count as true."""
     titles = {"energy": "Captured energy", "share": "Pattern recovered", "degrees": "Largest angle"}
     metric = unit(settings)
     first = titles.get(metric, f"Error, {CHOICES['metric'].text(settings['metric'])}")
@@ -105,16 +105,16 @@ def tile_titles(results: Results, settings: Settings) -> list[str]:
 
 def _theorem(bounds: BoundPair, view: str) -> str:
     """Return whether the paper's theorem applies, and what fails; empty where it was not asked."""
-    theorem, failed, unpredicted = bounds[0], bounds[0].failed, bounds[1].failed
+    theorem, failed, unpredicted = bounds[0], bounds[0].failed, bounds[1].failed  # assumptions that fail
     if not theorem.why:
         return ""
     if not failed:
         probability = text.short(theorem.quantities.get("probability", math.nan))
         return f"Theorem 4.3 applies (C1 = 1 assumed), with probability at least {probability}."
-    first = failed if view == "researcher" else failed[:1]
-    more = f" ({len(failed)} assumptions fail)" if len(first) < len(failed) else ""
+    named = failed if view == "researcher" else failed[:1]
+    more = f" ({len(failed)} assumptions fail)" if len(named) < len(failed) else ""
     closed = f" Nor does the closed form: {unpredicted[0]}." if unpredicted else ""
-    return f"Theorem 4.3 says nothing here: {'; '.join(first)}{more}.{closed}"
+    return f"Theorem 4.3 says nothing here: {'; '.join(named)}{more}.{closed}"
 
 
 def _notes(results: Results, epsilon: float, beside: Collection[str]) -> str:
@@ -127,11 +127,11 @@ def _notes(results: Results, epsilon: float, beside: Collection[str]) -> str:
         common = Counter(note for cell in cells for note in cell.notes)
         sentences += [
             f"{METHODS[name].title}: {note}."
-            for note, times in common.items()
+            for note, times in common.items()  # of more than half of the runs, and not on the guarantee
             if 2 * times > len(cells) and note not in text.GUARANTEES.values()
         ]
     skipped = {METHODS[name].title: reason for name, reason in results.skipped.items() if name in beside}
-    for reason, titles in text.by_value(skipped).items():
+    for reason, titles in text.names_by_value(skipped).items():
         verb = "is" if len(titles) == 1 else "are"
         sentences.append(f"{text.listed(titles)} {verb} left out: {reason}.")
     if results.experiment.choose_rows:
@@ -144,7 +144,7 @@ def _notes(results: Results, epsilon: float, beside: Collection[str]) -> str:
 
 @lru_cache(maxsize=8192)
 def _true_epsilon(name: str, budget: Budget, d: int, k: int, options: tuple[Any, ...]) -> float | None:
-    """Return the epsilon that a method's noise truly gives, None without privacy; n and N do not matter."""
+    """Return the epsilon that a method's noise truly gives, None without privacy; options: (name, value)."""
     return METHODS[name].true_epsilon(budget, d=d, k=k, **dict(options))
 
 
@@ -153,7 +153,7 @@ def other_epsilon(experiment: ExplorerExperiment, name: str, epsilon: float) -> 
     options, budget = tuple(experiment.options(name).items()), experiment.budget(epsilon)
     true = _true_epsilon(name, budget, experiment.d, experiment.k, options)
     # Where a mean is paid for, methods are asked for what it leaves, and both together for epsilon.
-    return None if true is None or abs(true / budget.epsilon - 1) <= _SAME else true
+    return None if true is None or abs(true / budget.epsilon - 1) <= _TOLERANCE else true
 
 
 def true_epsilon(results: Results, epsilon: float) -> float:
@@ -162,19 +162,19 @@ def true_epsilon(results: Results, epsilon: float) -> float:
 
 
 def printed(results: Results, epsilon: float, names: Iterable[str]) -> str:
-    """Return which of these methods are calibrated as printed, and what else is and protects less."""
+    """Return which of these methods have the noise of their papers, and what else protects less."""
     experiment, sentences = results.experiment, []
-    given = {METHODS[name].title: other_epsilon(experiment, name, epsilon) for name in names}
-    true = {title: value for title, value in given.items() if value is not None}
-    titles = {title: text.short(value) if value >= 1e-3 else "below 0.001" for title, value in true.items()}
-    if titles:
+    by_title = {METHODS[name].title: other_epsilon(experiment, name, epsilon) for name in names}
+    true = {title: value for title, value in by_title.items() if value is not None}
+    in_words = {title: text.short(value) if value >= 1e-3 else "below 0.001" for title, value in true.items()}
+    if in_words:
         budget = replace(experiment.budget(epsilon), epsilon=epsilon)
-        sentences.append(text.printed_truth(text.by_value(titles), budget))
+        sentences.append(text.printed_truth(text.names_by_value(in_words), budget))
     if experiment.provider_noise == "shared" and experiment.providers > 1:
         sentences.append(
             "Shared noise: a server that sees two hospitals' messages can cancel it. The guarantee holds "
             "for one message alone, not against the server."
         )
-    if experiment.failure == 0.5:
+    if experiment.failure == 0.5:  # the setting that stands for scaling by the largest row
         sentences.append("Scaling by the largest row reads private rows. Use it only to reproduce papers.")
     return " ".join(sentences)

@@ -5,30 +5,32 @@ from typing import Any
 import numpy as np
 
 from dppca_core.arrays import Array
-from dppca_core.experiments.explorer.picture import turned
+from dppca_core.experiments.explorer.picture import aligned_with
 from dppca_core.experiments.explorer.results import Results
 from pages.shared import text
 from pages.shared.charts import Figure, Trace, axis, heat_map
 
+_HEAVIEST = 5  # rows of a heat map that are named
+
 
 def loadings(results: Results, basis: Array, limit: int = 40) -> dict[str, Any]:
-    """Return a heat map of a release's loadings, (d, k), beside the true ones, the heaviest of either first.
+    """Return a heat map of a release's loadings, (d, k), and the true ones, for the `limit` heaviest rows.
 
-    The estimate is turned onto the truth (orthogonal Procrustes): only the subspace is estimated.
+    The estimate is turned onto the truth (orthogonal Procrustes), since only the subspace is estimated.
     """
     truth = results.truth.basis
-    shown = turned(basis, truth)
-    weight = np.maximum(np.linalg.norm(truth, axis=1), np.linalg.norm(shown, axis=1))
-    count = int(min(limit, np.count_nonzero(weight)))
-    rows = np.argsort(-weight)[:count]
+    estimate = aligned_with(basis, truth)
+    norms = np.maximum(np.linalg.norm(truth, axis=1), np.linalg.norm(estimate, axis=1))
+    count = int(min(limit, np.count_nonzero(norms)))
+    rows = np.argsort(-norms)[:count]
     table = results.experiment.table
     names = [table.features[row] if table else f"feature {row + 1}" for row in rows.tolist()]
-    peak = float(max(np.abs(truth[rows]).max(), np.abs(shown[rows]).max()))
+    peak = float(max(np.abs(truth[rows]).max(), np.abs(estimate[rows]).max()))
     columns = [f"{j + 1}" for j in range(truth.shape[1])]
     data = []
-    for matrix, across, name in ((truth, "x", "true"), (shown, "x2", "found")):
+    for matrix, x_axis, name in ((truth, "x", "true"), (estimate, "x2", "found")):
         hover = f"{name}, component %{{x}}<br>%{{y}}: %{{z}}<extra></extra>"
-        more = {"xaxis": across, "yaxis": "y", "showscale": name == "found", "hovertemplate": hover}
+        more = {"xaxis": x_axis, "yaxis": "y", "showscale": name == "found", "hovertemplate": hover}
         data.append(heat_map(names, matrix[rows], peak, name=name, x=columns, **more))
     layout = {
         "xaxis": axis("true", domain=[0, 0.48], type="category"),
@@ -40,24 +42,21 @@ def loadings(results: Results, basis: Array, limit: int = 40) -> dict[str, Any]:
     return {"data": data, "layout": layout, "frames": []}
 
 
-_HEAVIEST = 5  # rows of a heat map that are named
-
-
-def _heavy(trace: Trace, most: int) -> list[str]:
-    """Return the names of a heat map's heaviest features, by norm, without those that have no weight."""
-    weight = np.linalg.norm(np.array(trace["z"], dtype=float), axis=1)
-    order = np.argsort(-weight, kind="stable")[: min(most, np.count_nonzero(weight))]
+def _heaviest(trace: Trace, most: int) -> list[str]:
+    """Return the names of a heat map's `most` heaviest features, by the norm of their rows, if not 0."""
+    norms = np.linalg.norm(np.array(trace["z"], dtype=float), axis=1)
+    order = np.argsort(-norms, kind="stable")[: min(most, np.count_nonzero(norms))]
     return [str(trace["y"][row]) for row in order]
 
 
 def description(figure: Figure) -> str:
     """Return which rows weigh most in truth, and how many of them weigh most in the release."""
-    true, estimated = figure["data"]
-    wanted = _heavy(true, _HEAVIEST)
-    heaviest = _heavy(estimated, len(wanted))
-    agreeing = len(set(wanted) & set(heaviest))
+    true, estimated = figure["data"]  # the traces of `loadings`
+    in_truth = _heaviest(true, _HEAVIEST)
+    in_release = _heaviest(estimated, len(in_truth))
+    agreeing = len(set(in_truth) & set(in_release))
     return (
         f"Heat map of {text.count(len(true['y']), 'feature', 'features')}, true beside found. "
-        f"Heaviest in truth: {text.listed(wanted)}. Heaviest found: {text.listed(heaviest)}. {agreeing} of "
-        f"{len(wanted)} agree."
+        f"Heaviest in truth: {text.listed(in_truth)}. Heaviest found: {text.listed(in_release)}. {agreeing} "
+        f"of {len(in_truth)} agree."
     )

@@ -14,11 +14,10 @@ from pages.shared.charts.traces import Trace, rounded
 from pages.shared.settings.catalogue import Settings
 
 _LEAST_ERROR = 1e-4  # below it a logarithmic axis does not begin
-
-
 SPANS = {"energy": [0.0, 1.03], "share": [0.0, 103.0], "degrees": [0.0, 92.0]}  # of axes that are linear
 QUANTITIES = {"share": "share recovered", "degrees": "largest angle"}  # what an error is called
 _TICKS = {"degrees": {"dtick": 15}}
+Span = tuple[list[float], float]  # the range (log10 on a log axis), and the value at the lower edge, or 0
 
 
 def unit(settings: Settings) -> str:
@@ -32,13 +31,13 @@ def error_unit(settings: Settings) -> str:
     return unit(settings | {"metric": "sin"}) if settings["metric"] == "energy" else unit(settings)
 
 
-def rises(metric: str) -> bool:
+def more_is_better(metric: str) -> bool:
     """Return whether more is better in this metric."""
     return metric in ("energy", "share")
 
 
-def loss(metric: str, value: float) -> float:
-    """Return an error as it is, a share in % as ||sin Theta|| / sqrt k, so that verdicts agree in both."""
+def as_error(metric: str, value: float) -> float:
+    """Return an error as it is, a share in % as ||sin Theta|| / sqrt k: less is better in both."""
     return math.sqrt(max(1 - value / 100, 0.0)) if metric == "share" else value
 
 
@@ -66,9 +65,6 @@ def random_guess(settings: Settings, d: int, k: int) -> float:
     return float(in_unit(metric, subspace_metrics.random_guess(d, k), k))
 
 
-Span = tuple[list[float], float]  # the range (log10 on a log axis), and the value at the lower edge, or 0
-
-
 def span_of(metric: str, log: bool, least: float, most: float, begins: float = 0.01) -> Span:
     """Return the range of an axis with some room above, and the value at its lower edge, as `Span` has them.
 
@@ -82,9 +78,9 @@ def span_of(metric: str, log: bool, least: float, most: float, begins: float = 0
     if metric in SPANS:
         return SPANS[metric], 0.0
     if not log:
-        return [0.0, 1.12 * most], 0.0
+        return [0.0, 1.12 * most], 0.0  # 12 % of room above
     low = math.floor(math.log10(min(least, begins)))
-    return [float(low), math.log10(1.6 * most)], 10.0**low
+    return [float(low), math.log10(1.6 * most)], 10.0**low  # 0.2 decades of room above
 
 
 def error_axis(settings: Settings, guess: float, least: float, begins: float = 0.01) -> tuple[float, Trace]:
@@ -98,7 +94,7 @@ def error_axis(settings: Settings, guess: float, least: float, begins: float = 0
     """
     metric, log = error_unit(settings), settings["scale"] == "log"
     span, floor = span_of(metric, log, max(least, _LEAST_ERROR), guess, begins)
-    if not floor:
+    if not floor:  # the axis is linear
         return floor, {"type": "linear", "range": span, **_TICKS.get(metric, {})}
     step = 1 if span[1] - span[0] > 2 else "D2"  # whole decades where there are several, else also 2 and 5
     return floor, {"type": "log", "range": span, "dtick": step, "exponentformat": "e", "minexponent": 6}
@@ -109,9 +105,9 @@ class Scale:
 
     def __init__(self, results: Results, settings: Settings) -> None:
         self.metric = unit(settings)
-        self.rises = rises(self.metric)
+        self.more_is_better = more_is_better(self.metric)
         self.log = settings["scale"] == "log" and self.metric not in SPANS
-        self.floor = 0.0
+        self.floor = 0.0  # the value at the edge of a logarithmic axis, once `span` has set it
         d, self.k = results.experiment.d, results.experiment.k
         if self.metric == "energy":
             self.guess = subspace_metrics.random_energy(results.truth.eigenvalues, self.k)
@@ -119,7 +115,7 @@ class Scale:
             self.guess = random_guess(settings, d, self.k)
 
     def values(self, cell: Cell) -> Array:
-        """Return the cell's values, one per iterate."""
+        """Return the cell's values in the metric on screen, one per iterate."""
         if self.metric == "energy":
             return cell.energy
         return runs_in_unit(self.metric, cell.sin, cell.angle, self.k)

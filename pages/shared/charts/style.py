@@ -58,20 +58,18 @@ GUESS = "#7A8793"
 THEOREM = ("#C58300", "#F0C34E", "#F8E2A0")
 THEOREM_DASHES = ("solid", "dash", "dot")  # of the edges, all in the first colour
 
+WITH, WITHOUT = "#1F7FC0", "#D55E00"  # two data sets, with a patient and without
 # Colours of heat maps by sign, with a contrast of 3:1 to the signs written on them in either theme.
 NEGATIVE, POSITIVE = "#3A7CBF", "#C9434F"
 DIVERGING = [[0, NEGATIVE], [0.5, "rgba(128,140,150,0.08)"], [1, POSITIVE]]
 
 
 def look(method: str) -> Look:
-    """Return the colour, marker and dash of a method, which are spare ones for a method not in LOOKS."""
+    """Return the colour, marker and dash of a method by its key; a method not in LOOKS has spare ones."""
     return LOOKS.get(method, _SPARE)
 
 
 def faded(colour: str, alpha: float) -> str:
-    """Return a hex colour as rgba, for bands."""
+    """Return a hex colour as rgba, for bands; alpha: its opacity, from 0 to 1."""
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({red},{green},{blue},{alpha})"
-
-
-WITH, WITHOUT = "#1F7FC0", "#D55E00"

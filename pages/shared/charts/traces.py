@@ -23,7 +23,7 @@ def rounded(values: Sequence[float] | Array) -> list[float | None]:
 
 
 def signs(matrix: Array, peak: float) -> list[list[str]]:
-    """Return + or − for every entry of at least a third of the peak, to be read without colour."""
+    """Return + or − for each entry whose size is at least a third of `peak`, else "": read without colour."""
     marks = np.where(np.abs(matrix) >= peak / 3, np.where(matrix > 0, "+", "−"), "")
     return [[str(mark) for mark in row] for row in marks]
 
@@ -46,14 +46,14 @@ def marked_line(
 
 
 def this_setting(panel: int, x: Sequence[float], y: Sequence[float]) -> Trace:
-    """Return an upright line at the current setting; browsers draw it in the colour of text, for its meta."""
+    """Return a line at the current setting; its meta makes browsers draw it in the colour of text."""
     return line(panel, "this setting", "#000000", x=x, y=y, meta="text-colour", hoverinfo="skip")
 
 
 def band(
     panel: int, name: str, colour: str, x: Sequence[float], low: Sequence[Any] = (), high: Sequence[Any] = ()
 ) -> list[Trace]:
-    """Return a band's lower edge and its upper edge, filled down to it; frames may set their y."""
+    """Return the traces of a band's edges: the lower, and the upper, filled down to it; frames may set y."""
     edge = {"x": list(x), "hoverinfo": "skip", "line": {"color": "rgba(0,0,0,0)", "width": 0}}
     fill = {"fill": "tonexty", "fillcolor": style.faded(colour, 0.18)}
     lower = line(panel, f"{name}, 10 %", colour, y=low) | edge
@@ -61,13 +61,13 @@ def band(
 
 
 def arms(low: Array, middle: Array, high: Array, colour: str, **more: Any) -> Trace:
-    """Return the error bars of dots at these middles, down to `low` and up to `high`."""
+    """Return the error bars of dots at `middle`, down to `low` and up to `high`; more: other properties."""
     ends = {"array": rounded(high - middle), "arrayminus": rounded(middle - low)}
     return {"type": "data", "symmetric": False, "color": colour} | ends | more
 
 
 def heat_map(names: Sequence[Any], matrix: Array, peak: float, **more: Any) -> Trace:
-    """Return a heat map of signed numbers up to a peak, to be read without colour too."""
+    """Return a heat map of numbers from -peak to peak, named by row, with signs to read without colour."""
     cells = {"z": [rounded(row) for row in matrix], "text": signs(matrix, peak), "texttemplate": "%{text}"}
     colours = {"colorscale": style.DIVERGING, "zmin": -peak, "zmax": peak}
     return {"type": "heatmap", "y": names} | cells | colours | more
@@ -121,16 +121,17 @@ Figure = Mapping[str, Any]
 
 
 def drawn_values(trace: Trace) -> Array:
+    """Return the y of a trace as numbers, nan where it has a gap."""
     return np.array([math.nan if value is None else value for value in trace["y"]], dtype=float)
 
 
 def _still(trace: Trace, base: Sequence[Sequence[float]]) -> Trace:
-    """Return a trace without what only a browser reads, its points made as picture.js makes them."""
+    """Return a trace without "meta", its points made of that and `base`, (m, n), as picture.js makes them."""
     meta = trace.get("meta")
     still = {name: value for name, value in trace.items() if name != "meta"}
     if isinstance(meta, dict) and "map" in meta:
         points = np.array(meta["map"]) @ base + np.reshape(meta.get("at", [0, 0]), (2, 1))
-        if "dot" in meta:
+        if "dot" in meta:  # draw each point as a square of this half width
             corners = meta["dot"] * np.array([[-1, 1, 1, -1, math.nan], [-1, -1, 1, 1, math.nan]])
             points = (points[:, :, None] + corners[:, None]).reshape(2, -1)
         still |= dict(zip("xy", map(rounded, points), strict=True))

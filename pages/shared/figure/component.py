@@ -20,12 +20,12 @@ from pages.shared import text
 from pages.shared.settings import editions
 
 _SERVER = secrets.token_hex(4)  # tells the counts of two starts of the server apart
-_turns = itertools.count(1)  # of the messages to browsers
+_message_numbers = itertools.count(1)  # of the messages to browsers
 _preliminary = ContextVar("preliminary", default=False)
 _HERE = Path(__file__).parent
 # Joined to one module, whose exports are in the last file.
 SCRIPTS = ("layout.js", "keyboard.js", "prefetch.js", "picture.js", "chart.js")
-_mount = st.components.v2.component(
+_chart = st.components.v2.component(
     "dppca.live",
     html=(_HERE / "chart.html").read_text(encoding="utf-8"),
     css=(_HERE / "chart.css").read_text(encoding="utf-8"),
@@ -35,7 +35,7 @@ _mount = st.components.v2.component(
 
 
 def _nothing(_: Any) -> None:
-    pass
+    """Do nothing at an event."""
 
 
 @contextmanager
@@ -63,7 +63,7 @@ def figure(
     the payload has a "second" slider ("label", "options" and its index "at"), a telephone shows it. "turn"
     counts messages, so that the browser leaves out one that comes late; a clock might be set back.
 
-    What is called at an event must have the same effect when it is called twice (`editions.whole`).
+    What is called at an event must have the same effect when called twice (`editions.finished_by_next_run`).
 
     Args:
         payload: The figure, with its frames.
@@ -80,17 +80,18 @@ def figure(
     if not says and not payload.get("words"):
         raise ValueError(f"{key} must say its main finding, for those who do not see it")
     sent = payload | {"picks": on_pick is not _nothing, "says": text.unmarked(says)}
-    if "scene" not in sent:  # a figure without frames is identified by its content
+    if "scene" not in sent:  # what browsers tell figures apart by: without frames it is the content
         sent["scene"] = f"{zlib.crc32(repr(sent).encode()):08x}"
     base = config.get_option("server.baseUrlPath").strip("/")
     sent |= {"key": key, "server": f"/{base}" if base else ""}
     sent.setdefault("complete", not _preliminary.get())
-    sent["turn"] = [_SERVER, next(_turns)]
+    sent["turn"] = [_SERVER, next(_message_numbers)]
     acts = {"use": on_use, "pick": on_pick, "move": on_move}
-    _mount(key=key, data=sent, **{f"on_{event}_change": _at(event, key, act) for event, act in acts.items()})
+    callbacks = {f"on_{event}_change": _callback(event, key, act) for event, act in acts.items()}
+    _chart(key=key, data=sent, **callbacks)
 
 
-def _at(event: str, key: str, act: Callable[[Any], None]) -> Callable[[], None]:
-    """Return what is called at an event of the figure with this key: `act`, with what the event has."""
-    whole = editions.whole(act)
-    return lambda: whole(st.session_state[key][event])
+def _callback(event: str, key: str, act: Callable[[Any], None]) -> Callable[[], None]:
+    """Return a callback of the figure with this key, which calls `act` with the value of the event."""
+    callback = editions.finished_by_next_run(act)
+    return lambda: callback(st.session_state[key][event])

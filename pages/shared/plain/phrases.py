@@ -21,13 +21,13 @@ TITLE = "Share of the pattern recovered"
 PICTURE = "Patients, with the true and the private pattern"
 ROWS_NOTE = "Every run is repeated. Each bar shows the median; the thin line holds 8 in 10 repeats."
 OUT_OF_ORDER = "More trust normally recovers more. Here it is less, by chance or by an unsuited method."
-_SAME = 0.9  # an error above this share of a guess's is no answer
+_HOPELESS = 0.9  # an error above this share of a guess's is no answer
 
 
 def share(percentage: float) -> str:
-    """Return a share in %, with as many digits as matter to a board."""
-    shown = text.recovered(percentage)
-    return "over 99.99 %" if percentage > 99.99 and shown != "100 %" else shown
+    """Return a share in %, with as many digits as matter to a board: none beyond 99.99 %."""
+    exact = text.recovered(percentage)
+    return "over 99.99 %" if percentage > 99.99 and exact != "100 %" else exact
 
 
 def no_answer(percentage: float, guess: float) -> bool:
@@ -35,7 +35,7 @@ def no_answer(percentage: float, guess: float) -> bool:
 
     Errors are compared, as on other pages: an error is the root of what is not recovered.
     """
-    return max(100 - percentage, 0) > _SAME**2 * (100 - guess)
+    return max(100 - percentage, 0) > _HOPELESS**2 * (100 - guess)
 
 
 def recovered(patients: str, hospitals: int, trust: str, percentage: float, guess: float) -> str:
@@ -46,7 +46,7 @@ def recovered(patients: str, hospitals: int, trust: str, percentage: float, gues
 
 
 def references(unprotected: float, guess: float) -> str:
-    """Return what the same patients give without protection, and what a guess gives."""
+    """Return what the same patients give without protection, once measured, and what a guess gives, in %."""
     without = f"Without protection: {share(unprotected)}. " if math.isfinite(unprotected) else ""
     return f"{without}A guess: {share(guess)}."
 

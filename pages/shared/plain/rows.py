@@ -51,7 +51,7 @@ class ShareRow(NamedTuple):
 
     @property
     def share(self) -> float:
-        return float(self.spread[1])
+        return float(self.spread[1])  # the median
 
     @property
     def measured(self) -> bool:
@@ -60,7 +60,7 @@ class ShareRow(NamedTuple):
     @property
     def reach(self) -> str:
         """Return the range of 8 in 10 repeats in brackets; empty where it is a single number."""
-        low, high = (phrases.share(float(value)) for value in self.spread[::2])
+        low, high = (phrases.share(float(value)) for value in self.spread[::2])  # 10 and 90 %
         same = low.removeprefix("over ") == high.removeprefix("over ")
         return "" if same else f" ({low.removesuffix(' %')} to {high})"
 
@@ -72,7 +72,7 @@ class Shares(NamedTuple):
     unprotected: float
     guess: float
 
-    def under(self, trust: str) -> ShareRow:
+    def row_of_trust(self, trust: str) -> ShareRow:
         return next(row for row in self.rows if row.trust == trust)
 
 
@@ -81,44 +81,50 @@ def shares(results: Results, epsilon: float, trust: str, names: Sequence[str] = 
 
     trust: the one that was chosen, whose row stands out. names: the methods, if not those recommended here.
     """
-    experiment, names = results.experiment, names or trusts.shown(results.experiment, epsilon)
-    chosen = {METHODS[name].trust: name for name in names}
+    experiment, names = results.experiment, names or trusts.methods_shown(results.experiment, epsilon)
+    method_of = {METHODS[name].trust: name for name in names}
     rows = tuple(
         ShareRow(
-            *(phrases.ROWS[each], trusts.measured(results, chosen[each], epsilon)),
-            *(look.colour, each == trust, chosen[each], each),
+            label=phrases.ROWS[row_trust],
+            spread=trusts.share_recovered_quantiles(results, method_of[row_trust], epsilon),
+            colour=look.colour,
+            stands_out=row_trust == trust,
+            method=method_of[row_trust],
+            trust=row_trust,
         )
-        for each, look in LOOKS.items()
+        for row_trust, look in LOOKS.items()
     )
-    return Shares(rows, trusts.unprotected(results, epsilon), 100 * experiment.k / experiment.d)
+    return Shares(rows, trusts.best_unprotected_share(results, epsilon), 100 * experiment.k / experiment.d)
 
 
 def patches(rows: Sequence[ShareRow]) -> list[Trace]:
-    """Return what changes with the setting in `traces`: of each row the bar, range and words; the medians."""
+    """Return what changes in `traces` with the setting: each row's bar, range and words, then all medians."""
     parts: list[Trace] = []
     for i, row in enumerate(rows):
         low, middle, high = rounded(row.spread)
         name, share = f"<b>{row.label}</b>" if row.stands_out else row.label, phrases.share(row.share)
         label = f"{name}: {f'<b>{share}</b>' if row.stands_out else share}{row.reach}"
-        bar, above = [i + _BAR_AT] * 2, {"x": [0], "y": [i + _BAR_AT - _ABOVE]}
-        parts += [{"x": [0, middle], "y": bar}, {"x": [low, high], "y": bar}, above | {"texttemplate": label}]
+        bar_y, words_at = [i + _BAR_AT] * 2, {"x": [0], "y": [i + _BAR_AT - _ABOVE]}
+        bar, reach = {"x": [0, middle], "y": bar_y}, {"x": [low, high], "y": bar_y}
+        parts += [bar, reach, words_at | {"texttemplate": label}]
     return [*parts, {"x": rounded([row.share for row in rows]), "y": [i + _BAR_AT for i in range(len(rows))]}]
 
 
 def traces(shares: Shares, panel: int = 1, **more: Any) -> list[Trace]:
-    """Return three traces of each row (bar, range, words), the medians as points, and `references`."""
+    """Return three traces of each row (bar, range, words), the medians as points, and `references`' lines."""
     rows, parts = shares.rows, patches(shares.rows)
-    across = [y for i in range(len(rows)) for y in (i + _BAR_AT - _MARK, i + _BAR_AT + _MARK, None)]
+    # A reference line crosses each bar; None leaves a gap to the next.
+    line_y = [y for i in range(len(rows)) for y in (i + _BAR_AT - _MARK, i + _BAR_AT + _MARK, None)]
+    no_hover = {"hoverinfo": "skip"}
     drawn: list[Trace] = []
     for i, row in enumerate(rows):
         bar, reach, words = parts[3 * i : 3 * i + 3]
         colour = row.colour if row.stands_out else style.faded(row.colour, _QUIET)
-        quiet = {"hoverinfo": "skip"}
         text_at = {"mode": "text", "textposition": "top right", "textfont": {"size": 13}}
         drawn += [
-            line(panel, "", colour, **bar, **quiet) | {"line": {"color": colour, "width": _THICK}},
-            line(panel, "", _INK, **reach, **quiet, meta="text-colour"),
-            line(panel, "words", row.colour, **words, **text_at, **quiet),
+            line(panel, "", colour, **bar, **no_hover) | {"line": {"color": colour, "width": _THICK}},
+            line(panel, "", _INK, **reach, **no_hover, meta="text-colour"),
+            line(panel, "words", row.colour, **words, **text_at, **no_hover),
         ]
     medians = {"color": [row.colour for row in rows], "size": 6}
     hover = {"hovertemplate": "%{x:.4~g} %<extra></extra>"}
@@ -126,7 +132,7 @@ def traces(shares: Shares, panel: int = 1, **more: Any) -> list[Trace]:
         *drawn,
         line(panel, "share recovered, %", style.GUESS, mode="markers", marker=medians, **parts[-1], **hover),
         *(
-            line(panel, name, colour, dash, x=rounded([value] * len(across)), y=across, **quiet, **more)
+            line(panel, name, colour, dash, x=rounded([value] * len(line_y)), y=line_y, **no_hover, **more)
             for name, colour, dash, value in references(shares)
         ),
     ]
@@ -138,24 +144,24 @@ def references(shares: Shares) -> list[tuple[str, str, str, float]]:
         ("without protection", OPEN, "solid", shares.unprotected),
         ("a guess", style.GUESS, "dot", shares.guess),
     )
-    return [each for each in both if math.isfinite(each[3])]
+    return [entry for entry in both if math.isfinite(entry[-1])]  # without privacy may not be measured yet
 
 
 def axes(shares: Shares, panel: int = 1) -> dict[str, Trace]:
     """Return the axes of a panel: the share in %, and a line for each row, named for tables."""
-    n, rows = "" if panel == 1 else str(panel), shares.rows
+    suffix, rows = "" if panel == 1 else str(panel), shares.rows
     names = {"tickvals": [i + _BAR_AT for i in range(len(rows))], "ticktext": [row.label for row in rows]}
     hidden = {"showticklabels": False, "ticks": "", "showgrid": False, "fixedrange": True}
-    across = axis(text.METRIC_TITLES["share"], range=SPANS["share"], anchor=f"y{n}", fixedrange=True)
-    up = axis("", range=[len(rows) - 0.4, -0.6], anchor=f"x{n}", **hidden)
-    return {f"xaxis{n}": across, f"yaxis{n}": up | names}
+    across = axis(text.METRIC_TITLES["share"], range=SPANS["share"], anchor=f"y{suffix}", fixedrange=True)
+    up = axis("", range=[len(rows) - 0.4, -0.6], anchor=f"x{suffix}", **hidden)
+    return {f"xaxis{suffix}": across, f"yaxis{suffix}": up | names}
 
 
 def figure(shares: Shares) -> dict[str, Any]:
     """Return the rows as a figure of their own."""
-    height = _HEIGHT * len(shares.rows) + 110
+    height = _HEIGHT * len(shares.rows) + 110  # room for margins, axis and legend
     drawn = traces(shares, showlegend=True)
-    margin = {"l": 12, "r": 12, "t": 8, "b": 48}
+    margin = {"l": 12, "r": 12, "t": 8, "b": 48}  # the legend is below the lower one
     return one_panel(drawn, legend_at=-48 / (height - 56), height=height, margin=margin, **axes(shares))
 
 
@@ -173,7 +179,7 @@ def note(shares: Shares) -> str:
 
 
 def table(shares: Shares, k: int) -> str:
-    """Return the rows as Markdown for a statistician: their methods, errors and guarantees."""
+    """Return the rows as Markdown for a statistician: methods, errors over k directions, guarantees."""
     lines = ["| row | method | 10, 50, 90 % of runs | ‖sin Θ‖ | guarantee |", "|---|---|---|---|---|"]
     for row in shares.rows:
         method, spread = METHODS[row.method], ", ".join(text.recovered(float(v)) for v in row.spread)

@@ -32,11 +32,11 @@ class CombinedStore(ABC):
         """Return all cells of the view, in the order in which a reader needs them."""
 
     def next_missing(self) -> Cell | None:
-        """Return the first wanted cell that has neither a value nor a reason."""
+        """Return the first wanted cell, (store, *its key there), without a value or a reason of failure."""
         return next((cell for cell in self.wanted() if self.stores[cell[0]].missing([cell[1:]])), None)
 
     def try_cell(self, store: int, *cell: Any) -> None:
-        """Measure a cell of a store."""
+        """Measure a cell of the store with this index."""
         self.stores[store].try_cell(*cell)
 
     def show(self, part: Callable[[], None]) -> None:
@@ -51,12 +51,12 @@ def code(points: Sequence[tuple[ExplorerExperiment, float]], methods: Sequence[s
 
 
 def bars(shares: rows.Shares, name: str, title: str, says: str = "", note: str = "", **along: Any) -> None:
-    """Show the rows as a figure; `along` is what else may be taken along of it."""
+    """Show the rows as a figure of this name; `along` are more arguments of `take_along.menu`."""
     says = f"{says} {rows.description(shares)}".strip()
     take_along.show(rows.figure(shares), f"{name} figure", f"dppca-{name}", title, says=says, **along)
     st.caption(note or rows.note(shares))
 
 
 def fold(settings: Settings, shares: Callable[[], rows.Shares], k: int, *about: str) -> None:
-    """Show the fold with the methods behind the rows, and how they were measured."""
+    """Show the fold with the methods behind the rows, and in `about`, as Markdown, how they were measured."""
     sources.foot(settings, lambda: (rows.table(shares(), k), *about), "", sources.LIMITS, phrases.FOLD)

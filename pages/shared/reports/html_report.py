@@ -73,7 +73,7 @@ class Report(NamedTuple):
 def link(settings: Settings, page: str = "") -> str:
     """Return the address that restores this screen of a page (its path; "" is the front page).
 
-    Without the server's address where that is not known. Call it while the page runs, not when it is pressed.
+    It lacks the server's address where that is unknown. Call it while the page runs, not when it is pressed.
     """
     address = urlsplit(st.context.url or f"./{page}")
     return address._replace(query=urlencode(to_link(settings)), fragment="").geturl()
@@ -85,9 +85,9 @@ def today() -> str:
 
 
 def made(seed: int | None) -> str:
-    """Return when it was made, with which seed (None: a release has none) and which versions."""
-    seeded = "No seed: noise from the operating system" if seed is None else f"Seed {seed}"
-    return f"{today()} {seeded}. {versions()}."
+    """Return when a report was made, with which seed (None: a release has none) and which versions."""
+    seed_words = "No seed: noise from the operating system" if seed is None else f"Seed {seed}"
+    return f"{today()} {seed_words}. {versions()}."
 
 
 def button(
@@ -102,14 +102,14 @@ def button(
             button is pressed. Streamlit calls that outside of the visitor's session, so it must neither
             use the session nor hold private rows, and its file is lost if the page reruns meanwhile.
         name: Of the file.
-        on_click: Called when it is pressed.
+        on_click: Called when it is pressed; "ignore" does not even run the page again.
     """
     data, file_name = report if isinstance(report, bytes) else lambda: html(report()), f"{name}-report.html"
     st.download_button("Download a report", data, file_name, "text/html", on_click=on_click, help=_HELP)
 
 
 def html(report: Report) -> str:
-    """Return the whole file. A pure function; everything in the report is escaped."""
+    """Return a report as a whole file. A pure function; everything in the report is escaped."""
     return _document(report.title, "\n".join(part for part in _parts(report) if part))
 
 
@@ -120,7 +120,7 @@ def of_figure(figure: dict[str, Any], title: str) -> str:
 
 
 def _document(title: str, body: str) -> str:
-    """Return a page that needs no network.
+    """Return an HTML page that needs no network; body: its inside, as HTML.
 
     A content security policy lets nothing be loaded from anywhere, and runs the two scripts that belong to
     it and no other.
@@ -144,6 +144,7 @@ def _document(title: str, body: str) -> str:
 
 
 def _parts(report: Report) -> Iterable[str]:
+    """Return a report's sections as HTML, in order."""
     yield (
         f'<header><h1>{escape(report.title)}</h1>\n<p class="sentence">{escape(report.sentence)}</p>\n'
         f'<p class="small">{escape(report.made)}</p></header>'
@@ -162,16 +163,16 @@ def _parts(report: Report) -> Iterable[str]:
         yield _section(table.title, _table(table.columns, table.rows) + notes)
     for title, paragraph in report.texts:
         yield _section(title, f"<blockquote>{escape(paragraph)}</blockquote>")
-    yield _section("Limits", _list(report.limits))
-    yield _section("Where this comes from", _list(report.sources))
+    yield _section("Limits", _bullets(report.limits))
+    yield _section("Where this comes from", _bullets(report.sources))
     yield _section("The same screen again", _link(report.link))
 
 
-def _section(title: str, inside: str) -> str:
-    return f"<section>\n<h2>{escape(title)}</h2>\n{inside}\n</section>"
+def _section(title: str, content_html: str) -> str:
+    return f"<section>\n<h2>{escape(title)}</h2>\n{content_html}\n</section>"
 
 
-def _list(sentences: Sequence[str]) -> str:
+def _bullets(sentences: Sequence[str]) -> str:
     return f"<ul>{''.join(f'<li>{escape(sentence)}</li>' for sentence in sentences)}</ul>"
 
 
@@ -182,6 +183,7 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _figure(i: int, drawn: ReportFigure) -> str:
+    """Return the report's figure number i, from 0, with its numbers; report.js draws it from its JSON."""
     tables = "".join(_table(*panel) for panel in number_tables.tables(drawn.figure))
     numbers = f"<details><summary>These numbers as a table</summary>{tables}</details>" if tables else ""
     return (
@@ -193,10 +195,10 @@ def _figure(i: int, drawn: ReportFigure) -> str:
 
 
 def _legend(figure: dict[str, Any]) -> str:
-    """Return the legend that a figure keeps outside its chart: (label, colour, dash, kind of mark) each."""
+    """Return the legend that a figure keeps outside its chart, (label, colour, dash, kind of mark) each."""
     if "legend" not in figure:
         return ""
-    dashes = {"solid": "solid", "dot": "dotted"}
+    dashes = {"solid": "solid", "dot": "dotted"}  # Plotly's names to CSS's, whose rest are "dashed"
     items = "".join(
         f'<span><i class="{escape(kind)}" style="--mark: {escape(colour)}; border-top-style: '
         f'{dashes.get(dash, "dashed")}"></i>{escape(label)}</span>'
@@ -206,7 +208,7 @@ def _legend(figure: dict[str, Any]) -> str:
 
 
 def _link(address: str) -> str:
-    if not address.startswith(("https://", "http://")):
+    if not address.startswith(("https://", "http://")):  # without the server's address
         return f"<p>Add this to the address of the dashboard: <code>{escape(address)}</code></p>"
     return f'<p><a href="{escape(address)}" rel="noreferrer">{escape(address)}</a></p>'
 

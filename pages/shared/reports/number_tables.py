@@ -10,7 +10,7 @@ import pandas as pd
 
 from pages.shared.charts import frozen
 
-_MOST = 200  # longer lines are left out: nobody reads so many numbers
+_MOST_MARKS = 200  # longer lines are left out: nobody reads so many numbers
 _MARKUP = re.compile(r"</?(?:b|i|sub|sup|span)(?: [^>]*)?>|<br>")
 
 Row = tuple[str, ...]
@@ -19,25 +19,26 @@ Row = tuple[str, ...]
 def tables(figure: dict[str, Any]) -> list[tuple[Row, list[Row]]]:
     """Return the column names of each panel of a figure, and a row for each mark that is named and drawn."""
     panels: dict[tuple[str, str], tuple[Row, list[Row]]] = {}
-    for trace, across, up in _drawn(figure):
-        if not (trace.get("name") or trace.get("z")) or across.get("showticklabels") is False:
+    for trace, x_axis, y_axis in _drawn(figure):
+        if not (trace.get("name") or trace.get("z")) or x_axis.get("showticklabels") is False:
             continue  # without a name, or a picture, whose axes have no numbers
-        at, value = _title(across, "at"), _title(up, "value")
-        names = ("", _title(up, ""), at, "value") if trace.get("z") else ("", at, value)
-        axes = trace.get("xaxis", "x"), trace.get("yaxis", "y")
+        x_title, y_title = _title(x_axis, "at"), _title(y_axis, "value")
+        # z: a heat map, whose cells have a place in both axes and a value. The first column is the series.
+        names = ("", _title(y_axis, ""), x_title, "value") if trace.get("z") else ("", x_title, y_title)
+        axes = trace.get("xaxis", "x"), trace.get("yaxis", "y")  # the panel's names
         columns, rows = panels.setdefault(axes, (names, []))
         if len(names) == len(columns):
-            rows.extend(_rows(trace, across, up))
-    return [panel for panel in panels.values() if panel[1]]
+            rows.extend(_rows(trace, x_axis, y_axis))
+    return [(columns, rows) for columns, rows in panels.values() if rows]
 
 
 def frame(figure: dict[str, Any]) -> pd.DataFrame:
     """Return every mark that is drawn: its axes' titles, its series, where it is, and its error bars."""
     parts = []
-    for trace, across, up in _drawn(figure):
+    for trace, x_axis, y_axis in _drawn(figure):
         series = plainly(str(trace.get("name") or ""))
-        titles = {"across": _title(across, ""), "up": _title(up, ""), "series": series}
-        if trace.get("z"):
+        titles = {"across": _title(x_axis, ""), "up": _title(y_axis, ""), "series": series}
+        if trace.get("z"):  # a heat map: a row for each cell
             cells = pd.DataFrame(trace["z"], trace.get("y"), trace.get("x"))
             cells = cells.rename_axis(index="y", columns="x").stack(future_stack=True)
             parts.append(cells.rename("value").reset_index().assign(**titles))
@@ -54,11 +55,11 @@ def frame(figure: dict[str, Any]) -> pd.DataFrame:
 
 
 def _drawn(figure: dict[str, Any]) -> Iterator[tuple[dict[str, Any], ...]]:
-    """Return each trace that is drawn, with its axis across and its axis up."""
+    """Return each trace that is drawn, with its x axis and its y axis."""
     drawn = frozen(figure)
     for trace in drawn["data"]:
         if trace.get("visible", True) is True:
-            axes = (f"{name}axis{trace.get(f'{name}axis', name)[1:]}" for name in "xy")
+            axes = (f"{name}axis{trace.get(f'{name}axis', name)[1:]}" for name in "xy")  # "x2" is "xaxis2"
             yield trace, *(drawn["layout"].get(axis, {}) for axis in axes)
 
 
@@ -71,7 +72,7 @@ def _title(axis: dict[str, Any], otherwise: str) -> str:
     return plainly(axis.get("title", {}).get("text", "")) or otherwise
 
 
-def _rows(trace: dict[str, Any], across: dict[str, Any], up: dict[str, Any]) -> Iterator[tuple[str, ...]]:
+def _rows(trace: dict[str, Any], x_axis: dict[str, Any], y_axis: dict[str, Any]) -> Iterator[Row]:
     """Return a row for each mark: series, x, y; of a heat map series, y, x and the cell's value."""
     name = plainly(str(trace.get("name") or ""))
     x, y, z = (trace.get(key) for key in "xyz")
@@ -79,13 +80,13 @@ def _rows(trace: dict[str, Any], across: dict[str, Any], up: dict[str, Any]) -> 
         for i, row in enumerate(z):
             for j, cell in enumerate(row):
                 if cell is not None:
-                    yield name, _tick_text(y, i, up), _tick_text(x, j, across), _number(cell)
+                    yield name, _tick_text(y, i, y_axis), _tick_text(x, j, x_axis), _number(cell)
         return
-    if x is None or y is None or len(y) > _MOST or trace.get("mode") == "text":
+    if x is None or y is None or len(y) > _MOST_MARKS or trace.get("mode") == "text":
         return
     for i, value in enumerate(y):
         if value is not None and i < len(x) and x[i] is not None:
-            yield name, _tick_text(x, i, across), _tick_text(y, i, up)
+            yield name, _tick_text(x, i, x_axis), _tick_text(y, i, y_axis)
 
 
 def _tick_text(values: Sequence[Any] | None, i: int, axis: dict[str, Any]) -> str:

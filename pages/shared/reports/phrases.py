@@ -11,9 +11,9 @@ from pages.shared.charts import unit
 from pages.shared.reports.html_report import ReportTable
 from pages.shared.settings.catalogue import CHOICES, FIXED_BY_TABLE, Settings
 
-_GLOSSED = {"epsilon": "Privacy loss (smaller protects more)"}
-_SYMBOLIC = ("metric", "scale", "accounting")  # left out for a board
-_ERRORS = {
+_PLAIN_LABELS = {"epsilon": "Privacy loss (smaller protects more)"}  # in place of the control's
+_STATISTICAL = ("metric", "scale", "accounting")  # left out in plain view
+_ERROR_DEFINITIONS = {
     "sin": "Error: ‖sin Θ‖_F, of the angles Θ between the subspaces.",
     "projector": "Error: ‖VVᵀ − WWᵀ‖_F = √2 ‖sin Θ‖_F.",
     "energy": "Captured energy: tr(VᵀΣV) over the sum of the k leading eigenvalues of Σ.",
@@ -23,27 +23,27 @@ _ERRORS = {
 
 
 def settings_in_words(settings: Settings, keys: Iterable[str]) -> list[tuple[str, str]]:
-    """Return these controls and their settings in words; what a table fixes is as the table has it."""
+    """Return (label, setting in words) of these controls; what a table fixes is as the table has it."""
     plain, table = settings["view"] == "plain", TABLES.get(settings["data"])
     rows, sizes = [], {} if table is None else {"n": table.n, "d": table.d}
     for key in keys:
         choice, value = CHOICES[key], sizes.get(key, settings[key])
-        decided = table is not None and key in FIXED_BY_TABLE and key not in sizes
-        if decided or (plain and key in _SYMBOLIC):
+        not_used = table is not None and key in FIXED_BY_TABLE and key not in sizes  # of a model alone
+        if not_used or (plain and key in _STATISTICAL):
             continue
         shown = text.one_in(value) if plain and key.endswith("delta") else choice.option(value, plain)
         label = choice.name(plain)
-        rows.append((_GLOSSED.get(key, label) if plain else label, shown))
+        rows.append((_PLAIN_LABELS.get(key, label) if plain else label, shown))
     return rows
 
 
 def error_definition(settings: Settings) -> str:
     """Return the definition of the error on screen."""
-    return _ERRORS[unit(settings)]
+    return _ERROR_DEFINITIONS[unit(settings)]
 
 
 def methods(names: Sequence[str], k: int) -> list[str]:
-    """Return each method's source, trust model and guarantee, one line each."""
+    """Return a line for each method: its source, trust model and guarantee for k components."""
     lines = []
     for method in (METHODS[name] for name in names):
         trust = "" if method.trust == "none" else f"{text.trust_heading(method.trust).lower()}; "
@@ -70,5 +70,6 @@ def accounting(settings: Settings) -> str:
 
 
 def table(title: str, frame: pd.DataFrame, notes: str = "") -> ReportTable:
+    """Return a data frame as a table of a report; notes: the meaning of its marks."""
     rows = [tuple(str(cell) for cell in row) for row in frame.itertuples(index=False)]
     return ReportTable(title, tuple(map(str, frame.columns)), rows, notes)

@@ -16,41 +16,41 @@ from dppca_core.experiments import Variant
 from dppca_core.experiments.figure_tables import FIGURE_TABLES
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 
-_WIDTH = 90
-_SAME = 4  # a tuple with more values than this times its runs of equal ones is written as (value,) * count
+_WIDTH = 90  # letters of a line
+_REPEATS = 4  # a tuple with more values than this times its runs of equal ones is written as (value,) * count
 
 
 def of_table(recipe: FigureRecipe) -> str:
     """Return a script that prints a figure's table: imports, the arguments, and its function's body."""
     function = FIGURE_TABLES[recipe.figure]
     source = inspect.getsource(function)
-    written = ast.parse(source).body[0]
-    body = textwrap.dedent("\n".join(source.splitlines()[written.body[1].lineno - 1 :]))  # no docstring
-    steps, _, table = f"\n{body}".rpartition("\nreturn ")
+    tree = ast.parse(source).body[0]
+    body = textwrap.dedent("\n".join(source.splitlines()[tree.body[1].lineno - 1 :]))  # no docstring
+    steps, _, table = f"\n{body}".rpartition("\nreturn ")  # what comes before the last line, and its value
     assert table, f"{recipe.figure} must end by returning its table"
     steps = steps[1:] + ("" if table == "table" else f"\ntable = {table}")
-    records: dict[str, str] = {}
-    given = [f"{name} = {constructor(value, records)}" for name, value in recipe.arguments.items()]
-    used = {node.id for node in ast.walk(written) if isinstance(node, ast.Name)}
+    records: dict[str, str] = {}  # from each class that the arguments need to its module
+    arguments = [f"{name} = {constructor(value, records)}" for name, value in recipe.arguments.items()]
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     imported = _imports(inspect.getsource(sys.modules[function.__module__]), used)
     imported |= {(module, name) for name, module in records.items()}
     packages = sorted(f"import {name}" for module, name in imported if not module)
-    others = [
+    others = [  # one line for each module
         f"from {module} import {', '.join(sorted(name for at, name in imported if at == module))}"
         for module in sorted({module for module, _ in imported if module})
     ]
     imports = [*packages, *([""] if packages else []), *others]
-    return "\n".join([*imports, "", *given, f"{steps}\nprint(table)\n"])
+    return "\n".join([*imports, "", *arguments, f"{steps}\nprint(table)\n"])
 
 
 def _imports(source: str, used: Collection[str]) -> set[tuple[str, str]]:
     """Return (module, name) of each import of a source that is `used`; ("", name) for `import name`."""
     return {
-        (str(node.module) if isinstance(node, ast.ImportFrom) else "", ast.unparse(each))
+        (str(node.module) if isinstance(node, ast.ImportFrom) else "", ast.unparse(alias))
         for node in ast.parse(source).body
         if isinstance(node, (ast.Import, ast.ImportFrom))
-        for each in node.names
-        if (each.asname or each.name) in used
+        for alias in node.names
+        if (alias.asname or alias.name) in used
     }
 
 
@@ -65,16 +65,17 @@ def constructor(value: Any, records: dict[str, str]) -> str:
         name = type(value).__name__
         records[name] = _module(type(value))
         pairs = ((field, getattr(value, field.name)) for field in fields(value) if field.init)
-        changed = [(field.name, each) for field, each in pairs if not _default(field, each)]
+        changed = [(field.name, each) for field, each in pairs if not _is_default(field, each)]
         arguments = [f"{field}={constructor(each, records)}" for field, each in changed]
         return f"{name}({_wrapped(arguments)})"
     if isinstance(value, list):
         return f"[{_wrapped([constructor(each, records) for each in value])}]"
     if isinstance(value, tuple):
         runs = [(each, len(list(same))) for each, same in groupby(value)]
-        if len(value) > _SAME * len(runs):
+        if len(value) > _REPEATS * len(runs):
             return " + ".join(f"({constructor(each, records)},) * {count}" for each, count in runs)
         inside = _wrapped([constructor(each, records) for each in value])
+        # On lines of its own a single item has its comma already.
         return f"({inside},)" if len(value) == 1 and "\n" not in inside else f"({inside})"
     if isinstance(value, dict):
         items = [f"{_quoted(key)}: {constructor(each, records)}" for key, each in value.items()]
@@ -88,7 +89,7 @@ def _quoted(value: str) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _default(field: Any, value: Any) -> bool:
+def _is_default(field: Any, value: Any) -> bool:
     """Return whether a field has its default, of the same type: a recipe's 1 is not its 1.0."""
     return field.default is not MISSING and repr(field.default) == repr(value)
 
@@ -102,7 +103,7 @@ def _module(kind: type) -> str:
 
 def _wrapped(items: list[str]) -> str:
     """Return the items with commas, on lines of their own where they are long."""
-    if sum(map(len, items)) + 2 * len(items) < _WIDTH - 30:
+    if sum(map(len, items)) + 2 * len(items) < _WIDTH - 30:  # room for a name in front
         return ", ".join(items)
     lines = [""]
     for item in items:

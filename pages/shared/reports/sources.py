@@ -48,14 +48,14 @@ _TITLE = "Where this comes from"
 
 @cache  # each version is read from a file
 def versions(names: tuple[str, ...] = ("numpy", "scipy", "streamlit")) -> str:
-    """Return the versions of Python and of these packages, or of those that draw and compute."""
+    """Return the versions of Python and of these packages, by default of those that draw and compute."""
     return ", ".join((f"Python {platform.python_version()}", *(f"{name} {version(name)}" for name in names)))
 
 
 def foot(
     settings: Settings, about: Callable[[], Iterable[str]], formulas: str, note: str = "", title: str = _TITLE
 ) -> None:
-    """Show an expander with paragraphs, the formulas where they are wanted, the seed and the versions.
+    """Show an expander with paragraphs, the formulas for a researcher, the seed and the versions.
 
     Args:
         settings: Of the page.
@@ -82,7 +82,7 @@ def page(
     runs: str = "",
     theorem: str = "",
 ) -> None:
-    """Show sources, seeds and limits of a page that measures.
+    """Show sources, seeds and limits of a page that measures `results` and shows them at this epsilon.
 
     Args:
         measured: How the numbers were measured, where it is not as on the front page.
@@ -105,12 +105,12 @@ def page(
 
 def constants(results: Results, epsilon: float, theorem: str = "") -> str:
     """Return the constants of the formulas. theorem: those of Theorem 4.3, where others than usual."""
-    experiment, lines = results.experiment, results.setting(epsilon)
+    experiment, setting = results.experiment, results.setting(epsilon)
     return (
         f"Public row bound B = {results.truth.bound:.4g}; λ_k/B² = "
-        f"{lines.eigenvalues[experiment.k - 1]:.4g}, λ_k+1/B² = {lines.eigenvalues[experiment.k]:.4g}; "
+        f"{setting.eigenvalues[experiment.k - 1]:.4g}, λ_k+1/B² = {setting.eigenvalues[experiment.k]:.4g}; "
         f"seed {experiment.seed}; δ = {text.number(experiment.delta)}; "
-        f"{theorem or f'τ = {lines.tau:g}, C1 = C2 = 1'} (the paper names no values)."
+        f"{theorem or f'τ = {setting.tau:g}, C1 = C2 = 1'} (the paper names no values)."
     )
 
 
@@ -131,7 +131,7 @@ def how_measured(results: Results, runs: str = "") -> str:
         )
     many = experiment.patient_draws > 1
     draws = f", over {experiment.patient_draws} draws of patients" if many else ", over one draw of patients"
-    if runs:
+    if runs:  # a sweep draws each run's patients anew
         draws = ", and its own draw of patients"
     method, shown = METHODS[TRACED], METHODS[experiment.method]
     scaled = any(METHODS[name].scaling == "unit" for name in results.names)

@@ -17,8 +17,8 @@ from pages.shared.reports import html_report, number_tables, python_code
 
 _HERE = Path(__file__).parent
 _COMMAND = "python -m dppca_core.experiments {0}.json --out {0}.csv"
-_CODE = "It runs as it stands beside the package `dppca_core`, and prints the numbers of this figure."
-_save = st.components.v2.component(
+_CODE_NOTE = "It runs as it stands beside the package `dppca_core`, and prints the numbers of this figure."
+_save_buttons = st.components.v2.component(
     "dppca.save",
     html='<p class="dppca-save"><button type="button" value="png">PNG</button>'
     '<button type="button" value="svg">SVG</button></p>',
@@ -28,19 +28,19 @@ _save = st.components.v2.component(
 )
 
 
-def show(figure: dict[str, Any], key: str, name: str, title: str, says: str = "", **more: Any) -> None:
+def show(figure: dict[str, Any], key: str, file_stem: str, title: str, says: str = "", **more: Any) -> None:
     """Show a figure, and below it its `menu`.
 
     more: other arguments of `component.figure`, which are its events ("on_pick"), or of `menu`.
     """
     events = {event: more.pop(event) for event in list(more) if event.startswith("on_")}
     component.figure(figure, key=key, says=says, **events)
-    menu(key, name, title, lambda: figure, **more)
+    menu(key, file_stem, title, lambda: figure, **more)
 
 
 def menu(
     key: str,
-    name: str,
+    file_stem: str,
     title: str,
     figure: Callable[[], dict[str, Any]],
     *,
@@ -54,9 +54,9 @@ def menu(
 
     Args:
         key: The figure's key, as `component.figure` has it.
-        name: The name of its files.
+        file_stem: The name of its files, without what follows the dot.
         title: What stands above it in a picture.
-        figure: Returns it, of public or simulated patients: `pictures` is for what its owner alone may see.
+        figure: Returns it, of public or simulated patients; what its owner alone may see has `picture_menu`.
         table: Returns the runs behind it; None offers the marks that are drawn.
         code: Returns what gives its numbers, as a script and for `python -m dppca_core.experiments`.
         recipe: Returns a sweep that the command can continue in place of that; None where there is none.
@@ -68,42 +68,43 @@ def menu(
         with st.container(horizontal=True, vertical_alignment="center"):
             # Without cells that a spreadsheet would run: a hospital's name may be anything.
             data = table or (lambda: number_tables.frame(figure()))
-            download("Data (CSV)", lambda: safe_csv(data()), f"{name}.csv", "text/csv")
+            download("Data (CSV)", lambda: safe_csv(data()), f"{file_stem}.csv", "text/csv")
             page = lambda: html_report.of_figure(figure(), title)  # noqa: E731
-            download("Chart (HTML)", page, f"{name}.html", "text/html")
-            _pictures(key, name, title)
-        source, swept = code() if code else None, recipe() if recipe else None
+            download("Chart (HTML)", page, f"{file_stem}.html", "text/html")
+            _picture_buttons(key, file_stem, title)
+        source, sweep = code() if code else None, recipe() if recipe else None
         if source is not None:
-            written = json.dumps(recipe_file.to_dict(swept) if swept else source.to_dict(), indent=1)
+            written = json.dumps(recipe_file.to_dict(sweep) if sweep else source.to_dict(), indent=1)
             with st.container(horizontal=True, vertical_alignment="center"):
-                download("Recipe (JSON)", written, f"{name}.json", "application/json")
-                st.caption(f"`{_COMMAND.format(name)}`")
-            _code(source, name)
+                download("Recipe (JSON)", written, f"{file_stem}.json", "application/json")
+                st.caption(f"`{_COMMAND.format(file_stem)}`")
+            _code(source, file_stem)
 
 
-def pictures(key: str, name: str, title: str, source: FigureRecipe | None = None) -> None:
-    """Show a menu that saves a figure as a picture, without its numbers: they are its owner's alone."""
+def picture_menu(key: str, file_stem: str, title: str, source: FigureRecipe | None = None) -> None:
+    """Show a menu that saves a figure's picture and its `source` as code: the numbers are their owner's."""
     popover = st.popover("Take it along", key=f"{key} along", on_change="rerun", type="tertiary")
     if popover.open:
         with popover:
-            _pictures(key, name, title)
+            _picture_buttons(key, file_stem, title)
             if source is not None:
-                _code(source, name)
+                _code(source, file_stem)
 
 
-def _code(source: FigureRecipe, name: str) -> None:
+def _code(source: FigureRecipe, file_stem: str) -> None:
+    """Show the Python that gives a figure's numbers, and a button that saves it under this name."""
     program = python_code.of_table(source)
     st.markdown("**Code of this figure**")
-    st.caption(_CODE)
-    st.code(program, "python", height=min(26 * program.count("\n") + 40, 380))
-    download("Code (Python)", program, f"{name}.py", "text/x-python")
+    st.caption(_CODE_NOTE)
+    st.code(program, "python", height=min(26 * program.count("\n") + 40, 380))  # pixels
+    download("Code (Python)", program, f"{file_stem}.py", "text/x-python")
 
 
-def _pictures(key: str, name: str, title: str) -> None:
+def _picture_buttons(key: str, file_stem: str, title: str) -> None:
     """Show the buttons by which the browser draws the figure that is on screen into a file."""
-    _save(key=f"{key} save", data={"figure": key, "filename": name, "title": title})
+    _save_buttons(key=f"{key} save", data={"figure": key, "filename": file_stem, "title": title})
 
 
-def download(label: str, data: str | Callable[[], str], name: str, kind: str) -> None:
-    """Offer a file, which does not run the page again."""
-    st.download_button(label, data, name, kind, on_click="ignore")
+def download(label: str, data: str | Callable[[], str], file_name: str, kind: str) -> None:
+    """Show a button that saves a file of a MIME type, `kind`, and does not run the page again."""
+    st.download_button(label, data, file_name, kind, on_click="ignore")

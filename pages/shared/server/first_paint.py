@@ -18,7 +18,7 @@ _HEAD = f"<style>{_STYLE}</style><script>{_SCRIPT}</script></head>".encode()
 _ROOT = b'<div id="root">'
 
 
-def shape(name: str, title: str) -> bytes:
+def page_outline(name: str, title: str) -> bytes:
     """Return HTML that stands for a page until it is drawn: its title (empty if unknown) and grey boxes."""
     side = "<aside></aside>" if title and not of_pages.panel(name).hidden else ""
     parts = f"<section><h1>{title}</h1><i></i><i></i><b></b></section>"
@@ -40,29 +40,30 @@ class FirstPaint:
             return
         # An answer that is compressed has no head to add to.
         scope["headers"] = [pair for pair in scope["headers"] if pair[0] != b"accept-encoding"]
-        begun: Message | None = None  # the answer's start, held back until its new length is known
+        start: Message | None = None  # of the answer, held back until its new length is known
         body = b""
 
-        async def styled(message: Message) -> None:
-            nonlocal begun, body
+        async def send_styled(message: Message) -> None:
+            """Send a message of the app, or collect it if it is part of a page, which is sent as a whole."""
+            nonlocal start, body
             if message["type"] == "http.response.start":
                 if Headers(raw=message["headers"]).get("content-type", "").startswith("text/html"):
-                    begun = message
+                    start = message
                     return
-            elif begun is not None and message["type"] == "http.response.body":
+            elif start is not None and message["type"] == "http.response.body":
                 body += message.get("body", b"")
                 if message.get("more_body", False):
                     return
-                name = scope["path"].strip("/") or next(iter(self.titles))
-                drawn = shape(name, self.titles.get(name, ""))
-                whole = body.replace(b"</head>", _HEAD, 1).replace(_ROOT, drawn + _ROOT, 1)
-                headers = MutableHeaders(scope=begun)
+                page = scope["path"].strip("/") or next(iter(self.titles))
+                outline = page_outline(page, self.titles.get(page, ""))
+                whole = body.replace(b"</head>", _HEAD, 1).replace(_ROOT, outline + _ROOT, 1)
+                headers = MutableHeaders(scope=start)
                 for name in ("etag", "last-modified"):  # of the page without the style sheet
                     del headers[name]
                 if "content-length" in headers and whole:  # an answer to HEAD states the length of another
                     headers["content-length"] = str(len(whole))
-                await send(begun)
-                message, begun = {**message, "body": whole}, None
+                await send(start)
+                message, start = {**message, "body": whole}, None
             await send(message)
 
-        await self.app(scope, receive, styled)
+        await self.app(scope, receive, send_styled)

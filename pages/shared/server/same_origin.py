@@ -33,17 +33,17 @@ class SameOrigin:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            await self._http(scope, receive, send)
-        elif scope["type"] == "websocket" and foreign(Headers(scope=scope)):
+            await self._answer_http(scope, receive, send)
+        elif scope["type"] == "websocket" and is_foreign(Headers(scope=scope)):
             await WebSocketClose()(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
-    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _answer_http(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer or refuse one HTTP request, and add the protective headers to whatever is answered."""
         started = False
 
-        async def guarded(message: Message) -> None:
+        async def send_guarded(message: Message) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
@@ -55,21 +55,21 @@ class SameOrigin:
 
         headers = Headers(scope=scope)
         if not is_host_allowed(headers.get("host")):
-            await PlainTextResponse(WRONG_NAME, status_code=403)(scope, receive, guarded)
+            await PlainTextResponse(WRONG_NAME, status_code=403)(scope, receive, send_guarded)
             return
         if scope["path"].rstrip("/").endswith("/_stcore/metrics") and not os.environ.get(METRICS):
-            await PlainTextResponse("Not Found", status_code=404)(scope, receive, guarded)
+            await PlainTextResponse("Not Found", status_code=404)(scope, receive, send_guarded)
             return
-        if foreign(headers):
+        if is_foreign(headers):
             # Without this header the answer does not allow another site to read it.
             scope["headers"] = [pair for pair in scope["headers"] if pair[0] != b"origin"]
         try:
-            await self.app(scope, receive, guarded)
+            await self.app(scope, receive, send_guarded)
         except Exception:
             # The server logs the exception, but its own answer would lack the headers.
             if not started:
                 answer = PlainTextResponse("Internal Server Error", status_code=500)
-                await answer(scope, receive, guarded)
+                await answer(scope, receive, send_guarded)
             raise
 
 
@@ -78,20 +78,20 @@ def answer_refused_handshakes() -> None:
 
     Its own answer quotes what was wrong, and raises where that is not ASCII, as a protocol's name may be.
     """
-    plain = ServerProtocol.reject
-    if hasattr(plain, "__wrapped__"):  # it was patched before
+    original = ServerProtocol.reject
+    if hasattr(original, "__wrapped__"):  # it was patched before
         return
 
-    @wraps(plain)
+    @wraps(original)
     def reject(self: ServerProtocol, status: int, text: str) -> Response:
-        response = plain(self, status, text.encode("ascii", "replace").decode())
+        response = original(self, status, text.encode("ascii", "replace").decode())
         response.headers.update(_FRAMES | _GUARDS)
         return response
 
     ServerProtocol.reject = reject  # type: ignore[method-assign]
 
 
-def foreign(headers: Headers) -> bool:
+def is_foreign(headers: Headers) -> bool:
     """Return whether a request's Origin is a site other than this server and those that its settings allow.
 
     Another port of the same machine is another site: another user of that machine may serve it.
@@ -102,11 +102,11 @@ def foreign(headers: Headers) -> bool:
     try:
         site = urlsplit(origin)
         name, port = site.hostname, site.port or _PORTS.get(site.scheme)
-    except ValueError:
+    except ValueError:  # an origin that cannot be read is foreign
         return True
     if site.netloc == headers.get("host"):
         return False
-    return name is None or not (_serves(name, port, site.scheme) or _friend(name, port, site.scheme))
+    return name is None or not (_serves(name, port, site.scheme) or _allows(name, port, site.scheme))
 
 
 def _serves(name: str, port: int | None, scheme: str) -> bool:
@@ -119,7 +119,7 @@ def _serves(name: str, port: int | None, scheme: str) -> bool:
     return behind and not config.is_manually_set("browser.serverPort") and port == _PORTS.get(scheme)
 
 
-def _friend(name: str, port: int | None, scheme: str) -> bool:
+def _allows(name: str, port: int | None, scheme: str) -> bool:
     """Return whether server.corsAllowedOrigins has this site; a name without a port means the usual ports."""
     for known in config.get_option("server.corsAllowedOrigins"):
         site = urlsplit(known if "//" in known else f"//{known}")

@@ -26,12 +26,12 @@ def required() -> bool:
 
 
 def ask(title: str) -> None:
-    """Let the page go on where nobody need sign in, or the visitor has; else say what to do, and stop."""
+    """Return where nobody need sign in, or the visitor has; else show what to do, and end the page's run."""
     fault = ""
     try:
         if not required() or st.user.is_logged_in:
             return
-        if find_spec("authlib") is None:
+        if find_spec("authlib") is None:  # Streamlit signs in by this package
             fault = _NOT_INSTALLED
     except StreamlitSecretNotFoundError:
         fault = _UNREADABLE

@@ -15,9 +15,9 @@ from pages.shared.settings import of_pages
 from pages.shared.settings.setting import Choice, Value, among, switch
 
 
-def _ladder(low: int, high: int) -> tuple[int, ...]:
-    """Return 1, 2, 5 in every decade of [10^low, 10^high]."""
-    steps = [m * 10**p for p in range(low, high) for m in (1, 2, 5)]
+def _decades(low: int, high: int) -> tuple[int, ...]:
+    """Return 1, 2 and 5 times each power of ten from 10^low on, up to 10^high."""
+    steps = [digit * 10**power for power in range(low, high) for digit in (1, 2, 5)]
     return (*steps, 10**high)
 
 
@@ -36,9 +36,9 @@ _NEIGHBOURS = {"replace-one": "replace one", "add-remove": "add or remove one"}
 _HOSPITALS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200)
 
 _DELTA_SET = "delta_set"
-# Every link of now has it. Older ones mean the defaults of their time: delta = 1e-5, and DPS-PCA.
+# Every new link has this parameter. Older ones mean the defaults of their time: delta = 1e-5, and DPS-PCA.
 _VERSION = {"v": "2"}
-_FIRST_DELTA = 1e-5
+_OLD_DELTA = 1e-5
 
 # From the least trust to the most.
 _TRUSTS = ("untrusted server", "secure aggregation", "central")
@@ -58,7 +58,8 @@ _DELTAS = (*(10.0**-p for p in range(10, 2, -1)), 0.01, 0.02, 0.05, 0.1, 0.2, 0.
 
 def delta_for(n: float, deltas: tuple[float, ...] = _DELTAS) -> float:
     """Return the failure chance that n patients get until it is set: min(1e-6, 1/(10 n)), rounded down."""
-    return max((delta for delta in deltas if delta <= min(1e-6, 0.1 / n) * (1 + 1e-9)), default=min(deltas))
+    most = min(1e-6, 0.1 / n) * (1 + 1e-9)  # the factor forgives rounding errors
+    return max((delta for delta in deltas if delta <= most), default=min(deltas))
 
 
 CHOICES: dict[str, Choice] = {
@@ -85,7 +86,7 @@ CHOICES: dict[str, Choice] = {
             "patients: at most one in ten times as many.",
             plain_words={delta: text.one_in(delta) for delta in _DELTAS},
         ),
-        Choice("n", "Patients in total n", "Patients in total", _ladder(2, 9), 100_000),
+        Choice("n", "Patients in total n", "Patients in total", _decades(2, 9), 100_000),
         Choice("providers", "Hospitals N", "Hospitals", _HOSPITALS, 5, link_name="N"),
         Choice("d", "Features d", "Measurements per patient", _FEATURES, 200),
         Choice("k", "Components k", "Patterns to find", tuple(range(1, 21)), 3),
@@ -142,13 +143,20 @@ CHOICES: dict[str, Choice] = {
     )
 }
 
-_OF_PAGES = of_pages.settings(CHOICES)
-CHOICES |= _OF_PAGES
+_PAGE_CHOICES = of_pages.settings(CHOICES)
+CHOICES |= _PAGE_CHOICES
 # From a setting to its flag, which says that it was set by hand; while it is False, the setting follows n.
-_BY_HAND = {key: f"{key}_set" for key in CHOICES if f"{key}_set" in CHOICES}
-PAGE_KEYS = tuple(_OF_PAGES)
+_FLAGS = {key: f"{key}_set" for key in CHOICES if f"{key}_set" in CHOICES}
+PAGE_KEYS = tuple(_PAGE_CHOICES)
 OF_PARAMETER = {choice.parameter: choice for choice in CHOICES.values()}
 Settings = dict[str, Any]
+FIXED_BY_TABLE = ("n", "d", "s", "spike", "bulk", "scaling")
+# For a table, settings at which its pattern shows despite the noise, chosen by measurement, with the share of
+# it in % that DPS-PCA recovers there (median of 10 runs). Picking the table sets those still at the default.
+SEEN: dict[str, tuple[Settings, int]] = {
+    "breast_cancer": ({"epsilon": 3.2, "providers": 1, "k": 2, "s_hat": 30}, 42),
+    "digits": ({"epsilon": 3.2, "providers": 1, "k": 3, "s_hat": 64}, 86),
+}
 
 
 def defaults() -> Settings:
@@ -156,25 +164,25 @@ def defaults() -> Settings:
 
 
 def changed(changes: Settings) -> Settings:
-    """Return the defaults with these changes. A failure chance among them counts as set by hand."""
-    return defaults() | {flag: key in changes for key, flag in _BY_HAND.items()} | changes
+    """Return the defaults with these changes, of which those that have a flag count as set by hand."""
+    return defaults() | {flag: key in changes for key, flag in _FLAGS.items()} | changes
 
 
 def to_link(settings: Settings) -> dict[str, str]:
     """Return the parameters of a link that restores these settings: those off their default.
 
-    A delta that was set is always among them, one that moves with n never.
+    A setting with a flag, as delta, is among them whenever it was set by hand, and never while it follows n.
     """
     link = {
         choice.parameter: choice.link(settings[key])
         for key, choice in CHOICES.items()
-        if not {key, key.removesuffix("_set")} & _BY_HAND.keys() and settings[key] != choice.default
+        if not {key, key.removesuffix("_set")} & _FLAGS.keys() and settings[key] != choice.default
     }
-    for key, flag in _BY_HAND.items():
+    for key, flag in _FLAGS.items():
         if settings[flag]:
             link[key] = CHOICES[key].link(settings[key])
         elif any(name.startswith(f"{key.rpartition('.')[0]}.") for name in link):
-            link[flag] = "false"  # without it a link with settings of that page means the delta of before
+            link[flag] = "false"  # a link with other settings of that page and no flag means "by hand"
     return _VERSION | link if link else {}
 
 
@@ -195,31 +203,22 @@ def rows_kept(settings: Settings) -> int:
     return kept
 
 
-# For a table, settings at which its pattern shows despite the noise, chosen by measurement, with the share of
-# it in % that DPS-PCA recovers there (median of 10 runs). Picking the table sets those still at the default.
-SEEN: dict[str, tuple[Settings, int]] = {
-    "breast_cancer": ({"epsilon": 3.2, "providers": 1, "k": 2, "s_hat": 30}, 42),
-    "digits": ({"epsilon": 3.2, "providers": 1, "k": 3, "s_hat": 64}, 86),
-}
-
-FIXED_BY_TABLE = ("n", "d", "s", "spike", "bulk", "scaling")
-
-
 def open_link(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
     """Return the possible settings nearest to those of a link, and a sentence for each that was changed."""
     known = ((OF_PARAMETER[name], raw) for name, raw in params.items() if name in OF_PARAMETER)
+    # From a setting's key to its option, and the link's text where that is no option.
     read = {choice.key: choice.read(raw) for choice, raw in known if choice.key != _DELTA_SET}
     requested = defaults() | {key: value for key, (value, _) in read.items()}
     if read and not _VERSION.items() <= params.items():  # an older link
-        first = {"delta": _FIRST_DELTA, _DELTA_SET: True, "method": TRACED}
-        requested |= first | {key: requested[key] for key in read}
-        if "trust" in read:  # typed by hand
+        old_defaults = {"delta": _OLD_DELTA, _DELTA_SET: True, "method": TRACED}
+        requested |= old_defaults | {key: requested[key] for key in read}
+        if "trust" in read:  # typed by hand: older links had no trust
             requested["method"] = read["method"][0] if "method" in read else RECOMMENDED
-    for key, flag in _BY_HAND.items():  # a link from before the flag, with settings of its page, has it set
+    for key, flag in _FLAGS.items():  # a link from before the flag, with settings of its page, has it set
         before = flag not in read and any(name.startswith(f"{key.rpartition('.')[0]}.") for name in read)
         requested[flag] |= key in read or before
-    given = {key: shown for key, (_, shown) in read.items() if shown is not None}  # text that is no option
-    link_text = {key: shown for key, shown in given.items() if key not in fixed(requested)}
+    no_option = {key: shown for key, (_, shown) in read.items() if shown is not None}
+    link_text = {key: shown for key, shown in no_option.items() if key not in fixed(requested)}
     now, reasons = _resolve(requested, None)
     sentences = []
     for key in dict.fromkeys([*link_text, *reasons]):
@@ -227,8 +226,8 @@ def open_link(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
         if key not in link_text:
             sentences.append(_change(key, requested, now, reasons[key]))
             continue
-        number = choice.numeric and link_text[key][0] in "+-.0123456789"
-        why = f", as {reasons[key]}" if key in reasons else ", the nearest setting" if number else ""
+        is_number = choice.numeric and link_text[key][0] in "+-.0123456789"
+        why = f", as {reasons[key]}" if key in reasons else ", the nearest setting" if is_number else ""
         sentences.append(
             f"{_quoted(key, now)[0].upper()}{_quoted(key, now)[1:]} was {link_text[key]}: "
             f"we set it to {choice.text(now[key])}{why}."
@@ -239,25 +238,26 @@ def open_link(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
 def reconcile(settings: Settings, moved: str | None = None) -> tuple[Settings, list[str]]:
     """Return the nearest possible combination, and a sentence for each control that was changed.
 
-    The control that was just `moved` stays where it can.
+    The control that was just `moved`, by its key, stays as it is where that is possible.
     """
     now, reasons = _resolve(settings, moved)
     return now, [_change(key, settings, now, reason) for key, reason in reasons.items()]
 
 
 def _change(key: str, before: Settings, now: Settings, reason: str) -> str:
+    """Return the sentence that says how we changed a setting, and why."""
     choice = CHOICES[key]
     verb = ("lowered" if now[key] < before[key] else "raised") if choice.numeric else "set"
     return f"We {verb} {_quoted(key, now)} to {choice.text(now[key])}: {reason}."
 
 
 def _quoted(key: str, now: Settings) -> str:
-    """Return a control's name within a sentence: a question is called by its subject."""
+    """Return a control's name within a sentence, into which that of "trust", a question, does not fit."""
     return "the trust" if key == "trust" else f"“{CHOICES[key].name(now['view'] == 'plain')}”"
 
 
 def conflict(settings: Settings) -> str | None:
-    """Return why these settings are impossible together, as the end of a sentence; None if they are not."""
+    """Return why these settings are impossible together, as the end of a sentence; None if possible."""
     for key, reason in _resolve(settings, None)[1].items():
         name = CHOICES[key].name(settings["view"] == "plain")
         return f"{name} {reason[3:]}" if reason.startswith("it ") else reason  # "it" is the control
@@ -277,8 +277,8 @@ def _least(key: str, limit: float) -> Value | None:
 def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str, str]]:
     """Return the nearest possible combination, and the reason for each control that was changed.
 
-    From a link (moved None) d prevails over k and s, s over k, and the method over the trust. A table fixes
-    d, n and the true sparsity.
+    The control that was `moved` (its key) prevails over others. From a link (None) d prevails over k and s,
+    s over k, and the method over the trust. A table fixes d, n and the true sparsity.
     """
     now = dict(settings)
     reasons: dict[str, str] = {}
@@ -287,53 +287,54 @@ def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str,
         now[key], reasons[key] = value, reason
 
     def named(key: str, value: Value | None = None) -> str:
+        """Return a size with its name, as "k = 3"; of the setting as it is now, unless another is given."""
         size = now[key] if value is None else value
         return f"{size} {CHOICES[key].plain.lower()}" if now["view"] == "plain" else f"{key} = {size}"
 
-    now |= {flag: True for key, flag in _BY_HAND.items() if key == moved}
+    now |= {flag: True for key, flag in _FLAGS.items() if key == moved}
     if now["method"] != RECOMMENDED and METHODS[now["method"]].trust != now["trust"]:
-        title, needed = METHODS[now["method"]].title, METHODS[now["method"]].trust
-        reason = f"{title} trusts {text.TRUST_TITLES[needed].lower()}"
+        title, method_trust = METHODS[now["method"]].title, METHODS[now["method"]].trust
+        reason = f"{title} trusts {text.TRUST_TITLES[method_trust].lower()}"
         if now["view"] == "plain":
             reason = "the method in your link needs it"
         if moved == "trust":
             set_to("method", RECOMMENDED, reason)
         else:
-            set_to("trust", needed, reason)
+            set_to("trust", method_trust, reason)
     table = TABLES.get(now["data"])
     if table is None and moved == "s" and now["s"] > now["d"]:
         set_to("d", _least("d", now["s"]), f"it must be at least {named('s')}")
     if table and moved == "data" and table.name in SEEN:
-        chosen_here, share = SEEN[table.name]
-        seen = f"here {share} % of the pattern is recovered, by measurement; a guess recovers "
-        why = {"epsilon": f"{seen}{100 * chosen_here['k'] / table.d:.0f} %"}
-        for key, value in chosen_here.items():
-            if now[key] == CHOICES[key].default != value:
+        suited, share = SEEN[table.name]
+        measured = f"here {share} % of the pattern is recovered, by measurement; a guess recovers "
+        why = {"epsilon": f"{measured}{100 * suited['k'] / table.d:.0f} %"}
+        for key, value in suited.items():
+            if now[key] == CHOICES[key].default != value:  # not moved by the visitor
                 set_to(key, value, why.get(key, "with it more of this table is seen"))
     n, d = sizes(now)
     if table is None and moved == "k" and now["k"] >= now["s"] and (_least("s", now["k"] + 1) or d + 1) <= d:
         set_to("s", _least("s", now["k"] + 1), f"it must stay above {named('k')}")
     if table is None and now["s"] > d:
         set_to("s", _most("s", d), f"it cannot exceed {named('d', d)}")
-    name, top = ("d", d) if table else ("s", now["s"])
-    if now["k"] >= top:
-        set_to("k", _most("k", top - 1), f"it must stay below {named(name, top)}")
-    chosen = now["s_hat"] == RELEASED
-    if not chosen and now["s_hat"] > d:
+    name, limit = ("d", d) if table else ("s", now["s"])
+    if now["k"] >= limit:
+        set_to("k", _most("k", limit - 1), f"it must stay below {named(name, limit)}")
+    by_release = now["s_hat"] == RELEASED  # a word, and no number
+    if not by_release and now["s_hat"] > d:
         set_to("s_hat", _most("s_hat", d), f"it cannot exceed {named('d', d)}")
-    if not chosen and now["s_hat"] <= now["k"]:
+    if not by_release and now["s_hat"] <= now["k"]:
         set_to("s_hat", _least("s_hat", now["k"] + 1), f"it must stay above {named('k')}")
     if now["providers"] > n and table is None and moved == "providers":
         set_to("n", _least("n", now["providers"]), f"there are {now['providers']} hospitals")
     elif now["providers"] > n:
         set_to("providers", _most("providers", n), f"there are {n:,} patients")
-    if now["bulk"] >= now["spike"] and moved == "bulk":
+    if now["bulk"] >= now["spike"] and moved == "bulk":  # 1.01: strictly above
         set_to("spike", _least("spike", now["bulk"] * 1.01), f"it must stay above {now['bulk']:g}")
     elif now["bulk"] >= now["spike"]:
         set_to("bulk", _most("bulk", now["spike"] / 1.01), f"it must stay below {now['spike']:g}")
     if now["start"] == "near" and d < 2 * now["k"]:
         set_to("start", "random", f"a start near the truth needs d at least 2k = {2 * now['k']}")
-    if not now[_DELTA_SET]:
+    if not now[_DELTA_SET]:  # it follows the number of patients
         now["delta"] = delta_for(sizes(now)[0])
     return now, reasons
 

@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 
 _SHOWN = "what each widget shows, and its edition"
-_HELD = "widget moved last"
+_LAST_MOVED = "widget moved last"
 _BEGUN = "callbacks that have begun"
 
 
@@ -23,21 +23,21 @@ def _key(widget: str, edition: int) -> str:
 
 
 def key(widget: str, value: Any, follows: bool = True) -> str:
-    """Return a widget's key, a new one if its value changed; `follows` is False while a move waits."""
-    every = st.session_state.setdefault(_SHOWN, {})
-    shown, edition = every.get(widget, (value, 0))
+    """Return a widget's key, a new one if we changed its value; not if a move waits (`follows` is False)."""
+    editions = st.session_state.setdefault(_SHOWN, {})
+    shown, edition = editions.get(widget, (value, 0))
     if shown != value and follows:
-        if widget == st.session_state.get(_HELD):  # under another key it would lose the focus
+        if widget == st.session_state.get(_LAST_MOVED):  # under another key it would lose the focus
             st.session_state[_key(widget, edition)] = value
         else:
             edition += 1
         shown = value
-    every[widget] = shown, edition
+    editions[widget] = shown, edition
     return _key(widget, edition)
 
 
 def moved_to(widget: str, key: str) -> Any:
-    """Return the value to which a visitor has moved the widget of this key; None if that is there no more.
+    """Note a visitor's move of the widget of this key, and return its value; None if the key is outdated.
 
     Of a page whose run the browser missed, Streamlit reports moves of widgets that it has forgotten by then.
     """
@@ -45,7 +45,7 @@ def moved_to(widget: str, key: str) -> Any:
     if key != _key(widget, edition) or key not in st.session_state:
         return None
     st.session_state[_SHOWN][widget] = st.session_state[key], edition
-    st.session_state[_HELD] = widget
+    st.session_state[_LAST_MOVED] = widget
     return st.session_state[key]
 
 
@@ -56,42 +56,42 @@ def widget_arguments(
 
     then: Called with the value that it is moved to, before the next run. follows: as `key` has it.
     """
-    shown = key(widget, value, follows)
+    widget_key = key(widget, value, follows)
 
     def act() -> None:
-        moved = moved_to(widget, shown)
-        if moved is not None:
-            then(moved)
+        new_value = moved_to(widget, widget_key)
+        if new_value is not None:
+            then(new_value)
 
-    return {"key": shown, "on_change": whole(act)}
+    return {"key": widget_key, "on_change": finished_by_next_run(act)}
 
 
-def whole(act: Callable[..., None]) -> Callable[..., None]:
+def finished_by_next_run(act: Callable[..., None]) -> Callable[..., None]:
     """Return a callback that calls `act`; where that is interrupted, the newer run calls it again.
 
     So `act` must have the same effect when it is called twice.
     """
     begun = st.session_state.setdefault(_BEGUN, [])
 
-    def callback(*given: Any) -> None:
-        begun.append(partial(act, *given))
+    def callback(*arguments: Any) -> None:
+        begun.append(partial(act, *arguments))
         finish()
 
     return callback
 
 
 def finish() -> None:
-    """Call again what was interrupted. A run of the page does so before it reads the settings."""
+    """Call the callbacks that have begun and not ended, before a run reads the settings."""
     begun: list[Callable[[], None]] = st.session_state.get(_BEGUN, [])
     while begun:
         try:
             begun[0]()
-        except Exception:  # an interruption is none of these
+        except Exception:  # a fault drops it; an interruption is none of these and keeps it
             begun.pop(0)
             raise
         begun.pop(0)
 
 
-def release() -> None:
+def forget_moved_widget() -> None:
     """Forget which widget moved last, as a setting was changed by other means: it may get a new key."""
-    st.session_state.pop(_HELD, None)
+    st.session_state.pop(_LAST_MOVED, None)

@@ -7,9 +7,9 @@ import streamlit as st
 
 
 def introduction(page: str, steps: Sequence[str], sentence: str = "") -> None:
-    """Show three steps with a button that closes them for good, and what stands in their place afterwards.
+    """Show three steps with a button that closes them for good, and the sentence that then replaces them.
 
-    The browser alone knows whether they were closed (first_paint.js).
+    Both are sent: the browser alone knows whether the steps of this page were closed (first_paint.js).
     """
     items = "".join(f"<li>{escape(step)}</li>" for step in steps)
     close = f'<button type="button" data-closes="{page}">Close<span> these three steps</span></button>'

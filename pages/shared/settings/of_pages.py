@@ -52,7 +52,7 @@ def modules() -> dict[str, ModuleType]:
 
 
 def settings(shared: Mapping[str, Choice]) -> dict[str, Choice]:
-    """Return all pages' own settings by key. Raises ValueError for a key or parameter of another."""
+    """Return pages' own settings by key. Raises ValueError for what `shared` or another page has already."""
     result: dict[str, Choice] = {}
     taken = {word for choice in shared.values() for word in (choice.key, choice.parameter)}
     for name, module in modules().items():
@@ -67,10 +67,10 @@ def settings(shared: Mapping[str, Choice]) -> dict[str, Choice]:
 
 def presets() -> dict[str, dict[str, Any]]:
     """Return all pages' own presets by name."""
-    each = (getattr(module, "PRESETS", {}) for module in modules().values())
-    return {name: preset for presets in each for name, preset in presets.items()}
+    by_page = (getattr(module, "PRESETS", {}) for module in modules().values())
+    return {name: preset for presets in by_page for name, preset in presets.items()}
 
 
 def panel(page: str) -> Panel:
-    """Return what this page changes in the panel: nothing, where it does not say."""
+    """Return what this page, by its name in links, changes in the panel: by default nothing."""
     return getattr(modules().get(page), "PANEL", Panel())

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dppca_core.experiments.planning.table_plan import PublicTable
 
-_KEY = "public table"
+_KEY = "public table"  # of the session's state
 
 
 def put(table: PublicTable | None) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from pages.shared.text import number
 
 Value = float | int | str | bool
+MOST_LETTERS = 1_000  # of a link's text that are read; no option is as long
 
 
 @dataclass(frozen=True)
@@ -17,9 +18,9 @@ class Choice:
 
     Attributes:
         key: The core's name of the same thing.
-        label: Its name on screen.
+        label: Its name on screen, outside of plain view.
         plain: Its name on screen for a board, whose members see the plain view.
-        options: Its options, in order.
+        options: Its options, in order, of which `default` is set at first.
         words: The text of options that do not read as numbers.
         plain_words: The text of all options for a board.
         link_name: Its parameter in links, if not the key.
@@ -62,7 +63,7 @@ class Choice:
         return value if isinstance(value, str) else number(value)
 
     def option(self, value: Value, plain: bool) -> str:
-        """Return an option's text on screen."""
+        """Return an option's text on screen, in plain view if `plain`."""
         return self.plain_words[value] if plain and self.plain_words else self.text(value)
 
     def nearest(self, value: float) -> Value:
@@ -82,49 +83,47 @@ class Choice:
         return f"{value:g}" if isinstance(self.default, float) else str(value).lower()
 
     def read(self, raw: str) -> tuple[Value, str | None]:
-        """Return the option that a link's text means, and what the text said where it is no option."""
+        """Return the option that a link's text means, and what to quote of it where it is none, or None."""
         raw = raw[:MOST_LETTERS]
         shown = printable(raw)
         if raw.strip().casefold() in self.former:
             return self.former[raw.strip().casefold()], None
-        for same in (str, str.casefold):  # match the case first: n is patients, N is hospitals
+        for fold in (str, str.casefold):  # match the case first: n is patients, N is hospitals
             for option in self.options:
-                if same(raw.strip()) in (same(self.link(option)), same(self.text(option))):
+                if fold(raw.strip()) in (fold(self.link(option)), fold(self.text(option))):
                     return option, None
         value, kind = (_number(raw), "number") if self.numeric else (math.nan, "choice")
         if math.isnan(value):
             return self.default, f"“{shown}”, which is not a {kind}" if shown else "not readable"
-        option = self.nearest(max(min(value, 1e300), -1e300))
-        return option, None if math.isclose(float(option), value, rel_tol=1e-9) else shown
+        option = self.nearest(max(min(value, 1e300), -1e300))  # infinity has no nearest option
+        return option, None if math.isclose(float(option), value, rel_tol=1e-9) else shown  # but for rounding
 
 
 def among(
     key: str, label: str, words: Mapping[Any, str], default: Value | None = None, plain: str = "", **more: Any
 ) -> Choice:
-    """Return a control whose options are the keys of `words`, shown as its values; by default the first."""
+    """Return a control with the keys of `words` as options, shown as its values; the first is the default."""
     options = tuple(words)
     first = options[0] if default is None else default
     return Choice(key, label, plain or label, options, first, words, **more)
 
 
 def switch(key: str, label: str, on: bool = False, **more: Any) -> Choice:
-    """Return a control that is on or off, and is called the same for a board."""
+    """Return a control that is on or off, and has the same name in plain view; more: fields of `Choice`."""
     return Choice(key, label, label, (False, True), on, **more)
 
 
-MOST_LETTERS = 1_000  # of a link's text that are read; no option is as long
-
-
 def printable(raw: str) -> str:
-    """Return so much of a link's text as is safe in a sentence: no markup, nothing that becomes a link."""
+    """Return so much of a link's text as is safe in a sentence: no markup, no point that makes an address."""
     kept = re.sub(r"[^\w.,+\- ]", "", raw)
     return re.sub(r"\.(?=[^\W\d])|(?<=[^\W\d])\.|_", "", kept).strip()[:24].strip()
 
 
 def _number(raw: str) -> float:
-    """Return a number written with commas between thousands or before its decimals; NaN for all else."""
-    thousands = re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?", raw.strip())
+    """Return a number, which may have commas between thousands or before decimals; NaN for all else."""
+    thousands = re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?", raw.strip())  # 0,125 is below 1
     try:
+        # Python itself would read 1_000.
         return math.nan if "_" in raw else float(raw.replace(",", "" if thousands else "."))
     except ValueError:
         return math.nan

@@ -13,25 +13,25 @@ MORE = (
     *("iterations", "burn_in", "provider_noise", "largest_share", "accounting", "neighbours", "scaling"),
     *("spike", "bulk", "start", "repeats", "seed", "metric", "scale"),
 )
-# What a board understands: the rest is as a link has it, or as we advise.
+# Plain view shows only what a board understands: the rest is as a link has it, or as we advise.
 PLAIN_MAIN = ("data", "trust", "epsilon", "n", "providers", "d", "k", "s")
 PLAIN_MORE = ("delta", "largest_share", "spike", "bulk")
-# Presets leave these as they are but where they name them: what is shown, and whom the visitor trusts.
-_PRESET = "the preset from which the settings began"
-_KEPT = ("trust", "view", "ghost", "loadings", "slow", *catalogue.PAGE_KEYS)
+_PRESET_KEY = "the preset from which the settings began"  # of the session's state
+# A preset leaves these as they are unless it names them: what is shown, and whom the visitor trusts.
+_UNCHANGED = ("trust", "view", "ghost", "loadings", "slow", *catalogue.PAGE_KEYS)
 
 
 def render(page: str) -> None:
     """Apply what was moved, set the link, and show the sidebar unless the page's panel is hidden.
 
-    Call it before `widgets.settings`, which returns what it has made.
+    Call it before `widgets.settings`, which returns what this has applied. page: the page's name in links.
     """
     now = update()
-    plain, chosen = now["view"] == "plain", st.session_state.get(_PRESET)
-    # Presets that set delta are of papers.
+    plain, chosen = now["view"] == "plain", st.session_state.get(_PRESET_KEY)
+    # Presets that set delta reproduce papers, which plain view leaves out.
     names = [name for name, preset in PRESETS.items() if not (plain and "delta" in preset)]
     if chosen and (chosen not in names or catalogue.reconcile(_preset(chosen, now))[0] != now):
-        chosen = st.session_state[_PRESET] = None  # a slider has moved since
+        chosen = st.session_state[_PRESET_KEY] = None  # a slider has moved since: no longer the preset
     panel = of_pages.panel(page)
     if panel.hidden:
         return
@@ -56,43 +56,44 @@ def render(page: str) -> None:
 
 
 def _preset(name: str, now: Settings) -> Settings:
-    """Return all settings of a preset; trust, detail, ghost and loadings stay as they are now."""
-    return catalogue.changed({key: now[key] for key in _KEPT} | PRESETS[name])
+    """Return all settings of a preset; trust, detail, ghost, loadings and pages' own stay as they are now."""
+    return catalogue.changed({key: now[key] for key in _UNCHANGED} | PRESETS[name])
 
 
 def _apply_preset(name: str) -> None:
-    st.session_state[_PRESET] = name
+    """Set all settings of a preset, and remember it as the one from which they began."""
+    st.session_state[_PRESET_KEY] = name
     set_all(_preset(name, settings()))
 
 
 def _widget(key: str, now: Settings, panel: Panel) -> None:
     """Show a control, greyed with the reason where it has no effect; or, in its place, what decides it."""
     choice, plain = CHOICES[key], now["view"] == "plain"
-    held, fixed = panel.held(now), _why_fixed(key, now, panel)
-    if plain and fixed:
+    held, why_greyed = panel.held(now), _why_greyed(key, now, panel)
+    if plain and why_greyed:  # plain view leaves a greyed control out
         return
     table = TABLES.get(now["data"])
     if table and key in catalogue.FIXED_BY_TABLE:
         sizes = {"n": f"{table.n:,}", "d": str(table.d), "s": "all count"}
         held = {key: (sizes.get(key, "does not apply"), "fixed by the table")} | held
-    if key in held:
+    if key in held:  # something else decides the setting: show its value and what decides it
         shown, why = held[key]
         label = f"{choice.name(plain)} · {why}"
         st.text_input(label, shown, disabled=True, key=f"{key} held at {shown}")
         return
     called = "Trust" if key == "trust" else choice.name(plain)  # on one line with the reason
-    name = f"{called} · {fixed}" if fixed else label_with_ends(choice, plain)
-    # What the options say by themselves needs no line of its own.
-    label = "collapsed" if key == "data" and not fixed else "visible"
-    show(key, name, plain, disabled=fixed is not None, help=choice.help or None, label_visibility=label)
+    name = f"{called} · {why_greyed}" if why_greyed else label_with_ends(choice, plain)
+    # The options of "data" say by themselves what is chosen, so that its label is hidden.
+    label = "collapsed" if key == "data" and not why_greyed else "visible"
+    show(key, name, plain, disabled=why_greyed is not None, help=choice.help or None, label_visibility=label)
 
 
-def _why_fixed(key: str, now: Settings, panel: Panel) -> str | None:
+def _why_greyed(key: str, now: Settings, panel: Panel) -> str | None:
     """Return why a control is greyed, in a few words; None when it is free."""
     if now["view"] == "plain" and key in panel.plain_uses:
         return None
-    if panel.unused is not None:
+    if panel.unused is not None:  # the page itself knows what makes no difference on it
         return panel.unused(now).get(key)
-    if key == "burn_in" and catalogue.rows_kept(now) >= catalogue.sizes(now)[1]:
+    if key == "burn_in" and catalogue.rows_kept(now) >= catalogue.sizes(now)[1]:  # all features are kept
         return "nothing is thresholded"
     return panel.decided.get(key)

@@ -10,15 +10,13 @@ from pages.shared.settings.setting import Value
 def possible(
     settings: Settings, key: str, values: Iterable[Value]
 ) -> tuple[tuple[Value, ...], dict[Value, str]]:
-    """Return the values that are possible, and the others with what makes them impossible."""
+    """Return the values of setting `key` that the other settings allow, and why the rest is impossible."""
     conflicts = {value: conflict(settings | {key: value}) for value in values}
     left_out = {value: reason for value, reason in conflicts.items() if reason is not None}
     return tuple(value for value in conflicts if value not in left_out), left_out
 
 
 def left_out(key: str, values: Mapping[Value, str]) -> list[str]:
-    """Return a sentence for each reason why values are impossible."""
-    reasons = text.by_value({CHOICES[key].text(value): reason for value, reason in values.items()})
-    return [
-        f"{CHOICES[key].label} {', '.join(names)} left out: {reason}." for reason, names in reasons.items()
-    ]
+    """Return a sentence for each reason why values of setting `key` are impossible; values: to reasons."""
+    texts = text.names_by_value({CHOICES[key].text(value): reason for value, reason in values.items()})
+    return [f"{CHOICES[key].label} {', '.join(names)} left out: {reason}." for reason, names in texts.items()]

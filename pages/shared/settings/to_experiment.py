@@ -14,7 +14,7 @@ from dppca_core.populations.spiked import SpikedModel
 from dppca_core.records import RELEASED
 from pages.shared.settings.catalogue import RECOMMENDED, Settings, rows_kept, sizes
 
-_RUNS = (  # settings that an experiment and a sweep have under the same names
+_COMMON = (  # settings that an experiment and a sweep have under the same names
     *("s_hat", "providers", "largest_share", "iterations", "burn_in", "provider_noise"),
     *("neighbours", "accounting", "seed"),
 )
@@ -30,10 +30,11 @@ def from_settings(settings: Settings) -> tuple[ExplorerExperiment, float]:
     experiment = ExplorerExperiment(
         population=population,
         n=sizes(settings)[0],
+        # A bound that some row exceeds with chance 1/2 is about the median length of the largest row.
         failure=0.5 if settings["scaling"] == "largest" else 0.01,
         energy=settings["metric"] == "energy",
         start_error=START_ERROR if settings["start"] == "near" else None,
-        **{name: settings[name] for name in ("k", "delta", "repeats", *_RUNS)}
+        **{name: settings[name] for name in ("k", "delta", "repeats", *_COMMON)}
         | {"s_hat": rows_kept(settings)},
         choose_rows=settings["s_hat"] == RELEASED,
     )
@@ -44,12 +45,12 @@ def over_epsilon(experiment: ExplorerExperiment, epsilon: float, methods: Sequen
     """Return the sweep of an experiment's runs over epsilon; None from a start near the truth, not swept."""
     if experiment.start_error is not None:
         return None
-    k = experiment.k if experiment.table else None
+    k = experiment.k if experiment.table else None  # a model has its own
     return recipe(experiment, epsilon, methods, Axis("epsilon", EPSILONS), k=k)
 
 
 def method_shown(experiment: ExplorerExperiment, epsilon: float, settings: Settings) -> str:
-    """Return the method that was chosen, or the one recommended under the trust at this epsilon."""
+    """Return the method chosen, if it follows a slider under the trust, else the one recommended there."""
     chosen = str(settings["method"])
     if chosen != RECOMMENDED and chosen in selectable(experiment, settings["trust"]):
         return chosen
@@ -70,11 +71,11 @@ def about_shown(settings: Settings) -> tuple[ExplorerExperiment, float]:
 def recipe(
     experiment: ExplorerExperiment, epsilon: float, methods: Sequence[str], along: Axis, **changed: Any
 ) -> Recipe:
-    """Return a sweep of this experiment's runs; `changed` are fields that differ from the experiment's."""
-    same = (*_RUNS, "failure", "population", "delta", "repeats")
+    """Return a sweep of this experiment's runs along an axis; `changed` are fields in place of its own."""
+    same = (*_COMMON, "failure", "population", "delta", "repeats")
     fields = {name: getattr(experiment, name) for name in same}
     fields |= {"epsilon": epsilon, "n": None if experiment.table else experiment.n}
-    if experiment.choose_rows:
+    if experiment.choose_rows:  # two-stage methods choose by `rows_rule`, and others keep all
         fields["s_hat"] = None
     variants = tuple(variant(name, **experiment.rows_rule(name)) for name in methods)
     return Recipe(methods=variants, swept=(along,), **fields | changed)

@@ -13,12 +13,12 @@ from pages.shared.settings import catalogue, editions, newcomer
 from pages.shared.settings.catalogue import CHOICES, Settings
 from pages.shared.settings.setting import Choice
 
-_LAST = "settings of the last run"
+_LAST = "settings of the last run"  # this and the next four are keys of the session's state
 _NOTICES = "sentences about what was changed"
 _MOVED = "settings moved since the last run"
-_MOVE = "slider moved last, and by how much"
+_LAST_MOVE = "slider moved last, and by how much"
 _HEADLINE = "headline shown last"
-_SHOWN = (
+_SWITCHES = (  # key, label, help
     ("ghost", "Keep the last result", "The previous setting stays in the figure, dotted."),
     ("loadings", "Loadings", "The loadings of one release, beside the true ones."),
 )
@@ -27,16 +27,16 @@ _CONTROLS = {True: st.select_slider, False: st.selectbox}  # by whether the opti
 
 
 def _possible_settings() -> tuple[Settings, list[str]]:
-    """Return the nearest possible settings to those of the controls or the link, and what was changed."""
-    if _LAST not in st.session_state:
+    """Return the nearest possible settings to those of controls or link, and a sentence for each change."""
+    if _LAST not in st.session_state:  # the session's first run
         return catalogue.open_link(st.query_params.to_dict())
     before: Settings = st.session_state[_LAST]
     # Do not read the widgets: Streamlit forgets the value of a widget that is no longer on screen.
     now = before | st.session_state.get(_MOVED, {})
     moved = next((key for key in CHOICES if now[key] != before[key]), None)
-    if moved is not None and CHOICES[moved].numeric:
+    if moved is not None and CHOICES[moved].numeric:  # a slider: what it may be moved to next is prefetched
         options = CHOICES[moved].options
-        st.session_state[_MOVE] = moved, options.index(now[moved]) - options.index(before[moved])
+        st.session_state[_LAST_MOVE] = moved, options.index(now[moved]) - options.index(before[moved])
     possible, sentences = catalogue.reconcile(now, moved)
     # Where nothing moved the page refreshed itself, so the earlier notices still apply.
     return possible, st.session_state[_NOTICES] if moved is None else sentences
@@ -47,7 +47,7 @@ def widget_arguments(
 ) -> dict[str, Any]:
     """Return the arguments that bind a widget, which shows this value, to its setting.
 
-    widget: its name, where a setting has two widgets. also: what else is set as soon as it is moved.
+    widget: its name, where a setting has two widgets. also: other settings that a move of it sets as well.
     """
 
     def remember(moved_to: Any) -> None:
@@ -60,7 +60,7 @@ def widget_arguments(
 def set_to(key: str, value: object) -> None:
     """Set a setting from a page's own button, as of the next run of the page."""
     st.session_state.setdefault(_MOVED, {})[key] = value
-    editions.release()
+    editions.forget_moved_widget()
 
 
 def follow(key: str, value: object) -> Settings:
@@ -70,7 +70,7 @@ def follow(key: str, value: object) -> Settings:
     return settings()
 
 
-def moved() -> bool:
+def has_pending_move() -> bool:
     """Return whether a fragment has moved a setting, which only a run of the whole page applies."""
     return _MOVED in st.session_state
 
@@ -80,7 +80,7 @@ def set_all(requested: Settings) -> None:
     possible, _ = catalogue.reconcile(requested)
     st.session_state[_LAST], st.session_state[_NOTICES] = possible, []
     st.session_state.pop(_MOVED, None)
-    editions.release()
+    editions.forget_moved_widget()
 
 
 def label_with_ends(choice: Choice, plain: bool) -> str:
@@ -90,15 +90,15 @@ def label_with_ends(choice: Choice, plain: bool) -> str:
 
 
 def show(key: str, name: str, plain: bool, widget: str = "", **more: Any) -> None:
-    """Show a control under this name; `more` are the widget's other arguments, or others than it has.
+    """Show a control under this name; `more` adds or replaces arguments of the widget.
 
     Each widget has its setting as its default: a browser whose connection broke may have missed the run that
-    set it, and then takes the default as chosen.
+    set it, and then takes the default as chosen. widget: its name, where a setting has two widgets.
     """
     choice, now = CHOICES[key], settings()[key]
-    begins = {"value": now} if choice.numeric else {"index": choice.options.index(now)}
-    words = {"options": choice.options, "format_func": partial(choice.option, plain=plain)}
-    _CONTROLS[choice.numeric](name, **words | widget_arguments(key, now, widget) | begins | more)
+    default = {"value": now} if choice.numeric else {"index": choice.options.index(now)}
+    options = {"options": choice.options, "format_func": partial(choice.option, plain=plain)}
+    _CONTROLS[choice.numeric](name, **options | widget_arguments(key, now, widget) | default | more)
 
 
 def update() -> Settings:
@@ -115,7 +115,7 @@ def update() -> Settings:
     return now
 
 
-def choose(key: str) -> None:
+def show_control(key: str) -> None:
     """Show one of a page's own controls."""
     choice, now = CHOICES[key], settings()
     plain = now["view"] == "plain"
@@ -125,39 +125,39 @@ def choose(key: str) -> None:
         show(key, label_with_ends(choice, plain), plain, help=choice.help or None)
 
 
-def choose_beside(*keys: str) -> None:
+def show_control_row(*keys: str) -> None:
     """Show some of a page's own controls beside each other."""
     for column, key in zip(beside(keys[0], len(keys)), keys, strict=True):
         with column:
-            choose(key)
+            show_control(key)
 
 
 def beside(name: str, spec: int | Sequence[float]) -> list[DeltaGenerator]:
-    """Return columns for controls in one row, which a telephone scrolls sideways (page.css)."""
+    """Return columns for controls in a row, which a telephone scrolls sideways; spec: as `columns` has it."""
     return st.container(key=f"row-of-{name}").columns(spec, vertical_alignment="bottom")
 
 
 def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> None:
     """Show the switches of what is shown, not measured: detail, ghost (the last result, dotted), loadings."""
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
-        for key, name, explained in _SHOWN:
+        for key, name, help_text in _SWITCHES:
             if key in shown:
                 now = settings()[key]
-                st.toggle(name, now, help=explained, width="content", **widget_arguments(key, now))
-        choose_word("view", width="content")
+                st.toggle(name, now, help=help_text, width="content", **widget_arguments(key, now))
+        show_word_control("view", width="content")
 
 
-def choose_word(
+def show_word_control(
     key: str, control: Callable[..., object] = st.segmented_control, widget: str = "", **more: Any
 ) -> None:
-    """Choose one of a few words that stand beside each other and need no label.
+    """Show a control that chooses one of a few words, which stand beside each other and need no label.
 
-    more: the widget's other arguments; its default is the setting, unless it is among them.
+    widget: its name, where a setting has two. more: its other arguments, which may replace the default.
     """
     choice = CHOICES[key]
-    words = {"options": choice.options, "default": settings()[key], "format_func": choice.text} | more
-    binding = widget_arguments(key, words["default"], widget)
-    control(choice.label, label_visibility="collapsed", required=True, **words | binding)
+    options = {"options": choice.options, "default": settings()[key], "format_func": choice.text} | more
+    binding = widget_arguments(key, options["default"], widget)
+    control(choice.label, label_visibility="collapsed", required=True, **options | binding)
 
 
 def settings() -> Settings:
@@ -166,27 +166,27 @@ def settings() -> Settings:
 
 
 def in_plain_view(render: Callable[[], None]) -> None:
-    """Render this instead of all that follows on a page, where its visitor has chosen the plain view."""
+    """Render this and end the run of the page, where its visitor has chosen the plain view."""
     if settings()["view"] == "plain":
         render()
         st.stop()
 
 
 def last_move() -> tuple[str, int] | None:
-    """Return the slider that was moved last, and by how many options."""
-    return st.session_state.get(_MOVE)
+    """Return the key of the slider that was moved last, and by how many options; None before any was."""
+    return st.session_state.get(_LAST_MOVE)
 
 
 def notices(plain: bool = False) -> None:
-    """Show a sentence for each setting that was changed and, unless `plain`, the note on delta."""
+    """Show a sentence for each setting that we changed and, unless `plain`, one on a large delta."""
     sentences = st.session_state[_NOTICES]
     if sentences:
         st.info("  \n".join(sentences).replace("*", r"\*"))
     now = settings()
-    too_large = phrases.delta_too_large if now["view"] == "plain" else text.large_delta
-    large = too_large(now["delta"], catalogue.sizes(now)[0])
-    if large and not plain:
-        st.caption(large)
+    warning = phrases.delta_too_large if now["view"] == "plain" else text.large_delta
+    note = warning(now["delta"], catalogue.sizes(now)[0])  # by the number of patients
+    if note and not plain:
+        st.caption(note)
 
 
 def head(
@@ -200,7 +200,7 @@ def head(
     """Show a page's title, switches and notices; return the settings of all controls.
 
     steps: three sentences for a first visit, in place of the introduction until they are closed; none in
-        plain view.
+        plain view. shown: the switches beside the title, as `view_switches` has them.
     beside: the page's own setting that is chosen beside the introduction, if there is one.
     instead: the page that has the answer in plain words, where this one has no plain view.
     """
@@ -214,7 +214,7 @@ def head(
         else:
             st.markdown(introduction)
         if beside:
-            choose_word(beside, width="content")
+            show_word_control(beside, width="content")
     if instead and settings()["view"] == "plain":
         st.info(phrases.for_statisticians(instead))
     with st.container():  # always there: what follows must keep its position, or the figure is built again
@@ -223,12 +223,12 @@ def head(
 
 
 def headline(sentence: str, *keys: str) -> None:
-    """Show a page's answer, and below it on a telephone, which has no sidebar, its two main settings."""
-    if moved():  # in a fragment, which does not apply it
+    """Show a page's answer, and below it on a telephone, which has no sidebar, its main settings `keys`."""
+    if has_pending_move():  # a fragment runs, which does not apply the move: run the whole page
         st.rerun()
     shown = f"**{sentence}**"
     if sentence == text.MEASURING:
-        # The last answer, not seen, keeps the room of the next one: what stands below does not jump.
+        # The last answer, made invisible, keeps the room of the next one: what stands below does not jump.
         shown = f"{shown}\n\n{st.session_state.get(_HEADLINE, '&nbsp;')}"
     else:
         st.session_state[_HEADLINE] = shown
@@ -241,25 +241,25 @@ def headline(sentence: str, *keys: str) -> None:
                 show(key, CHOICES[key].name(plain), plain, f"telephone {key}")
 
 
-def choose_panel(key: str) -> None:
-    """Choose the panel that a page shows, by a row of pills."""
-    choose_word(key, st.pills, wrap=True)
+def show_panel_pills(key: str) -> None:
+    """Show a row of pills that chooses the panel of a page."""
+    show_word_control(key, st.pills, wrap=True)
 
 
-def choose_among(key: str, options: Sequence[Any], shown: Any = None, also: Settings | None = None) -> Any:
-    """Choose one of `options`, and return the one that is shown.
+def show_select_box(key: str, options: Sequence[Any], shown: Any = None, also: Settings | None = None) -> Any:
+    """Show a box that chooses one of `options`, and return the option that it shows.
 
-    The link keeps what was asked for until that is among them again.
+    The link keeps what was asked for, even while that is not among them.
 
     shown: what is shown; by default what was asked for, or the first where that is not among the options.
-    also: what else is set by the choice.
+    also: other settings that a choice sets as well.
     """
     choice, asked = CHOICES[key], settings()[key]
     if shown is None:
         shown = asked if asked in options else options[0]
-    words = partial(choice.option, plain=settings()["view"] == "plain")
+    option_text = partial(choice.option, plain=settings()["view"] == "plain")
     binding = widget_arguments(key, shown, also=also)
-    st.selectbox(choice.label, options, options.index(shown), format_func=words, **binding)
+    st.selectbox(choice.label, options, options.index(shown), format_func=option_text, **binding)
     return shown
 
 
@@ -268,8 +268,9 @@ def slow_methods_button(titles: Sequence[str], seconds: float) -> None:
     if not titles:
         return
     measuring = settings()["slow"]
-    about = f"Measure the slow methods (about {max(seconds, 1):.0f} s a run)"
-    label = "Leave out the slow methods" if measuring else about
+    offer = f"Measure the slow methods (about {max(seconds, 1):.0f} s a run)"
+    label = "Leave out the slow methods" if measuring else offer
     left, right = st.columns([2, 3], vertical_alignment="center")
-    left.button(label, on_click=editions.whole(set_to), args=("slow", not measuring), key="slow button")
+    on_click = editions.finished_by_next_run(set_to)
+    left.button(label, on_click=on_click, args=("slow", not measuring), key="slow button")
     right.caption(f"Too slow to update automatically: {', '.join(titles)}.")

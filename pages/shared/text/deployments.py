@@ -15,18 +15,18 @@ NOTE = (
 
 def title(published: Sequence[Deployment], plain: bool) -> str:
     """Return the line that opens the table: the range of epsilon of the releases in health."""
-    used = [each.epsilon for each in published if each.health]
+    epsilons = [release.epsilon for release in published if release.health]
     what = "Elsewhere" if plain else "ε elsewhere"
-    return f"{what}: {min(used):.1f} to {max(used):.0f} in health"
+    return f"{what}: {min(epsilons):.1f} to {max(epsilons):.0f} in health"
 
 
 def table(published: Sequence[Deployment], plain: bool) -> str:
     """Return the releases as a table, grey where another unit than a person is protected."""
     rows = [f"| {'privacy loss' if plain else 'ε'} | for | release |", "|---|---|---|"]
-    for each in published:
-        failing = f", δ = {number(each.delta)}" if each.delta and not plain else ""
-        field = "" if each.health else ", not health"
-        release = f"[{each.name}]({each.source}), {each.by} {each.year}{field}"
-        cells = (f"{each.epsilon:g}{failing}", each.unit, release)
-        rows.append("| " + " | ".join(cell if each.person else f":gray[{cell}]" for cell in cells) + " |")
+    for release in published:
+        delta = f", δ = {number(release.delta)}" if release.delta and not plain else ""
+        field = "" if release.health else ", not health"
+        named = f"[{release.name}]({release.source}), {release.by} {release.year}{field}"
+        cells = (f"{release.epsilon:g}{delta}", release.unit, named)
+        rows.append("| " + " | ".join(cell if release.person else f":gray[{cell}]" for cell in cells) + " |")
     return "\n".join(rows)

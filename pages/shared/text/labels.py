@@ -26,8 +26,8 @@ def trust_heading(trust: str) -> str:
     return title if trust == "none" else f"Trust: {title.lower()}"
 
 
-def declared(signal: float) -> str:
-    """Return in words on what a recommendation rests: the variance's share declared for the components."""
+def declared_signal(signal: float) -> str:
+    """Return in words on what a recommendation rests: `signal`, the variance's share in the components."""
     return f"the declared share of variance in the components ({percent(signal)})"
 
 
@@ -71,6 +71,5 @@ RELATIONS = {
     "replace-one": "neighbouring data sets differ by replacing one patient's record",
     "add-remove": "neighbouring data sets differ by adding or removing one patient's record",
 }
-
 
 MEASURING = "Measuring …"

@@ -7,7 +7,7 @@ _SYMBOLS = {
     **{"gamma": "γ", "alpha": "α", "sigma": "σ", "lambda": "λ"},
 }
 
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def symbols(words: str) -> str:
@@ -15,18 +15,19 @@ def symbols(words: str) -> str:
     for name, symbol in _SYMBOLS.items():
         words = re.sub(rf"\b{name}\b", symbol, words)
     words = re.sub(r"\bsqrt ?(?=[\d(])", "√", words)
-    return re.sub(r"\^(-?\d+)", lambda power: power[1].translate(_RAISED), words)
+    return re.sub(r"\^(-?\d+)", lambda power: power[1].translate(_SUPERSCRIPTS), words)
 
 
 def sentence(words: str) -> str:
     """Return words with a capital first, unless a symbol, and with Markdown's stars escaped."""
-    first = words if re.match(r"\w( |$)", words) else f"{words[:1].upper()}{words[1:]}"
-    return first.replace("*", r"\*")
+    # A first word of one letter is a symbol, such as k.
+    capitalised = words if re.match(r"\w( |$)", words) else f"{words[:1].upper()}{words[1:]}"
+    return capitalised.replace("*", r"\*")
 
 
 def brief(words: str, most: int = 160) -> str:
-    """Return somebody else's words on one line of at most so many letters."""
-    line = " ".join(words[: 4 * most].split())
+    """Return somebody else's words on one line of about so many letters at most."""
+    line = " ".join(words[: 4 * most].split())  # no need to split a text that may be very long
     return line if len(line) <= most else f"{line[:most].rstrip()} …"
 
 

@@ -16,7 +16,7 @@ def number(value: float) -> str:
 
 
 def short(value: float) -> str:
-    """Return two significant digits, as a person would write them."""
+    """Return a number as a person would write it: two decimals from 1 on, else two significant digits."""
     if not math.isfinite(value):
         return "–"
     if value == 0:
@@ -29,12 +29,12 @@ def short(value: float) -> str:
 
 
 def error(value: float) -> str:
-    """Return `short`, with 0 for what lies below an iteration's tolerance."""
+    """Return an error as `short` has it, with 0 for what lies below an iteration's tolerance."""
     return short(0.0 if abs(value) < 1e-7 else value)
 
 
 def percent(share: float) -> str:
-    """Return two significant digits, never in powers of ten."""
+    """Return a share in %, with two significant digits or as a whole number: 0.12 %, 3.5 %, 98 %."""
     value = 100 * share
     return f"{value:,.0f} %" if value >= 10 else f"{value:.2g} %"
 
@@ -46,6 +46,7 @@ def recovered(percentage: float) -> str:
     missing = 100 - percentage
     if missing < 5e-5:
         return "100 %" if missing < 1e-9 else "over 99.9999 %"  # less than 1e-9 is rounding
+    # As many decimals as `missing` has zeros after its point, and one more.
     digits = min(max(1, 1 - math.ceil(math.log10(missing))), 4) if missing < 10 or percentage < 10 else 0
     return f"{percentage:.{digits}f} %"
 
@@ -70,7 +71,7 @@ def count(number: int, singular: str, plural: str) -> str:
 
 
 def patients(number: float) -> str:
-    """Return two significant digits: 23,000; 1.2 billion."""
+    """Return a number of patients to two significant digits: 23,000; 1.2 billion."""
     value = float(f"{number:.2g}")
     for unit, name in ((1e9, "billion"), (1e6, "million")):
         if value >= unit:
@@ -88,7 +89,8 @@ def size(count_of_bytes: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return two significant digits: 12 ms, 3.5 s, 5 min, 2.5 h or 40 days."""
+    """Return a time to two significant digits: 12 ms, 3.5 s, 5 min, 2.5 h or 40 days."""
+    # Below so many seconds: the unit in seconds, and its name.
     units = (
         (1, 1e-3, "ms"),
         (100, 1, "s"),
@@ -100,8 +102,8 @@ def duration(seconds: float) -> str:
     return f"{number(float(f'{seconds / unit:.2g}'))} {name}"
 
 
-def by_value(values: Mapping[str, Value]) -> dict[Value, list[str]]:
-    """Return each value with the names that have it: a reason with all whom it concerns."""
+def names_by_value(values: Mapping[str, Value]) -> dict[Value, list[str]]:
+    """Return each value with the names that have it, as each reason with all methods it concerns."""
     names: dict[Value, list[str]] = {}
     for name, value in values.items():
         names.setdefault(value, []).append(name)

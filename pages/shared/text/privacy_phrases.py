@@ -24,15 +24,15 @@ def guarantee(kind: str) -> str:
 
 def guarantee_notes(kinds: Mapping[str, str]) -> str:
     """Return which methods have another guarantee than (ε, δ). kinds: each method's, by its title."""
-    named = {kind: [title for title in kinds if kinds[title] == kind] for kind in UNUSUAL_GUARANTEES}
-    sentences = [f"{GUARANTEES[kind]}: {', '.join(titles)}." for kind, titles in named.items() if titles]
+    by_kind = {kind: [title for title in kinds if kinds[title] == kind] for kind in UNUSUAL_GUARANTEES}
+    sentences = [f"{GUARANTEES[kind]}: {', '.join(titles)}." for kind, titles in by_kind.items() if titles]
     return " ".join(sentence[0].upper() + sentence[1:] for sentence in sentences)
 
 
 def right_at_most(chance: float) -> str:
     """Return the chance to guess right as a count of a hundred guesses."""
     percent = 100 * chance
-    if percent >= 99.5:
+    if percent >= 99.5:  # "100 times in 100" would be too much
         return "right almost every time"
     return f"right at most {percent:.{0 if percent >= 50.5 else 1}f} times in 100"
 
@@ -42,25 +42,25 @@ def odds(epsilon: float, delta: float, neighbours: str, yours: bool = False) -> 
     most = tradeoff_curves.best_guess(epsilon, delta)
     other = " or another's" if neighbours == "replace-one" else ""
     whose = "your" if yours else "one patient's"
-    right = f"would be {right_at_most(most)}. A coin is right 50 times."
+    verdict = f"would be {right_at_most(most)}. A coin is right 50 times."
     if most >= 0.995:
-        right = "could be almost certain. At this setting the promise protects nobody."
-    asked = f"Asked whether {whose} record{other} was used, they {right}"
+        verdict = "could be almost certain. At this setting the promise protects nobody."
+    asked = f"Asked whether {whose} record{other} was used, they {verdict}"
     return f"Suppose someone already knows everything about everybody else. {asked}"
 
 
 def luck(right: int, tries: int) -> str:
     """Return how many of so many guesses were right, beside a coin's and its range in 19 of 20 tries."""
     (low, high), coin = membership.coin_span(tries), tries // 2
-    by = f"below a coin's {coin}, by luck" if right < coin else f"like a coin's {coin}"
+    verdict = f"below a coin's {coin}, by luck" if right < coin else f"like a coin's {coin}"
     if right > coin:
-        by = f"above a coin's {coin}, {'but within luck' if right <= high else 'by more than luck'}"
-    return f"{right} of {tries}: {by}. A coin lands between {low} and {high} in 19 of 20 tries."
+        verdict = f"above a coin's {coin}, {'but within luck' if right <= high else 'by more than luck'}"
+    return f"{right} of {tries}: {verdict}. A coin lands between {low} and {high} in 19 of 20 tries."
 
 
 def printed_truth(truly: Mapping[str, Sequence[str]], budget: Budget) -> str:
     """Return which methods keep their paper's noise. truly: their titles by the epsilon they truly give."""
-    each = "; ".join(f"{listed(titles)}: {given}" for given, titles in truly.items())
+    each = "; ".join(f"{listed(titles)}: {epsilon}" for epsilon, titles in truly.items())
     return (
         f"Some methods take their noise from their papers, for ε = {budget.epsilon:g}. What they truly "
         f"give at δ = {number(budget.delta)}: {each}."
@@ -68,7 +68,7 @@ def printed_truth(truly: Mapping[str, Sequence[str]], budget: Budget) -> str:
 
 
 def one_in(chance: float) -> str:
-    """Return a small chance in words: 1 in 100,000."""
+    """Return a chance in words: 1 in 100,000 if it is small, else in %."""
     return f"1 in {patients(1 / chance)}" if chance < 0.05 else f"{100 * chance:g} %"
 
 
@@ -86,10 +86,10 @@ def large_delta(delta: float, n: float) -> str:
     """Return what a delta above one in the number of patients would allow; empty where it is below."""
     if delta <= 1 / n:
         return ""
-    promise = "a method that publishes each record in the clear with that chance would keep this promise"
-    return f"δ = {number(delta)} is above 1/n: {promise}."
+    worst_case = "a method that publishes each record in the clear with that chance would keep this promise"
+    return f"δ = {number(delta)} is above 1/n: {worst_case}."
 
 
-def sides(replaced: bool) -> tuple[str, str]:
+def neighbour_names(replaced: bool) -> tuple[str, str]:
     """Return the names of two neighbouring data sets; `replaced`: the second has another patient instead."""
     return ("With the patient", "With another instead") if replaced else ("With the patient", "Without")

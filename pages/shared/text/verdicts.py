@@ -25,10 +25,10 @@ def gain(joined: Sequence[float], alone: Sequence[float], guess: float) -> Gain:
     Returns:
         "level" where these ranges overlap or the medians read alike or differ by less than a tenth.
     """
-    middles = joined[1], alone[1]
-    if min(middles) > _HOPELESS * guess:
+    medians = joined[1], alone[1]
+    if min(medians) > _HOPELESS * guess:
         return "neither"
-    if len(set(map(text.error, middles))) == 1 or abs(joined[1] - alone[1]) < _NO_GAIN * max(middles):
+    if len(set(map(text.error, medians))) == 1 or abs(joined[1] - alone[1]) < _NO_GAIN * max(medians):
         return "level"
     if joined[2] < alone[0]:
         return "less"

@@ -224,7 +224,7 @@ def test_what_is_published_is_what_a_simulation_publishes(n, delta):
     published = outright_publication.published(n, delta)
     counts = np.random.default_rng(0).binomial(n, delta, 20_000)
     assert published.expected == pytest.approx(counts.mean(), abs=5 * counts.std() / math.sqrt(20_000))
-    assert published.some == pytest.approx((counts > 0).mean(), abs=5 * 0.5 / math.sqrt(20_000))
+    assert published.chance_of_any == pytest.approx((counts > 0).mean(), abs=5 * 0.5 / math.sqrt(20_000))
     assert np.quantile(counts, [0.1, 0.5, 0.9]).tolist() == [published.low, published.middle, published.high]
 
 
@@ -233,7 +233,10 @@ def test_the_picture_s_two_patients_move_a_release_as_far_as_any(relation):
     """The readings follow N(0, 1) and N(mu, 1), but for ALPHA; mu of the other relation is off."""
     drawn_picture = picture(Budget(2.0, 0.01, relation), 1000)
     assert drawn_picture.mu == pytest.approx(1 / gaussian.noise_multiplier(Budget(2.0, 0.01)))
-    here, there = ([person.read for person in side] for side in (drawn_picture.here, drawn_picture.there))
+    here, there = (
+        [person.reading for person in side]
+        for side in (drawn_picture.with_patient, drawn_picture.without_patient)
+    )
     assert laws.follows(here, stats.norm(drawn_picture.mu)) and laws.follows(there, stats.norm())
     assert not laws.follows(here, stats.norm(math.sqrt(2) * drawn_picture.mu))
     assert (drawn_picture.instead is None) is (relation == "add-remove")

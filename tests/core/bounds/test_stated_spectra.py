@@ -5,7 +5,7 @@ import pytest
 
 from dppca_core import METHODS, Budget, SpikedModel, sin_theta
 from dppca_core.bounds.recommendation import heaviest_share, recommend
-from dppca_core.bounds.stated_spectra import STATED, predicted, recommend_blindly
+from dppca_core.bounds.stated_spectra import STATED, predicted_errors, recommend_blindly
 
 CENTRAL = ("analyze_gauss", "two_stage", "stacked_rounds")
 
@@ -72,7 +72,7 @@ def test_where_all_are_guesses_the_first_is_named_and_wide_tables_have_other_can
     assert recommend_blindly("central", among=CENTRAL[1:], **wide) == "stacked_rounds"
     with pytest.raises(ValueError, match="among"):
         recommend_blindly("central", among=["cape"], **wide)
-    assert predicted("central", ratio=10.0, carriers=100, **wide)[1] > 1.4
+    assert predicted_errors("central", ratio=10.0, carriers=100, **wide)[1] > 1.4
 
 
 @pytest.mark.parametrize("spectrum", STATED)
@@ -87,6 +87,6 @@ def test_on_wide_tables_stacked_rounds_err_as_predicted(spectrum):
             sin_theta(METHODS["stacked_rounds"].fit(cohort, k=k, budget=budget, rng=rng).basis, model.basis)
         )
     size = {"ratio": spectrum.times(d, k), "carriers": spectrum.carriers(d, k)}
-    answer = predicted("central", n=n, d=d, k=k, budget=budget, **size)[0]["stacked_rounds"]
+    answer = predicted_errors("central", n=n, d=d, k=k, budget=budget, **size)[0]["stacked_rounds"]
     assert answer == pytest.approx(np.median(errors), rel=0.12)
     assert answer / 2 != pytest.approx(np.median(errors), rel=0.12)

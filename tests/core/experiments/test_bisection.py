@@ -56,14 +56,14 @@ TEN = {
 
 def simulate(search: Search) -> SimulatedAnswer:
     """Bisect to the end; each sweep takes over the rows of the one before."""
-    values, rows = search.first(), []
+    values, rows = search.first_values(), []
     while True:
         known = tuple(rows)
         rows.clear()
         runs = sweep(search.recipe(values), progress=lambda done: rows.extend(done.rows), known=known)
-        following = search.more(runs)
+        following = search.values_to_run(runs)
         if following == values:
-            return search.reading(runs)
+            return search.simulated_answer(runs)
         values = following
 
 
@@ -126,7 +126,9 @@ def test_two_stages_are_bisected_by_medians_near_their_closed_form():
     assert answer.state == "found" and n == pytest.approx(answer.value, rel=0.25)
     one_miss = table(Search(plan, Question("patients", 1.0), n), lambda n: 4 / n, (200, 380, 420, 800))
     one_miss.loc[one_miss["repeat"] == 0, "sin_theta"] = 1.0
-    assert Search(plan, Question("patients", 1.0), n).reading(one_miss).value == pytest.approx(400, rel=0.02)
+    assert Search(plan, Question("patients", 1.0), n).simulated_answer(one_miss).value == pytest.approx(
+        400, rel=0.02
+    )
 
 
 @pytest.mark.parametrize(("truth", "power"), [(800, 1.0), (10**5, 3.0)])
@@ -151,12 +153,12 @@ def table(search, loss, values):
 
 
 def bisected(search, loss):
-    values = search.first()
+    values = search.first_values()
     while True:
         runs = table(search, loss, values)
-        following = search.more(runs)
+        following = search.values_to_run(runs)
         if following == values:
-            return values, search.reading(runs)
+            return values, search.simulated_answer(runs)
         assert set(values) < set(following)
         values = following
 
@@ -176,7 +178,7 @@ def test_the_interval_covers_about_as_often_as_it_says():
     for seed in range(60):
         rng = np.random.default_rng([9, seed])
         noise = np.sqrt(rng.gamma(10, 0.1, len(drawn)))
-        answer = searched.reading(drawn.assign(sin_theta=drawn["sin_theta"] * noise))
+        answer = searched.simulated_answer(drawn.assign(sin_theta=drawn["sin_theta"] * noise))
         hits += answer.low <= truth <= answer.high
     assert hits >= 47
 
@@ -186,15 +188,15 @@ def test_what_is_never_or_always_reached_says_so():
     always = bisected(search(), lambda n: 1e-9)[1]
     assert always.state == "least" and always.value == 5  # a patient for each hospital
     nothing = pd.DataFrame({"n": [], "repeat": [], "sin_theta": []})
-    assert search().reading(nothing).state == "measuring"
+    assert search().simulated_answer(nothing).state == "measuring"
 
 
 def test_a_value_counts_when_all_its_runs_are_there():
     searched = search()
     whole = table(searched, lambda n: 10 / n, (500, 2000))
     part = pd.concat([whole, table(searched, lambda n: 10 / n, (1000,)).head(3)])
-    answer = searched.reading(whole)
-    assert searched.reading(part) == answer
+    answer = searched.simulated_answer(whole)
+    assert searched.simulated_answer(part) == answer
     assert answer.state == "measuring" and answer.value == pytest.approx(1000, rel=0.05)
 
 

@@ -22,7 +22,7 @@ def test_a_task_ends_before_the_cell_at_which_its_file_is_gone(monkeypatch):
                 os.unlink(path)
             return {}
 
-        monkeypatch.setattr(run_cells, "measured", removing)
+        monkeypatch.setattr(run_cells, "measured_columns", removing)
         with pytest.raises(executors.UnwantedError):
             run_cells.run_in_worker(RECIPE, RECIPE.cells(), path)
         assert len(measured) == 2

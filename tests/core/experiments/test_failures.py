@@ -79,10 +79,10 @@ def attacked(monkeypatch):
     faulty = Faulty(lambda: None)
 
     class Scaled(attacks.planted.Scaled):
-        def __init__(self, seed: Any, size: float) -> None:
+        def __init__(self, seed: Any, noise_factor: float) -> None:
             if seed and seed[2] == 0:  # of the first cohort: once for each portion
                 faulty(seed[1])
-            super().__init__(seed, size)
+            super().__init__(seed, noise_factor)
 
     monkeypatch.setattr(attacks.planted, "Scaled", Scaled)
     return store, store.next_missing, ("true", 8 * PORTION), faulty

@@ -32,7 +32,7 @@ def test_the_command_writes_the_figure(tmp_path):
     written, out = tmp_path / "recipe.json", tmp_path / "table.csv"
     written.write_text(json.dumps(RELEASES))
     assert command.main([str(written), "--out", str(out)]) == 0
-    read = [release.read for release in picture(Budget(1.0, 1e-6), seed=3).here]
+    read = [release.reading for release in picture(Budget(1.0, 1e-6), seed=3).with_patient]
     np.testing.assert_allclose(pd.read_csv(out)["with the patient"], read)
 
 

@@ -14,7 +14,7 @@ from dppca_core.bounds import BOUNDS
 from dppca_core.experiments import draws
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.planning import planning
-from dppca_core.experiments.planning.plan_plane import answered, plane
+from dppca_core.experiments.planning.plan_plane import amounts_reaching_target, plane
 from dppca_core.experiments.planning.planning import MOST_EPSILON, PLANNED_METHODS, Question, StudyPlan
 from dppca_core.methods import METHODS
 
@@ -219,7 +219,7 @@ def test_the_plane_is_the_closed_form_and_its_lines_are_its_inverse(name, energy
     exact = [plan.patients(epsilon) for epsilon in EPSILONS]
     reached = [np.nan if answer.value is None else answer.value for answer in exact]
     near = 0.1 if name == "spiked_projector" else 0.02
-    assert answered(plan, field) == pytest.approx(reached, rel=near, nan_ok=True)
+    assert amounts_reaching_target(plan, field) == pytest.approx(reached, rel=near, nan_ok=True)
     assert np.isnan(field.line(1e-15)).all()
 
 
@@ -233,7 +233,7 @@ def test_an_answer_ends_where_an_assumption_does():
     """Few steps leave a start that is larger than a small error."""
     few = StudyPlan(replace(EXPERIMENT, iterations=3), "noisy_power", 0.001)
     field = plane(few, (100.0, 1e9), np.array(EPSILONS))
-    assert np.isnan(answered(few, field)).all() and not np.isnan(field.line(0.001)[-5:]).any()
+    assert np.isnan(amounts_reaching_target(few, field)).all() and not np.isnan(field.line(0.001)[-5:]).any()
     assert field.edge[0] > field.edge[-1]
 
 
@@ -279,11 +279,11 @@ def test_two_stages_have_no_closed_form_where_it_is_about_something_else():
 def test_the_plane_of_two_stages_has_the_edge_where_answers_have_it():
     plan = StudyPlan(WIDE, "two_stage", 0.1)
     field = plane(plan, (100.0, 1e7), np.array(EPSILONS))
-    line = answered(plan, field)
+    line = amounts_reaching_target(plan, field)
     for j in (10, 20, 28):  # at a node and between nodes
         assert line[j] == pytest.approx(plan.patients(EPSILONS[j]).value, rel=0.06)
     few = StudyPlan(replace(WIDE, s_hat=9), "two_stage", 0.1)  # fewer rows are kept than matter
-    assert np.isnan(answered(few, plane(few, (100.0, 1e5), np.array(EPSILONS)))).all()
+    assert np.isnan(amounts_reaching_target(few, plane(few, (100.0, 1e5), np.array(EPSILONS)))).all()
 
 
 @pytest.mark.parametrize("name", ["analyze_gauss", "ppca", "ldp_pca", "noisy_power"])

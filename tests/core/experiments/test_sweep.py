@@ -59,13 +59,13 @@ def rows_of(table: pd.DataFrame, other: pd.DataFrame, names: list[str]) -> pd.Da
 def counted(monkeypatch):
     """Record the cells that are measured."""
     cells: list[run_cells.RunnableCell] = []
-    measured = run_cells.measured
+    measured = run_cells.measured_columns
 
     def count(recipe, cell):
         cells.append(cell)
         return measured(recipe, cell)
 
-    monkeypatch.setattr(run_cells, "measured", count)
+    monkeypatch.setattr(run_cells, "measured_columns", count)
     return cells
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dppca_core.accounting import gaussian
-from dppca_core.bounds.stated_spectra import STATED, predicted
+from dppca_core.bounds.stated_spectra import STATED, predicted_errors
 from dppca_core.experiments.planning.planning import NO_NOISE, Question
 from dppca_core.experiments.planning.table_plan import PREDICTED_AS, PublicTable, TablePlan
 from dppca_core.experiments.planning.table_search import TableSearch, can_search
@@ -32,7 +32,7 @@ def by_hand(name, n, epsilon, providers=1, spectra=None):
     spectra = spectra or [(each.times(20, K), each.carriers(20, K)) for each in STATED]
     size = {"n": n, "d": 20, "k": K, "budget": left, "providers": providers}
     return max(
-        predicted(METHODS[name].trust, ratio=ratio, carriers=s, **size)[0][PREDICTED_AS[name]]
+        predicted_errors(METHODS[name].trust, ratio=ratio, carriers=s, **size)[0][PREDICTED_AS[name]]
         for ratio, s in spectra
     )
 

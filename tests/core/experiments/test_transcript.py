@@ -9,7 +9,13 @@ from dppca_core import Budget, SpikedModel, sin_theta
 from dppca_core.experiments.collaboration import transcript
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
-from dppca_core.experiments.collaboration.transcript import CARRIED, difference, matrix, noise_std, simulate
+from dppca_core.experiments.collaboration.transcript import (
+    CARRIED,
+    difference,
+    message_matrix,
+    noise_std,
+    simulate,
+)
 from dppca_core.federated.exchange import ALL
 from dppca_core.numerics.linalg import top_eigenspace
 
@@ -51,7 +57,8 @@ def test_without_noise_nothing_is_hidden_and_the_run_is_pca_of_all(key):
     for done, hidden in zip(run.record.rounds, run.hidden, strict=True):
         for hospital, answer in done.answers.items():
             sent, exact = (
-                matrix(a, run.record.plan, hospital) for a in (answer.message.arrays, hidden[hospital])
+                message_matrix(a, run.record.plan, hospital)
+                for a in (answer.message.arrays, hidden[hospital])
             )
             np.testing.assert_allclose(sent, exact, atol=1e-3 * np.abs(exact).max())
     plain = top_eigenspace(setting.cohort(0).pooled.dense(), K)
@@ -65,14 +72,14 @@ def test_the_noise_has_the_stated_std(key):
     run = simulate(setting, key)
     for hospital in run.record.rounds[0].answers:
         rest = [
-            matrix(done.answers[hospital].message.arrays, run.record.plan, hospital)
-            - matrix(hidden[hospital], run.record.plan, hospital)
+            message_matrix(done.answers[hospital].message.arrays, run.record.plan, hospital)
+            - message_matrix(hidden[hospital], run.record.plan, hospital)
             for done, hidden in zip(run.record.rounds, run.hidden, strict=True)
         ]
         ratio = np.std(rest) / noise_std(run.record.plan, 1, hospital)
         assert abs(ratio - 1) < 5 / math.sqrt(2 * np.size(rest)) < math.sqrt(2) - 1
     exact = setting.cohort(0)[1].moment.dense() @ run.record.start
-    hidden = matrix(run.hidden[0][1], run.record.plan, 1)
+    hidden = message_matrix(run.hidden[0][1], run.record.plan, 1)
     np.testing.assert_allclose(hidden, exact, rtol=1e-10, atol=1e-14)
     assert noise_std(run.record.plan, 1, 0) < noise_std(run.record.plan, 1, 2)
 
@@ -104,7 +111,7 @@ def test_both_stages_are_shown_with_the_noise_they_have(key):
             plan, done = run.record.plan, run.record.rounds[number - 1]
             hospital = min(done.answers)
             sent, exact = (
-                matrix(arrays, plan, hospital)
+                message_matrix(arrays, plan, hospital)
                 for arrays in (done.answers[hospital].message.arrays, run.hidden[number - 1][hospital])
             )
             noise = sent - exact
@@ -121,9 +128,9 @@ def test_errors_of_the_rounds_are_those_of_the_bases():
     assert len(run.errors) == 7
     assert run.errors[-1] == pytest.approx(sin_theta(run.record.basis, basis))
     assert run.errors[0] == pytest.approx(sin_theta(run.record.start, basis))
-    moved = transcript.moves(run.record)
+    moved = transcript.basis_moves(run.record)
     assert moved[0] == pytest.approx(sin_theta(run.record.rounds[0].basis, run.record.start))
-    assert np.isnan(transcript.moves(simulate(setting, "full").record)).all()
+    assert np.isnan(transcript.basis_moves(simulate(setting, "full").record)).all()
 
 
 def test_impossible_runs_are_refused():
@@ -134,5 +141,5 @@ def test_impossible_runs_are_refused():
     with pytest.raises(ValueError, match="another hospital"):
         difference(simulate(small_setting(), "dps_pca"), 1, 1, 1)
     large = small_setting(population=SpikedModel(d=2000, k=3, s=10), sizes=(1000,) * 200)
-    assert "6.4 GB" in transcript.refused(large, PROTOCOLS["dps_pca"])
-    assert transcript.refused(small_setting(), PROTOCOLS["dps_pca"]) is None
+    assert "6.4 GB" in transcript.why_refused(large, PROTOCOLS["dps_pca"])
+    assert transcript.why_refused(small_setting(), PROTOCOLS["dps_pca"]) is None

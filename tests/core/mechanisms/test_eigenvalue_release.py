@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dppca_core import METHODS, Budget, Cohort, Guarantee, Release
 from dppca_core.accounting import closed_form, gaussian
 from dppca_core.auditing import lower_bound
-from dppca_core.auditing.cases.pairs import along, moved, orthogonal_pair
+from dppca_core.auditing.cases.pairs import coordinate_along, difference_of_sums, orthogonal_pair
 from dppca_core.mechanisms import eigenvalues, matrix_product
 from dppca_core.numerics.linalg import orthonormalise
 from dppca_core.privacy import ACCOUNTINGS, NEIGHBOURS
@@ -125,7 +125,7 @@ def shown(neighbours, k, kind=np.random.Generator, pure=False):
     budget = Budget(CLAIM.epsilon, CLAIM.delta, neighbours)
     pair, basis = orthogonal_pair(budget), np.eye(3, k)
     price = Guarantee(CLAIM.epsilon) if pure else Release(gaussian.noise_multiplier(budget))
-    place = along(basis.T @ moved(pair) @ basis)
+    place = coordinate_along(basis.T @ difference_of_sums(pair) @ basis)
 
     def mechanism(cohort, rng):
         block = cohort.n * eigenvalues.release(cohort, basis, price, budget, rng)

@@ -15,7 +15,7 @@ from dppca_core import METHODS, Budget, Cohort, Estimate
 from dppca_core.accounting import gaussian
 from dppca_core.auditing import lower_bound
 from dppca_core.auditing.cases import BUILDERS, Case, cases, products
-from dppca_core.auditing.cases.pairs import neighbours
+from dppca_core.auditing.cases.pairs import neighbouring_cohorts
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.methods import amin, dp_oja, dps_pca, noisy_power, ppca, spiked_projector, wishart
 from dppca_core.numerics import linalg, moments
@@ -190,7 +190,7 @@ def test_the_spectral_projector_breaks_its_claim_off_the_good_event():
     """Of 10,000 patients, as many at e1 as at e2, one decides which is released, with noise of order 1/n."""
     budget = Budget(1.0, 0.01)
     e1, e2, _ = np.eye(3)
-    pair = neighbours(budget, e1, e2, np.diag([5000.0, 5000.0, 0.0]), 10_001)
+    pair = neighbouring_cohorts(budget, e1, e2, others=np.diag([5000.0, 5000.0, 0.0]), n=10_001)
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
         projector, *_ = spiked_projector.release(

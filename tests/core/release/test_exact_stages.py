@@ -175,7 +175,7 @@ def test_the_noise_of_rounds_alone_is_gaussian_of_an_equal_part(method, factor, 
 def by_rounds(parts, request, drawn=None):
     read = patient_rows.reader(parts)
     source = private_release._source(request, parts, read, drawn or DrawnInMemory({}), lambda share: True)
-    return private_release._by_rounds(source)
+    return private_release._release_rounds(source)
 
 
 @pytest.mark.parametrize(("k", "bulk"), [(1, 0.4), (2, 0.8)])
@@ -315,7 +315,7 @@ def crash(share):
 
 def crash_in(ledger, request):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(private_release, "_in_floating_point", lambda *_: crash(0))
+        patch.setattr(private_release, "_release_powers", lambda *_: crash(0))
         released(ledger, request)
 
 

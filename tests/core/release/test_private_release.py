@@ -230,8 +230,10 @@ def test_the_noise_of_loadings_is_what_hospitals_and_powers_show(method, k, bulk
     def drawn(epsilon):
         asked = Request(method, D, k, Budget(epsilon, 1e-5), **options)
         if method == "dps_pca":
-            return private_release._in_floating_point(asked, parts)
-        basis, _, noise = private_release._from_moments(asked, parts, None, DrawnInMemory({}), lambda _: True)
+            return private_release._release_powers(asked, parts)
+        basis, _, noise = private_release._release_moments(
+            asked, parts, None, DrawnInMemory({}), lambda _: True
+        )
         return np.stack([basis, noise])
 
     many, clean = 60 if method == "dpdis_pca" else 300, drawn(1e6)[0]
@@ -261,7 +263,7 @@ def test_powers_release_the_strongest_component_first(monkeypatch):
 
 def test_a_basis_that_an_earlier_version_kept_is_not_drawn_again(monkeypatch):
     """It was kept without its noise, so that no loading can be told from 0."""
-    monkeypatch.setattr(private_release, "_in_floating_point", lambda *_: np.eye(D)[:, :K])
+    monkeypatch.setattr(private_release, "_release_powers", lambda *_: np.eye(D)[:, :K])
     result = released(request("dps_pca"))
     np.testing.assert_array_equal(result.basis, np.eye(D)[:, :K])
     assert (2 * result.loading_std > 1).all()

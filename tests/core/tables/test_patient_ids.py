@@ -37,7 +37,7 @@ def stored(column):
 
 def in_memory(data):
     raw = tables.read(data, "t")
-    return prepared_table._patients(raw, "who", SCHEMA)
+    return prepared_table._patient_of_each_row(raw, "who", SCHEMA)
 
 
 def in_pieces(data):
@@ -108,7 +108,7 @@ def test_tables_of_several_hospitals_join_the_patients_of_both():
     for last in ("word", "18"):
         second = tables.read(table(["017", "3", "004", "5.0", last], ";"), "second")
         joined = tables.join([first, second], [mapping, mapping], ["A", "B"])
-        groups.append(prepared_table._patients(joined, "who", SCHEMA))
+        groups.append(prepared_table._patient_of_each_row(joined, "who", SCHEMA))
     np.testing.assert_array_equal(groups[0], groups[1])
     np.testing.assert_array_equal(groups[0], [0, 1, 2, 0, 1, 2, 3, 4])
 

@@ -114,7 +114,7 @@ def test_as_many_hospitals_as_are_dealt_and_no_more():
 
 
 @pytest.mark.parametrize(
-    ("limit", "what"), [("MOST_ROWS", "rows"), ("MOST_CELLS", "cells"), ("MOST_HELD", "text")]
+    ("limit", "what"), [("MOST_ROWS", "rows"), ("MOST_CELLS", "cells"), ("MOST_TABLE_TEXT_BYTES", "text")]
 )
 def test_tables_too_large_together_are_refused(monkeypatch, limit, what):
     monkeypatch.setattr(several.limits, limit, 79)

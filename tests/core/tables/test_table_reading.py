@@ -338,9 +338,9 @@ def repeated(rows: int, letters: int = 2000) -> bytes:
 def test_texts_are_counted_as_they_are_unpacked(monkeypatch):
     """A Parquet file keeps a text once however often it is there: what it unpacks to, it does not tell."""
     monkeypatch.setattr(parquet_file, "_MOST_UNPACKED", 2**20)
-    monkeypatch.setattr(limits, "MOST_HELD", 2**23)
+    monkeypatch.setattr(limits, "MOST_TABLE_TEXT_BYTES", 2**23)
     data = repeated(20_000)
-    held = watched(monkeypatch, "plain")
+    held = watched(monkeypatch, "as_numbers_or_text")
     with pytest.raises(ValueError, match="holds more text than can be opened"):
         tables.read(data, "t")
     assert 2**23 < max(held) < 1.5 * 2**23

@@ -80,4 +80,4 @@ def test_a_wide_table_in_pieces_is_refused_with_a_way_out():
     data = csv(np.zeros((2, WIDE)))
     with pytest.raises(ValueError, match="at most 2,000 features, got 20,000: choose fewer from the literat"):
         tables.reduce_file(data, SCHEMA)
-    assert limits.most_bytes(WIDE) > limits.most_bytes(limits.MOST_IN_PIECES) == limits.MOST_BYTES
+    assert limits.most_bytes(WIDE) > limits.most_bytes(limits.MOST_COLUMNS_IN_PIECES) == limits.MOST_BYTES

@@ -47,7 +47,7 @@ def rows(page):
 
 def read(now):
     """Return the family of these settings and what its runs show, measured without the page."""
-    family = curves.family(now)
+    family = curves.family_from_settings(now)
     return family, curves.readings(family, now, sweep(family.recipe))
 
 
@@ -87,7 +87,7 @@ def test_more_rounds_than_are_good():
     ],
 )
 def test_what_cannot_be_compared_is_shown_over_epsilon(changed, reason):
-    family = curves.family(settings(**changed))
+    family = curves.family_from_settings(settings(**changed))
     assert family.key == "epsilon" and 0.32 in [round(value, 2) for value in family.values]
     assert reason in text.notes(family, settings(**changed))[0]
 
@@ -124,7 +124,7 @@ def test_a_link_restores_the_screen(screen):
 def test_what_is_not_as_set_is_noted(screen):
     page = opened(screen, **SMALL, start="near", metric="energy")
     now = page.app.session_state["settings of the last run"]
-    notes = text.notes(curves.family(now), now)
+    notes = text.notes(curves.family_from_settings(now), now)
     assert len(notes) == 2 and all(note in page.captions for note in notes)
 
 
@@ -140,19 +140,19 @@ def test_only_methods_that_keep_their_iterates_are_offered():
 
 def test_values_are_options_in_order_around_the_setting():
     options = {key: catalogue.CHOICES[key].numbers for key in convergence_settings.FAMILIES}
-    values = {(key, here): curves.around(key, here) for key in options for here in options[key]}
+    values = {(key, here): curves.options_around(key, here) for key in options for here in options[key]}
     assert [at for at, v in values.items() if at[1] not in v or not set(v) <= set(options[at[0]])] == []
     assert [at for at, v in values.items() if list(v) != sorted(set(v)) or len(v) < 5] == []
 
 
 def test_impossible_values_are_left_out_with_their_reason():
     now = settings(family="s", k=3, s=6)
-    family = curves.family(now)
+    family = curves.family_from_settings(now)
     assert 3 in family.left_out and 3 not in family.values and family.here in family.values
     note = "Features that matter s 3 left out: Components k must stay below s = 3."
     assert note in text.notes(family, now)
     assert set(sweep(family.recipe)["failed"]) == {""}
-    hospitals = curves.family(settings(family="providers", n=100, providers=100))
+    hospitals = curves.family_from_settings(settings(family="providers", n=100, providers=100))
     assert max(hospitals.values) == 100 and "there are 100 patients" in hospitals.left_out[200]
 
 
@@ -173,7 +173,7 @@ def test_every_other_setting_reaches_the_recipe():
         "spike": 200.0,
         "bulk": 5.0,
     }
-    recipe = curves.family(settings(**other, family="providers")).recipe
+    recipe = curves.family_from_settings(settings(**other, family="providers")).recipe
     assert (recipe.epsilon, recipe.delta, recipe.neighbours, recipe.accounting) == (
         *(2.0, 0.1, "add-remove", "zcdp"),
     )
@@ -185,7 +185,7 @@ def test_every_other_setting_reaches_the_recipe():
 @pytest.fixture(scope="module")
 def measured():
     now = settings(family="k")
-    family = curves.family(now)
+    family = curves.family_from_settings(now)
     return family, sweep(family.recipe), now
 
 
@@ -228,7 +228,7 @@ def test_a_stuck_trajectory_is_called_a_guess():
 @pytest.fixture(scope="module")
 def two_stages():
     now = settings(traced="two_stage", family="n", n=20_000, delta=1e-5)
-    family = curves.family(now)
+    family = curves.family_from_settings(now)
     return family, sweep(family.recipe), now
 
 
@@ -257,7 +257,7 @@ def test_no_factor_is_fitted_to_two_stages(two_stages):
     assert not few.closed_form.applies
     row = stages.table(family, readings, now).iloc[0]
     assert row["closed form"] == "–" and row["all true features found"] == f"{few.complete} of 3"
-    assert "should be" in stages.why_silent(few)
+    assert "should be" in stages.why_no_closed_form(few)
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_methods_in_stages_have_true_sentences_at_any_setting(changed):
 
 def test_rounds_of_their_own_are_not_swept():
     now = settings(traced="two_stage", family="iterations", iterations=20)
-    family = curves.family(now)
+    family = curves.family_from_settings(now)
     assert family.key == "epsilon"
     assert "sets its number of rounds itself" in text.notes(family, now)[0]
     _, readings = read(now)

@@ -28,7 +28,7 @@ DEFAULTS = catalogue.defaults() | {"sites.data": HEART, "repeats": 3, "sites.kin
 @pytest.fixture(scope="module")
 def measured() -> SiteResults:
     """Everything a first look at the table's hospitals needs."""
-    results = SiteResults(view.recipe(DEFAULTS))
+    results = SiteResults(view.to_recipe(DEFAULTS))
     for cell in results.first(0.0, "public"):
         results.try_cell(*cell)
     return results
@@ -94,16 +94,18 @@ def test_a_truth_is_not_drawn_as_an_error_of_itself(measured):
     figure = charts.joining(shown)
     assert "joined, without privacy" not in [trace["name"] for trace in figure["data"]]
     assert figure["layout"]["xaxis"]["range"][0] >= -2
-    assert "without privacy" not in text.who(shown) and "grey bar" not in text.about_joining(shown)
+    assert "without privacy" not in text.gains_and_losses(shown) and "grey bar" not in text.about_joining(
+        shown
+    )
     usual = SiteView(measured, DEFAULTS)
     assert "joined, without privacy" in [trace["name"] for trace in charts.joining(usual)["data"]]
 
 
 def test_nothing_measured_yet_is_drawn_as_nothing():
     defaults = catalogue.defaults()
-    shown = SiteView(SiteResults(view.recipe(defaults)), defaults)
+    shown = SiteView(SiteResults(view.to_recipe(defaults)), defaults)
     json.dumps(charts.against_strength(shown), allow_nan=False)
-    assert charts.joining(shown)["data"] == [] and text.who(shown) == ""
+    assert charts.joining(shown)["data"] == [] and text.gains_and_losses(shown) == ""
     assert text.headline(shown) == words.MEASURING
 
 
@@ -114,7 +116,7 @@ def test_the_sentence_on_joining_is_that_of_the_numbers(measured):
         np.median([cell.local for cell in measured.measured(what, 0.0, "public")], axis=0)
         for what in ("alone", "joined")
     )
-    sentence = text.who(shown)
+    sentence = text.gains_and_losses(shown)
     for name, a, j in zip(measured.recipe.hospitals, alone, joined, strict=True):
         harmed, helped = (
             sentence.partition(verb)[2].partition("and h")[0].partition("(")[0] for verb in ("harms", "helps")
@@ -144,7 +146,7 @@ def test_an_outcome_is_a_tenth_or_it_is_none(measured, metric, alone, joined, ou
 def test_the_table_states_what_is_left_of_the_budget(measured):
     table = text.costs(SiteView(measured, DEFAULTS)).set_index("standardised by")
     assert list(table.columns) == ["error (8 of 10 runs)", "cost of the budget"]
-    left = measured.recipe.left("pooled")
+    left = measured.recipe.budget_left("pooled")
     noise = gaussian.noise_multiplier(left) / gaussian.noise_multiplier(measured.recipe.budget)
     assert f"{noise:.3g}" == f"{0.8**-0.5:.3g}"
     paid = f"20 %; left ε = {left.epsilon:.3g}, noise × {noise:.3g}"
@@ -174,13 +176,13 @@ def test_the_chart_of_what_is_missing_counts_the_rows():
 )
 def test_what_is_adjusted_or_weakens_the_guarantee_is_noted(changed, note):
     now = DEFAULTS | changed
-    assert note in " ".join(text.notes(SiteView(SiteResults(view.recipe(now)), now)))
+    assert note in " ".join(text.notes(SiteView(SiteResults(view.to_recipe(now)), now)))
 
 
 @given(st.fixed_dictionaries({key: st.sampled_from(choice.options) for key, choice in CHOICES.items()}))
 @examples(max_examples=50)
 def test_any_settings_are_a_comparison(moved):
     now, _ = catalogue.reconcile(moved)
-    recipe = view.recipe(now)
+    recipe = view.to_recipe(now)
     assert SiteView(SiteResults(recipe), now).kind in recipe.kinds
     assert set(settings.unused(now)) < set(CHOICES)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dppca_core.bounds.stated_spectra import predicted
+from dppca_core.bounds.stated_spectra import predicted_errors
 from dppca_core.experiments.planning.evaluations import EVALUATIONS
 from dppca_core.experiments.planning.planning import PLANNED_METHODS, Question
 from dppca_core.experiments.planning.table_plan import PublicTable
@@ -50,7 +50,7 @@ def answered(settings):
 
 def plan_settings(page):
     last = page.app.session_state["settings of the last run"]
-    return own_table.chosen(dict(last), page.app.session_state["public table"])
+    return own_table.with_table(dict(last), page.app.session_state["public table"])
 
 
 def test_from_a_loaded_table_to_its_plan_and_back():
@@ -96,7 +96,7 @@ def test_the_code_gives_the_answers_for_a_table(asked):
     same = {"epsilon": 1.0, "delta": 1e-6, "k": 2, "providers": 1, "plan.target": 0.3}
     same |= {"plan.asked": asked, "plan.trust": "central"}
     table = PublicTable(12, 3000, 1, 1.0, columns=(NumberCells(-1.0, 1.0),) * 12)
-    settings = own_table.chosen(catalogue.defaults() | same, table)
+    settings = own_table.with_table(catalogue.defaults() | same, table)
     Planner(settings).complete()
     for program, names in (
         (Planner(settings).code(), list(Planner(settings).drawn().curves)),
@@ -124,18 +124,18 @@ def test_the_planner_errs_as_your_data_judges_and_recommends(centre):
     request = release_panel.requested(last, prepared, None, 1)
     assert bool(request.mean_share) == (centre == "rule")
     size = (prepared.n, prepared.d, request.k)
-    share, *_ = rehearsal._ways_out(*size, request.budget, request.mean_share + request.scale_share, 1)
+    ways = rehearsal._ways_out(*size, request.budget, request.mean_share + request.scale_share, 1)
     same = {"epsilon": request.budget.epsilon, "delta": request.budget.delta, "k": request.k, "providers": 1}
-    settings = own_table.chosen(last | same, page.app.session_state["public table"])
+    settings = own_table.with_table(last | same, page.app.session_state["public table"])
     central = Planner(settings).on_table()[0]
     assert central.name == Planner(settings).focus == request.method
-    assert central.error == pytest.approx(share * random_guess(prepared.d, request.k), rel=1e-12)
+    assert central.error == pytest.approx(ways.error_share * random_guess(prepared.d, request.k), rel=1e-12)
 
 
 @pytest.mark.parametrize(("d", "n", "epsilon"), [(30, 569, 0.5), (40, 3000, 1.0), (500, 3000, 1.0)])
 def test_several_hospitals_are_recommended_the_same_on_both_pages(d, n, epsilon):
     same = {"epsilon": epsilon, "delta": 1e-6, "k": 2, "providers": 3}
-    settings = own_table.chosen(catalogue.defaults() | same, PublicTable(d, n, 3, 1.0))
+    settings = own_table.with_table(catalogue.defaults() | same, PublicTable(d, n, 3, 1.0))
     names = {each.trust: each.name for each in Planner(settings).on_table()}
     assert names["secure aggregation"] == release_panel._recommended(n, d, 2, Budget(epsilon, 1e-6), 3)
 
@@ -143,7 +143,7 @@ def test_several_hospitals_are_recommended_the_same_on_both_pages(d, n, epsilon)
 @pytest.mark.parametrize(("d", "n", "epsilon"), [(6, 300, 0.5), (500, 3000, 1.0), (5000, 2000, 2.0)])
 def test_the_method_in_focus_is_the_recommended_one(d, n, epsilon):
     same = {"epsilon": epsilon, "delta": 1e-6, "k": 2, "providers": 1}
-    settings = own_table.chosen(catalogue.defaults() | same, PublicTable(d, n, 1, 1.0))
+    settings = own_table.with_table(catalogue.defaults() | same, PublicTable(d, n, 1, 1.0))
     assert Planner(settings).focus == release_panel._recommended(n, d, 2, Budget(epsilon, 1e-6), 1)
 
 
@@ -155,10 +155,10 @@ def test_paid_eigenvalues_are_planned_with_as_they_are_judged():
     cost = {"epsilon": 0.05, "delta": 1e-6, "neighbours": "replace-one", "accounting": "exact"}
     paid = Spectrum(values, 0.001, Entry("", "Eigenvalues", (), {"budget": cost}))
     table = planned_table.public_part(prepared, paid, last)
-    settings = own_table.chosen(last | {"k": k, "delta": 1e-6, "epsilon": 0.5, "providers": 1}, table)
+    settings = own_table.with_table(last | {"k": k, "delta": 1e-6, "epsilon": 0.5, "providers": 1}, table)
     request = release_panel.requested(last, prepared, None, 1)
     judged = [
-        predicted(
+        predicted_errors(
             "central",
             n=prepared.n,
             d=d,
@@ -170,7 +170,7 @@ def test_paid_eigenvalues_are_planned_with_as_they_are_judged():
         for pattern in rehearsal.patterns(d, k, last, paid, centred=True)
     ]
     study = Planner(settings).published(request.method)
-    assert list(own_table.errors(study, 0.5)) == judged
+    assert list(own_table.predicted_errors(study, 0.5)) == judged
     assert all(pattern.paid for pattern in study.patterns) and table.paid == budget
     answered(settings)
     assert "paid for at ε = 0.05" in protocol_paragraph.paragraph(Planner(settings))
@@ -185,7 +185,7 @@ def test_a_simulated_plan_has_the_runs_of_the_rehearsal_at_the_table_itself(cent
     request = release_panel.requested(last, prepared, None, 1)
     rehearsed = rehearsal.rehearse(request, prepared.schema, prepared.sizes, last)
     same = {"epsilon": 0.5, "delta": 1e-6, "k": request.k, "providers": 1}
-    settings = own_table.chosen(last | same, page.app.session_state["public table"])
+    settings = own_table.with_table(last | same, page.app.session_state["public table"])
     study = Planner(settings).published(request.method)
     answered(settings)
     search = Planner(settings).search()

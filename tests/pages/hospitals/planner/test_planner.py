@@ -205,11 +205,11 @@ def test_the_method_that_needs_least_is_named_unless_it_is_in_focus():
     Planner(settings).complete()
     needed = {name: Planner(settings).answer(name).value for name in ("dps_pca", "two_stage")}
     least = text.value(needed["two_stage"], settings["plan.asked"])
-    assert text._least(needed["dps_pca"], Planner(settings)).endswith(f"would do with {least}.")
-    assert text._least(needed["two_stage"], Planner(settings)) == ""
+    assert text._least_needed(needed["dps_pca"], Planner(settings)).endswith(f"would do with {least}.")
+    assert text._least_needed(needed["two_stage"], Planner(settings)) == ""
     rough = settings | {"plan.target": 0.1}  # where few patients may miss a feature that matters
     Planner(rough).complete()
-    assert text._least(10**6, Planner(rough)).endswith("patients (uncertain).")
+    assert text._least_needed(10**6, Planner(rough)).endswith("patients (uncertain).")
 
 
 def test_the_projector_distance_is_another_number_for_the_same_plan():
@@ -321,7 +321,7 @@ def test_two_stages_show_the_chance_beside_their_answer_and_call_it_a_guess(scre
         page.run()
         answer = Planner(settings).answer("two_stage")
         assert (
-            (answer.chance < view.LIKELY)
+            (answer.chance < view.LEAST_CHANCE)
             == guess
             == ("(uncertain)" in table(page).loc["Two-stage PCA"].iloc[1])
         )

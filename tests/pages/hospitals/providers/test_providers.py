@@ -44,7 +44,7 @@ def settings_of(page):
 
 def results_of(page):
     """Return the cells that the page shows."""
-    return cache.collaboration_results(view.recipe(settings_of(page))[0])
+    return cache.collaboration_results(view.to_setting(settings_of(page))[0])
 
 
 def test_it_opens_with_every_protocol_and_its_headline(screen):
@@ -148,7 +148,7 @@ def measured():
     """Return all cells at a small setting with three repeats, and the setting."""
     settings = catalogue.defaults() | {"d": 30, "n": 20_000, "k": 2, "s": 6, "s_hat": 10, "repeats": 3}
     settings |= {"largest_share": 0.6, "metric": "projector"}
-    results = CollaborationResults(view.recipe(settings)[0])
+    results = CollaborationResults(view.to_setting(settings)[0])
     while (cell := results.next_missing()) is not None:
         results.try_cell(*cell)
     return results, settings
@@ -269,7 +269,7 @@ RARE = {"n": 200_000, "providers": 200, "d": 50, "spike": 20.0, "bulk": 15.0, "d
 def test_joining_helps_only_where_staying_alone_unprotected_errs_more(changed, in_house, publish):
     """Compare with the cells themselves: it helps if the largest error joined is below the least alone."""
     settings, _ = catalogue.reconcile(catalogue.defaults() | {"repeats": 4} | changed)
-    results = CollaborationResults(view.recipe(settings)[0])
+    results = CollaborationResults(view.to_setting(settings)[0])
     for key in (key for key, protocol in PROTOCOLS.items() if not protocol.own_moments or protocol.full):
         for hospital in results.hospitals(key):
             for repeat in range(settings["repeats"]):
@@ -291,7 +291,7 @@ def test_joining_helps_only_where_staying_alone_unprotected_errs_more(changed, i
 )
 def test_a_single_hospital_is_shown_how_to_add_others(panel, sizes, hint):
     settings = catalogue.defaults() | {"providers": 1, "join.sizes": sizes, "join.panel": panel}
-    assert page_text.try_this(view.recipe(settings)[0], settings).startswith(hint)
+    assert page_text.try_this(view.to_setting(settings)[0], settings).startswith(hint)
 
 
 @pytest.mark.parametrize(
@@ -300,5 +300,5 @@ def test_a_single_hospital_is_shown_how_to_add_others(panel, sizes, hint):
 )
 def test_no_hint_is_about_what_is_not_simulated(changed, simulated):
     settings = catalogue.defaults() | {"join.panel": "pair"} | changed
-    hint = page_text.try_this(view.recipe(settings)[0], settings)
+    hint = page_text.try_this(view.to_setting(settings)[0], settings)
     assert ("points stay on the line" in hint) == simulated

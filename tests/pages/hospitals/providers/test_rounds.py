@@ -43,7 +43,7 @@ def settings(**changed):
 
 
 def recipe(**changed):
-    return view.recipe(settings(**changed))[0]
+    return view.to_setting(settings(**changed))[0]
 
 
 @functools.cache
@@ -140,7 +140,7 @@ def test_a_run_that_takes_seconds_is_announced(screen, monkeypatch):
 
     monkeypatch.setattr(run_panels.st, "spinner", spinner)
     page = screen(PAGE, **SMALL | {"join.panel": "rounds"})
-    now = view.recipe(page.app.session_state["settings of the last run"])[0]
+    now = view.to_setting(page.app.session_state["settings of the last run"])[0]
     assert announced == [run_text.passing(now, PROTOCOLS["dps_pca"])]
 
 
@@ -182,7 +182,7 @@ def test_the_sum_is_shown_where_single_messages_are_masked():
     secure = simulated("dps_pca secure")
     figure = message_charts.message(secure, ALL, settings())
     received = secure.record.rounds[0].answers[ALL].message.arrays
-    total = transcript.matrix(received, secure.record.plan, ALL)
+    total = transcript.message_matrix(received, secure.record.plan, ALL)
     np.testing.assert_allclose(figure["frames"][0]["traces"]["3"]["y"], total.ravel(), rtol=1e-3)
 
 
@@ -228,8 +228,8 @@ def test_a_hospital_is_compared_with_another_only(screen):
 
 def test_a_run_that_is_too_large_is_refused_with_its_reason(screen):
     page = screen(PAGE, **{"join.panel": "rounds", "d": "2000", "n": "1000000", "N": "200", "repeats": "1"})
-    now = view.recipe(page.app.session_state["settings of the last run"])[0]
-    reason = transcript.refused(now, PROTOCOLS["dps_pca"])
+    now = view.to_setting(page.app.session_state["settings of the last run"])[0]
+    reason = transcript.why_refused(now, PROTOCOLS["dps_pca"])
     assert reason and f"message by message: {reason}." in page.notices
 
 
@@ -299,7 +299,7 @@ def test_a_run_of_unknown_truth_shows_how_far_it_moved():
     assert unknown.errors is None
     last = network_diagram.figure(unknown, settings())["frames"][-1]["traces"]["6"]
     assert last["x"] == [1, 2, 3]
-    np.testing.assert_allclose(last["y"], transcript.moves(recorded()), rtol=1e-3)
+    np.testing.assert_allclose(last["y"], transcript.basis_moves(recorded()), rtol=1e-3)
 
 
 def test_a_hospital_that_fails_is_named_and_so_is_a_run_without_an_end():

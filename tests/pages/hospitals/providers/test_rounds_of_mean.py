@@ -38,7 +38,9 @@ def test_the_mean_is_a_round_without_a_basis(method, asked, rounds):
     run, _ = simulate(plan, COHORT, [Noise((7, i)) for i in range(3)], start)
     shown = Transcript(run)
     hospital = min(run.rounds[0].answers)
-    assert transcript.matrix(run.rounds[0].answers[hospital].message.arrays, plan, hospital).shape == (D, 1)
+    assert transcript.message_matrix(
+        run.rounds[0].answers[hospital].message.arrays, plan, hospital
+    ).shape == (D, 1)
     n = sum(SIZES) if shown.summed else SIZES[hospital]
     std = 2 * gaussian.noise_multiplier(BUDGET) / n / math.sqrt(SHARE)
     assert transcript.noise_std(plan, 1, hospital) == pytest.approx(std)
@@ -57,7 +59,7 @@ def test_mean_and_scales_are_two_rounds_without_a_basis():
     std = math.sqrt(2) * gaussian.noise_multiplier(BUDGET) / sum(SIZES) / math.sqrt(0.3)
     assert transcript.noise_std(plan, 2, -1) == pytest.approx(std)
     assert transcript.noise_std(plan, 3, -1) == transcript.noise_std(plan.after_scales, 1, -1)
-    assert transcript.matrix(run.rounds[1].answers[-1].message.arrays, plan, -1).shape == (D, 1)
+    assert transcript.message_matrix(run.rounds[1].answers[-1].message.arrays, plan, -1).shape == (D, 1)
     assert runs.curve(shown)[0] == [3, 4, 5, 6, 7] and shown.chosen_rows(7) is not None
     asked = [run_text.step(shown, number, False, settings())["tiles"][1][1] for number in (2, 3)]
     assert asked == ["the mean of all", "the present directions, and the mean squares of all"]

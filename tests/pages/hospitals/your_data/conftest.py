@@ -77,5 +77,5 @@ def built(monkeypatch):
 def absent(monkeypatch):
     """Name the visitors whose page has gone: every AppTest is the same visitor, who is there."""
     names = set()
-    monkeypatch.setattr(sessions, "present", lambda who: who not in names)
+    monkeypatch.setattr(sessions, "is_connected", lambda who: who not in names)
     return names

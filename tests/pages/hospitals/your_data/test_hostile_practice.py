@@ -43,7 +43,7 @@ def test_any_words_are_counted_mapped_and_not_published():
         raw = raw_table(rng)
         for name in () if raw is None else raw.columns[:3]:
             kind = ("number", "category")[int(rng.integers(2))]
-            cells = tables.cells.plain(raw.table[name], name)
+            cells = tables.cells.as_numbers_or_text(raw.table[name], name)
             words = quality.check_column(cells, quality.Expected(kind)).suggestions
             known = [suggestion.word for suggestion in words]
             more = {"categories": ("f", "m")} if kind == "category" else {"low": 0.0, "high": 100.0}

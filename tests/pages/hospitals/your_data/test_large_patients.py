@@ -54,7 +54,7 @@ def visits(ids="texts"):
 
 def in_pieces(frame, by=None, column="who", most=None, data=csv, progress=lambda share: True, schema=SCHEMA):
     large = LargeTable("t", "CSV", tuple(frame.columns), None, "utf-8", data(frame))
-    return large_table.reduce(large, schema, by, progress, column, most)
+    return large_table.read_and_prepare(large, schema, by, progress, column, most)
 
 
 def in_memory(frame, by=None, column="who", most=None, data=csv):
@@ -177,12 +177,12 @@ def test_patients_take_the_memory_that_is_stated_and_no_more(monkeypatch):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert sum(counted.sizes) == 200_000 <= max(asked) <= 2 * 200_000
-    assert peak < counting.BYTES * max(asked) + 2**21
+    assert peak < counting.BYTES_PER_ENTRY * max(asked) + 2**21
     kept = counted.codes.nbytes + counted.usable.nbytes + counted.hospital.nbytes
     assert kept == 13 * 200_000
     monkeypatch.setattr(memory, "available", lambda: memory.SPARE_BYTES + 2**20)
     with pytest.raises(ValueError, match=r"^Telling the patients apart takes 2 MB more, and"):
-        memory_check.check_patients(2**21 // counting.BYTES, memory.available())
+        memory_check.check_patients(2**21 // counting.BYTES_PER_ENTRY, memory.available())
     monkeypatch.setattr(memory, "available", lambda: memory.SPARE_BYTES)
     with pytest.raises(ValueError, match="Telling the patients apart"):
         in_pieces(visits())

@@ -93,10 +93,10 @@ def test_rows_are_counted_while_they_are_read_too(monkeypatch):
     schema = Schema((Column("c0", "number", 0, 2), Column("c1", "number", 0, 2)))
     monkeypatch.setattr(limits, "MOST_BYTES", 1000)
     large = large_table.read(FILES["CSV"], "t", "utf-8")
-    assert large_table.reduce(large, schema, None, lambda share: True).n == len(FRAME)
+    assert large_table.read_and_prepare(large, schema, None, lambda share: True).n == len(FRAME)
     monkeypatch.setattr(limits, "MOST_ROWS_IN_PIECES", len(FRAME) - 1)
     with pytest.raises(ValueError, match="more than can be read here"):
-        large_table.reduce(large, schema, None, lambda share: True)
+        large_table.read_and_prepare(large, schema, None, lambda share: True)
 
 
 def test_a_hospital_without_room_for_its_matrices_is_one_sentence(monkeypatch):
@@ -105,7 +105,7 @@ def test_a_hospital_without_room_for_its_matrices_is_one_sentence(monkeypatch):
     large = large_table.read(FILES["CSV"], "t", "utf-8")
     monkeypatch.setattr(memory, "available", lambda: memory.SPARE_BYTES)
     with pytest.raises(ValueError, match=r"^One more hospital takes 0 MB, and the server has 0 MB left"):
-        large_table.reduce(large, schema, None, lambda share: True)
+        large_table.read_and_prepare(large, schema, None, lambda share: True)
 
 
 def test_texts_of_all_columns_count_together(monkeypatch):

@@ -128,7 +128,7 @@ def test_a_paid_release_goes_on_while_its_visitor_may_come_back(monkeypatch):
 
     monkeypatch.setattr(private_release, "make", watched)
     page.press("Release")
-    monkeypatch.setattr(sessions, "present", lambda who: False)
+    monkeypatch.setattr(sessions, "is_connected", lambda who: False)
     page.press("Spend")
     page.state.last("release").wait(PATIENCE_SECONDS)
     assert went_on == [True] and page.state.releases[0].result is not None
@@ -239,7 +239,7 @@ def test_scales_are_public_unless_they_are_paid_for_and_the_page_says_what_their
     lengths = np.array(document["scales"]) * document["length after scaling"]
     plain = owner_only_diagnostics.truths(page.state.ready)
     rows = page.state.ready.held.rows / lengths
-    answer = owner_only_diagnostics.divided(plain, lengths)
+    answer = owner_only_diagnostics.divide_columns(plain, lengths)
     np.testing.assert_allclose(answer.covariance.matrix, np.cov(rows.T, bias=True), atol=1e-12)
     np.testing.assert_allclose(answer.mean, rows.mean(axis=0))
 

@@ -137,7 +137,7 @@ def test_the_guarantee_of_a_table_each_hospital_is_within_a_hospital(monkeypatch
 
     def by_column(way):
         dealt = replace(table, assignment=way)
-        return score_panel.make(order, dealt, **confirmation.given(order, dealt, None, None))
+        return score_panel.make(order, dealt, **confirmation.release_keywords(order, dealt, None, None))
 
     assert by_column(prepared_table.A_TABLE_EACH) and not by_column(prepared_table.IN_ONE_PLACE)
 

@@ -27,7 +27,7 @@ class Holder:
 def here(monkeypatch) -> set[str]:
     """Return the visitors who are there."""
     visitors = {"ann", "bob"}
-    monkeypatch.setattr(sessions, "present", visitors.__contains__)
+    monkeypatch.setattr(sessions, "is_connected", visitors.__contains__)
     return visitors
 
 
@@ -41,7 +41,7 @@ def clock(monkeypatch) -> Clock:
 
 
 def test_a_connection_that_breaks_for_a_moment_ends_no_release(here, clock):
-    may_come_back = sessions.returning("ann", 20)
+    may_come_back = sessions.return_check("ann", 20)
     assert may_come_back()
     here.remove("ann")
     assert may_come_back()

@@ -183,13 +183,13 @@ def test_a_release_that_is_being_drawn_goes_on_for_the_reloaded_tab(monkeypatch,
 
     monkeypatch.setattr(discrete_gaussian, "release", draw)
     monkeypatch.setattr(confirmation, "FIRST_WAIT_SECONDS", 0.01)
-    returning = sessions.returning
-    monkeypatch.setattr(sessions, "returning", lambda who, *_: lambda: present["former"])
+    returning = sessions.return_check
+    monkeypatch.setattr(sessions, "return_check", lambda who, *_: lambda: present["former"])
     former = limited()
     former.press("Release")
     former.press("Spend")
     assert begun.wait(PATIENCE_SECONDS) and former.guarded["armed"]
-    monkeypatch.setattr(sessions, "returning", returning)
+    monkeypatch.setattr(sessions, "return_check", returning)
     token = former.become("former")
     absent.add("former")
     tab = TablePage()

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from dppca_core.accounting import gaussian
-from dppca_core.bounds.stated_spectra import STATED, predicted
+from dppca_core.bounds.stated_spectra import STATED, predicted_errors
 from dppca_core.privacy import Budget
 from pages.hospitals.your_data import dictionary, rehearsal, release_panel, upload_text
 from pages.hospitals.your_data.rehearsal import TOO_MUCH
@@ -91,7 +91,7 @@ def test_what_is_judged_to_do_does_and_half_of_it_does_not(n, d, usual):
         budget = Budget(epsilon, request.budget.delta)
         budget = budget if usual else gaussian.remaining(budget, request.mean_share)
         on_all = [
-            predicted(
+            predicted_errors(
                 *("central",),
                 **{"n": n, "d": d, "k": request.k, "budget": budget},
                 ratio=each.times(d, request.k),

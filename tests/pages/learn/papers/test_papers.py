@@ -119,8 +119,8 @@ def test_running_again_draws_beside_the_stored_run_and_judges_itself(screen):
 
 
 def test_a_sweep_in_the_queue_says_its_position_and_may_leave_it(screen, monkeypatch):
-    opened, measured = threading.Event(), run_cells.measured
-    monkeypatch.setattr(run_cells, "measured", lambda *cells: (opened.wait(60), measured(*cells))[1])
+    opened, measured = threading.Event(), run_cells.measured_columns
+    monkeypatch.setattr(run_cells, "measured_columns", lambda *cells: (opened.wait(60), measured(*cells))[1])
     monkeypatch.setattr(sweep_jobs, "HERE_SECONDS", 1e9)  # no process is started
     jobs = sweep_jobs.Jobs(Engine(sweeps_at_once=1))
     monkeypatch.setattr(sweep_jobs, "jobs", lambda: jobs)

@@ -65,7 +65,7 @@ def test_it_opens_with_the_odds_of_the_promise_and_of_the_noise(screen):
     odds = re.findall(r"\| (?:at most )?([\d.]+)", three)
     assert odds == ["73.1", "54.7", f"{100 * shown.measured.right:.1f}"]
     assert page_text.measured(shown, 1000) in page.markdown
-    assert shown.silent.right == 1 and len(shown.here) == 1000
+    assert shown.silent.right == 1 and len(shown.with_patient) == 1000
     budget = replace(view.budget(now), delta=1e-5)
     assert view.accounted(budget, 2**0.5, 10).ratio("printed") == pytest.approx(
         6.46, abs=0.005

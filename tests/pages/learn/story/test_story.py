@@ -141,7 +141,7 @@ def test_quick_presses_count_from_the_last_one(monkeypatch):
     state = {"settings of the last run": {"story.step": 3}, "story.step newest": 3}
     monkeypatch.setattr(story_controls.st, "session_state", state)
     for by, now in ((1, 4), (1, 5), (1, 6), (-1, 5)):
-        story_controls._step(by)
+        story_controls._move_step(by)
         assert state["settings moved since the last run"]["story.step"] == now
 
 
@@ -249,7 +249,7 @@ def test_the_curves_hold_the_setting_and_fall():
 
 def test_a_tables_curve_ends_with_all_its_patients():
     curve = view.curve_over_patients(settings(data="breast_cancer", providers=3, k=2, s_hat=30))
-    assert curve.at[-1] == 569 == curve.setting.n and curve.here == len(curve.at) - 1
+    assert curve.values[-1] == 569 == curve.setting.n and curve.here == len(curve.values) - 1
 
 
 @pytest.mark.parametrize("data", ["synthetic", "breast_cancer"])
@@ -257,7 +257,7 @@ def test_two_exact_totals_give_a_record_away_and_two_noisy_ones_do_not(data):
     experiment = view.to_setting(settings(data=data))
     pair = differencing.pair(experiment.population, 150, 3, experiment.scaling, 0)
     back = pair.bound * differencing.rebuilt(pair.with_, pair.without)
-    row = differencing.turned(pair.patient)
+    row = differencing.with_positive_largest(pair.patient)
     np.testing.assert_allclose(back, row, atol=1e-9 * np.abs(row).max())
     assert 9 <= differencing.digits(row, back) <= 15
     rng = np.random.default_rng(0)
@@ -280,8 +280,8 @@ def test_a_rebuilt_table_row_is_a_row_of_the_table():
 def test_the_spy_is_counted_and_promised_as_the_core_has_it():
     attack = view.attack(settings())
     mu, picture = attack.picture.mu, attack.picture
-    right = sum(release.read > mu / 2 for release in picture.here)
-    right += sum(release.read <= mu / 2 for release in picture.there)
+    right = sum(release.reading > mu / 2 for release in picture.with_patient)
+    right += sum(release.reading <= mu / 2 for release in picture.without_patient)
     assert (attack.right, attack.tries) == (right, 40)
     words = story_text.attack(attack).sentences
     assert text.odds(1.0, 1e-6, "replace-one") in words and text.luck(right, 40) in words
@@ -331,7 +331,7 @@ def test_a_release_is_advised_only_where_no_hospital_does_better_alone(changed, 
     """Both comparisons are computed from the runs: in-house without privacy, and published with it."""
     asked = settings(**{"repeats": 10} | changed)
     decision = view.measure_decision(asked)
-    joined, lone = decision.joined.chosen, view.lone(decision.joined.setting)
+    joined, lone = decision.joined.chosen, view.largest_alone(decision.joined.setting)
     unprotected, protected = (
         min((view.spread(lone, method) for method in methods), key=lambda spread: spread.middle)
         for methods in (view.IN_HOUSE, view.PROTECTED)
@@ -408,7 +408,7 @@ def made_up():
     def make(errors, here):
         at = tuple(0.01 * 2**i for i in range(len(errors)))
         spreads = [spread(error) for error in errors]
-        return curve._replace(at=at, private=spreads, free=[spread(0.01)] * len(errors), here=here)
+        return curve._replace(values=at, private=spreads, free=[spread(0.01)] * len(errors), here=here)
 
     def spread(error):
         share = 100 * (1 - error**2 / 3)
@@ -440,9 +440,12 @@ def test_where_privacy_is_free_depends_on_no_grid(made_up):
     free = [view.curve_over_patients(settings(repeats=4, seed=seed)).relaxed for seed in (0, 7)]
     assert min(free) > 500 and max(free) < 5e3
     n = np.array([0.3, 1.0, 3.0, 10.0, 30.0])
-    curve = made_up(list(np.sqrt(3 * (0.01**2 / 3 + 0.04 / n**2))), 0)._replace(at=tuple(n))
+    curve = made_up(list(np.sqrt(3 * (0.01**2 / 3 + 0.04 / n**2))), 0)._replace(values=tuple(n))
     assert curve.relaxed == pytest.approx(2.0, rel=1e-9)  # 0.04 / 2^2 is the 1 % from which on it is free
-    assert curve._replace(private=curve.private[:2], free=curve.free[:2], at=curve.at[:2]).relaxed is None
+    assert (
+        curve._replace(private=curve.private[:2], free=curve.free[:2], values=curve.values[:2]).relaxed
+        is None
+    )
 
 
 def test_the_chart_marks_where_privacy_is_free():

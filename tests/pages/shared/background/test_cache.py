@@ -133,7 +133,7 @@ def test_the_largest_run_that_is_simulated_is_the_largest_that_is_kept():
                     SpikedModel(d=d, k=20, s=40), (9,) * hospitals, 20, 40, 40, Budget(1.0, 1e-6), rounds, 0
                 )
                 for key in transcript.CARRIED:
-                    if transcript.refused(setting, PROTOCOLS[key]) is None:
+                    if transcript.why_refused(setting, PROTOCOLS[key]) is None:
                         most = max(most, transcript.kept_bytes(setting, PROTOCOLS[key]))
     assert 2**28 < most <= transcript.MOST_BYTES <= cached.TRANSCRIPTS.most
 
@@ -183,7 +183,7 @@ def test_complete_sweeps_are_bounded_in_bytes(monkeypatch):
             population=MODEL, methods=(variant("pca"),), swept=(Axis("n", (100,)),), epsilon=1.0, seed=seed
         )
         job = sweep_jobs.Job(recipe, "")
-        job.hold(pd.DataFrame({"x": np.zeros(100_000)}))
+        job.complete_with(pd.DataFrame({"x": np.zeros(100_000)}))
         kept._keep(job)
         assert kept._tables.size <= sweep_jobs.KEPT_BYTES
     assert len(kept._tables._held) == 2

@@ -115,10 +115,10 @@ def in_providers(monkeypatch, faults: Faults) -> None:
 
 def in_attacks(monkeypatch, faults: Faults) -> None:
     class Scaled(planted.Scaled):
-        def __init__(self, seed, size):
+        def __init__(self, seed, noise_factor):
             if seed:
                 faults(seed[0], tuple(seed[1:]), seed[2] == 0)
-            super().__init__(seed, size)
+            super().__init__(seed, noise_factor)
 
     monkeypatch.setattr(planted, "Scaled", Scaled)
 
@@ -248,9 +248,9 @@ def test_the_health_check_names_what_has_died_once_and_starts_it_again(engine, m
     leaving.watch("ann", holder, [].append)
     assert health().status_code == 200
     killed(engine)
-    monkeypatch.setattr(sessions, "present", raising(SystemExit()))
+    monkeypatch.setattr(sessions, "is_connected", raising(SystemExit()))
     leaving._thread._thread.join(PATIENCE_SECONDS)
-    monkeypatch.setattr(sessions, "present", here.__contains__)
+    monkeypatch.setattr(sessions, "is_connected", here.__contains__)
     answer = health()
     assert (answer.status_code, answer.body) == (503, b"started again: engine, leaving")
     assert (health().status_code, health().body) == (200, b"ok")
@@ -273,7 +273,7 @@ class Holder:
 @pytest.fixture
 def here(monkeypatch) -> set[str]:
     names = {"ann", "bob"}
-    monkeypatch.setattr(sessions, "present", names.__contains__)
+    monkeypatch.setattr(sessions, "is_connected", names.__contains__)
     return names
 
 
@@ -301,10 +301,10 @@ def test_a_table_whose_forgetting_fails_keeps_no_other(reason, here, caplog):
 @DIES
 def test_a_thread_that_forgets_no_more_is_started_by_the_next_page(here, monkeypatch):
     leaving, ann = SessionExpiry(0.0, 0.01), Holder()
-    monkeypatch.setattr(sessions, "present", raising(SystemExit()))
+    monkeypatch.setattr(sessions, "is_connected", raising(SystemExit()))
     leaving.watch("ann", ann, [].append)
     leaving._thread._thread.join(PATIENCE_SECONDS)
-    monkeypatch.setattr(sessions, "present", here.__contains__)
+    monkeypatch.setattr(sessions, "is_connected", here.__contains__)
     here.clear()
     leaving.watch("ann", ann, [].append)
     assert ann.forgot.wait(PATIENCE_SECONDS)
@@ -341,8 +341,8 @@ def test_what_is_warmed_up_goes_on_after_what_fails(monkeypatch, caplog):
     warmed = []
     monkeypatch.setattr(app.cache, "warm_up", raising(MemoryError(SECRET)))
     monkeypatch.setattr(app, "FIRST_SCREEN_SECONDS", 0.0)
-    monkeypatch.setattr(app, "_compressed", raising(KeyError(SECRET)))
+    monkeypatch.setattr(app, "_compressed_plotly", raising(KeyError(SECRET)))
     monkeypatch.setattr(app.results, "overview", lambda: warmed.append(True))
     with caplog.at_level(logging.ERROR):
-        app._begin()
+        app._warm_up()
     assert warmed == [True] and "warm-up: MemoryError" in caplog.text

@@ -35,13 +35,13 @@ def ended(job: sweep_jobs.Job) -> sweep_jobs.Job:
 def gate(monkeypatch):
     """Hold up all cells until it is set."""
     opened = threading.Event()
-    measured = run_cells.measured
+    measured = run_cells.measured_columns
 
     def slow(recipe, cell):
         assert opened.wait(PATIENCE_SECONDS)
         return measured(recipe, cell)
 
-    monkeypatch.setattr(run_cells, "measured", slow)
+    monkeypatch.setattr(run_cells, "measured_columns", slow)
     monkeypatch.setattr(run_cells, "TASK_SECONDS", 0.0)
     yield opened
     opened.set()
@@ -76,12 +76,12 @@ def test_stopping_keeps_what_is_finished_and_going_on_measures_the_rest(gate, mo
     assert job.state == "stopped" and 0 < len(job.table()) < job.progress.total
     monkeypatch.setattr(sweep_jobs.Job, "_note", noted)
     seen = []
-    measured = run_cells.measured
+    measured = run_cells.measured_columns
     monkeypatch.setattr(
-        run_cells, "measured", lambda recipe, cell: (seen.append(cell), measured(recipe, cell))[1]
+        run_cells, "measured_columns", lambda recipe, cell: (seen.append(cell), measured(recipe, cell))[1]
     )
     assert board.start("ann", "here", RECIPE) is job
-    job.again()
+    job.continue_at_next_start()
     rest = ended(board.start("ann", "here", RECIPE))
     assert rest.state == "complete" and len(seen) < rest.progress.total
     pd.testing.assert_frame_equal(numbers(rest.table()), numbers(sweep(RECIPE)), check_exact=True)
@@ -116,7 +116,7 @@ def test_a_complete_table_is_there_at_once_for_everybody():
 
 def test_a_visitor_who_has_gone_is_not_worked_for_until_they_come_back(gate, monkeypatch):
     gone: set[str] = set()
-    monkeypatch.setattr(sessions, "present", lambda visitor: visitor not in gone)
+    monkeypatch.setattr(sessions, "is_connected", lambda visitor: visitor not in gone)
     board = Jobs(Engine())
     job = board.start("ann", "here", RECIPE)
     gone.add("ann")
@@ -155,7 +155,7 @@ def test_a_job_beyond_the_limit_waits_for_its_turn_and_may_leave_the_queue(gate)
 
 def test_what_was_measured_is_there_for_a_while_for_who_comes_back(monkeypatch):
     gone: set[str] = set()
-    monkeypatch.setattr(sessions, "present", lambda visitor: visitor not in gone)
+    monkeypatch.setattr(sessions, "is_connected", lambda visitor: visitor not in gone)
     clock = Clock()
     monkeypatch.setattr(sessions, "time", clock)
     board = Jobs(Engine())
@@ -181,7 +181,7 @@ def test_a_visitors_second_sweep_waits_for_the_first_and_says_so(gate):
 def test_the_queue_moves_on_when_visitors_vanish(gate, monkeypatch):
     """One runs and one waits: both free their places."""
     gone: set[str] = set()
-    monkeypatch.setattr(sessions, "present", lambda visitor: visitor not in gone)
+    monkeypatch.setattr(sessions, "is_connected", lambda visitor: visitor not in gone)
     board = Jobs(Engine(1))
     here = [started(board, "ann", RECIPE)]
     for i, who in enumerate(("bob", "eve")):
@@ -221,7 +221,7 @@ def test_without_a_thread_a_sweep_has_ended_and_can_be_asked_for_again(monkeypat
     job = sweeps.start("ann", "here", RECIPE)
     assert (job.state, job.running, job.reason) == ("failed", False, "The program failed with RuntimeError.")
     monkeypatch.undo()
-    job.again()
+    job.continue_at_next_start()
     assert ended(sweeps.start("ann", "here", RECIPE)).state == "complete"
 
 
@@ -265,7 +265,7 @@ def test_a_cluster_that_is_gone_midway_loses_no_run(monkeypatch):
     monkeypatch.setattr(sweep_jobs, "CELL_SECONDS", 0.0)
     monkeypatch.setattr(run_cells, "TASK_SECONDS", 0.0)
     workers = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "protocol": "tcp"}
-    board, noted, measured = Jobs(Engine()), sweep_jobs.Job._note, run_cells.measured
+    board, noted, measured = Jobs(Engine()), sweep_jobs.Job._note, run_cells.measured_columns
     long = replace(RECIPE, repeats=40)
     again: list[object] = []
     with LocalCluster(**workers, dashboard_address=None, host="127.0.0.1") as cluster:
@@ -279,7 +279,7 @@ def test_a_cluster_that_is_gone_midway_loses_no_run(monkeypatch):
 
         monkeypatch.setattr(sweep_jobs.Job, "_note", close)
         monkeypatch.setattr(
-            run_cells, "measured", lambda *arguments: (time.sleep(0.02), measured(*arguments))[1]
+            run_cells, "measured_columns", lambda *arguments: (time.sleep(0.02), measured(*arguments))[1]
         )
         job = ended(board.start("ann", "here", long))
         closing.join(PATIENCE_SECONDS)
@@ -289,9 +289,11 @@ def test_a_cluster_that_is_gone_midway_loses_no_run(monkeypatch):
     monkeypatch.setattr(sweep_jobs.Job, "_note", noted)
     monkeypatch.setattr(sweep_jobs, "CELL_SECONDS", 0.5)
     monkeypatch.setattr(
-        run_cells, "measured", lambda *arguments: (again.append(arguments[1]), measured(*arguments))[1]
+        run_cells,
+        "measured_columns",
+        lambda *arguments: (again.append(arguments[1]), measured(*arguments))[1],
     )
-    job.again()
+    job.continue_at_next_start()
     rest = ended(board.start("ann", "here", long))
     assert rest.state == "complete" and len(again) <= job.progress.total - job.progress.completed
     pd.testing.assert_frame_equal(numbers(rest.table()), numbers(sweep(long)), check_exact=True)
@@ -326,7 +328,7 @@ def test_a_worker_that_is_killed_costs_no_run(monkeypatch):
 def test_a_visitor_who_vanishes_frees_the_processes_too(monkeypatch):
     """Tasks that the pool has begun end before their next cell; left alone each would return its rows."""
     gone: set[str] = set()
-    monkeypatch.setattr(sessions, "present", lambda visitor: visitor not in gone)
+    monkeypatch.setattr(sessions, "is_connected", lambda visitor: visitor not in gone)
     monkeypatch.setattr(sweep_jobs, "CELL_SECONDS", 0.0)
     handed: list[Future[object]] = []
     submit = executors.Cores.submit

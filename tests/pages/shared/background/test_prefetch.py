@@ -126,7 +126,7 @@ def test_the_next_press_comes_before_the_rest_of_the_view_and_all_else_after_it(
 
 def test_nothing_is_measured_for_who_has_gone(monkeypatch):
     """Neither their view nor their next settings are measured; other visitors are served."""
-    monkeypatch.setattr(sessions, "present", lambda who: who != "gone")
+    monkeypatch.setattr(sessions, "is_connected", lambda who: who != "gone")
     log: list[str] = []
     hers: list[str] = []
     beside, view, other = Engine(), Cells(log), Cells(hers)

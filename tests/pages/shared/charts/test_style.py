@@ -19,7 +19,7 @@ DRAWN = {
     *(look.colour for look in style.LOOKS.values()),
     *(look.colour for look in (*site_charts.KIND_LOOKS.values(), *accounting_charts.LOOKS.values())),
     *(colour for colour, _, _ in site_charts.OUTCOMES.values()),
-    *(bound_charts.look(name).colour for name in bound_charts.BOUNDS),
+    *(bound_charts.bound_look(name).colour for name in bound_charts.BOUNDS),
     *trajectory_charts.COLOURS,
     *paper_charts.SHADES,
     *(style.look("a method of tomorrow").colour, style.GUESS, style.THEOREM[0]),
@@ -95,6 +95,6 @@ def test_lines_are_told_apart_without_colour(looks):
 
 
 def test_bounds_are_told_apart_without_colour():
-    marks = [bound_charts.look(name).symbol for name in bound_charts.BOUNDS]
+    marks = [bound_charts.bound_look(name).symbol for name in bound_charts.BOUNDS]
     kinds = [bound_charts.BOUNDS[name].kind for name in bound_charts.BOUNDS]
     assert len(set(zip(marks, kinds, strict=True))) == len(marks)

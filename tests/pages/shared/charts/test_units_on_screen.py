@@ -37,7 +37,7 @@ def test_theory_has_degrees_for_one_component_alone():
 
 def test_a_verdict_is_alike_in_share_and_in_sine():
     shares = metric_axis.in_unit("share", np.array([0.2, 0.9]), 3)
-    ratio = metric_axis.loss("share", shares[0]) / metric_axis.loss("share", shares[1])
+    ratio = metric_axis.as_error("share", shares[0]) / metric_axis.as_error("share", shares[1])
     assert ratio == pytest.approx(0.2 / 0.9)
 
 

@@ -201,8 +201,8 @@ def test_who_is_foreign(monkeypatch, origin, host, foreign):
     }
     monkeypatch.setattr(config, "get_option", settings.get)
     monkeypatch.setattr(config, "is_manually_set", lambda name: False)
-    assert same_origin.foreign(Headers({"origin": origin, "host": host})) == foreign
-    assert not same_origin.foreign(Headers({"host": host}))
+    assert same_origin.is_foreign(Headers({"origin": origin, "host": host})) == foreign
+    assert not same_origin.is_foreign(Headers({"host": host}))
 
 
 def test_a_named_port_is_the_only_one(monkeypatch):
@@ -216,4 +216,4 @@ def test_a_named_port_is_the_only_one(monkeypatch):
     monkeypatch.setattr(config, "is_manually_set", lambda name: True)
     for port, foreign in (("8443", False), ("443", True)):
         asked = Headers({"origin": f"https://named.example.org:{port}", "host": "127.0.0.1:8501"})
-        assert same_origin.foreign(asked) == foreign
+        assert same_origin.is_foreign(asked) == foreign

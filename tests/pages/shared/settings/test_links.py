@@ -23,6 +23,8 @@ BAD = {
         {"epsilon": 1.25},
         "“Privacy loss ε” was 1,3: we set it to 1.25, the nearest",
     ),
+    "decimal comma below 1": ({"eps": "0,125"}, {"epsilon": 0.125}, ""),
+    "commas between thousands": ({"n": "1,000,000"}, {"n": 10**6}, ""),
     "underscores": ({"eps": "1__0"}, {"epsilon": 1.0}, "not a number"),
     "nan": ({"delta": "nan"}, {"delta": 1e-6}, "not a number"),
     "zero": ({"eps": "0"}, {"epsilon": 0.01}, "set it to 0.01"),
@@ -172,7 +174,7 @@ def test_rows_chosen_from_the_release_reach_two_stages_and_leave_others_all_rows
     recipe = to_experiment.recipe(experiment, 1.0, ["two_stage", "dps_pca"], Axis("d", (40, 50)))
     assert [dict(method.options) for method in recipe.methods] == [{"s_hat": "released"}, {}]
     assert recipe.s_hat is None
-    assert curves.family(opened).key == "epsilon"  # a word has no values around it
+    assert curves.family_from_settings(opened).key == "epsilon"  # a word has no values around it
 
 
 @pytest.mark.parametrize("name", [min(catalogue.PRESETS), max(catalogue.PRESETS)])

@@ -28,7 +28,7 @@ def changed_and_moved_before() -> None:
     now = bound["key"]
     st.session_state[before["key"]], st.session_state[now] = 1000, 100
     before["on_change"]()
-    st.session_state["moved by the browser"] = widgets.moved()
+    st.session_state["moved by the browser"] = widgets.has_pending_move()
     st.session_state[now] = 500
     bound["on_change"]()
     st.session_state["moved by hand"] = dict(st.session_state[widgets._MOVED])

@@ -174,7 +174,7 @@ def test_methods_compared_have_a_finding_also_where_there_is_little_to_compare(r
 
 
 def test_joining_says_the_least_error_under_every_heading():
-    recipe = joins.recipe(catalogue.defaults() | SMALL)[0]
+    recipe = joins.to_setting(catalogue.defaults() | SMALL)[0]
 
     def row(key, middle, hospital=ALL):
         return joins.Row(PROTOCOLS[key], hospital, np.array([middle / 2, middle, 2 * middle]), np.zeros(3))
