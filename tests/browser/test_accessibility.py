@@ -17,7 +17,9 @@ STREAMLITS = {
     ("color-contrast", "[data-testid=stWidgetLabel] p"): "a control that cannot be moved has a faint label",
     ("scrollable-region-focusable", ".katex-display"): "a formula that is wider than its place",
 }
-DRAWN = "() => [...document.querySelectorAll('.dppca-live')].every((live) => live.dataset.drawn)"
+# Streamlit loads what sets formulas when it meets the first, and shows a grey bar in its place until then.
+DRAWN = """() => [...document.querySelectorAll('.dppca-live')].every((live) => live.dataset.drawn)
+  && !document.querySelector('[data-testid=stSkeleton]') && document.fonts.status === 'loaded'"""
 NAMED = (
     "() => [...document.querySelectorAll('.dppca-live .chart')].every("
     "(chart) => chart.ariaLabel && chart.ariaLabel !== 'A chart that is being drawn')"

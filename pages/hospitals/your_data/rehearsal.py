@@ -35,6 +35,7 @@ from dppca_core.tables import Schema, limits
 from pages.hospitals.your_data import charts, twin_text
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.settings import NO_GUESS
+from pages.hospitals.your_data.text import TOO_MUCH
 from pages.shared.background import cache
 from pages.shared.charts import explorer, explorer_summary, style
 from pages.shared.charts.metric_axis import Scale, error_unit
@@ -43,7 +44,6 @@ from pages.shared.plain.rows import ShareRow, Shares
 from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings.catalogue import Settings
 
-TOO_MUCH = 1 / 3  # of a guess's error: beyond it a pattern is of little use
 FEW_RUNS = 3  # by which populations are compared, before the page is shown
 _FEWEST_FEATURES = 4  # of a twin, whose components k are below its carriers s, and these at most d
 _OTHERS_DASHES = ("longdash", "dot", "dashdot")

@@ -17,6 +17,7 @@ from dppca_core.privacy import Budget
 from dppca_core.release.ledger_records import Account
 from dppca_core.release.private_release import Released
 from dppca_core.release.request import HARDENED, ROUNDS, STAGES, Request, patient_epsilon
+from pages.hospitals.your_data.charts import SURE
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES, Settings
@@ -65,6 +66,7 @@ TRY_THIS = (  # in the order of the steps: the first is shown whose step is not 
     "turn on what only you may see, and compare the release with the answer without privacy.",
     "bring the same table again under another name: its ledger is found by its content.",
 )
+TOO_MUCH = 1 / 3  # of a guess's error: beyond it a pattern is of little use
 HARDLY_BETTER = 0.9  # of a guess's error, from which on an error is no better
 MOST_IN_ONE = 0.8  # share of the released eigenvalues' sum
 # Markdown makes links of addresses, even of escaped ones: an invisible word joiner (U+2060) prevents it.
@@ -207,7 +209,7 @@ def apart_from_zero(released: Released) -> tuple[int, int]:
     Loadings of exactly 0, of features that the method leaves out, do not count.
     """
     is_used = np.abs(released.basis) > 0
-    is_apart = np.abs(released.basis) >= 2 * released.loading_std
+    is_apart = np.abs(released.basis) >= SURE * released.loading_std
     return int(is_apart[is_used].sum()), int(is_used.sum())
 
 

@@ -13,7 +13,7 @@ from dppca_core.populations.dictionary_twin import DictionaryTwin
 from dppca_core.release import discrete_gaussian
 from dppca_core.release.request import Request
 from dppca_core.release.spectrum import Spectrum
-from pages.hospitals.your_data.text import HARDLY_BETTER, is_unit, noun, refusal
+from pages.hospitals.your_data.text import HARDLY_BETTER, TOO_MUCH, is_unit, noun, refusal
 from pages.hospitals.your_data.upload_text import where_patients_are
 from pages.shared import text
 
@@ -137,8 +137,7 @@ def judged(request: Request, n: int, d: int, ways: WaysOut) -> str:
     share, patients, epsilon, features = ways
     units, budget = noun(request.rows_per_patient), request.budget
     error = f"{text.percent(min(share, 1.0))} of a guess's error"
-    # A third is `rehearsal.TOO_MUCH`; that module imports this one, so it cannot be imported here.
-    if patients is epsilon is features is None and share <= 1 / 3:
+    if patients is epsilon is features is None and share <= TOO_MUCH:
         return f"{can_take(d)} The better of them is predicted to have {error}."
     answer = "no answer" if share > HARDLY_BETTER else "hardly an answer"
     enough = [] if patients is None else [f"about {patients:,} {units}"]

@@ -10,7 +10,7 @@ from dppca_core.accounting import gaussian
 from dppca_core.bounds.stated_spectra import STATED, predicted_errors
 from dppca_core.privacy import Budget
 from pages.hospitals.your_data import dictionary, rehearsal, release_panel, upload_text
-from pages.hospitals.your_data.rehearsal import TOO_MUCH
+from pages.hospitals.your_data.text import TOO_MUCH
 from pages.shared.settings import catalogue
 from tests.pages.hospitals.your_data.table_page import TablePage, csv, of_size
 
