@@ -1,5 +1,6 @@
 """Start a server and headless Chromium, driven by Playwright."""
 
+import os
 import tempfile
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -22,6 +23,8 @@ FAILED = pytest.StashKey[bool]()  # whether any part of a test has failed
 POLLING = 50  # milliseconds between looks at a page that something is waited for on
 PATIENCE_MS = 1000 * PATIENCE_SECONDS
 expect.set_options(timeout=PATIENCE_MS)
+# A machine that stands still for seconds loses no connection: Streamlit's page reports each as an error.
+os.environ["STREAMLIT_SERVER_WEBSOCKET_PING_INTERVAL"] = f"{PATIENCE_SECONDS:.0f}"
 
 
 # A page lives for seconds here: what Chromium compiles to have it faster later is a tenth of all its work.
