@@ -24,7 +24,7 @@ from dppca_core.numerics import block_power
 # A transport, ask(question, hospitals, seconds to wait): it carries a question to hospitals and returns, by
 # hospital, an answer or the end of a sentence that says why there is none. Where the server may see only the
 # sum of all answers, it returns that alone, under ALL.
-Ask = Callable[[Message, Sequence[int], float], Mapping[int, RecordedAnswer | str]]
+Transport = Callable[[Message, Sequence[int], float], Mapping[int, RecordedAnswer | str]]
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def public_start(plan: Plan, rng: np.random.Generator) -> Array | None:
 
 def run(
     plan: Plan,
-    ask: Ask,
+    ask: Transport,
     *,
     start: Array | None,
     policy: Policy = Policy(),
@@ -111,7 +111,7 @@ def run(
 
 
 def _run_round(
-    plan: Plan, ask: Ask, state: ServerState, remaining: list[int], policy: Policy
+    plan: Plan, ask: Transport, state: ServerState, remaining: list[int], policy: Policy
 ) -> tuple[Round, ServerState, str]:
     """Run one round; return it, the server after it, and the sentence with which the run ends, or "".
 

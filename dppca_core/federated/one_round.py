@@ -21,13 +21,13 @@ from dppca_core.methods import dpdis_pca, federated_projector
 from dppca_core.privacy import Event
 
 
-def packed(symmetric: Array) -> Array:
+def upper_triangle(symmetric: Array) -> Array:
     """Return the upper triangle of a (d, d) matrix with its diagonal, row by row, (d (d + 1)/2,)."""
     return symmetric[np.triu_indices(len(symmetric))]
 
 
-def unpacked(triangle: Array, d: int) -> Array:
-    """Return the symmetric (d, d) matrix of an upper triangle as `packed` returns it."""
+def symmetric_from_triangle(triangle: Array, d: int) -> Array:
+    """Return the symmetric (d, d) matrix of an upper triangle as `upper_triangle` returns it."""
     whole = np.zeros((d, d))
     whole[np.triu_indices(d)] = triangle
     whole += np.triu(whole, 1).T
@@ -62,7 +62,7 @@ class CompressedMoments(Exchange):
         """Return one hospital's noisy moment, or its directions, from private rows."""
         options = {name: self.settings[name] for name in ("rank", "decomposition", "noise")}
         sent = dpdis_pca.message(provider, self.plan.budget, noise.rng, **options)
-        return {"moment": packed(sent)} if "moment" in self.reply else {"directions": sent}
+        return {"moment": upper_triangle(sent)} if "moment" in self.reply else {"directions": sent}
 
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
         """Raise ValueError for numbers that rows of length 1 at most and the plan's noise cannot give."""
@@ -76,7 +76,7 @@ class CompressedMoments(Exchange):
         weights = dpdis_pca.shares(self.plan.sizes_of(answers), self.plan.budget, self.settings["weights"])
         whole = "moment" in self.reply
         parts = (
-            unpacked(answers[i]["moment"], self.plan.d) if whole else answers[i]["directions"]
+            symmetric_from_triangle(answers[i]["moment"], self.plan.d) if whole else answers[i]["directions"]
             for i in sorted(answers)
         )
         basis = dpdis_pca.combine(parts, weights, self.plan.k, self.settings["decomposition"])
@@ -114,7 +114,7 @@ class AveragedProjectors(Exchange):
         worth = np.array([sent.std, sent.spike, sent.variance])
         if self.settings["send"] == "basis":
             return {"basis": sent.matrix, "worth": worth}
-        return {"projector": packed(sent.matrix), "worth": worth}
+        return {"projector": upper_triangle(sent.matrix), "worth": worth}
 
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
         """Raise ValueError for numbers that rows of length 1 at most and the plan's noise cannot give."""
@@ -142,7 +142,11 @@ class AveragedProjectors(Exchange):
         sent_projectors = []
         for i in sorted(answers):
             answer = answers[i]
-            matrix = unpacked(answer["projector"], self.plan.d) if "projector" in answer else answer["basis"]
+            matrix = (
+                symmetric_from_triangle(answer["projector"], self.plan.d)
+                if "projector" in answer
+                else answer["basis"]
+            )
             std, spike, variance = map(float, answer["worth"])
             sent_projectors.append(federated_projector.SentProjector(matrix, std, spike, variance))
         # The server needs no std of the mean's noise, which is returned too.

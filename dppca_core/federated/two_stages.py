@@ -23,7 +23,7 @@ from dppca_core.arrays import Array, Provider
 from dppca_core.cohort import Cohort
 from dppca_core.federated.exchange import Exchange, NoisyMean, RoundNoise, ServerState
 from dppca_core.federated.message import Arrays, Shapes
-from dppca_core.federated.one_round import packed, unpacked
+from dppca_core.federated.one_round import symmetric_from_triangle, upper_triangle
 from dppca_core.federated.plan import Plan
 from dppca_core.mechanisms import normalised_product, symmetric_gaussian, two_stage
 from dppca_core.numerics import linalg, stacked_rounds
@@ -42,14 +42,14 @@ class TwoStages(Exchange):
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan, s_hat=plan.d, iterations=two_stage.ROUNDS, share=None, signal=SIGNAL)
-        self.kept = self.settings["s_hat"]  # the number of features in J
-        checks.whole(plan.k, plan.d, s_hat=self.kept)
+        self.features_kept = self.settings["s_hat"]  # the number of features in J
+        checks.whole(plan.k, plan.d, s_hat=self.features_kept)
         trust = "secure aggregation" if self.summed else "untrusted server"
         factor = normalised_product.noise_factor(trust, plan.hospitals)
         # The share of stage 1 follows from all hospitals together, so that it is the same at each of them.
         self._pooled_noise = self._noise(factor, sum(plan.sizes), self.settings["share"])
-        self.stacked = self.settings["iterations"]  # T, the rounds of stage 1
-        self.rounds = self.stacked + 1
+        self.stage_one_rounds = self.settings["iterations"]  # T, the rounds of stage 1
+        self.rounds = self.stage_one_rounds + 1
 
     def _noise(self, factor: float, n: int, share: float | None) -> two_stage.StageNoise:
         """Return the std of the noise of every release on the scale of means over n patients.
@@ -66,11 +66,11 @@ class TwoStages(Exchange):
         if number < self.rounds:
             return {f"{weighted}product": (self.plan.d, self.plan.k)}
         # A moment is symmetric, and sent as its upper triangle.
-        return {f"{weighted}moment": (self.kept * (self.kept + 1) // 2,)}
+        return {f"{weighted}moment": (self.features_kept * (self.features_kept + 1) // 2,)}
 
     def spends(self, number: int) -> tuple[Event, ...]:
         """Return this round's part of `two_stage.spends`, at the share that the plan fixes."""
-        share, iterations = self._pooled_noise.share, self.stacked
+        share, iterations = self._pooled_noise.share, self.stage_one_rounds
         events = two_stage.spends(self.plan.budget, share=share, iterations=iterations)
         return (events[number - 1],)
 
@@ -87,9 +87,11 @@ class TwoStages(Exchange):
 
     def question(self, state: ServerState) -> Arrays:
         """Return Q in rounds 1 to T, then J, the s_hat heaviest rows of the rounds together."""
-        if state.rounds < self.stacked:
+        if state.rounds < self.stage_one_rounds:
             return {"block": state.iterates[-1]}
-        return {"rows": linalg.largest_rows(self._leading(state.received), self.kept).astype(np.int64)}
+        return {
+            "rows": linalg.largest_rows(self._leading(state.received), self.features_kept).astype(np.int64)
+        }
 
     def check_question(self, number: int, arrays: Arrays) -> None:
         """Raise ValueError unless the question is an orthonormal Q, or s_hat distinct rows after round T."""
@@ -99,9 +101,9 @@ class TwoStages(Exchange):
         array = arrays[expected]
         if number < self.rounds:
             self.check_block(array, self.plan.d)
-        elif array.dtype != np.int64 or array.shape != (self.kept,):
+        elif array.dtype != np.int64 or array.shape != (self.features_kept,):
             shape = f"{array.dtype} of shape {array.shape}"
-            raise ValueError(f"asked for rows as {shape}, where the plan says {self.kept} rows")
+            raise ValueError(f"asked for rows as {shape}, where the plan says {self.features_kept} rows")
         elif not (array[0] >= 0 and array[-1] < self.plan.d and (np.diff(array) > 0).all()):
             raise ValueError(f"asked for rows that are not ascending within {self.plan.d}")
 
@@ -118,7 +120,7 @@ class TwoStages(Exchange):
             sent = normalised_product.release(patients, arrays["block"], std, noise.rng)
         else:
             restricted = provider.moment.restricted_unit(arrays["rows"])
-            sent = packed(symmetric_gaussian.with_noise(restricted, std, "isotropic", noise.rng))
+            sent = upper_triangle(symmetric_gaussian.with_noise(restricted, std, "isotropic", noise.rng))
         (name,) = self.reply_to(number)
         return {name: sent * provider.n if self.summed else sent}
 
@@ -147,7 +149,7 @@ class TwoStages(Exchange):
             rows = self.question(state)["rows"]
             # std is of the diagonal; off it the noise of a moment is sqrt 2 smaller.
             basis = two_stage.directions_from_block(
-                unpacked(mean, self.kept), rows, d, k, std / math.sqrt(2), n
+                symmetric_from_triangle(mean, self.features_kept), rows, d, k, std / math.sqrt(2), n
             )
         return ServerState(rounds=number, iterates=(*state.iterates, basis), received=received)
 
@@ -157,7 +159,7 @@ class TwoStages(Exchange):
         received: each round's noisy mean, with the std of its noise.
         """
         means, stds = zip(*received, strict=True)
-        return stacked_rounds.leading(means, stds, two_stage.left_out(self.stacked))
+        return stacked_rounds.leading(means, stds, two_stage.left_out(self.stage_one_rounds))
 
 
 class SealedTwoStages(TwoStages):

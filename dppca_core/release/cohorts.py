@@ -138,7 +138,7 @@ class Cohorts(Lines):
         members = set(self.members(keys).keys)
         return [line for line in self._lines() if line["kind"] == "extract" and members & set(_keys(line))]
 
-    def holds(self, keys: Sequence[str], owner: str | None, patients: bool) -> bool:
+    def was_brought(self, keys: Sequence[str], owner: str | None, patients: bool) -> bool:
         """Return whether this owner brought this very table before.
 
         patients: whether a column now names its patients. Then only a line counts that was written with such
@@ -197,7 +197,7 @@ class Cohorts(Lines):
             # would have a fresh account, and would not be asked about again.
             if into is not None and into not in self.members(extract.keys).keys:
                 lines.append({"kind": "joined", "keys": [into, *extract.keys], "at": now})
-            if not self.holds(extract.keys, owner, patients):
+            if not self.was_brought(extract.keys, owner, patients):
                 self.sketches._append(sketch.to_plain())
                 line = {"kind": "extract", **extract._asdict(), "keys": list(extract.keys), "at": now}
                 lines.append(line | {"owner": digest, "patients": patients, "sketch": sketches + 1})
@@ -210,7 +210,7 @@ class Cohorts(Lines):
         with self.exclusive():
             self._append(line | {"at": datetime.now(UTC).isoformat(timespec="seconds")})
 
-    def admit(self, keys: Sequence[str], rows: Collection[int]) -> None:
+    def note_further_sizes(self, keys: Sequence[str], rows: Collection[int]) -> None:
         """Note that this table's cohort has further tables of these numbers of rows.
 
         They are known only from an imported ledger, whose lines are refused otherwise. The caller is inside

@@ -73,12 +73,12 @@ class Ledger(Lines):
     def _seen(self) -> list[dict[str, Any]]:
         """Return all lines as this owner may see them: of others' releases only time and cost are left."""
         if self._mark is None:
-            return [records.as_seen(line, hidden=False) for line in self._lines()]
+            return [records.shown_to_owner(line, hidden=False) for line in self._lines()]
         # Whose the lines without a mark are; nobody's, and so visible, where owners do not sign in.
         first_owner = self._cohorts.first_owner(self._keys) if self._sign_in else None
         visible = (self._mark, None)
         return [
-            records.as_seen(
+            records.shown_to_owner(
                 line, hidden=line["kind"] == "release" and line.get("owner", first_owner) not in visible
             )
             for line in self._lines()
@@ -197,13 +197,13 @@ class Ledger(Lines):
             mine = self.account()
             records.check_alike(mine.limit, theirs.limit, "{name} of that ledger is {second}, here {first}")
             # Compare what lines say, without their place, digest and owner, which differ between ledgers.
-            kept = [records.unmarked(line) for line in self._lines()]
+            kept = [records.without_owner(line) for line in self._lines()]
             # How often each line stands here.
             known = Counter(json.dumps(line, sort_keys=True) for line in kept)
             # A file that another owner exported shows of a release only id, time and events: compare these.
             paid = [_payment(line) for line in kept if line.get("id") and line["kind"] == "release"]
             new = []
-            for line in map(records.unmarked, lines):
+            for line in map(records.without_owner, lines):
                 if line["kind"] == "release" and _payment(line) in paid:
                     continue
                 text = json.dumps(line, sort_keys=True)
@@ -220,7 +220,7 @@ class Ledger(Lines):
             if both.limit is not None and not math.isfinite(both.spent().epsilon):
                 raise ValueError(f"its releases use up delta = {both.limit.delta:g}: no total can be told")
             if same_cohort:
-                self._cohorts.admit(self._keys, both.sizes)
+                self._cohorts.note_further_sizes(self._keys, both.sizes)
             self._add(*map(self._marked, new))
             return both
 

@@ -13,7 +13,7 @@ where "rows" stands now, and no such statement.
 
 "owner", where it stands, is a keyed digest of who paid, on the disk of a folder that several owners share and
 nowhere else. Whoever else pays into the account sees when that was and what it takes to add it up
-(`as_seen`).
+(`shown_to_owner`).
 
 A limit may be raised or lowered by another line; delta and neighbours stay those of the first.
 
@@ -142,7 +142,7 @@ class Account:
         return closed_form.epsilon_of(closed_form.grouped(self.events, rows), self.limit.delta)
 
 
-def counted(n: int, rows_per_patient: int, averaged: bool) -> dict[str, Any]:
+def size_details(n: int, rows_per_patient: int, averaged: bool) -> dict[str, Any]:
     """Return the part of a line's "about" that says how many rows or patients a release counted.
 
     The number of rows tells whether a line is of this table (`Entry.table_rows`). Where rows of a patient are
@@ -273,12 +273,12 @@ def content(line: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in line.items() if name not in ("line", "digest")}
 
 
-def unmarked(line: Mapping[str, Any]) -> dict[str, Any]:
+def without_owner(line: Mapping[str, Any]) -> dict[str, Any]:
     """Return a line without its number, digest and owner."""
     return {name: value for name, value in content(line).items() if name != "owner"}
 
 
-def as_seen(line: Mapping[str, Any], hidden: bool) -> dict[str, Any]:
+def shown_to_owner(line: Mapping[str, Any], hidden: bool) -> dict[str, Any]:
     """Return a line as an owner may see it, without the mark of who paid, and numbered and sealed anew.
 
     hidden: whether another owner paid for this release. Then title and details are replaced. Left are its
@@ -287,7 +287,7 @@ def as_seen(line: Mapping[str, Any], hidden: bool) -> dict[str, Any]:
     """
     if not hidden and "owner" not in line:
         return dict(line)
-    plain = unmarked(line)
+    plain = without_owner(line)
     if hidden:
         entry = _read_entry(line)
         several = {"rows per patient": rows} if (rows := entry.rows_per_patient or 1) > 1 else {}

@@ -32,7 +32,7 @@ def noise_std(request: Request, bits: int, squared: bool = False) -> float:
     return discrete_gaussian.check_std(std * 4.0**bits, request.budget)
 
 
-def mean_of(
+def release_mean(
     request: Request, rows: Sequence[Part], read: Reader, progress: Progress, squared: bool = False
 ) -> Array:
     """Return the noisy mean of all rows, (d,), from exact integer sums. Reads private rows.

@@ -114,7 +114,7 @@ def reader(rows: Sequence[Part]) -> Reader:
     return read
 
 
-def changed(
+def with_changed_rows(
     rows: Sequence[Part], read: Reader | None, change: Callable[[Array], Array]
 ) -> tuple[Sequence[Part], Reader | None]:
     """Return the rows and their reader after each row was changed by itself, as by centring or scaling.

@@ -45,7 +45,7 @@ from dppca_core.release.discrete_gaussian import IntegerSum, Progress
 from dppca_core.release.drawn import Drawn
 from dppca_core.release.exact_stages import Reader
 from dppca_core.release.ledger import Ledger
-from dppca_core.release.ledger_records import Account, Entry, counted
+from dppca_core.release.ledger_records import Account, Entry, size_details
 from dppca_core.release.patient_rows import Part, bits_of, patients
 from dppca_core.release.request import HARDENED, ROUNDS, STAGES, Request, noisy_sums, parameters
 
@@ -112,7 +112,7 @@ def make(
     asked = as_asked(request, sizes, features, public)
     about = {
         "method": request.method,
-        **counted(sum(sizes), request.rows_per_patient, request.averaged),
+        **size_details(sum(sizes), request.rows_per_patient, request.averaged),
         "parameters": parameters(request),
     } | ({how_chosen.KEY: chosen} if chosen else {})
     method, exact = METHODS[request.method], request.budget.accounting == "exact"
@@ -129,17 +129,19 @@ def make(
     if not request.prior_share and METHODS[request.method].scaling == "inside":
         read = None  # rows are used as they are: the sums that are held will do
 
-    def mean_of(squared: bool) -> Array:
+    def released_mean(squared: bool) -> Array:
         """Return the noisy mean of the rows as they are by now, or of their squared entries, (d,)."""
-        return mean_and_scales.mean_of(request, rows, read or patient_rows.reader(rows), progress, squared)
+        return mean_and_scales.release_mean(
+            request, rows, read or patient_rows.reader(rows), progress, squared
+        )
 
     if request.mean_share:
-        mean = drawn.once("mean", partial(mean_of, squared=False))
-        rows, read = patient_rows.changed(rows, read, partial(paid_centre.centred, mean=mean))
+        mean = drawn.once("mean", partial(released_mean, squared=False))
+        rows, read = patient_rows.with_changed_rows(rows, read, partial(paid_centre.centred, mean=mean))
     if request.scale_share:
-        squares = drawn.once("squares", partial(mean_of, squared=True))
+        squares = drawn.once("squares", partial(released_mean, squared=True))
         scales = mean_and_scales.scales_of(request, rows, squares)
-        rows, read = patient_rows.changed(rows, read, partial(paid_scale.scaled, scales=scales))
+        rows, read = patient_rows.with_changed_rows(rows, read, partial(paid_scale.scaled, scales=scales))
     source = _source(remainder, rows, read or patient_rows.reader(rows), drawn, progress)
     if request.method in STAGES:
         basis, eigenvalues, loading_std, stages = _release_stages(remainder, rows, source, features)

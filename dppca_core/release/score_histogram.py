@@ -39,7 +39,7 @@ from dppca_core.release import discrete_gaussian, patient_rows, release_text
 from dppca_core.release.discrete_gaussian import IntegerSum, Progress
 from dppca_core.release.exact_stages import Reader
 from dppca_core.release.ledger import Ledger
-from dppca_core.release.ledger_records import Account, Entry, counted
+from dppca_core.release.ledger_records import Account, Entry, size_details
 from dppca_core.release.patient_rows import Part
 from dppca_core.release.request import ReleaseRequest, noisy_sums
 
@@ -83,10 +83,10 @@ class Group:
 class ScoreRequest(ReleaseRequest):
     """Hold what a histogram is of: the release that scores are of, a grid, and a budget.
 
-    release: the part of its document that `of_release` returns. edges: of the cells along each of the two
-    components, rising. budget: for one row. rows_per_patient, averaged: as for `request.Request`. group: by
-    what patients are counted apart, if by anything. Raises ValueError unless there are two components, for
-    edges that do not rise or more than 40 cells, and for accounting as printed.
+    release: the part of its document that `part_for_scores` returns. edges: of the cells along each of the
+    two components, rising. budget: for one row. rows_per_patient, averaged: as for `request.Request`.
+    group: by what patients are counted apart, if by anything. Raises ValueError unless there are two
+    components, for edges that do not rise or more than 40 cells, and for accounting as printed.
     """
 
     release: dict[str, Any]
@@ -180,7 +180,7 @@ def noise_std(budget: Budget, noises: int = 1) -> float:
     return symmetric_gaussian.sensitivity(budget) * gaussian.noise_multiplier(budget) * math.sqrt(noises)
 
 
-def cells(n: int, std: float, groups: int = 1) -> int:
+def readable_cells(n: int, std: float, groups: int = 1) -> int:
     """Return the largest number c of cells along an axis, 3 to 40, at which counts stand out of their noise.
 
     Of n patients, spread evenly over groups and c x c cells, a cell then has at least twice the std of its
@@ -191,12 +191,12 @@ def cells(n: int, std: float, groups: int = 1) -> int:
     return min(max(int(math.sqrt(n / (2 * std * groups))), _FEWEST_CELLS), MOST_CELLS)
 
 
-def of_release(document: Mapping[str, Any]) -> dict[str, Any]:
+def part_for_scores(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the part of a release's document on which scores along its first two components depend."""
     return {name: document[name] for name in _RELEASE_KEYS} | {"components": document["components"][:2]}
 
 
-def reach(eigenvalue: float | None) -> float:
+def grid_half_width(eigenvalue: float | None) -> float:
     """Return how far the grid goes to both sides of 0 along a component: 3 root mean squares of the scores.
 
     eigenvalue: the released mean square of scores along it, or None. The result is at least .05 and at most
@@ -210,11 +210,11 @@ def reach(eigenvalue: float | None) -> float:
 def grid(release: Mapping[str, Any], count: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return the `count` + 1 edges of the cells along each of the two components, evenly spaced.
 
-    release: as `of_release` returns it, whose eigenvalues say how far the grid goes (`reach`).
+    release: as `part_for_scores` returns it, whose eigenvalues say how far the grid goes (`grid_half_width`).
     """
     first, second = (
         tuple(np.linspace(-far, far, count + 1).tolist())
-        for far in (reach(value) for value in (release["eigenvalues"] or (None, None))[:2])
+        for far in (grid_half_width(value) for value in (release["eigenvalues"] or (None, None))[:2])
     )
     return first, second
 
@@ -336,7 +336,7 @@ def make(
     asked = as_asked(request)
     about = {
         "method": "score histogram",
-        **counted(sum(request.release["hospitals"]), request.rows_per_patient, request.averaged),
+        **size_details(sum(request.release["hospitals"]), request.rows_per_patient, request.averaged),
         "budget": asdict(request.budget),
         "cells": list(request.shape),
     }

@@ -30,7 +30,7 @@ from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.privacy import Budget, Event, Release
 from dppca_core.release import discrete_gaussian, patient_rows
 from dppca_core.release.ledger import Ledger
-from dppca_core.release.ledger_records import Entry, counted
+from dppca_core.release.ledger_records import Entry, size_details
 from dppca_core.release.request import ReleaseRequest
 
 TITLE = "Eigenvalues"
@@ -63,7 +63,7 @@ class Spectrum:
     entry: Entry
 
 
-def unit(n: int, d: int) -> float:
+def rounding_step(n: int, d: int) -> float:
     """Return g: the eigenvalues of S, a sum over n rows of d entries, are rounded to multiples of it.
 
     It is at least twice d n 2^-50, by which an eigensolver errs at most, and no finer than 2^-20. Raises
@@ -78,7 +78,7 @@ def sensitivity(budget: Budget, n: int, d: int) -> float:
 
     To that of exact ones, errors and rounding add 2 sqrt(d) g at most; the proof is in the module's text.
     """
-    return symmetric_gaussian.sensitivity(budget) + 2 * math.sqrt(d) * unit(n, d)
+    return symmetric_gaussian.sensitivity(budget) + 2 * math.sqrt(d) * rounding_step(n, d)
 
 
 def whole_eigenvalues(summed: discrete_gaussian.IntegerSum) -> Array:
@@ -86,7 +86,7 @@ def whole_eigenvalues(summed: discrete_gaussian.IntegerSum) -> Array:
     n, d = summed.n, len(summed.total)
     # eigvalsh returns them rising, of a sum that is in units of 4^-bits.
     values = np.linalg.eigvalsh(summed.total / 4.0**summed.bits)[::-1]
-    return np.round(values / unit(n, d))
+    return np.round(values / rounding_step(n, d))
 
 
 def make(request: SpectrumRequest, rows: Sequence[patient_rows.Part], ledger: Ledger) -> Spectrum:
@@ -98,11 +98,11 @@ def make(request: SpectrumRequest, rows: Sequence[patient_rows.Part], ledger: Le
     n, d, budget = sum(map(patient_rows.patients, rows)), patient_rows.columns(rows[0]), request.budget
     about = {
         "method": "eigenvalues",
-        **counted(n, request.rows_per_patient, patient_rows.is_averaged(rows[0])),
+        **size_details(n, request.rows_per_patient, patient_rows.is_averaged(rows[0])),
         "budget": asdict(budget),
     }
     # The std of the noise in each eigenvalue of S, whose integers are in units of `step`.
-    step, std = unit(n, d), gaussian.noise_multiplier(budget) * sensitivity(budget, n, d)
+    step, std = rounding_step(n, d), gaussian.noise_multiplier(budget) * sensitivity(budget, n, d)
     discrete_gaussian.check_std(std / step, budget)
     entry = ledger.spend(TITLE, request.events, about, neighbours=budget.neighbours)
     whole = whole_eigenvalues(patient_rows.sum_rows(rows, d))

@@ -27,7 +27,7 @@ from flwr.serverapp import Grid, ServerApp
 
 from dppca_core.federated import coordinator, message, protocol
 from dppca_core.federated import record as records
-from dppca_core.federated.coordinator import Ask, Policy
+from dppca_core.federated.coordinator import Policy, Transport
 from dppca_core.federated.plan import Plan, from_dict
 from dppca_core.federated.protocol import exchange_of
 from dppca_core.federated.record import Record, RecordedAnswer
@@ -150,7 +150,7 @@ def _sanitised(refusal: object) -> str:
     return ascii(" ".join(str(refusal).split())[:MOST_WORDS])[1:-1]
 
 
-def ask_over(grid: Grid, plan: Plan) -> Ask:
+def ask_over(grid: Grid, plan: Plan) -> Transport:
     """Return a function that asks hospitals by their SuperNodes' names; wait until all are there."""
     nodes: dict[str, int] = {}
     names = [plan.name(hospital) for hospital in range(plan.hospitals)]

@@ -198,7 +198,7 @@ def message_matrix(arrays: Arrays, plan: Plan, hospital: int) -> Array:
     packed = name.endswith(("moment", "projector"))
     # The matrix with so many numbers in its upper triangle has this many rows.
     side = (math.isqrt(8 * len(values) + 1) - 1) // 2
-    return one_round.unpacked(values, side) if packed else values
+    return one_round.symmetric_from_triangle(values, side) if packed else values
 
 
 def noise_std(plan: Plan, number: int, hospital: int) -> float | None:

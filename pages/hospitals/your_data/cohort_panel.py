@@ -38,7 +38,7 @@ def is_account_known(raw: Table, ledger: Ledger) -> bool:
     """
     state, cohorts = session.current(), session.cohorts()
     keys, owner = session.keys(raw), session.visitor_owner()
-    if cohorts.holds(keys, owner, state.patient_column is not None):
+    if cohorts.was_brought(keys, owner, state.patient_column is not None):
         return True
     asked = raw.key, state.patient_column  # asked anew once patients are named: more may be alike
     if asked not in state.other_patients and (alike := cohorts.alike(accounts.sketch(raw), keys, owner)):

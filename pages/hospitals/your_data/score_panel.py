@@ -105,13 +105,15 @@ def _show_offer(
     asked = release.what.request if is_released else twin.request if twin else None
     noises = noisy_sums(asked.method, len(prepared.sizes)) if isinstance(asked, Request) else 1
     std, cells_along = score_histogram.noise_std(budget, noises), settings["own.scores_cells"]
-    cells_along = score_histogram.cells(prepared.n, std, groups) if cells_along == BY_RULE else cells_along
+    cells_along = (
+        score_histogram.readable_cells(prepared.n, std, groups) if cells_along == BY_RULE else cells_along
+    )
     st.caption(score_text.grid(cells_along, std, rows, groups))
     stopped = twin is not None and _show_twin(twin, prepared.n / groups, groups, cells_along, std)
     if not is_released or account.limit is None:
         st.caption(score_text.AFTER)
         return
-    document = score_histogram.of_release(release.result.document)
+    document = score_histogram.part_for_scores(release.result.document)
     request = ScoreRequest(
         document, score_histogram.grid(document, cells_along), budget, rows, prepared.averaged, group
     )

@@ -198,7 +198,7 @@ def test_a_table_that_was_noted_in_part_is_asked_about_again(tmp_path):
     assert len(lines) == before + 2
     for kept in (before, before + 1):
         (tmp_path / "cohorts.index").write_text("".join(lines[:kept]))
-        assert not cohorts.holds(fewer.keys, "ann", False)
+        assert not cohorts.was_brought(fewer.keys, "ann", False)
         joined = first.key in cohorts.members(fewer.keys).keys
         assert joined == (kept > before) and (joined or alike(FEWER, cohorts) == ["rows"])
 
@@ -324,7 +324,7 @@ def test_a_crash_while_a_table_joins_gives_it_no_account_of_its_own(tmp_path):
     fewer = add(FEWER, cohorts, into=first.key)
     index = tmp_path / "cohorts.index"
     index.write_bytes(index.read_bytes()[:-60])
-    assert not cohorts.holds(fewer.keys, "ann", False) and first.key in cohorts.members(fewer.keys).keys
+    assert not cohorts.was_brought(fewer.keys, "ann", False) and first.key in cohorts.members(fewer.keys).keys
 
 
 def test_no_table_takes_the_sketch_of_another_where_one_is_gone(tmp_path):

@@ -64,7 +64,7 @@ def test_the_mean_has_noise_of_the_stated_size(method, factor, neighbours):
     std = factor * (2.0 if neighbours == "replace-one" else 1.0) * z / math.sqrt(SHARE) / n
     parts = [np.zeros((n // 2, D))] * 2
     drawn = [
-        mean_and_scales.mean_of(asked, parts, patient_rows.reader(parts), lambda share: True)
+        mean_and_scales.release_mean(asked, parts, patient_rows.reader(parts), lambda share: True)
         for _ in range(850)
     ]
     scaled = np.concatenate(drawn) / std
@@ -113,7 +113,7 @@ def test_sums_of_a_file_that_is_read_again_do_as_well(method):
 def test_a_row_that_was_left_out_stays_zero_and_none_is_longer_than_1():
     rows = np.vstack([ROWS[:50], np.zeros((3, D)), -ROWS[:5] / np.linalg.norm(ROWS[:5], axis=1)[:, None]])
     about = partial(paid_centre.centred, mean=np.full(D, 0.3))
-    (moved,), _ = patient_rows.changed([rows], None, about)
+    (moved,), _ = patient_rows.with_changed_rows([rows], None, about)
     assert not moved[50:53].any()
     assert (np.einsum("ij,ij->i", moved, moved) <= 1).all()
     kept = np.linalg.norm(rows - 0.3, axis=1) <= 0.999

@@ -62,7 +62,8 @@ def test_the_squares_have_noise_of_the_stated_size(method, neighbours, moved):
     parts = [np.zeros((n // 2, D))] * 2
     read = patient_rows.reader(parts)
     drawn = [
-        mean_and_scales.mean_of(asked, parts, read, lambda share: True, squared=True) for _ in range(1150)
+        mean_and_scales.release_mean(asked, parts, read, lambda share: True, squared=True)
+        for _ in range(1150)
     ]
     scaled = np.concatenate(drawn) / std
     assert stats.kstest(scaled, "norm").pvalue > ALPHA
@@ -74,7 +75,7 @@ def squares_of(monkeypatch, rows, weight):
     """Return what rows of one patient add to the sum of squares, in squares of a row's greatest length."""
     part = PatientRows(rows, np.full((len(rows), 1), weight), 1)
     monkeypatch.setattr(discrete_gaussian, "add_noise", lambda whole, std: whole)
-    return mean_and_scales.mean_of(
+    return mean_and_scales.release_mean(
         request(), [part], patient_rows.reader([part]), lambda share: True, squared=True
     )
 

@@ -37,7 +37,7 @@ def ledger(limit=1e9, neighbours="replace-one"):
 def released(parts, **asked):
     request = Request("analyze_gauss", D, 2, HARDLY_ANY, **asked)
     made = private_release.make(request, parts, ledger(), features=NAMES, public=PUBLIC)
-    return score_histogram.of_release(made.document)
+    return score_histogram.part_for_scores(made.document)
 
 
 RELEASE = released([ROWS])
@@ -169,7 +169,7 @@ def test_hospitals_that_trust_nobody_each_add_their_own_noise():
     parts = (ROWS[:100], ROWS[100:300], ROWS[300:])
     request = Request("own_noise_sparse", D, 2, HARDLY_ANY)
     document = private_release.make(request, parts, ledger(), features=NAMES, public=PUBLIC).document
-    values, std = noise(BUDGET, score_histogram.of_release(document), parts)
+    values, std = noise(BUDGET, score_histogram.part_for_scores(document), parts)
     assert std == pytest.approx(asked().std * math.sqrt(3))
     assert stats.kstest(values, "norm").pvalue > ALPHA
 

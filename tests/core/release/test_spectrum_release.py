@@ -36,14 +36,14 @@ def whole(last, n=4):
 @given(x=rows, y=rows)
 def test_a_row_moves_them_by_at_most_the_sensitivity(x, y):
     for budget, other in ((Budget(1.0, 1e-5), y), (Budget(1.0, 1e-5, "add-remove"), np.zeros(D))):
-        moved = np.linalg.norm(whole(x) - whole(other)) * spectrum.unit(4, D)
+        moved = np.linalg.norm(whole(x) - whole(other)) * spectrum.rounding_step(4, D)
         assert moved <= spectrum.sensitivity(budget, 4, D)
 
 
 def test_the_sensitivity_is_attained():
     e1, e2, budget = np.eye(D)[0], np.eye(D)[1], Budget(1.0, 1e-5)
     two = [spectrum.whole_eigenvalues(patient_rows.sum_rows([np.array([e1, last])], D)) for last in (e1, e2)]
-    moved = np.linalg.norm(two[0] - two[1]) * spectrum.unit(2, D)
+    moved = np.linalg.norm(two[0] - two[1]) * spectrum.rounding_step(2, D)
     assert moved == pytest.approx(math.sqrt(2))
     assert moved <= spectrum.sensitivity(budget, 2, D) <= moved * (1 + 1e-4)
 
@@ -51,7 +51,7 @@ def test_the_sensitivity_is_attained():
 def test_errors_and_rounding_stay_below_their_allowance():
     """Against 4 d 2^-52 n: the eigensolver on the largest sums, by the exact trace and Frobenius norm."""
     for n, d in ((10**6, 50), (2 * 10**6, 200)):
-        step = spectrum.unit(n, d)
+        step = spectrum.rounding_step(n, d)
         basis = np.linalg.qr(np.random.default_rng(1).standard_normal((d, d)))[0]
         true = n * np.sort(np.random.default_rng(2).dirichlet(np.ones(d)))[::-1]
         computed = np.linalg.eigvalsh((basis * true) @ basis.T)[::-1]

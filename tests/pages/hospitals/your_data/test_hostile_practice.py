@@ -13,7 +13,7 @@ from dppca_core import Budget, tables
 from dppca_core.release import bundle, cohorts
 from dppca_core.release.cohort_lists import CohortsOnDisk
 from dppca_core.release.kept_releases import KeptReleases
-from dppca_core.release.score_histogram import ScoreRequest, as_asked, of_release
+from dppca_core.release.score_histogram import ScoreRequest, as_asked, part_for_scores
 from dppca_core.tables import Column, quality
 from dppca_core.tables.name_matching import suggest
 from pages.hospitals.your_data import large_table
@@ -113,7 +113,7 @@ def test_no_token_name_or_damaged_list_opens_an_account_or_a_release(tmp_path):
 def test_any_recipe_is_read_or_refused():
     document = released(n=60)[0].document
     edges = ((-1.0, 0.0, 1.0),) * 2
-    scores = as_asked(ScoreRequest(of_release(document), edges, Budget(1.0, 1e-6), 1, False, None))
+    scores = as_asked(ScoreRequest(part_for_scores(document), edges, Budget(1.0, 1e-6), 1, False, None))
 
     def read(case):
         rng = np.random.default_rng([case, 24])
