@@ -63,8 +63,9 @@ def unused(settings: dict[str, Value]) -> dict[str, str]:
     }
     if not recipe.synthetic:
         reasons["n"] = f"{sum(recipe.sizes):,} here"
+    # Short, without the method's name, which does not fit beside a control's name and its question mark.
     not_used = [key for key in _METHOD_CONTROLS if key not in method.uses]
-    return reasons | dict.fromkeys(not_used, f"not used by {method.title}")
+    return reasons | dict.fromkeys(not_used, "other methods only")
 
 
 PANEL = Panel(unused=unused, plain_uses=("trust",))
