@@ -40,13 +40,15 @@ def projector_prediction(setting: Setting) -> Bound:
     flat = float(bulk.mean())
     # These are the method's own steps: `blur` is the noise of the released spectrum, by which it moves spike
     # and bulk to the cautious side before it takes the projector's sensitivity at them.
+    # Spike and bulk are released too (known=False), and so is the covariance.
     z = spiked_covariance.multipliers(budget, known=False, covariance=True)
     blur = spiked_covariance.spectrum_std(budget, n, z["spectrum"])
     spike, raised = spiked_covariance.move_cautiously(float(top[-1]), flat, blur, d, k)
     constant = spiked_covariance.default_constant(d, n)
     std = spiked_covariance.projector_sensitivity(d, n, k, spike, raised, constant) * z["projector"]
     if symmetric_gaussian.shape_of(budget, None) == "isotropic":
-        std /= math.sqrt(2)
+        std /= math.sqrt(2)  # off the diagonal, where alone noise turns directions
+    # The bulk is released as the sum of d - k eigenvalues, so its mean has blur/(d - k).
     spread = max(blur / spike, blur / (d - k) / raised) if spike > 0 else math.inf
     close = (
         spread <= _CLOSE,

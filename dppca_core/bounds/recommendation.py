@@ -8,8 +8,8 @@ its bulk is b = (1 - signal)/(d - k). Predicted are, each in the median of runs:
     two stages        `dppca_core.bounds.two_stage_prediction`, with what missed rows cost, after as many
                       rounds as forget a random start; where more features matter than are kept, with what the
                       heaviest of them miss of a spread direction, k (1 - P(chi2_{k+2} > q))
-    stacked rounds    their runs without patients (`dppca_core.numerics.reduced_rounds`), the sampling of all
-                      pairs, lambda x/(n (lambda - x)^2) each, and what the rounds leave of a random start
+    stacked rounds    runs on the population itself (`dppca_core.numerics.reduced_rounds`), the sampling of
+                      all pairs, lambda x/(n (lambda - x)^2) each, and what the rounds leave of a random start
     one moment        pairs of (tau^2 + lambda x/n)/(lambda - x)^2, tau its off-diagonal noise
 
 none above a random guess. One moment with a sparse step was seldom seen to beat all of these, and then by
@@ -215,6 +215,7 @@ def _stacked_rounds(setting: Setting, trust: str) -> float:
     rows = reduced_rounds.SpikedRows(d, k, (spike,) * k, float(bulk.mean()))
     few = reduced_rounds.affordable(reduced_rounds.FEW_DRAWS, k, stacked.ROUNDS)
     draws = reduced_rounds.draw(rows, stacked.ROUNDS, few)
+    # Sampling is added below, so there is none here.
     _, basis = reduced_rounds.stacked(rows, [std] * stacked.ROUNDS, 0.0, stacked.LEFT_OUT, draws)
     private = float(np.median(reduced_rounds.squared_errors(draws, basis)))
     steps = np.arange(stacked.LEFT_OUT + 1, stacked.ROUNDS + 1)

@@ -106,7 +106,7 @@ class PowerRounds(Exchange):
         else:
             mean = self.mean(answers, "product")
         current = block_power.advance(mean, self._rows_kept(state.rounds + 1))
-        # The result is orthonormalised once more: one step leaves more than rounding.
+        # The result is orthonormalised again: one pass, by Cholesky's factor, leaves more than rounding.
         full = current.full if state.rounds + 1 < self.rounds else linalg.orthonormalise(current.full)
         return ServerState(rounds=state.rounds + 1, current=current, iterates=(*state.iterates, full))
 

@@ -156,6 +156,8 @@ class TwoStages(Exchange):
     def _leading(self, received: Sequence[NoisyMean]) -> Array:
         """Return the rounds so far, stacked and projected on their k leading directions, (d, k).
 
+        The first third is left out, whose bases are still far from the directions.
+
         received: each round's noisy mean, with the std of its noise.
         """
         means, stds = zip(*received, strict=True)

@@ -87,8 +87,9 @@ def follow_rounds(
 ) -> tuple[tuple[Array, ...], list[Array]]:
     """Return the bases and the noisy rounds as `release_rounds` does, whoever releases them.
 
-    ask(Q, std) returns one noisy round, (d, k), from the basis Q with noise of this std in each entry, so
-    that hospitals can answer in its place. The next basis is what all rounds so far give together.
+    ask(Q, std) returns one noisy round, (d, k), from the basis Q with noise of this std in each entry: a
+    curator's release, or hospitals' answers. The next basis has the k leading directions of all rounds so
+    far side by side, without the first `left_out`.
     """
     bases, rounds = [start], list[Array]()
     for std in stds:

@@ -33,7 +33,7 @@ spends = symmetric_gaussian.spends
 def release(provider: Provider, budget: Budget, rng: np.random.Generator, noise: str | None) -> Array:
     """Return one hospital's noisy second moment, (d, d). This is the only step that reads private rows.
 
-    noise: its shape, as for `symmetric_gaussian.shape_of`.
+    noise: how it is spread over the entries, one of `symmetric_gaussian.SHAPES`; None takes the default.
     """
     std = symmetric_gaussian.sum_noise_std(budget) / provider.n
     shape = symmetric_gaussian.shape_of(budget, noise)

@@ -137,7 +137,7 @@ class PowerIteration:
                 now = self.current.full
                 if np.linalg.norm(now - before @ (before.T @ now)) < tolerance:
                     break
-        # Orthonormalise again: one Cholesky step leaves more than rounding.
+        # Orthonormalise again: one pass, by Cholesky's factor, leaves more than rounding.
         return (*self._iterates[:-1], linalg.orthonormalise(self.current.full))
 
 

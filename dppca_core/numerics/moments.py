@@ -136,7 +136,10 @@ class RowMoment:
         return _tall(len(self.rows), self.features)
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
-        """Return the matrix times `block`, or X^T (X block) / n in 4ndk operations (see Moment)."""
+        """Return the matrix times `block`, or X^T (X block) / n in 4ndk operations (see Moment).
+
+        rows: the features, columns of X, that the rows of `block` are of; None where it has all.
+        """
         if self.tall:
             return self._matrix.apply(block, rows)
         if rows is None:

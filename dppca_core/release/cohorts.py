@@ -213,8 +213,8 @@ class Cohorts(Lines):
     def note_further_sizes(self, keys: Sequence[str], rows: Collection[int]) -> None:
         """Note that this table's cohort has further tables of these numbers of rows.
 
-        They are known only from an imported ledger, whose lines are refused otherwise. The caller is inside
-        `exclusive`.
+        A ledger's line is refused unless its cohort has a table of so many rows. Tables released elsewhere
+        are known from an imported ledger alone. The caller is inside `exclusive`.
         """
         new = sorted(set(rows) - self.members(keys).rows)
         if new:

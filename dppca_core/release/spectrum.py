@@ -92,8 +92,9 @@ def whole_eigenvalues(summed: discrete_gaussian.IntegerSum) -> Array:
 def make(request: SpectrumRequest, rows: Sequence[patient_rows.Part], ledger: Ledger) -> Spectrum:
     """Pay for the eigenvalues of all hospitals' clipped rows on the ledger, draw noise, and return them.
 
-    Raises OverLimitError before anything is read beyond the limit, and ValueError for accounting as printed,
-    neighbours that are not the ledger's, rows longer than 1, or noise that integers cannot hold.
+    Raises OverLimitError, before anything is read, if the limit would be passed. Raises ValueError for the
+    noise that a paper prints, which may not keep its promise, for neighbours that are not the ledger's, for
+    rows longer than 1, and for noise that integers cannot hold.
     """
     n, d, budget = sum(map(patient_rows.patients, rows)), patient_rows.columns(rows[0]), request.budget
     about = {

@@ -91,8 +91,8 @@ def _spectrum(budget: Budget) -> Case:
     pair = neighbouring_cohorts(budget, e1, e2, others=np.diag([0.6, 0.3, 0.1]) * (n - 1), n=n)
     projector_event, spectrum_event = spiked_projector.spends(budget, covariance=False)
     multiplier = closed_form.multiplier_of((projector_event,))
-    # The std is unit times r + sqrt r, which is 2 where spike and variance are equal. C is 1 here,
-    # as in the release below.
+    # The std is unit times r + sqrt r, which is 2 where spike and variance are equal. The model's
+    # constant C is 1 here, as in the release below.
     at_one = spiked_covariance.projector_sensitivity(d=3, n=n, k=1, spike=1.0, variance=1.0, constant=1.0)
     unit = at_one / 2 * multiplier
     replaced = budget.neighbours == "replace-one"
@@ -108,7 +108,7 @@ def _spectrum(budget: Budget) -> Case:
         root = (math.sqrt(1 + 4 * released.std / unit) - 1) / 2  # sqrt r, from std = unit (r + sqrt r)
         return n * coordinate(np.array([v / root**2 + v, 2 * v]))  # lambda_1 is spike + v
 
-    return gaussian_case("spectrum", pair, mechanism, (spectrum_event,), budget, tight=replaced, draws=8000)
+    return gaussian_case("spectrum", pair, mechanism, (spectrum_event,), budget, draws=8000)
 
 
 def _eigenvalues(budget: Budget) -> Case:

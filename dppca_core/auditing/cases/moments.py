@@ -35,7 +35,7 @@ def _case(
 
 
 def pooled(budget: Budget, k: int) -> tuple[Case, ...]:
-    """Return the one release of Analyze Gauss, its sparse version and CAPE, with either shape of noise.
+    """Return a case for each shape of noise, of the moment that Analyze Gauss and CAPE release.
 
     k plays no part here and below: a moment is released before components are taken from it.
     """

@@ -176,7 +176,8 @@ class Results(CellStore[Key, Cell]):
     def _rows_seconds(self, name: str) -> float:
         """Estimate the seconds of simulating one draw of patients for a method that needs their rows.
 
-        It is 0 for a method that takes moments, which are drawn without rows. The constants were measured.
+        It is 0 for a method that takes moments, which are drawn without rows, and for a table, whose rows are
+        there. Of many patients fewer are drawn, as d says, so n plays no part. The constants were measured.
         """
         drawn = isinstance(self.experiment.population, SpikedModel) and METHODS[name].scaling == "unit"
         return 1.1e-9 * self.experiment.d**3 + 0.01 if drawn else 0.0
@@ -310,7 +311,7 @@ class Results(CellStore[Key, Cell]):
         )
 
     def _picture(self, basis: Array) -> dict[str, Any]:
-        """Return the fields of a cell from which the picture of directions is drawn; none for a twin."""
+        """Return the fields of a cell that the picture of directions needs; none for invented patients."""
         population, truth = self.experiment.population, self.truth
         if isinstance(population, SpikedModel):
             return {"plane": plane(basis, truth.basis, lambda b: population.variances(b) / truth.bound**2)}

@@ -197,7 +197,7 @@ def _grid(lines: _Lines, columns: int) -> dict[str, Any]:
     count = len(lines.readings)
     rows = math.ceil(count / columns)
     inner = rows * _PANEL + (rows - 1) * _GAP  # pixels of all panels, one above the other
-    # Widths are shares of the figure's, heights shares of `inner`; a margin of 90 pixels is above and below.
+    # Widths are shares of the figure's, heights shares of `inner`.
     gap = 0.05 if columns == _WIDE else 0.08
     width = (1 - gap * (columns - 1)) / columns
     layout: dict[str, Any] = {"height": inner + 90, "margin": {"l": 58, "r": 10, "t": 34, "b": 52}}

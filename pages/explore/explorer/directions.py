@@ -56,10 +56,12 @@ class Directions(FirstPanel):
         self.legend = [
             ("patient", style.GUESS, "", "square"),
             ("true pattern", style.GUESS, "solid", "line"),
+            # Elsewhere than in plain view the page's own legend names the method.
             *([("private pattern", colour, "solid", "line")] if colour else ()),
         ]
-        fan = {"trace": 2, "legend": ("other noises", style.faded(private, 0.35), "solid", "line")}
-        self.more = {"noises": fan, "base": np.round(patients(), 2).T.tolist()}
+        # For the browser: which trace shows other noises on demand, and the numbers it makes patients from.
+        other_noises = {"trace": 2, "legend": ("other noises", style.faded(private, 0.35), "solid", "line")}
+        self.more = {"noises": other_noises, "base": np.round(patients(), 2).T.tolist()}
 
     def frame(self, epsilon: float) -> dict[int, Trace]:
         """Return the properties of the traces that change with epsilon, by their position in `traces`.

@@ -216,7 +216,10 @@ def _theory(measure: ComparisonMeasure, rows: pd.DataFrame, name: str) -> dict[s
 
 
 def runs(sweep: SweepSetting | None) -> str:
-    """Return how often each method was run at each value; the live ones may have more runs than the heavy."""
+    """Return how often each method was run at each value.
+
+    Quick methods, run at once (`live`), may have more runs than slow ones, run at a button (`heavy`).
+    """
     if sweep is None:
         return ""
     times = sorted({recipe.repeats for recipe in (sweep.live, *sweep.heavy.values()) if recipe is not None})

@@ -169,7 +169,7 @@ def _equal_error(plane: Plane, level: float, label_at: int, planner: Planner, sp
     visible = np.flatnonzero(np.isfinite(values))
     if not len(visible):
         return []
-    label = f"{100 * level:g} %" if energy else page_text.in_goal(settings, level)
+    label = f"{100 * level:g} %" if energy else page_text.target_in_words(settings, level)
     # Where the line is not visible at its place, the label stands a quarter along the visible part.
     at = label_at if label_at in visible else int(visible[len(visible) // 4])
     epsilons = plane.epsilons.tolist()

@@ -74,7 +74,7 @@ def _choose_target(planner: Planner) -> None:
     """
     options, settings = CHOICES["plan.target"].options, planner.settings
     ordered = options[::-1] if more_is_better(text.goal_unit(settings)) else options
-    label, words = text.target_label(planner), partial(text.in_goal, settings)
+    label, words = text.target_label(planner), partial(text.target_in_words, settings)
     widgets.show("plan.target", label, settings["view"] == "plain", options=ordered, format_func=words)
 
 

@@ -99,10 +99,8 @@ def simulated(simulation: TableSearch) -> tuple[SimulatedAnswer, list[Evaluation
         }
         missing = [cell for cells in cells_at.values() for cell in cells if cell not in results]
         if missing:
-            runs = simulation.repeats * len(known)
+            runs = simulation.repeats * len(known)  # on each of the populations
             return SimulatedAnswer("measuring", values=len(known), runs=runs), missing
-        if (
-            wanted_values := simulation.values_to_run(known)
-        ) == values:  # no further value: the bisection is over
+        before, values = values, simulation.values_to_run(known)
+        if values == before:  # no further value: the bisection is over
             return simulation.simulated_answer(known), []
-        values = wanted_values

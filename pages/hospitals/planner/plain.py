@@ -130,7 +130,7 @@ class PlainPlan(CautiousPlanner):
         """Return the target as the verb phrase of a study's aim, such as "recover at least 99 % of ..."."""
         if self.energetic:
             return plain_text.goal("energy", f"{100 * self.settings['plan.share']:g} %")
-        shown = analyst_text.in_goal(self.settings, self.settings["plan.target"])
+        shown = analyst_text.target_in_words(self.settings, self.settings["plan.target"])
         return plain_text.goal(analyst_text.goal_unit(self.settings), shown)
 
     @property

@@ -132,7 +132,7 @@ def goal(planner: Planner) -> str:
         return f"at least {100 * settings['plan.share']:g} % of the energy captured"
     target, metric = settings["plan.target"], goal_unit(settings)
     if metric in _GOAL_TEMPLATES:
-        return _GOAL_TEMPLATES[metric].format(in_goal(settings, target))
+        return _GOAL_TEMPLATES[metric].format(target_in_words(settings, target))
     # A factor above 1 belongs to the distance of projectors.
     name = "‖VVᵀ − WWᵀ‖" if factor(settings) > 1 else "‖sin Θ‖"
     return f"error {name} of at most {text.number(target)}"
@@ -147,7 +147,7 @@ def goal_unit(settings: Settings) -> str:
     return unit(settings | {"metric": "sin"}) if metric == "degrees" and settings["k"] > 1 else metric
 
 
-def in_goal(settings: Settings, target: float) -> str:
+def target_in_words(settings: Settings, target: float) -> str:
     """Return an error, such as the target, in words in the unit of `goal_unit`."""
     metric = goal_unit(settings)
     if metric in _GOAL_TEMPLATES:
@@ -534,7 +534,7 @@ def try_this(planner: Planner) -> str:
         return _OTHER_METHOD
     label, option_text = choice.label, choice.text(option)
     if key == "plan.target":
-        label, option_text = _target_name(planner), in_goal(planner.settings, float(option))
+        label, option_text = _target_name(planner), target_in_words(planner.settings, float(option))
     change = f"{value(now.value, asked)} to {value(needed_then, asked)}"
     hint = f"set *{label}* to {option_text}: {view.title(name)} goes from {change}."
     if asked == "hospitals" and name == "dps_pca":

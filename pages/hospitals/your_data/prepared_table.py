@@ -67,14 +67,14 @@ Table = Raw | LargeTable
 class Rows:
     """Hold the encoded rows, (m, d), clipped to the bound and divided by it.
 
-    `kept` marks, among all rows of the table, those that are here; `groups` has each hospital's indices into
-    `rows`. Where a column names the patients, a row is multiplied by its weight, so that all rows of one
+    `kept` marks, among all rows of the table, those that are here; `by_hospital` has each hospital's indices
+    into `rows`. Where a column names the patients, a row is multiplied by its weight, so that all rows of one
     together count as one at most: `weights` and `of_mean`, (m, 1), are those of `PatientRows`.
     """
 
     rows: Array
     kept: Mask
-    groups: tuple[Indices, ...]
+    by_hospital: tuple[Indices, ...]
     weights: Array | None = None
     of_mean: Array | None = None
 
@@ -140,7 +140,7 @@ class PreparedTable:
         Patients who are left out are rows of zeros at the end or, where patients are named, only counted.
         """
         if isinstance(self.held, Rows):
-            rows, groups, weights = self.held.rows, self.held.groups, self.held.weights
+            rows, groups, weights = self.held.rows, self.held.by_hospital, self.held.weights
             if weights is not None:
                 means = self.held.of_mean
                 return [
@@ -159,7 +159,7 @@ class PreparedTable:
 
         They are the first rows of each of `parts`.
         """
-        return [len(group) for group in self.held.groups] if isinstance(self.held, Rows) else None
+        return [len(group) for group in self.held.by_hospital] if isinstance(self.held, Rows) else None
 
     @property
     def averaged(self) -> bool:

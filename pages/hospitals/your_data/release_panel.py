@@ -154,11 +154,14 @@ def _choose_details(settings: Settings, prepared: PreparedTable, request: Reques
         st.caption(page_text.recommended(method))
     st.caption(page_text.centre(request.mean_share, prepared.schema.has_usual_values))
     if request.scale_share:
+        # Noise hides how widely a measurement spreads where that is less.
         hidden = mean_and_scales.hidden_spread(request, prepared.sizes) * prepared.schema.bound
         st.caption(page_text.scale(request.scale_share, hidden))
     trust = METHODS[method].trust
     titled = text.TRUST_TITLES[trust].lower()
-    st.caption(f"Whom it trusts: {titled}. {page_text.hardening(method)} {page_text.estimates(method)}")
+    st.caption(
+        f"Whom it trusts: {titled}. {page_text.how_noise_is_drawn(method)} {page_text.estimates(method)}"
+    )
     if trust != "central":
         st.info(page_text.several(method, len(prepared.sizes)))
     bundle_panel.ask_how_chosen()
@@ -288,8 +291,8 @@ def _show_release(release: ReleaseJob, layout: PageLayout) -> None:
     layout.say(plain_text.released(released.basis.shape[1], f"{sum(release.what.table.sizes):,} {noun}"))
     with layout.details():
         st.markdown(page_text.centring(released))
-        hardening = page_text.hardening(released.document["method"])
-        st.markdown(f"**{page_text.promise(released)}** {hardening}")
+        noise_drawn = page_text.how_noise_is_drawn(released.document["method"])
+        st.markdown(f"**{page_text.promise(released)}** {noise_drawn}")
     words = layout.words
     drawn = charts.loadings(features, released.basis, released.loading_std, words.COMPONENT, words.LOADING)
     take_along.show(

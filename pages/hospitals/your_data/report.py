@@ -121,11 +121,12 @@ def _guarantee(record: PublicRecord, plain: bool) -> str:
     released, account, words = record.released, record.account, plain_text if plain else analyst_text
     sentences = ["Nothing was released, so nothing is promised yet."]
     if released is not None:
-        sentences = [page_text.promise(released), page_text.hardening(released.document["method"])]
+        sentences = [page_text.promise(released), page_text.how_noise_is_drawn(released.document["method"])]
         if plain:
             document = released.document
             budget, cost = document["parameters"]["budget"], document["epsilon for a patient"]
             sentences = [plain_text.promise(cost, budget["delta"], budget["neighbours"], sum(record.sizes))]
+        # What it costs by the owner's present answer on rows of a patient, if that was another then.
         sentences.append(page_text.restated(released, record.rows, words.restated))
     if account is not None and account.limit is not None:
         left = words.left(ledger_text.spending(account))

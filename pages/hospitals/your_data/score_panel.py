@@ -228,8 +228,9 @@ def _codes(prepared: PreparedTable, group: Group) -> list[Indices]:
     raw = prepared.raw
     # Encoding takes a centre off each category's indicator: put it back, and the chosen one is 1.
     answers = tables.encode(Schema((column,)), raw.table, raw.decimal_comma).rows + np.array(column.centres)
-    codes = np.where(answers.any(axis=1), answers.argmax(axis=1), len(group.categories))[held.kept]
-    return [codes[members] for members in held.groups]
+    codes = np.where(answers.any(axis=1), answers.argmax(axis=1), len(group.categories))
+    codes = codes[held.kept]  # of the table's rows those that are in use, and of these each hospital's
+    return [codes[members] for members in held.by_hospital]
 
 
 def request_kept(drawn: Drawn, prepared: PreparedTable) -> ScoreRequest | None:

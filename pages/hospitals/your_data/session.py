@@ -343,6 +343,7 @@ def merge_accounts(keys: Sequence[str], into: Sequence[str]) -> None:
     state, from_key, into_key = current(), _key_of_account(keys), _key_of_account(into)
     ledgers = state.ledgers
     if folder() is None and from_key in ledgers and from_key != into_key:
+        # `account_of` made the other account when its lines were checked.
         ledgers[into_key].take_over(ledgers[from_key])
         del ledgers[from_key]
         state.pending = None  # a question that is open would pay into the account that is gone

@@ -342,7 +342,7 @@ def recommended(method: str) -> str:
     )
 
 
-def hardening(method: str) -> str:
+def how_noise_is_drawn(method: str) -> str:
     """Return how exactly the method's noise is drawn, and whether eigenvalues (strengths) are released."""
     if method in HARDENED:
         strengths = "No strength comes" if method in ROUNDS else "Strengths come"

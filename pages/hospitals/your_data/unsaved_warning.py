@@ -133,13 +133,14 @@ def show(state: TableSession, ready: bool) -> None:
         _show_elsewhere(state)
     if state.paid and not ready:
         st.header("3 · Release")  # an earlier release stays on the page without its table
-    running = [release for release in state.to_download if release.running]
-    if state.returned and any(release.result for release in state.to_download):
+    running = [job for job in state.to_download if job.running]
+    if state.returned and any(job.result for job in state.to_download):
         st.info(ledger_text.RETURNED)
     if state.restored and any(job.copied for job in state.to_download):
         st.info(ledger_text.RESTORED)
     if running and not ready:
         st.info(ledger_text.STILL_DRAWN)
+        # Nothing is drawn here; once this one has ended, the page runs anew and looks which are left.
         refresh.while_more(lambda: None, lambda: running[-1].running)
 
 

@@ -55,6 +55,7 @@ def measure(settings: Settings, view: Callable[[Settings], View]) -> Iterator[No
     """Measure what a first view of these settings needs, in steps, and build its figure at the end."""
     page = view(settings)
     yield from page.first()
+    # Of the frames, one for each epsilon, only that of the epsilon on screen is kept.
     _READY[_key(settings)] = explorer_summary.at_active(page.payload())
     _READY.move_to_end(_key(settings))  # also where an older figure of these settings stood
     while len(_READY) > _KEPT:

@@ -103,10 +103,10 @@ def rounds_at(results: Results, scale: Scale, epsilon: float, bounds: BoundPair)
 def steps_of(results: Results) -> list[int]:
     """Return the steps of the experiment's method, from the longest of its runs so far."""
     method = results.experiment.method
-    if method == TRACED:
+    if method == TRACED:  # DPS-PCA makes all its iterations; other methods may end earlier
         return list(range(results.experiment.iterations + 1))
     runs = [len(cell.sin) for epsilon in EPSILONS for cell in results.measured(method, epsilon)[:1]]
-    return list(range(max(runs, default=2)))
+    return list(range(max(runs, default=2)))  # an axis from 0 to 1 where nothing has run
 
 
 def sweep(results: Results, scale: Scale, predictions: Sequence[Bound], span: Sequence[float]) -> list[Trace]:

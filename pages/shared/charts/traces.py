@@ -138,7 +138,7 @@ def _still(trace: Trace, base: Sequence[Sequence[float]]) -> Trace:
     return still
 
 
-def frozen(figure: dict[str, Any]) -> dict[str, Any]:
+def as_shown(figure: dict[str, Any]) -> dict[str, Any]:
     """Return a figure with its active frame alone, applied; layout.js places the panels in a browser."""
     frame = figure["frames"][figure["active"]] if figure["frames"] else {"traces": {}}
     base = figure.get("base", ())

@@ -111,7 +111,7 @@ def patches(rows: Sequence[ShareRow]) -> list[Trace]:
 
 
 def traces(shares: Shares, panel: int = 1, **more: Any) -> list[Trace]:
-    """Return three traces of each row (bar, range, words), the medians as points, and `references`' lines."""
+    """Return three traces of each row, the medians as points, and the lines of `references`, with `more`."""
     rows, parts = shares.rows, patches(shares.rows)
     # A reference line crosses each bar; None leaves a gap to the next.
     line_y = [y for i in range(len(rows)) for y in (i + _BAR_AT - _MARK, i + _BAR_AT + _MARK, None)]
@@ -123,6 +123,7 @@ def traces(shares: Shares, panel: int = 1, **more: Any) -> list[Trace]:
         text_at = {"mode": "text", "textposition": "top right", "textfont": {"size": 13}}
         drawn += [
             line(panel, "", colour, **bar, **no_hover) | {"line": {"color": colour, "width": _THICK}},
+            # By this mark the page draws it in the colour of its text, on light or dark ground.
             line(panel, "", _INK, **reach, **no_hover, meta="text-colour"),
             line(panel, "words", row.colour, **words, **text_at, **no_hover),
         ]

@@ -17,7 +17,7 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from pages.shared.charts import frozen
+from pages.shared.charts import as_shown
 from pages.shared.figure import plotly_bundle
 from pages.shared.reports import number_tables
 from pages.shared.reports.sources import versions
@@ -190,7 +190,7 @@ def _figure(i: int, drawn: ReportFigure) -> str:
         f'<figure id="figure-{i + 1}"><h3>{escape(drawn.title)}</h3>\n'
         f'<div class="chart" role="img" aria-label="{escape(drawn.says)}"></div>\n'
         f"{_legend(drawn.figure)}<figcaption>{escape(drawn.says)}</figcaption>\n{numbers}"
-        f'<script type="application/json">{_json(frozen(drawn.figure))}</script></figure>'
+        f'<script type="application/json">{_json(as_shown(drawn.figure))}</script></figure>'
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from pages.shared.charts import frozen
+from pages.shared.charts import as_shown
 
 _MOST_MARKS = 200  # longer lines are left out: nobody reads so many numbers
 _MARKUP = re.compile(r"</?(?:b|i|sub|sup|span)(?: [^>]*)?>|<br>")
@@ -56,7 +56,7 @@ def frame(figure: dict[str, Any]) -> pd.DataFrame:
 
 def _drawn(figure: dict[str, Any]) -> Iterator[tuple[dict[str, Any], ...]]:
     """Return each trace that is drawn, with its x axis and its y axis."""
-    drawn = frozen(figure)
+    drawn = as_shown(figure)
     for trace in drawn["data"]:
         if trace.get("visible", True) is True:
             axes = (f"{name}axis{trace.get(f'{name}axis', name)[1:]}" for name in "xy")  # "x2" is "xaxis2"

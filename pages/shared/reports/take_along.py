@@ -82,7 +82,7 @@ def menu(
 
 
 def picture_menu(key: str, file_stem: str, title: str, source: FigureRecipe | None = None) -> None:
-    """Show a menu that saves a figure's picture and its `source` as code: the numbers are their owner's."""
+    """Show a menu that saves a figure and, of its `source`, code: no data, which its owner alone may see."""
     popover = st.popover("Take it along", key=f"{key} along", on_change="rerun", type="tertiary")
     if popover.open:
         with popover:

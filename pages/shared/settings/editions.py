@@ -39,7 +39,7 @@ def key(widget: str, value: Any, follows: bool = True) -> str:
 def moved_to(widget: str, key: str) -> Any:
     """Note a visitor's move of the widget of this key, and return its value; None if the key is outdated.
 
-    Of a page whose run the browser missed, Streamlit reports moves of widgets that it has forgotten by then.
+    After a run that the browser missed, Streamlit may report a move of a widget that is no longer there.
     """
     _, edition = st.session_state.get(_SHOWN, {}).get(widget, (None, 0))
     if key != _key(widget, edition) or key not in st.session_state:

@@ -42,7 +42,7 @@ def from_settings(settings: Settings) -> tuple[ExplorerExperiment, float]:
 
 
 def over_epsilon(experiment: ExplorerExperiment, epsilon: float, methods: Sequence[str]) -> Recipe | None:
-    """Return the sweep of an experiment's runs over epsilon; None from a start near the truth, not swept."""
+    """Return the sweep of an experiment's runs over epsilon; None for a start near the truth, never swept."""
     if experiment.start_error is not None:
         return None
     k = experiment.k if experiment.table else None  # a model has its own

@@ -20,7 +20,7 @@ from dppca_core.numerics.moments import clip_rows
 from pages.explore.explorer import text as explorer_page_text
 from pages.shared import text
 from pages.shared.background import cache
-from pages.shared.charts.traces import frozen
+from pages.shared.charts.traces import as_shown
 from pages.shared.settings import catalogue, to_experiment
 
 pytestmark = pytest.mark.usefixtures("patient")
@@ -230,7 +230,7 @@ def test_a_picture_of_several_directions_says_which_angle_it_shows(screen):
 
 def points(figure, name):
     """Return the points of a trace of the active frame, as a browser draws them: (2, points)."""
-    still = frozen(figure)
+    still = as_shown(figure)
     trace = next(trace for trace in still["data"] if trace["name"] == name)
     return np.array([trace["x"], trace["y"]])
 
@@ -261,7 +261,7 @@ def test_components_of_images_are_images_and_the_preset_shows_more_than_a_guess(
     page = screen()
     page.app.selectbox(key="preset").select("Digits as images")
     page.run()
-    true, private = (np.array(t["z"], float) for t in frozen(page.figure)["data"][:2])
+    true, private = (np.array(t["z"], float) for t in as_shown(page.figure)["data"][:2])
     basis = Results(to_experiment.from_settings(page.settings)[0]).truth.basis
     first = basis[:, 0].reshape(8, 8)
     assert true.shape == private.shape == (8, 26)

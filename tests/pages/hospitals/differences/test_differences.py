@@ -16,7 +16,7 @@ from dppca_core.populations import heart_disease
 from pages.hospitals.differences import charts, settings, text, view
 from pages.hospitals.differences.view import SiteView
 from pages.shared import text as words
-from pages.shared.charts.traces import frozen
+from pages.shared.charts.traces import as_shown
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import CHOICES
 
@@ -84,7 +84,7 @@ def test_figures_are_valid_json_in_every_measure(measured, metric, scale):
     shown = SiteView(measured, DEFAULTS | {"metric": metric, "scale": scale})
     for figure in (charts.by_kind(shown), charts.joining(shown), charts.missing()):
         json.dumps(figure, allow_nan=False)
-        go.Figure(frozen(figure))  # what the download holds
+        go.Figure(as_shown(figure))  # what the download holds
     assert "joined" in [trace["name"] for trace in charts.joining(shown)["data"]]
 
 

@@ -9,7 +9,7 @@ from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.figure_tables.figure_recipe import from_dict
 from dppca_core.tables import Column, examples
 from pages.hospitals.your_data import figure_code, rehearsal
-from pages.shared.charts.traces import frozen
+from pages.shared.charts.traces import as_shown
 from pages.shared.reports import python_code, take_along
 from tests.pages.hospitals.your_data.table_page import WIDE, TablePage
 from tests.pages.hospitals.your_data.test_twin import twins
@@ -90,18 +90,18 @@ def test_what_was_released_is_read_and_what_only_its_owner_sees_comes_from_the_o
     (here / "scores.json").write_text(json.dumps(page.state.last("scores").result.document))
 
     drawn, code = offered["own loadings"]
-    heat, table = frozen(drawn)["data"][0], run(code())
+    heat, table = as_shown(drawn)["data"][0], run(code())
     for name, row in zip(drawn["layout"]["yaxis"]["ticktext"], heat["z"], strict=True):
         known = [value for value in row if value is not None]
         assert all(np.isclose(table.loc[name], value, rtol=1e-3, atol=1e-4).any() for value in known)
     drawn, code = offered["own scores 0"]
     counts = run(code()).groupby(level="group", sort=False).get_group("all").to_numpy()
-    assert np.array(frozen(drawn)["data"][0]["z"], dtype=float) == pytest.approx(counts.T, rel=1e-3)
+    assert np.array(as_shown(drawn)["data"][0]["z"], dtype=float) == pytest.approx(counts.T, rel=1e-3)
 
     for name in ("as released", "without noise"):
         drawn, code = offered[f"own twin scores {name}"]
         counts = run(code()).loc[name].to_numpy()
-        assert np.array(frozen(drawn)["data"][0]["z"], dtype=float) == pytest.approx(counts.T, rel=1e-3)
+        assert np.array(as_shown(drawn)["data"][0]["z"], dtype=float) == pytest.approx(counts.T, rel=1e-3)
 
     given, truths = run(owners["own scree"]), page.state.diagnostics["truth"]
     assert given["at the mean"].to_numpy() == pytest.approx(truths.covariance.eigenvalues, abs=1e-9)

@@ -121,7 +121,7 @@ def test_what_is_rehearsed_is_what_is_released(makes, built, method):
     assert f"error {text.error(float(np.median(errors)))}" in sentence
     released = page.state.releases[0].result
     assert released.basis.shape == (5, request.k) and released.document["method"] == method
-    assert page_text.hardening(method) in page.markdown
+    assert page_text.how_noise_is_drawn(method) in page.markdown
     assert released.document["hardened"] == (method in HARDENED) == ("not hardened" not in page.markdown)
     assert released.document["hospitals"] == list(experiment.sizes)
     dealt = "at random" if "own.N" in REHEARSED[method] else "all in one place"

@@ -12,7 +12,7 @@ from dppca_core.experiments.explorer.experiment import EPSILONS
 from pages.explore.bounds import charts, controls
 from pages.shared.background import cache
 from pages.shared.charts import explorer_summary
-from pages.shared.charts.traces import frozen
+from pages.shared.charts.traces import as_shown
 from pages.shared.reports import html_report
 from pages.shared.settings import catalogue, to_experiment
 
@@ -30,7 +30,7 @@ def payload():
 
 def test_the_explorers_figure_is_drawn_as_it_stands(payload):
     """It has the active frame's values, and no key unknown to Plotly."""
-    still = frozen(payload)
+    still = as_shown(payload)
     go.Figure(still)
     frame = payload["frames"][EPSILONS.index(1.0)]
     for place, patch in frame["traces"].items():

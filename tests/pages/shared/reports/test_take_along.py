@@ -14,7 +14,7 @@ import streamlit as st
 from dppca_core.experiments import __main__ as command
 from dppca_core.experiments.figure_tables import figure_recipe
 from dppca_core.experiments.sweeps import recipe_file
-from pages.shared.charts.traces import frozen
+from pages.shared.charts.traces import as_shown
 from pages.shared.reports import html_report, number_tables, python_code, take_along
 from pages.shared.settings import catalogue
 from scripts.started import ROOT
@@ -111,7 +111,7 @@ def numbers(table):
 
 def drawn(figure, coordinate, series):
     """Return the numbers of a figure's series."""
-    traces = [trace for trace in frozen(figure)["data"] if re.search(series, str(trace.get("name")))]
+    traces = [trace for trace in as_shown(figure)["data"] if re.search(series, str(trace.get("name")))]
     values = [np.array(trace.get(coordinate) or [], dtype=float).ravel() for trace in traces]
     return np.concatenate(values)
 
