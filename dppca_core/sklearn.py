@@ -302,7 +302,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         method = private[self.method]
         known = set(signature(method.fit).parameters) - _KEYWORDS_OF_EVERY_FIT
         if method.tuned and options.get("iterations") == TUNED:
-            known |= {"signal", "declared_n"}
+            known |= {"signal", "declared_n"}  # only the rule for the number of rounds takes these
         if not set(options) <= known:
             allowed = ", ".join(sorted(known)) or "none"
             raise ValueError(f"params must be among those of {method.name} ({allowed}), got {self.params!r}")

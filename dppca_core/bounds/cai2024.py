@@ -108,14 +108,14 @@ def _rate(setting: Setting, c: float, c_signal: float, q: float, lower: bool, co
     scales = _scales(setting, logs=not lower)
     ratio = scales.flat / scales.spike
     if covariance:
-        each, weight = r ** (1 / q), math.sqrt(scales.flat * (scales.spike + scales.flat))
-        inside = scales.spike
+        lead, across_weight = r ** (1 / q), math.sqrt(scales.flat * (scales.spike + scales.flat))
+        inside_weight = scales.spike
     else:
         # Over 2^(1/q), from the difference of projectors to sin Theta; its rate has no part for eigenvalues.
-        each, weight, inside = (r / 2) ** (1 / q), ratio + math.sqrt(ratio), 0.0
+        lead, across_weight, inside_weight = (r / 2) ** (1 / q), ratio + math.sqrt(ratio), 0.0
     terms: dict[str, float | Array] = {
-        "stat": c * each * (inside * math.sqrt(r / n) + weight * math.sqrt(p / n)),
-        "priv": c * each * (inside * scales.inside + weight * scales.across),
+        "stat": c * lead * (inside_weight * math.sqrt(r / n) + across_weight * math.sqrt(p / n)),
+        "priv": c * lead * (inside_weight * scales.inside + across_weight * scales.across),
     }
     total = terms["stat"] + terms["priv"]
     conditions = _conditions(setting, scales, c_signal)
@@ -123,7 +123,7 @@ def _rate(setting: Setting, c: float, c_signal: float, q: float, lower: bool, co
         conditions.append(_flat_enough(setting, float(total), q))
     elif lower and q == 2:
         # The first-order error of Analyze Gauss on this population, whose pairs all have the gap l.
-        tau = symmetric_gaussian.entry_std(setting.budget, n, None)
+        tau = symmetric_gaussian.entry_std(setting.budget, n, noise=None)
         noise = (scales.spike + scales.flat) * scales.flat / n + tau**2
         attained = math.sqrt(r * (p - r) * noise) / scales.spike
         conditions.append(check_reachable(setting, float(total), attained, "Analyze Gauss"))

@@ -44,7 +44,7 @@ def analyze_gauss(setting: Setting, *, c: float = 1.0) -> Bound:
         Dwork, Talwar, Thakurta & Zhang, STOC 2014, utility, as recalled.
     """
     top, bulk = spectrum(setting)
-    tau = symmetric_gaussian.entry_std(setting.budget, setting.n, None)
+    tau = symmetric_gaussian.entry_std(setting.budget, setting.n, noise=None)
     # `reach` bounds the operator norm of the noise, and `width` is the gap that it must not bridge.
     width, reach = float(top[-1] - bulk[0]), c * tau * math.sqrt(setting.d)
     terms = {
@@ -69,7 +69,7 @@ def analyze_gauss_prediction(setting: Setting) -> Bound:
         Derived here, in `dppca_core.bounds.perturbation`.
     """
     return perturbation.predict_one_release(
-        setting, symmetric_gaussian.entry_std(setting.budget, setting.n, None)
+        setting, symmetric_gaussian.entry_std(setting.budget, setting.n, noise=None)
     )
 
 

@@ -27,7 +27,7 @@ def local_prediction(setting: Setting) -> Bound:
         Derived here, in the module's text.
     """
     return perturbation.predict_one_release(
-        setting, symmetric_gaussian.entry_std(setting.budget, setting.n, None, "local")
+        setting, symmetric_gaussian.entry_std(setting.budget, setting.n, noise=None, trust="local")
     )
 
 

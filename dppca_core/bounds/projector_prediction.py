@@ -46,7 +46,7 @@ def projector_prediction(setting: Setting) -> Bound:
     spike, raised = spiked_covariance.move_cautiously(float(top[-1]), flat, blur, d, k)
     constant = spiked_covariance.default_constant(d, n)
     std = spiked_covariance.projector_sensitivity(d, n, k, spike, raised, constant) * z["projector"]
-    if symmetric_gaussian.shape_of(budget, None) == "isotropic":
+    if symmetric_gaussian.shape_of(budget, noise=None) == "isotropic":
         std /= math.sqrt(2)  # off the diagonal, where alone noise turns directions
     # The bulk is released as the sum of d - k eigenvalues, so its mean has blur/(d - k).
     spread = max(blur / spike, blur / (d - k) / raised) if spike > 0 else math.inf

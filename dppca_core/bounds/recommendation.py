@@ -126,7 +126,8 @@ def recommend(
         checks.whole(k, d, s_hat=s_hat)
     if matter is not None:
         checks.whole(k, d, matter=matter)
-    # The declared population as a setting; `missed` is sin^2 by features that matter beyond those kept.
+    # The declared population as a setting, whose 1 round plays no part: each method has its own rounds.
+    # `missed` is sin^2 by features that matter beyond those kept.
     kept = chosen_rows(d, k) if s_hat is None else s_hat
     if matter is None:
         matter = d if kept == d else max(k, kept // 2)
@@ -189,7 +190,7 @@ def _bulk(setting: Setting) -> tuple[float, Array]:
 
 
 def _rounds_to_converge(setting: Setting) -> int:
-    """Return the rounds after which a random start is forgotten, from 4 to 12.
+    """Return one round more than it takes to forget a random start, from 4 to 12.
 
     The tangent of a random start's angle is about sqrt(d/k), and a round multiplies it by the bulk's largest
     eigenvalue over the spike.
@@ -228,6 +229,7 @@ def _one_moment(setting: Setting, trust: str) -> float:
     """Return the predicted sin^2 of the top eigenvectors of one noisy moment of rows of length 1."""
     d, k = setting.d, setting.k
     spike, bulk = _bulk(setting)
+    # None: noise of the default shape.
     std = symmetric_gaussian.entry_std(setting.budget, setting.n, None, trust, setting.providers)
     noise = perturbation.symmetric_pairs(np.full(_GRID, spike), bulk, std)
     return k * (d - k) * float(noise.mean()) + _sampling(setting)

@@ -89,9 +89,10 @@ class Pattern(NamedTuple):
 def paid_spikes(eigenvalues: Array, std: float, k: int, centred: bool) -> tuple[float, ...]:
     """Return the k spikes that privately released eigenvalues promise, as multiples of the top of the bulk.
 
-    The eigenvalues are of the second moment about the middle of the ranges, C + m m^T. About the mean the
-    i-th eigenvalue of C is at least the (i+1)-th of these (Weyl): then the first, which the mean may be, is
-    left out. The top of the bulk is twice the mean of the others, were they spread evenly from zero up.
+    The eigenvalues are of the second moment about the middle of the ranges: C + m m^T, for rows of covariance
+    C and mean m. The i-th eigenvalue of C is at least the (i+1)-th of these (Weyl). So for rows about their
+    mean the first, which may be that of m m^T, is left out. The top of the bulk is twice the mean of all but
+    the k largest, as if these were spread evenly from zero up.
 
     Args:
         eigenvalues: Noisy, (d,), falling, none below 0.

@@ -57,6 +57,7 @@ def selection_factor(d: int, k: int, s: int, s_hat: int, sampled: float) -> floa
     """
     if s_hat <= s or s_hat <= k:
         return 1.0
+    # The share depends on d, k, s and s_hat alone, so the eigenvalues 1 and 0 stand for any.
     _, share = reduced_rounds.level_and_share_kept(SpikedRows(d, s, (1.0,) * k, 0.0), s_hat)
     inflated = share * (d - s) / (s_hat - s)
     return ((s - k) + (s_hat - s) * (1 + sampled * (inflated - 1))) / (s_hat - k)
@@ -94,7 +95,7 @@ def _kept_by_moment(rows: SpikedRows, s_hat: int, top: Array, variances: Array) 
     by noise and sampling, (k,). A row of the truth is missed if its chi-square lies below the level of the
     lightest row kept.
     """
-    truth = reduced_rounds.draw(rows, 0, reduced_rounds.DRAWS).truth[:, : rows.s]
+    truth = reduced_rounds.draw(rows, rounds=0, draws=reduced_rounds.DRAWS).truth[:, : rows.s]
     level, _ = reduced_rounds.level_and_share_kept(rows, s_hat)
     missing = chndtr(level, len(top), np.square(truth) @ (top**2 / variances))
     missed = (missing * np.square(truth).sum(axis=2)).sum(axis=1)
@@ -163,7 +164,7 @@ def _predicted(setting: Setting, trust: str, stage_one: str, iterations: int) ->
     if stage_one == "rounds":
         sampling = rows.bulk / (k * n)
         rounds = len(noise.round_stds)
-        # What a random start leaves in a bulk that is not flat, as much as a flat one of this eigenvalue.
+        # A random start leaves as much in a flat bulk of this eigenvalue as in the true one.
         lasting = float(np.mean((others / trace) ** (2 * rounds)) ** (1 / (2 * rounds)))
         rows = rows._replace(bulk=lasting, rest=float(others.sum()) / trace)
         by_noise = noise.round_stds[-1] ** 2 / max(rounds - two_stage.left_out(rounds), 1)

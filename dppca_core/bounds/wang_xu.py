@@ -48,7 +48,7 @@ def _noise_check(setting: Setting, total: float, directions: int) -> Check:
     demands no more than is certain.
     """
     top, bulk = spectrum(setting)
-    std = symmetric_gaussian.entry_std(setting.budget, setting.n, None, "local")
+    std = symmetric_gaussian.entry_std(setting.budget, setting.n, noise=None, trust="local")
     pairs = perturbation.pair_eigenvalues(top, bulk[len(bulk) - directions :])
     noise = math.sqrt(float(perturbation.symmetric_pairs(*pairs, std).sum()))
     floor = min(noise, random_guess(setting.d, setting.k))
@@ -138,7 +138,7 @@ def wang_xu_sparse(setting: Setting, *, c: float = 1.0, c_penalty: float = 1.0) 
     """
     n, p, s, budget = setting.n, setting.d, setting.s, setting.budget
     rate = s**2 * math.log(p) / (n * budget.epsilon**2)
-    std = symmetric_gaussian.entry_std(budget, n, None, "local")
+    std = symmetric_gaussian.entry_std(budget, n, noise=None, trust="local")
     penalty = PENALTY * std * math.sqrt(2 * math.log(p))
     upper_ratio, _ = _ratios(setting)
     top, _ = spectrum(setting)

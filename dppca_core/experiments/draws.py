@@ -80,12 +80,12 @@ class Scaling:
     "bound" divides by a public constant: `bound`, in the units of the data, or where it is None a length
     that some of n rows exceeds with probability `failure`.
     "bound-sqrt-d" divides by the public constant `bound` sqrt(d), so that the eigenvalues of the scaled rows
-    are the population's over bound^2 d (Wang & Xu 2019, section 6, is spikes of lambda + 1 over 1 with
-    bound^2 = 5 (lambda + 1)). It needs a population.
+    are the population's over bound^2 d (for Wang & Xu 2019, section 6: spikes of lambda + 1, a bulk of 1,
+    and bound^2 = 5 (lambda + 1)). It needs a population.
     "clipped" shortens rows to the public constant `bound` times their root mean square length and divides by
     it, as a release does to a table. Clipping keeps the directions of a Gaussian's components. It needs a
-    population. Invented rows (`DictionaryTwin`) have a bound of their own whatever the rule; where it is
-    "clipped", only their moments are kept.
+    population. Invented rows (`DictionaryTwin`) have a bound of their own whatever the rule; where the rule
+    is "clipped", only their moments are kept.
     "largest" divides by the largest row, as published, which is itself private (for a population by the
     median of its length); a table is also centred by its mean. "unit" divides each row by its own length.
     Raises ValueError for another word, a bound beside the last two, or "bound-sqrt-d" or "clipped" without
@@ -170,9 +170,9 @@ def cohort(
         )
         return pooled.deal(sizes)
 
-    cell = (population, scaling, seed, draw, key, sizes)
+    cache_key = (population, scaling, seed, draw, key, sizes)
     numbers = n * population.d if with_rows else len(sizes) * population.d**2
-    return DEALS.get(cell, deal, 8 * numbers)  # bytes
+    return DEALS.get(cache_key, deal, 8 * numbers)  # bytes
 
 
 def _twin_moments(twin: DictionaryTwin, n: int) -> TwinMoments:
@@ -190,7 +190,7 @@ def _drawn_rows(
     """
     checks.within(0, _MOST_NUMBERS, **{f"n d of {scaling.kind} rows": sum(sizes) * model.d})
     unit, bound = scaling.kind == "unit", scaling.divisor(model, sum(sizes))
-    chunk = 10_000 if unit else max(1, 2**20 // model.d)  # rows that are drawn at a time
+    chunk = 10_000 if unit else max(1, 2**20 // model.d)  # rows at a time; 10,000 is the default of `rows`
 
     def moment(size: int) -> moments.DenseMoment:
         """Return the second moment of so many new rows, drawn in blocks so that they need little memory."""

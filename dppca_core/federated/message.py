@@ -46,7 +46,7 @@ class Message:
 def read_array(dtype: str, shape: Sequence[int], data: bytes | memoryview) -> NDArray[Any]:
     """Return the array whose little-endian numbers are the first of `data`; more may follow.
 
-    Raises ValueError for another type, or a shape of more numbers.
+    Raises ValueError for a type outside `DTYPES`, or a shape of more numbers than `data` holds.
     """
     checks.one_of(DTYPES, dtype=dtype)
     for length in shape:
@@ -62,7 +62,7 @@ def check(message: Message, run: str, number: int, expected: Shapes) -> None:
 
     The error's text ends a sentence about the sender.
     number: that of the round. expected: names and shapes of the arrays.
-    Numbers must be finite. Nothing is converted: another type is another message.
+    Numbers must be finite. Nothing is converted: an array of another type than float64 is refused.
     """
     if message.run != run:
         raise ValueError("sent a message of another run")

@@ -68,7 +68,7 @@ class CompressedMoments(Exchange):
         """Raise ValueError for numbers that rows of length 1 at most and the plan's noise cannot give."""
         std = symmetric_gaussian.sum_noise_std(self.plan.budget) / self.plan.sizes[hospital]
         most_entry = 1 + SPREAD * std  # of the noisy moment
-        # P P^T has the noisy moment's largest eigenvalues, at most d times its largest entry.
+        # The directions P give P P^T the moment's largest eigenvalues, at most d times its largest entry.
         check_magnitude(arrays, most_entry if "moment" in arrays else math.sqrt(self.plan.d * most_entry))
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:

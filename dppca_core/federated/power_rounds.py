@@ -111,6 +111,6 @@ class PowerRounds(Exchange):
         return ServerState(rounds=state.rounds + 1, current=current, iterates=(*state.iterates, full))
 
     def _rows_kept(self, number: int) -> int:
-        """Return the features kept in the basis after round `number`; 0 is the start."""
+        """Return how many features the basis keeps after round `number`; 0 is the start."""
         burn_in = self.settings["burn_in"]
         return self.plan.d if burn_in > 0 and number <= burn_in else int(self.settings["s_hat"])

@@ -222,7 +222,7 @@ def _read_arrays(plain: object) -> Arrays:
 def _read_round(plain: dict[str, Any], plan: Plan, number: int) -> Round:
     """Return round `number` from its line, after the same checks as on arrival. Raises ValueError."""
     exchange = protocol.exchange_of(plan)
-    # What the first rounds pay for, in their order. Round `number` may have what stands in its place there.
+    # What the first rounds pay for: round 1 the first name, round 2 the second. A round that failed has none.
     paid = [name for name, share in zip(PRIOR, (plan.mean_share, plan.scale_share), strict=True) if share]
     given_prior = [name for name in paid[number - 1 : number] if name in plain]
     names = ("round", "seconds", "question", "basis", "answers", "faults", *given_prior)

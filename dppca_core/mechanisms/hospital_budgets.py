@@ -55,9 +55,9 @@ def sampling_ratio(d: int, k: int, kept: int | None, signal: float = SIGNAL) -> 
     """Return r of the module's text from public numbers, for a declared `signal`, k lambda_k/tr Sigma.
 
     v is the variance of an entry between a component and the bulk, by one patient whose row has length 1 on
-    the `kept` features, or on all d. It is set against the least noise, Delta^2/2 at Delta = 1, so that r is
-    rather too large: that leads towards the weights by size and never past them, where an r that is too small
-    leads beyond the best weights.
+    the `kept` features, or on all d. It is set against the least noise, Delta^2/2 at Delta = 1 (isotropic
+    symmetric noise has half the variance off the diagonal), so that r is rather too large: that leads towards
+    the weights by size and never past them, where an r that is too small leads beyond the best weights.
     """
     # A patient's row has length 1 on this many features.
     rows = d if kept is None else kept

@@ -37,9 +37,10 @@ def _estimate(
         noisy,
         k,
         s_hat=s_hat,
-        shrink=cohort.public_n(budget) if shrink else None,
+        shrink=cohort.public_n(budget) if shrink else None,  # shrinking takes the number of patients
         noise_std=symmetric_gaussian.entry_std(budget, cohort.n, noise, trust, len(cohort)),
         spent=symmetric_gaussian.spends(budget),
+        # Only Analyze Gauss, one curator without truncated power, gives the moment out as a covariance.
         covariance=noisy if trust == "central" and s_hat is None else None,
     )
 

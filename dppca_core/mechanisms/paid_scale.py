@@ -96,7 +96,7 @@ def relative_bound(left: Budget, *, d: int, n: float) -> float:
 
 
 def scales_from_squares(squares: Array, std: float, relative: float) -> ColumnScales:
-    """Return the scales that the released v, (d,), gives: it reads no rows. std: tau; relative: b."""
+    """Return the scales that `squares`, the released v, (d,), give: no row is read. std: tau; relative: b."""
     squared_scales = np.maximum(squares, floor(std, len(squares)))
     # q, the root mean square length of the divided rows.
     length = math.sqrt(max(float((np.maximum(squares, 0.0) / squared_scales).sum()), 1.0))

@@ -69,7 +69,7 @@ def check_public(spike: float | None, variance: float | None, constant: float | 
 
 def spectrum_std(budget: Budget, n: int, multiplier: float) -> float:
     """Return the std of each released number of the spectrum. multiplier: its z (`multipliers`)."""
-    return spectrum_sensitivity(budget, 2) / n * multiplier
+    return spectrum_sensitivity(budget, entries=2) / n * multiplier  # any entries above 1 give the same
 
 
 def move_cautiously(last: float, flat: float, std: float, d: int, k: int) -> tuple[float, float]:

@@ -156,7 +156,7 @@ def fit(
     basis = _directions(total, k, decomposition)
     sizes = np.array([provider.n for provider in cohort], dtype=float)
     # Hospital i adds the noise of a sum over its size, and the mean weights that by its share.
-    noise_std = float(symmetric_gaussian.entry_std(budget, 1, noise) * np.linalg.norm(share / sizes))
+    noise_std = float(symmetric_gaussian.entry_std(budget, n=1, noise=noise) * np.linalg.norm(share / sizes))
     if shrink:
         basis = row_shrinkage.shrunk(total, basis, noise_std, cohort.public_n(budget))
     return Estimate(

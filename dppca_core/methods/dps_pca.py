@@ -74,7 +74,7 @@ def tuned_iterations(
     """Return the T with the least predicted error, from public numbers alone.
 
     The rule declares a population: k lambda_k/tr Sigma = `signal`, s_hat/2 rows that matter, rows whose mean
-    square is a third of the public bound's. More rounds than `burn_in` are tried where rows are chosen.
+    square is a third of the public bound's. A T within the burn-in, which chooses no rows, is tried as well.
 
     Args:
         budget: Privacy budget of all rounds together.

@@ -50,7 +50,7 @@ def fit(
     # Shrink within the features that were kept, whose moment alone is needed.
     rows = np.flatnonzero(iterates[-1].any(axis=1))
     within = moment.apply(np.eye(len(rows)), rows)[rows]
-    basis = row_shrinkage.shrunk(within, iterates[-1][rows], 0.0, cohort.n)
+    basis = row_shrinkage.shrunk(within, iterates[-1][rows], std=0.0, n=cohort.n)
     return Estimate(linalg.scatter_rows(basis, rows, d), bytes_sent=8 * d * k * (len(iterates) - 1))
 
 

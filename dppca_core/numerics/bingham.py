@@ -163,6 +163,8 @@ def _floor(energies: Array, others: Array) -> float:
     """
     d, m = others.shape
     pairs = (others[:, :, None] * others[:, None, :]).reshape(d, m * m)
+    # On the null space, of dimension q = d - m, P >= q at `low`, so tr P^-1 <= 1. At `high` its least
+    # eigenvalue is at most 1 (interlacing), so P is not positive or tr P^-1 >= 1.
     low: float = float(energies[0]) - (d - m - 1) / 2
     high = float(energies[m])
     while high - low > max(_FLOOR_ERROR, 1e-15 * float(energies[-1])):

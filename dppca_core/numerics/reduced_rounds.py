@@ -41,7 +41,7 @@ MOST_ROUNDS = 15  # among which the best number of rounds is sought
 
 
 def affordable(most: int, k: int, rounds: int) -> int:
-    """Return how many draws to take: `most`, or fewer, from four on, where a stack has many columns.
+    """Return how many draws to take: `most`, or fewer, but at least four, where a stack has many columns.
 
     A stack of all rounds has k * rounds columns, and its eigenproblem would cost too much in every draw.
     """

@@ -143,6 +143,7 @@ def _inner(values: Array) -> Array:
     # Beyond the inverse of the smallest ratio the integrand falls as t^(-(m + 1)/2), of m that are present.
     fall = (int(present.sum(axis=1).min()) + 1) / 2
     end = -math.log(_NEGLIGIBLE) / fall - math.log(float(ratios[present].min()))
+    # The integrand over log t begins as t^(1/2), so that 1.5 is the 1 + power of `_nodes`.
     times = np.exp(np.arange(math.log(_NEGLIGIBLE) / 1.5, end + _INNER_STEP, _INNER_STEP))
     doubled = 2 * np.where(present, ratios, 0.0)[:, :, None] * times
     weights = np.exp(-0.5 * np.log1p(doubled).sum(axis=1)) * np.sqrt(times) * _INNER_STEP  # (nodes, times)

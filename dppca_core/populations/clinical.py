@@ -122,7 +122,7 @@ class ClinicalModel:
 
         The same draws serve every strength, so that only the size of the differences changes with it.
         """
-        rng = np.random.default_rng([self.seed, self.d, 1, index])
+        rng = np.random.default_rng([self.seed, self.d, 1, index])  # not the stream of the loadings
         shift, log_scale = rng.standard_normal((2, self.d))
         # A column is missing where its number, uniform on [0, 1), is below the share that is missing.
         missing_draw, mix = rng.random(self.d), rng.uniform(-1.0, 1.0, self.k)

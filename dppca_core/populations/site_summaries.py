@@ -156,7 +156,7 @@ def gaussian_length(mean: Array, covariance: Array, tail: float) -> float:
     mean_squares = (vectors.T @ mean) ** 2
     edge = 0.5 / float(values[-1])  # t lies below it
 
-    def length(share: float) -> float:
+    def squared_length(share: float) -> float:
         """Return the bound on B^2 at t, given as a share of its upper limit, 1/(2 max lambda)."""
         t = edge * share
         factors = 1 - 2 * values * t
@@ -164,4 +164,4 @@ def gaussian_length(mean: Array, covariance: Array, tail: float) -> float:
         return (k - math.log(tail)) / t
 
     # Every t gives a bound that holds, so that a search that stops early only makes it longer.
-    return math.sqrt(float(minimize_scalar(length, bounds=(1e-3, 0.999), method="bounded").fun))
+    return math.sqrt(float(minimize_scalar(squared_length, bounds=(1e-3, 0.999), method="bounded").fun))

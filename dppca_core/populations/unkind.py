@@ -94,6 +94,7 @@ class UnkindSetting:
         return Cohort.from_rows(np.array_split(rows, self.providers), bound), basis
 
 
+# The four numbers of a preset are d, n, s and s_hat; its spikes follow them.
 UNKIND: dict[str, UnkindSetting] = {
     "unequal": UnkindSetting(
         "Unequal components, five hospitals",

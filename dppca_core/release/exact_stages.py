@@ -80,7 +80,7 @@ def whole_products(rows: Array, block: Array, bits: int, weights: Array | float 
     squared = np.zeros(len(rows))
     for column in (projected / _LARGEST_PRODUCT).T:
         squared += column**2
-    # Longer than it is by more than rounding errs, so that q is no longer than 1.
+    # Take the length larger by more than rounding can err, so that q is no longer than 1.
     length = np.sqrt(squared) * (_LARGEST_PRODUCT * (1 + 1e-12))
     q = projected / np.where(length > 0, length, 1.0)[:, None] * weights
     product: Array = whole.T @ _without_longer_rows(np.trunc(q * 2.0**bits), bits)

@@ -85,7 +85,7 @@ class Ledger(Lines):
         ]
 
     def _sizes(self) -> frozenset[int] | None:
-        """Return the numbers of rows that this account's tables have, of which a line must have one.
+        """Return the numbers of rows that this account's tables have; a line that states another is refused.
 
         It is None, and lines may have any, where the number of this table's patients is not known.
         """
@@ -206,13 +206,13 @@ class Ledger(Lines):
             for line in map(records.without_owner, lines):
                 if line["kind"] == "release" and _payment(line) in paid:
                     continue
-                text = json.dumps(line, sort_keys=True)
-                if not known[text]:
+                as_json = json.dumps(line, sort_keys=True)
+                if not known[as_json]:
                     new.append(line)
                 elif not line.get("id"):
                     # Old lines have no id, so equal ones can be different releases: each one here stands for
                     # one there, and any more of them are new.
-                    known[text] -= 1
+                    known[as_json] -= 1
             # Keep the limit that is set: no file may raise what the owner decided here.
             if mine.limit:
                 new = [line for line in new if line["kind"] != "limit"]

@@ -88,8 +88,8 @@ class Entry:
 
     @property
     def table_rows(self) -> int | None:
-        """Return how many rows the table had; None where the line does not say, or counts patients."""
-        rows = self.about.get("rows", self.about.get("patients"))
+        """Return how many rows the table had; None where it does not say, or counts averaged patients."""
+        rows = self.about.get("rows", self.about.get("patients"))  # older ledgers write "patients" for rows
         return rows if isinstance(rows, int) else None
 
     @property
@@ -200,7 +200,7 @@ def from_lines(lines: Sequence[Mapping[str, Any]], sizes: Collection[int] | None
             raise ValueError(
                 f"line {number} of the ledger cannot be read: mend or restore it first"
             ) from None
-        # Of the last release so far; a limit has no number of rows.
+        # A limit has no number of rows: after one, the last release is only checked once more.
         rows = entries[-1].table_rows if entries else None
         if sizes is not None and rows is not None and rows not in sizes:
             raise AnotherTableError(  # no number: it may be that of another owner's table

@@ -32,7 +32,7 @@ def where_it_holds(loading_std: Array) -> Array:
     """Return the noise of each loading, (d, k), with 1 for components of which more than half is noise.
 
     The first order holds while a component is turned little, sin theta = sqrt(sum of squares) <= 1/2: there
-    it is within a fifth of what releases of the breast cancer table err by. Beyond, nothing can be told.
+    this std is within a fifth of the error of releases of the breast cancer table. Beyond, nothing is known.
     """
     turned = np.sqrt(np.square(loading_std).sum(axis=0))
     return np.where(turned > 0.5, 1.0, loading_std)
@@ -47,8 +47,8 @@ def of_rounds(basis: Array, squares: Array, std: float) -> Array:
     l_i is the eigenvalue along u_i of the second moment of rows of length 1, and b that of the bulk, of all
     other directions. A round carries a share b/l_i of the former round's error into the next, so that the
     error along u_i is 1/(1 - b/l_i) times what it would be without. s_i^2 is `squares` less
-    k m std^2 of noise, l_i is s_i^2/m over the squared mean length of q. The trace is 1, so b is what the l_i
-    leave of it, spread over d - k directions.
+    k m std^2 of noise. A round has a singular value of about mean_length(k) sqrt(l_i), so l_i is s_i^2/m over
+    mean_length(k)^2. The trace is 1, so b is what the l_i leave of it, spread over d - k directions.
     """
     (d, k), rounds = basis.shape, stacked.ROUNDS - stacked.LEFT_OUT  # m
     squares = np.maximum(squares - k * rounds * std**2, np.finfo(float).tiny ** 0.25)
@@ -87,9 +87,9 @@ def of_powers(basis: Array, squares: Array, std: float, rounds: int, start: Arra
     l_i^2 is the last K's i-th of `squares` within its r rows that are kept, less the r std^2 of noise. With
     X_t = (I - U U^T) Q_t (U^T Q_t)^-1 a round is X_t = M X_{t-1} L^-1 + N_t W_t L^-1, in the first order,
     L = diag(l_i) and W_t orthogonal from former rounds: N_t W_t are independent with the law of N_t. Each
-    variance is the sum over t < T of (b/l_i)^2t std^2/l_i^2, where the noise of stacked rounds, which all
-    count alike, adds up in length. The first product sees b = E^T M E/E^T E, E the random start outside of U;
-    what is left of that start, X_0 (b/l_i)^T, is not noise. Rows that are cut are released as 0.
+    variance is the sum over t < T of (b/l_i)^2t std^2/l_i^2. (In `of_rounds`, where all rounds count alike,
+    errors add up and not variances.) The first product sees b = E^T M E/E^T E, E the random start outside of
+    U; what is left of that start, X_0 (b/l_i)^T, is not noise. Rows that are cut are released as 0.
     """
     kept = np.any(basis, axis=1)
     squares = np.maximum(squares - kept.sum() * std**2, np.finfo(float).tiny ** 0.25)

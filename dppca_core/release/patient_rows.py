@@ -129,7 +129,7 @@ def with_changed_rows(
         return paid_centre.empty_rows_kept(change(part), part)
 
     if read is None:
-        held = (part for part in rows if not isinstance(part, IntegerSum))
+        held = (part for part in rows if not isinstance(part, IntegerSum))  # all: sums come with a reader
         return [
             part._replace(rows=apply(part.rows)) if isinstance(part, PatientRows) else apply(part)
             for part in held

@@ -127,7 +127,8 @@ def make(
     mean, scales, remainder = None, None, request.remainder
     eigenvalues, stages = None, None
     if not request.prior_share and METHODS[request.method].scaling == "inside":
-        read = None  # rows are used as they are: the sums that are held will do
+        # Rows are neither centred nor scaled, here or by the method: the sums in `rows` will do.
+        read = None
 
     def released_mean(squared: bool) -> Array:
         """Return the noisy mean of the rows as they are by now, or of their squared entries, (d,)."""
@@ -355,16 +356,17 @@ def _release_moments(
     for number, summed in enumerate(sums, start=1):
         draw = partial(discrete_gaussian.release, summed, request.budget, report)
         noisy.append(drawn.once(f"moment {number}", draw))
-    weights = dpdis_pca.shares([summed.n for summed in sums], request.budget, "size")
+    weights = dpdis_pca.shares([summed.n for summed in sums], request.budget, weights="size")
     moment = np.tensordot(weights, np.stack(noisy), axes=1)
     if request.method == "dpdis_pca":
         rank = options["rank"]
-        sent = [moment if rank == request.d else dpdis_pca.compress(moment, rank, "eigh") for moment in noisy]
-        basis = dpdis_pca.combine(sent, weights, request.k, "eigh")
+        sent = [each if rank == request.d else dpdis_pca.compress(each, rank, "eigh") for each in noisy]
+        basis = dpdis_pca.combine(sent, weights, request.k, decomposition="eigh")
     else:
         basis = Estimate.from_moment(moment, request.k, **options).basis
-    # Of DPdisPCA too. Where hospitals agree on eigenpairs, sending R of them multiplies the noise between v_i
-    # and w_j by (l_i - f_j)/(l_i - l_j), f_j = l_j or 0, and the gap of the mean becomes l_i - f_j.
+    # This holds for DPdisPCA too. Where hospitals agree on eigenpairs, sending R of them multiplies the noise
+    # between v_i and w_j by (l_i - f_j)/(l_i - l_j), with f_j = l_j if w_j is sent and 0 if not. The gap of
+    # the mean becomes l_i - f_j, so that the factor cancels.
     noise = loading_noise.of_moment(moment, request.k, _entry_std(request, rows))
     noise[~np.any(basis, axis=1)] = 0.0  # features that were cut are released as 0, without noise
     return *_turned_to_axes(basis, moment), noise
@@ -381,14 +383,14 @@ def _release_powers(request: Request, rows: Sequence[Part]) -> Array:
     products: list[Array] = []
 
     def product(block: Array, kept: Indices | None, _: int) -> Array:
-        """Return a round's noisy product with the basis, (d, k), and keep it; kept: rows of the block."""
+        """Return a round's noisy product, (d, k), and keep it; kept: features of the block's rows, or all."""
         products.append(dps_pca.release(cohort.pooled, block, kept, std, rng))
         return products[-1]
 
     # Of the bases after each round only the first and the last are needed.
     start, *_, basis = block_power.iterate(
         product,
-        block_power.begin(None, request.d, k, rng),
+        block_power.begin(None, request.d, k, rng),  # None: a random basis
         s_hat=int(request.kept),
         steps=rounds,
         burn_in=request.burn_in,

@@ -215,9 +215,9 @@ def _keys(batches: Callable[[], Iterable[Any]], former_rows: int, sketcher: Sket
     sums = sum_up(former_rows, sketcher=sketcher)
     columns, count = sums.columns, sums.count
 
-    def digest(version: int, columns: int, *parts: Words) -> str:
+    def digest(version: int, column_count: int, *parts: Words) -> str:
         """Return SHA-256 of a version, the numbers of rows and columns, and these sums, in hexadecimal."""
-        result = hashlib.sha256(f"table {version} {count} {columns} ".encode())
+        result = hashlib.sha256(f"table {version} {count} {column_count} ".encode())
         for words in parts:
             result.update(np.ascontiguousarray(words.astype("<u8", copy=False)).data)
         return result.hexdigest()
@@ -236,7 +236,7 @@ def _keys(batches: Callable[[], Iterable[Any]], former_rows: int, sketcher: Sket
         hashes.sort()  # in place: a copy would double the memory
         former = (digest(1, columns.shape[1], hashes, np.sort(columns[1])), *former)
     if sketcher is not None:
-        sketcher.finish(count, columns=counted[1])  # row 1: the sums of mix', as it gets of cells
+        sketcher.finish(count, columns=counted[1])  # row 1: sums of mix', as `add` gave it mix' of cells
     return Keys(key, former)
 
 

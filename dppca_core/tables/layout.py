@@ -33,7 +33,7 @@ class Layout:
 def check_names(names: Sequence[str]) -> None:
     """Raise ValueError unless there are enough columns, not too many, and their names are usable and differ.
 
-    Its texts name a column by its position and quote no name: where the line of names was forgotten, the
+    The messages name a column by its position and quote no name: where the line of names was forgotten, the
     first line is a patient's.
     """
     if len(names) > limits.MOST_COLUMNS:

@@ -195,9 +195,9 @@ def read_patients(
         counted = patients.usable[patient]
         if most_kept is not None:
             # A row's place among its patient's: those of earlier batches, and those before it in this one.
-            counts = seen[patient] + pd.Series(patient).groupby(patient).cumcount().to_numpy() < most_kept
+            kept = seen[patient] + pd.Series(patient).groupby(patient).cumcount().to_numpy() < most_kept
             np.add.at(seen, patient, 1)
-            rows, patient, counted = rows[counts], patient[counts], np.minimum(counted[counts], most_kept)
+            rows, patient, counted = rows[kept], patient[kept], np.minimum(counted[kept], most_kept)
         hospital_of_row = patients.hospital[patient]
         for hospital in np.unique(hospital_of_row):
             in_hospital = hospital_of_row == hospital

@@ -206,7 +206,7 @@ def _proposal(word: str, categories: Sequence[str]) -> str | None:
     alike = [category for category, name in names.items() if name == folded]
     if not alike and _looks_missing(word):
         return next(filter(_says_missing, categories), AS_MISSING)
-    if not alike and folded[:1].isalpha():
+    if not alike and folded[:1].isalpha():  # a 1 is no short form of 10
         alike = [
             category
             for category, name in names.items()

@@ -157,9 +157,9 @@ class Sketcher:
 
     def __init__(self, secret: bytes, patient_column: str | None = None) -> None:
         self._secret, self._patient_column = secret, patient_column
-        self._lowest: dict[str, Words] = {}
+        self._lowest: dict[str, Words] = {}  # the lowest digests of each set, by its name
         self._sums: dict[str, Words] = {}  # of the rows of a batch, by group of columns
-        self._members: Counter[str] = Counter()
+        self._members: Counter[str] = Counter()  # columns of a batch that were added, by group
         self._groups: dict[str, str] = {}  # of each column, by name
 
     def begin(self, names: Sequence[str]) -> None:

@@ -6,11 +6,11 @@ from contextlib import suppress
 
 
 class ByteCounter:
-    """Pass everything from a port of 127.0.0.1 to another one. `up` and `down` count bytes."""
+    """Pass all from `self.port`, a free one of 127.0.0.1, to `port` and back. `up` and `down` count bytes."""
 
     def __init__(self, port: int) -> None:
         self.up = self.down = 0
-        self._to, self._lock = port, threading.Lock()
+        self._target_port, self._lock = port, threading.Lock()
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listening.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
@@ -26,7 +26,7 @@ class ByteCounter:
             while True:
                 near, _ = self._listening.accept()
                 try:
-                    far = socket.create_connection(("127.0.0.1", self._to))
+                    far = socket.create_connection(("127.0.0.1", self._target_port))
                 except OSError:
                     near.close()
                     continue

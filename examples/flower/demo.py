@@ -98,7 +98,7 @@ def wait_for_record(federation: Federation, path: Path, seconds: float) -> Recor
 
 def run(agreed: Sequence[Plan], folder: Path) -> Generator[tuple[Plan, Record, float, float], None, None]:
     """Yield every plan with its record, and bytes that a hospital sent and received meanwhile, on average."""
-    limit = Budget(total_epsilon(agreed) * (1 + 1e-9), DELTA)
+    limit = Budget(total_epsilon(agreed) * (1 + 1e-9), DELTA)  # a little more, for rounding
     hospitals = demo_hospitals.write_breast_cancer(folder, agreed, seed=SEED, limit=limit)
     with Federation(folder, hospitals) as federation:
         federation.submit(demo_hospitals.write_agenda(folder, agreed, seed=SEED))
@@ -112,6 +112,7 @@ def run(agreed: Sequence[Plan], folder: Path) -> Generator[tuple[Plan, Record, f
 
 
 def report(plan: Plan, record: Record, up: float, down: float) -> str:
+    """Return what is printed about a run. up, down: bytes that a hospital sent and received, on average."""
     title, rounds = METHODS[plan.method].title, len(record.rounds)
     if record.basis is None:
         return f"{title}: {record.ended}"
@@ -136,7 +137,7 @@ def report(plan: Plan, record: Record, up: float, down: float) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run all plans; the exit code."""
+    """Run all plans; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m examples.flower.demo", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--epsilon", type=float, default=8.0, help="of each run (default 8)")

@@ -38,7 +38,7 @@ def write_hospitals(
     limit: Budget,
     simulations: Sequence[Mapping[str, Any]] | None = None,
 ) -> dict[str, Path]:
-    """Write each hospital's folder and the server's plans; each hospital's name and hospital.json.
+    """Write each hospital's folder and the server's plans; return every hospital.json by its hospital's name.
 
     parts: hospitals' rows, each (n_i, d). constants: as for `own_files`. limit: what all runs together may
     spend. simulations: what replaces each hospital's true noise. The last hospital keeps CSV, the others

@@ -97,9 +97,9 @@ def _modified(path: Path) -> int:
 
 @lru_cache(maxsize=1)
 def _provider(rows: Path, constants: Path, stamp: tuple[int, int]) -> Provider:
-    """Return the patients, read once as long as neither file changes."""
+    """Return the patients. The cache reads them anew once `stamp`, both files' times of change, differs."""
     public = _json(constants)
-    if "columns" in public:
+    if "columns" in public:  # a data dictionary, as the page "Your data" saves it
         schema, raw = Schema.from_json(json.dumps(public)), tables.read(rows, rows.name)
         encoded = tables.encode(schema, raw.table, raw.decimal_comma)
         return Cohort.from_rows([encoded.whole], schema.bound)[0]

@@ -26,7 +26,7 @@ _ROOT = Path(__file__).parents[2]
 
 
 class Federation:
-    """Start and stop the processes of `hospitals`, each one's name and hospital.json, and of the server.
+    """Start and stop the processes of the server and of `hospitals`, which maps names to hospital.json files.
 
     worker: the module that answers for a hospital. Raises RuntimeError, with the end of a log, where a
     process does not start.
@@ -68,7 +68,7 @@ class Federation:
             counter.close()
 
     def start(self, name: str) -> None:
-        """Start a hospital's two processes, also again."""
+        """Start a hospital's two processes, for the first time or after `stop`."""
         if name not in self._counters:
             self._counters[name] = ByteCounter(self._port)
         number, port = list(self.hospitals).index(name), _free_port()

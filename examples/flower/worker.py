@@ -41,9 +41,9 @@ _log = logging.getLogger(__name__)
 
 
 def _client(address: str, interceptor: ProtobufClientInterceptor) -> RuntimeHttpClient:
-    of_version = RuntimeVersionHttpInterceptor(component_name="flwr-clientapp")
+    versioning = RuntimeVersionHttpInterceptor(component_name="flwr-clientapp")
     return RuntimeHttpClient.from_server_address(
-        server_address=address, insecure=True, root_certificates=None, interceptors=[of_version, interceptor]
+        server_address=address, insecure=True, root_certificates=None, interceptors=[versioning, interceptor]
     )
 
 
@@ -70,7 +70,7 @@ def _run_task(address: str, token: str, answering: ClientAppCallable) -> None:
             question, context, _, _ = pull_task_input(client)
             try:
                 reply = answering(question, context)
-            except Exception:  # its words may hold rows, so they stay here
+            except Exception:  # its text may hold rows of patients, so only this machine's log has it
                 _log.exception("the step failed")
                 reply = Message(Error(ErrorCode.CLIENT_APP_RAISED_EXCEPTION), reply_to=question)
             push_message(client, reply, context)

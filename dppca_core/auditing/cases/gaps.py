@@ -33,7 +33,7 @@ def certified(budget: Budget, k: int) -> tuple[Case, ...]:
     e1, e2, _ = np.eye(3)
 
     def pair_with_gap(x: Array, y: Array, gap: float) -> Pair:
-        """Return the pair of x and y where all others lie at e1, so many that n gap is about gap/epsilon."""
+        """Return the pair of x and y, and as many at e1 as make n (lambda_1 - lambda_2) about gap/epsilon."""
         n = math.ceil(gap / budget.epsilon) + 1
         return neighbouring_cohorts(budget, x, y, others=np.diag([n - 1.0, 0.0, 0.0]), n=n)
 

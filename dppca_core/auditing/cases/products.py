@@ -65,6 +65,7 @@ def rounds(budget: Budget, k: int, steps: int) -> Case:
         """Return how far the messages of each of the runs move together, (AT_ONCE,)."""
         total = np.zeros(tiled.shape)
         for _ in range(steps):
+            # None: the block is given whole, not some of its rows.
             total += cohort.n * dps_pca.release(cohort.pooled, tiled, None, sum_std / cohort.n, rng)
         coordinates: Array = np.einsum("dmk,dk->m", total.reshape(len(block), AT_ONCE, k), unit)
         return coordinates
@@ -76,7 +77,7 @@ def rounds(budget: Budget, k: int, steps: int) -> Case:
 def server_view(
     cohort: Cohort, block: Array, budget: Budget, provider_noise: str, rng: np.random.Generator
 ) -> Array:
-    """Return what the server of DPS-PCA sees: n_i H_i in all steps, (steps, hospitals, d, k).
+    """Return what the server of DPS-PCA sees: all messages, each as a sum, (steps, hospitals, d, k).
 
     Of a secure aggregation it sees the sum alone, (steps, 1, d, k). block: the Q of every step, (d, k).
     provider_noise: as for `fit` of DPS-PCA.

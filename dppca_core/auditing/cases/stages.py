@@ -113,8 +113,8 @@ def _stages(budget: Budget, k: int, noise: two_stage.StageNoise) -> tuple[Case, 
 def noise_at(budget: Budget, trust: str = "central", iterations: int = _STEPS) -> two_stage.StageNoise:
     """Return the noise of a run at one place or, for another `trust`, that of one of two equal hospitals.
 
-    That hospital sends its own mean, with its share of the noise. The sum of both carries c times one
-    curator's noise, and each adds 1/sqrt 2 of that to its own sum. iterations: rounds of stage 1.
+    That hospital sends its own mean, with its share of the noise. The sum of both carries `noise_factor`
+    times one curator's noise, and each adds 1/sqrt 2 of that to its own sum. iterations: rounds of stage 1.
     """
     factor = 1.0 if trust == "central" else normalised_product.noise_factor(trust, 2) / math.sqrt(2)
     n = tilted(budget)[0].n

@@ -37,7 +37,7 @@ def cases(budget: Budget, k: int) -> tuple[Case, ...]:
 
     m, scale = wishart.calibrate(budget, d=3)
     doubled = min(2 * budget.delta, 0.5)
-    degrees = m - 2  # m - d + 1, of the chi-square variable that `epsilon_of` needs
+    degrees = m - 2  # m - d + 1, of the chi-square variable in `epsilon_of`; 1/scale is its shift by a row
 
     def case(title: str, epsilon: float, delta: float) -> Case:
         """Return the case of this claim."""

@@ -101,6 +101,7 @@ def truths(recipe: SiteRecipe, strength: float, kind: str) -> SiteTruths:
     """Return the truths as the module's text defines them; a synthetic cohort's do not depend on the kind."""
     if recipe.synthetic:
         model = recipe.model(strength)
+        # `calibrated` is the covariance without the hospital's own shift and scale.
         moments = [hospital.calibrated for hospital in clinical.hospitals(model)]
         common = model.basis()
     else:
@@ -139,6 +140,7 @@ def measure(recipe: SiteRecipe, key: Key) -> SiteCell:
         # One joint answer is measured at every hospital.
         private, exact = (_measure_bases(against, [answer] * len(sites)) for answer in (basis, plain))
         return private._replace(plain=exact)
+    # The key (1, index) gives each hospital noise of its own.
     bases = [
         _private_basis(recipe, [site], kind, [ranges], generator(recipe.seed, repeat, stream, (1, index)))
         for index, (site, ranges) in enumerate(zip(sites, printed, strict=True))

@@ -104,7 +104,7 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
         """Return the one row of a run in the downloadable table."""
         key, hospital, repeat = cell
         protocol = PROTOCOLS[key]
-        sent = self.recipe.traffic(protocol)
+        traffic = self.recipe.traffic(protocol)
         method = METHODS[protocol.method]
         yield {
             "protocol": key,
@@ -120,7 +120,7 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
             "sin_theta": value.sin,
             "captured_energy": value.energy,
             "noise_std": value.noise_std,
-            "rounds": sent.rounds,
-            "bytes_sent_per_round": sent.up,
-            "bytes_received": sent.received,
+            "rounds": traffic.rounds,
+            "bytes_sent_per_round": traffic.up,
+            "bytes_received": traffic.received,
         }

@@ -42,8 +42,8 @@ def why_refused(setting: CollaborationSetting, chosen: Protocol) -> str | None:
     """Return why a run of a protocol cannot be simulated message by message in this setting, or None."""
     if setting.too_large:
         return setting.too_large
-    sent = setting.traffic(chosen)
-    size = sum(sent.sent) * len(setting.sizes)
+    traffic = setting.traffic(chosen)
+    size = sum(traffic.sent) * len(setting.sizes)
     if size > _MESSAGE_BYTES:
         return f"the messages of all {len(setting.sizes)} hospitals take {size / 1e9:.1f} GB"
     seconds = setting.seconds(chosen, with_moments=True)
@@ -54,9 +54,10 @@ def why_refused(setting: CollaborationSetting, chosen: Protocol) -> str | None:
 
 def kept_bytes(setting: CollaborationSetting, chosen: Protocol) -> int:
     """Estimate the bytes of a transcript: all messages with and without noise, and every round's basis."""
-    sent = setting.traffic(chosen)
+    traffic = setting.traffic(chosen)
+    # Of each round the question and the basis, (d, k) each, and room for another d R numbers, R the rank.
     bases = 8 * setting.d * (2 * setting.k + setting.rank)
-    return len(setting.sizes) * 2 * sum(sent.sent) + sent.rounds * bases + _FIXED_BYTES
+    return len(setting.sizes) * 2 * sum(traffic.sent) + traffic.rounds * bases + _FIXED_BYTES
 
 
 def passing_bytes(setting: CollaborationSetting) -> int:
@@ -189,6 +190,7 @@ def message_matrix(arrays: Arrays, plan: Plan, hospital: int) -> Array:
     # Averaged projectors also send three numbers, "worth", by which the server weighs them.
     (name,) = arrays.keys() - {"worth"}
     values = arrays[name]
+    # A weighted array was multiplied by its hospital's number of patients, for a sealed sum.
     if name.startswith("weighted "):
         values = values / (sum(plan.sizes) if hospital == ALL else plan.sizes[hospital])
     if name in ("directions", "basis"):

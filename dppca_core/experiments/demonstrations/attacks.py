@@ -39,10 +39,10 @@ class AttackSetting:
 class AttackDraws(CellStore[Cell, tuple[Array, Array]]):
     """Hold the numbers that the attacker reads, scaled to N(0, 1) without the patient and N(mu, 1) with.
 
-    So they are distributed as programmed, mu being what the program claims (`Case`). Of other kinds the means
-    are the same, and the noise is smaller. A cell is (kind, portion), and keys its own generator: another
-    order or another epsilon draws the same noise. Its value holds the readings of both cohorts, with the
-    patient and without, (PORTION,) each.
+    These are the laws for the kind "true", with the mu that the program claims (`Case`). Other kinds have the
+    same means and less noise. A cell is (kind, portion), and seeds its own generator: another order or
+    another epsilon draws the same noise. Its value holds the readings of both cohorts, with the patient and
+    without, (PORTION,) each.
     """
 
     def __init__(self, attacked: AttackSetting) -> None:
@@ -71,9 +71,8 @@ class AttackDraws(CellStore[Cell, tuple[Array, Array]]):
     def measure(self, cell: Cell) -> tuple[Array, Array]:
         """Draw a portion of releases from both cohorts; return the readings with the patient and without."""
         kind, portion = cell
-        case, noise_factor, _ = self.drawn(
-            kind
-        )  # readings are in units of what is claimed, not of the true distance
+        # The third value, the true mu, is not used: readings are scaled to the mu that the program claims.
+        case, noise_factor, _ = self.drawn(kind)
         # The two numbers that are read without noise become mu and 0.
         with_, without = planted.readings(case)
         unit = (with_ - without) / case.mu

@@ -98,6 +98,7 @@ def picture(budget: Budget, releases: int = 20, seed: int = 0) -> Picture:
 
     def draw(cohort: Cohort) -> NeighbourRelease:
         """Return one noisy release of a data set."""
+        # `noise` is its shape; None lets the budget's accounting choose that.
         noisy = symmetric_gaussian.release(cohort, budget, rng, noise=None)
         reading = (PATIENTS * coordinate(noisy) - without) / unit
         return NeighbourRelease(linalg.top_eigenspace(noisy, 1)[:, 0], reading)

@@ -65,7 +65,7 @@ def scores(results: Results, epsilon: float) -> TwinScores:
     experiment = results.experiment
     rows = _rows(experiment)
     moment = rows.T @ rows / len(rows)
-    # Both bases are turned to the axes of the moment, whose values on them are left out.
+    # Rotate both bases to the moment's principal axes within their span; its values there are not needed.
     basis, best = (
         linalg.axes_within(each, moment)[0]
         for each in (results.estimate(experiment.method, epsilon, 0).basis, results.truth.basis)
@@ -76,7 +76,7 @@ def scores(results: Results, epsilon: float) -> TwinScores:
 
 
 def _rows(experiment: ExplorerExperiment) -> Array:
-    """Draw invented rows as the release sees them: clipped, and about their mean where that is paid for."""
+    """Draw invented rows as the release sees them: clipped, and minus their mean if the twin is centred."""
     population, n = experiment.population, experiment.n
     assert not isinstance(population, str)  # a twin is no table
     count = min(max(n, _LEAST_ROWS), _MOST_ROWS, _MOST_NUMBERS // experiment.d)

@@ -31,7 +31,7 @@ def evaluate(results: Results, name: str, epsilon: float, *, tau: float = 3.3, *
         results: The experiment, and its truth.
         name: Key of `BOUNDS`.
         epsilon: The privacy loss.
-        tau: Theorem 4.3's slack.
+        tau: The standard deviations of slack in the probability with which a theorem holds.
         constants: The bound's free constants.
 
     Returns:

@@ -94,7 +94,7 @@ def contraction(errors: Array, *, d: int, k: int) -> Contraction:
         raise ValueError(f"errors must be of two rounds or more, got shape {trajectory.shape!r}")
     ends = {"smallest error": trajectory.min(), "largest": trajectory.max()}
     checks.within(0.0, math.sqrt(k) * (1 + 1e-9), **ends)
-    trajectory = np.maximum(trajectory, _ROUNDING)  # it has a logarithm
+    trajectory = np.maximum(trajectory, _ROUNDING)  # so that its logarithm is finite
     plateau, no_plateau = _plateau(trajectory)
     # The fit is over the rounds that are clearly better than a guess and still clearly above the plateau.
     better = trajectory < BETTER_THAN_GUESS * random_guess(d, k)

@@ -56,7 +56,7 @@ def plane(basis: Array, truth: Array, variances: Callable[[Array], Array]) -> An
     turn = right_vectors[:, -1]  # x of the module's text
     onto, off = cosines @ turn, residual @ turn
     cosine, sine = float(np.linalg.norm(onto)), float(np.linalg.norm(off))
-    if cosine < 1e-8:  # at a right angle v is any direction of V that U does not see
+    if cosine < 1e-8:  # at a right angle v is any direction in the span of V that is orthogonal to U
         onto = np.linalg.svd(cosines)[0][:, -1]  # the left singular vector of the smallest singular value
     v = truth @ (onto / np.linalg.norm(onto))
     w = off / sine if sine > 0 else off

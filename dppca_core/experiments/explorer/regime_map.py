@@ -57,6 +57,7 @@ def regime_map(results: Results, by: str, tau: float = 3.3, **constants: float) 
     def scaled(n: int) -> Array:
         """Return the eigenvalues of the rows, (d,), divided by the public bound that n of them have."""
         if isinstance(model, SpikedModel):
+            # Some of n rows is longer than this bound with probability `failure`.
             return np.asarray(model.eigenvalues / model.norm_bound(n, failure) ** 2)
         return results.truth.eigenvalues
 

@@ -177,7 +177,7 @@ class Results(CellStore[Key, Cell]):
         """Estimate the seconds of simulating one draw of patients for a method that needs their rows.
 
         It is 0 for a method that takes moments, which are drawn without rows, and for a table, whose rows are
-        there. Of many patients fewer are drawn, as d says, so n plays no part. The constants were measured.
+        there. At most max(10 d, 1000) rows are drawn, so n plays no part. The constants were measured.
         """
         drawn = isinstance(self.experiment.population, SpikedModel) and METHODS[name].scaling == "unit"
         return 1.1e-9 * self.experiment.d**3 + 0.01 if drawn else 0.0

@@ -12,8 +12,9 @@ def strength(results: Results) -> float:
     """Return how large the k-th direction is in what the experiment's method releases without noise.
 
     In the second moment of rows divided by a bound it is the k-th eigenvalue. For rows of length 1 it is that
-    eigenvalue over the trace of the features kept: the k largest, and the mean of all others for each other
-    feature. A round of normalised products (`mechanisms.normalised_product`) has E(chi_k)/k times its root.
+    eigenvalue over the trace of the features kept, taken as the sum of the k largest eigenvalues and, for
+    each other feature kept, the mean of the remaining ones. Stacked rounds release normalised products
+    (`mechanisms.normalised_product`), in which it is E(chi_k)/k times the root of that share.
     """
     experiment, values = results.experiment, results.truth.eigenvalues
     method, k = METHODS[experiment.method], experiment.k

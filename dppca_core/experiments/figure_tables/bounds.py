@@ -45,8 +45,8 @@ def chances(
 ) -> pd.DataFrame:
     """Return the share of runs that find all features that matter, and its prediction, by epsilon.
 
-    rule: the key of the method's closed form in `BOUNDS`, which predicts the chance of that. constants, tau:
-    those of that bound, by name, and of Theorem 4.3 of Ge et al.
+    rule: the key of the method's closed form in `BOUNDS`, which predicts the chance of that. constants: its
+    free constants, by name. tau: the slack of Theorem 4.3 of Ge et al.
     """
     results, repeats = Results(experiment), range(experiment.repeats)
     complete = [found_all(results.cell(method, e, repeat) for repeat in repeats) for e in EPSILONS]

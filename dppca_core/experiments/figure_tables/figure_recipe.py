@@ -61,7 +61,8 @@ def from_dict(plain: Mapping[str, Any]) -> FigureRecipe:
     arguments = {}
     for name, value in given.items():
         try:
-            written = json.dumps(value)  # of JSON, a list may become a tuple, but no text a number
+            # Strict validation of JSON takes a list for a tuple, which that of Python objects refuses.
+            written = json.dumps(value)
             arguments[name] = TypeAdapter(types[name]).validate_json(written, strict=True, extra="forbid")
         except ValidationError as reason:
             first = reason.errors(include_url=False)[0]

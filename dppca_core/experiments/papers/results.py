@@ -90,7 +90,7 @@ def _plain(name: str) -> dict[str, Any]:
 
 
 def _path(name: str) -> Path:
-    """Return the path of a recipe. Raises ValueError for a name that is none, as of a file elsewhere."""
+    """Return a recipe's path. Raises ValueError for other names, such as a path to a file elsewhere."""
     if name not in names():
         raise ValueError(f"recipe must be one of {', '.join(names())}, got {name!r}")
     return DATA / "recipes" / f"{name}.json"

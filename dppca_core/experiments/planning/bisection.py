@@ -80,8 +80,8 @@ class Search:
         repeats: The runs at each value.
 
     Raises:
-        ValueError: For another word, a start that is not positive, or a table, whose patients cannot be more
-            than they are.
+        ValueError: For an unknown `asked`, a start that is not positive, or a table, whose patients cannot
+            be more than they are.
     """
 
     plan: StudyPlan

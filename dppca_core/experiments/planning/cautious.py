@@ -30,7 +30,7 @@ def patients_with_cautious(plan: StudyPlan, epsilon: float, strictest: float) ->
         return plan.patients(strictest)
     hospitals, common = experiment.providers, experiment.budget(epsilon)
     budgets = [replace(common, epsilon=strictest), *[common] * (hospitals - 1)]
-    s_hat = plan.options.get("s_hat") if method.pools == "restricted" else None
+    s_hat = plan.options.get("s_hat") if method.pools == "restricted" else None  # to the s_hat features kept
     kept = s_hat if isinstance(s_hat, int) else None  # a word stands for a number that is not known before
     sampling = hospital_budgets.sampling_ratio(experiment.d, experiment.k, kept)
     answer = plan.patients(epsilon)

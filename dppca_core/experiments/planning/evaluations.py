@@ -44,7 +44,7 @@ class Evaluations(CellStore[Evaluation, Any]):
     def next_missing(self, *view: Any) -> Evaluation | None:
         """Return the first evaluation of the view that is missing, or None.
 
-        All are looked through each time, since one that was given up is missing again.
+        All are looked through each time, since one that was dropped to make room is missing again.
         """
         return self.first_missing(self.wanted(*view))
 

@@ -7,9 +7,8 @@ so the eigenvalues fall slowly as n grows; the bound is computed again at every 
 
 Two stages err little where stage 1 names all features that matter, and much where it misses one. The mean
 over runs is one of rare misses, which neither the runs without patients that predict them nor twenty
-simulated ones count well. So the target of two stages is of half of the runs: to the closed form the
-median of sin^2 by
-missed rows is added, and the chance that none is missed stands beside the answer.
+simulated ones count well. So the target of two stages is for the median run: the median of sin^2 by missed
+rows is added to the closed form, and the chance that none is missed stands beside the answer.
 
 A plan gives an answer only where the closed form applies at it, else the reason why there is none. Where a
 method has none, `dppca_core.experiments.planning.bisection` answers by simulation, from a start given here.
@@ -149,6 +148,7 @@ def _spectrum(population: SpikedModel | str, failure: float) -> tuple[Array, Cub
     """
     if not isinstance(population, SpikedModel):
         sizes = (datasets.table(population).n,)
+        # The eigenvalues depend neither on k nor, for a whole table, on the seed.
         return draws.truth(population, sizes, k=1, scaling=draws.PUBLIC, seed=0).eigenvalues, None
     nodes = sorted({round(n) for n in np.geomspace(1, MOST_PATIENTS, _NODES)})
     log_squares = [2 * math.log(population.norm_bound(n, failure)) for n in nodes]

@@ -49,6 +49,7 @@ class TableSearch(Search):
     def errors(self, value: Value, pattern: Pattern) -> Array:
         """Run the method at a value on rows with one spectrum; return sin Theta of each run, (repeats,)."""
         # `experiment` has the patients and the hospitals of this value; a cell needs its epsilon only.
+        # Where hospitals are asked for, `_unit` is the patients of each, so the answer is value / _unit.
         name, (_, epsilon, _) = self.plan.method.name, self.question.at(value / self._unit)
         results = Results(self.experiment(value, pattern), (name,))
         # The last sin Theta of a run is the one of its result.
@@ -63,6 +64,7 @@ class TableSearch(Search):
         spiked = SpikedModel(
             table.d, planned.k, s=pattern.carriers, spike=spikes, bulk=(0.0, BULK), seed=planned.seed
         )
+        # `square` sets how far invented numbers spread, from paid eigenvalues; 0 spreads them evenly.
         return ExplorerExperiment(
             spiked_twin(table.columns, table.bound, spiked, centred=mean_share > 0, square=pattern.square),
             n=n,
@@ -73,6 +75,7 @@ class TableSearch(Search):
             neighbours=planned.neighbours,
             repeats=self.repeats,
             method=plan.method.name,
+            # Of clipped rows only moments are kept, and scaling rows to length 1 needs the rows.
             clip=None if plan.method.scaling == "unit" else table.clip,
             choose_rows=True,
             mean_share=mean_share,

@@ -35,7 +35,7 @@ def use_one_thread() -> None:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Pin this process to one BLAS thread inside a `with` block, of which threads may enter several."""
+    """Pin this process to one BLAS thread inside a `with` block; several threads may be inside at once."""
     global _inside
     use_one_thread()
     try:

@@ -22,17 +22,17 @@ def patients_needed(table: pd.DataFrame, target: float, *, level: float = 0.8, s
     Args:
         table: The table of a sweep over n alone, in any order, complete or not.
         target: The error to reach.
-        level: The coverage of the interval (0.8: from 10 to 90 %). It is the middle of the same estimate from
-            repeats resampled with replacement, whole repeats at a time, for they may share patients along n.
+        level: The coverage of the interval (0.8: from 10 to 90 %). The interval lies between quantiles of the
+            same estimate from bootstrap samples of repeats, each kept whole as it may share patients along n.
             For a power law under log-normal errors it covers the true n in 0.8 of tables from 10 repeats on,
             0.7 at 5.
         seed: The seed of the resampling.
 
     Returns:
         A table with a row per label and the columns label, method, patients, low, high, state and reason.
-        state is "reached"; "at most", the smallest n already reaches the target and is returned; "never" for
-        good by the largest n, patients infinite (as `high` may be alone, where some resamples never do); or
-        "unmeasured", NaN. reason is the same in words, empty where reached.
+        state is "reached"; "at most", the smallest n already reaches the target and is returned; "never",
+        the largest n still misses it and patients is infinite (`high` alone may be so too, where some
+        resamples never reach it); or "unmeasured", NaN. reason is the same in words, empty where reached.
 
     Raises:
         ValueError: For a table with two rows of one (label, n, repeat); for a
@@ -64,6 +64,7 @@ def _needed(runs: pd.DataFrame, target: float, level: float, rng: np.random.Gene
     chosen = rng.integers(errors.shape[1], size=(_RESAMPLES, errors.shape[1]))
     resampled = last_fall(patients, _medians(errors[:, chosen]).T, target)
     tails = [(1 - level) / 2, (1 + level) / 2]
+    # Quantiles are not interpolated, since resamples that never reach the target are infinite.
     low, high = np.quantile(resampled, tails, method="inverted_cdf")
     smallest, largest = patients[0], patients[-1]
     state, reason = "reached", ""

@@ -99,8 +99,9 @@ class Variant:
         options: Pairs of a name and a value, which take precedence over the recipe's: parameters of the
             method, `scaling` of its rows ("inside" or "unit"), `neighbours` and `accounting` of its budget,
             `iterations="tuned"` and the `signal` declared for it where the method has a rule,
-            `s_hat="released"` where it has a second stage, `providers`, `alone` (true: the largest hospital
-            by itself), or `known` (true: spike and variance are the population's, as if public).
+            `s_hat="released"` where it has two stages (the first one's release chooses the features),
+            `providers`, `alone` (true: the largest hospital by itself), or `known` (true: spike and variance
+            are the population's, as if public).
 
     Raises:
         ValueError: For an unknown method or option, or an unsuitable value.

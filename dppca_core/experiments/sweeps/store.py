@@ -162,7 +162,7 @@ def _read(name: str, word: str) -> object:
         return word
     if name in _COUNTS:
         if name == "repeat" or word:
-            return int(np.int64(int(word)))  # which refuses more digits than the table can hold
+            return int(np.int64(int(word)))  # refuses an empty repeat, and more digits than int64 holds
         return None
     value = float(word) if word else math.nan
     if word and (

@@ -4,7 +4,8 @@ A bound is named by its key in `BOUNDS`: an upper or a lower bound on a method's
 predicts it. Evaluated at a setting it is a `Bound`, whose `final` is its value of ||sin Theta||_F. Results
 hold the measured runs, called cells, by (method, epsilon, repeat); EPSILONS are the values of the privacy
 slider. `evaluated` has, for each bound that is drawn, its values at EPSILONS in their order. A scale converts
-errors to what the visitor has chosen for the vertical axis: the error, the share recovered, or degrees.
+errors to what the visitor has chosen for the vertical axis: the error, the share recovered, or degrees. Its
+`last` converts a run's final error, `bounded` the value of a bound; `drawn` rounds what is converted.
 """
 
 import math
@@ -88,7 +89,7 @@ def against_epsilon(
     values = scale.bounded([bound.final for bounds in evaluated.values() for bound in bounds])
     linear = scale.metric in ("share", "degrees")
     if linear:
-        bottom, top = scale.span(0.0)
+        bottom, top = scale.span(smallest=0.0)
         reach = [bottom, 1.03 * top]
     else:
         # Begin at the power of ten below all that is drawn, and at 0.01 at most.
@@ -217,7 +218,7 @@ def terms(results: Results, bound: Bound, epsilon: float, scale: Scale) -> dict[
     steps = list(range(iterations + 1))
     curves: list[Trace] = []
     # Reach up to the metric's own upper end where more is better, else a little beyond a guess.
-    top = scale.span(0.01)[1] if scale.more_is_better else 1.6 * scale.guess
+    top = scale.span(smallest=0.01)[1] if scale.more_is_better else 1.6 * scale.guess
     if bound.terms and state("ge2018", bound, largest_error(results)) != "void":
         # Only "opt" differs from iteration to iteration.
         each = [np.broadcast_to(bound.terms[term], iterations) for term in ("stat", "priv", "opt")]

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS
-from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED
+from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED  # Theorem 4.3's method
 from dppca_core.experiments.explorer.regime_map import RULES
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.explore.bounds import charts, controls, text

@@ -109,7 +109,7 @@ class _Lines:
         if fit is None or fit.rate is None or fit.phase is None:
             return []
         x = np.linspace(fit.phase[0], len(reading.middle) - 1, 60)
-        more |= {"meta": "text-colour", "hoverinfo": "skip"}
+        more |= {"meta": "text-colour", "hoverinfo": "skip"}  # browsers draw it in the colour of text
         y = self.drawn(reading.sines_in_unit(fit.curve(x)))
         return [line(panel, "fit", "#000000", "dot", x=rounded(x), y=y, **more)]
 

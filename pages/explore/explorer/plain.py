@@ -90,6 +90,7 @@ class PlainView(ExplorerView):
         # Lines of reference are the same at every epsilon, and frames replace the rows: any will do.
         first = all_shares[0]
         references = [(name, colour, dash, "line") for name, colour, dash, _ in rows.references(first)]
+        # "left" is the left margin in pixels.
         meta = {"titles": (phrases.PICTURE, phrases.TITLE), "rows": _ROWS, "left": 12, "picture": True}
         layout = {"meta": meta, "hovermode": "closest", "showlegend": False}
         return {

@@ -4,7 +4,7 @@ from typing import Any
 
 from dppca_core.bounds import BOUNDS
 from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS
-from dppca_core.experiments.explorer.experiment import TRACED
+from dppca_core.experiments.explorer.experiment import TRACED  # DPS-PCA, which `_FORMULAS` are about
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
 from pages.explore.explorer import text as page_text
@@ -111,7 +111,7 @@ def _limits(view: ExplorerView, payload: dict[str, Any]) -> list[str]:
     """
     experiment, words = view.experiment, payload["words"][payload["active"]]
     limits = [words["theorem"], text.large_delta(experiment.delta, experiment.n), words["notes"]]
-    if isinstance(experiment.population, str):
+    if isinstance(experiment.population, str):  # the name of a table
         limits.append(page_text.NOT_PRIVATE)
     else:
         limits += [page_text.SIMULATED, page_text.features_lost(view.settings["s"], experiment.s_hat)]

@@ -62,7 +62,8 @@ def two_stages(results: Results, epsilon: float, settings: Settings) -> str:
     Before all runs at this epsilon are there, it only says what is being measured: a prediction simulates
     runs of its own, which a first view must not wait for.
     """
-    # A two-stage method chooses features, which are rows of the answer, before it releases theirs.
+    # `results.names` are the live methods. A two-stage one chooses features, which are rows of the answer,
+    # before it releases theirs.
     names = [name for name in results.names if METHODS[name].chooses_rows]
     if results.missing((name, epsilon, r) for name in names for r in range(results.repeats_of(name))):
         return MEASURING
@@ -73,7 +74,7 @@ def two_stages(results: Results, epsilon: float, settings: Settings) -> str:
             continue
         words = []
         if settings["metric"] != "energy":  # no closed form predicts captured energy
-            scale = Scale(results, settings)
+            scale = Scale(results, settings)  # `last` and `bounded` convert errors to its metric
             middle = scale.text(float(np.median([scale.last(cell) for cell in cells])))
             predicted = scale.text(float(scale.bounded(bound.final))) if bound.applies else "none"
             measured = QUANTITIES.get(scale.metric, "error")

@@ -2,7 +2,8 @@
 
 A *kind* is a way to standardise the hospitals' rows, a key of `KIND_TITLES`. The *strength* of site effects
 is how much synthetic hospitals differ. Spreads are the 10, 50 and 90 % quantiles over repeats, (3,) or (3, N)
-for N hospitals; "plain" is the same analysis without privacy.
+for N hospitals; "plain" is the same analysis without privacy. The number that `line` and `band` take first
+is the panel: all figures here have one.
 """
 
 import math
@@ -41,7 +42,7 @@ def _error_axis(view: SiteView, lows: list[float]) -> tuple[float, Trace]:
     lows: the smallest errors that are drawn. Those up to `ZERO` are an iteration's tolerance and are ignored.
     """
     least = min((low for low in lows if low > ZERO), default=math.inf)
-    return error_axis(view.settings, view.guess, least, begins=0.1)
+    return error_axis(view.settings, view.guess, least, begins=0.1)  # log axes reach down to 0.1 or less
 
 
 def against_strength(view: SiteView) -> Trace:
@@ -76,6 +77,7 @@ def against_strength(view: SiteView) -> Trace:
     lines += [
         line(1, "dotted, thin: without privacy", style.GUESS, "dot", x=[None], y=[None], showlegend=True),
         line(1, "random guess", style.GUESS, "longdashdot", x=ends, y=[view.guess] * 2, showlegend=True),
+        # By this "meta" the browser draws the line in the colour of its text, on light or dark ground.
         line(1, "this setting", "#000000", x=now, y=error_range, meta="text-colour", hoverinfo="skip"),
     ]
     xaxis = axis("site effects, 0 = none (synthetic patients)", range=[-0.06, ends[1] + 0.06])

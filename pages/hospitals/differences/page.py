@@ -29,7 +29,7 @@ with st.container():
 
 
 def first_look() -> Iterator[None]:
-    """Measure the runs that are needed before anything is shown, step by step; the rest comes beside it."""
+    """Measure step by step the runs needed before anything is shown; the background measures the rest."""
     return engine.missing_cells(
         results, lambda: results.first_missing(results.first(shown.strength, shown.kind))
     )
@@ -38,7 +38,7 @@ def first_look() -> Iterator[None]:
 def panels() -> None:
     """Render what has been measured."""
     headline = text.headline(shown)
-    widgets.headline(headline, "epsilon", "n")
+    widgets.headline(headline, "epsilon", "n")  # on a telephone with these two sliders
     failed_runs.show(results.failed)
     st.header("Standardising, and what it costs")
     draw = charts.against_strength if synthetic else charts.by_kind

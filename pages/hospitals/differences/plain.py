@@ -80,7 +80,7 @@ class Differing(screen.CombinedStore):
     def shares(self) -> Shares:
         """Return the bars: alone, joined without standardising, and joined under each trust, standardised.
 
-        Where nothing is standardised the second is left out, as the bars of the trusts are without it too.
+        Where nothing is standardised the second is left out, as the bars of the trusts are not either.
         """
         chosen, begin = self.chosen, f"{plain_text.STANDARDISED}, "
         cells, method = chosen.results.measured, chosen.recipe.method
@@ -148,7 +148,7 @@ def render() -> None:
         shares, (table, outcomes) = differing.shares(), differing.hospitals()
         waiting = text.MEASURING if differing.next_missing() else failed_runs.NO_ANSWER
         headline = plain_text.headline(outcomes, differing.trust) if outcomes else waiting
-        widgets.headline(headline, "epsilon", "n")
+        widgets.headline(headline, "epsilon", "n")  # on a telephone with these two sliders
         if outcomes:
             alone, joined = shares.rows[0].share, shares.row_of_trust(differing.trust).share
             as_measured = {row.label: row.share for row in shares.rows}.get(plain_text.AS_MEASURED)

@@ -33,9 +33,9 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
     levels = {0.0: "0 (none)", **{level: f"{level:g}" for level in STRENGTHS[1:]}}
     return [
         among("sites.data", "Patients", data),
-        among("sites.strength", "Site effects", levels, 1.0, "How much hospitals differ"),
+        among("sites.strength", "Site effects", levels, default=1.0, plain="How much hospitals differ"),
         among("sites.differ", "In what hospitals differ", differ, plain="In what they differ"),
-        among("sites.kind", "Standardised by", KIND_TITLES, "own-ranges"),
+        among("sites.kind", "Standardised by", KIND_TITLES, default="own-ranges"),
         among("sites.method", "Method", titles),
         among("sites.share", "Budget for means and spreads", shares, 0.2, "Privacy for means and spreads"),
         among("sites.against", "Measured against", against),

@@ -56,7 +56,7 @@ def headline(view: SiteView) -> str:
     medians = {kind: float(spread[1]) for kind, (spread, _plain) in measured.items()}
     kind = min(medians, key=lambda kind: as_error(view.unit, medians[kind]))
     best = medians[kind]
-    # A tenth, as for a hospital's gain.
+    # An error counts as clearly less if it is less by a tenth, as for a hospital's gain.
     if as_error(view.unit, best) < 0.9 * as_error(view.unit, float(median)):
         share = f"for {text.percent(recipe.share)} of the privacy budget"
         price = share if kind in PAID else "at no cost in privacy"
@@ -204,7 +204,7 @@ def notes(view: SiteView) -> list[str]:
     if view.energy:
         sentences.append("Captured energy is shown hospital by hospital; the first chart keeps the error.")
     if recipe.options.get("provider_noise") == "shared":
-        sentences.append(f"{UNDONE[0].upper()}{UNDONE[1:]}.")
+        sentences.append(f"{UNDONE[0].upper()}{UNDONE[1:]}.")  # two messages together undo shared noise
     if method.trust == "central":
         sentences.append(f"{method.title} needs a curator whom all hospitals trust with their rows.")
     if guarantee in text.UNUSUAL_GUARANTEES:

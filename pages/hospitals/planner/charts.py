@@ -4,7 +4,7 @@ Figures are plain dictionaries. No Streamlit here.
 
 The vertical axis counts *amounts*: hospitals where hospitals are asked for, else patients. The method *in
 focus* is the one chosen on the page; its line is thick. The *plane* holds its predicted losses over amounts
-and epsilon.
+and epsilon. The number that `line` takes first is the panel: all figures here have one.
 """
 
 import math
@@ -41,7 +41,7 @@ Span = tuple[float, float]  # the least and the largest amount on the vertical a
 def look(name: str) -> style.Look:
     """Return the colour, marker and dash of a planned method.
 
-    A method that is also planned with secure aggregation ("_summed") has the same colour twice.
+    A method may be planned twice: with secure aggregation ("_summed") only its dash and marker differ.
     """
     look = style.look(PLANNED_METHODS[name].method)
     return look._replace(dash="longdash", symbol="circle-open") if name.endswith("_summed") else look

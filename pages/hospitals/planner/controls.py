@@ -75,13 +75,13 @@ def _choose_target(planner: Planner) -> None:
     options, settings = CHOICES["plan.target"].options, planner.settings
     ordered = options[::-1] if more_is_better(text.goal_unit(settings)) else options
     label, words = text.target_label(planner), partial(text.target_in_words, settings)
-    widgets.show("plan.target", label, settings["view"] == "plain", options=ordered, format_func=words)
+    widgets.show("plan.target", label, plain=settings["view"] == "plain", options=ordered, format_func=words)
 
 
 def _current(planner: Planner, name: str) -> tuple[Search | None, sweep_jobs.Job | None]:
     """Return the simulation that a method would have now, and the visitor's job if it is a step of it.
 
-    Either may be None. The slot may still hold a job of former settings, which another recipe gives away.
+    Either may be None. The slot may still hold a job of former settings, whose recipe then differs.
     """
     search, job = planner.search(name), sweep_jobs.at(f"plan {name}")
     if search is None or isinstance(search, TableSearch) or job is None or job.recipe.names != (search.name,):
@@ -150,7 +150,7 @@ def confirm(planner: Planner) -> None:
     asked_for, swept = planner.settings["plan.simulate"], text.SWEPT[planner.asked]
     button = {
         "key": "simulate",
-        "on_click": editions.finished_by_next_run(widgets.set_to),
+        "on_click": editions.finished_by_next_run(widgets.set_to),  # called again if it is interrupted
         "args": ("plan.simulate", not asked_for),
     }
     if isinstance(search, TableSearch):

@@ -87,7 +87,8 @@ def simulated(simulation: TableSearch) -> tuple[SimulatedAnswer, list[Evaluation
     """
     values, results = simulation.first_values(), EVALUATIONS.cells
     while True:
-        # At each value the method runs on every population that the table may be of.
+        # A cell is a function and its arguments. At each value the method runs on every population that the
+        # table may be of.
         cells_at = {
             value: [(TableSearch.errors, simulation, value, pattern) for pattern in simulation.plan.patterns]
             for value in values

@@ -26,7 +26,7 @@ def panels() -> None:
         st.rerun()
     now = shown["planner"] = controls.with_simulations(planner)
     headline = text.headline(now)
-    widgets.headline(headline, "epsilon", "providers")
+    widgets.headline(headline, "epsilon", "providers")  # on a telephone with these two sliders
     drawn = now.drawn()
     take_along.show(
         *(charts.figure(drawn, now), "plan figure", "dppca-plan", text.TITLE),

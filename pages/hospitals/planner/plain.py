@@ -167,7 +167,7 @@ def render() -> None:
         """Render the answers, with what has been evaluated so far."""
         # Made anew at each rendering: it holds what has been evaluated by then.
         plan = PlainPlan(settings)
-        widgets.headline(plan.headline, "epsilon", "providers")
+        widgets.headline(plan.headline, "epsilon", "providers")  # on a telephone with these two sliders
         take_along.show(
             *(plan.figure(), "plain plan figure", "dppca-plan", analyst_text.TITLE),
             says=" ".join(plan.rows),

@@ -71,7 +71,7 @@ def _plan(needed: float, planner: Planner) -> str:
     directions = f"the k = {k} leading principal directions of d = {d} measurements"
     options, reference = study.options, study.method.reference
     listed = [words.format(options[key]) for key, words in _OPTIONS.items() if key in options]
-    # Then ŝ, the first that is listed, is no number: how many features are kept follows from the release.
+    # With RELEASED, ŝ, the first option listed, is no number: the features kept follow from the release.
     if options.get("s_hat") == RELEASED:
         listed[0] = "the features kept chosen from the release"
     reference += f"; {', '.join(listed)}" if listed else ""
@@ -139,6 +139,7 @@ def _privacy(planner: Planner, epsilon: float, n: float) -> tuple[str, ...]:
     delta_is_large = not pure and delta > 1 / n
     promise = f"ε = {stated}" if pure else f"(ε, δ) = ({stated}, {text.number(delta)})"
     accounting = "the exponential mechanism" if pure else _ACCOUNTING[planner.settings["accounting"]]
+    # Two stages and stacked rounds make several releases, and the guarantee is over all of them.
     rounds = _RELEASED_TOGETHER if method.chooses_rows or method.name.startswith("stacked_rounds") else ""
     if "iterations" in method.uses:
         rounds = f", over all {experiment.iterations} rounds together"

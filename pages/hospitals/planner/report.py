@@ -69,4 +69,5 @@ def _settings_in_words(planner: Planner) -> list[tuple[str, str]]:
         rows.insert(0, ("Your table", own_table_text.facts(planner.table)))
         fixed = {"data", "d", "n", *_KEYS} - {"k", "neighbours"}  # by the table, or without effect
         keys = tuple(key for key in keys if key not in fixed)
+    # The method that the page shows may be another than the chosen one, which may not be listed.
     return [*rows, *phrases.settings_in_words(planner.settings | {"plan.way": planner.focus}, keys)]

@@ -21,11 +21,12 @@ TUNED = {"published": "as published", "tuned": "tuned from public numbers"}
 def settings(shared: dict[str, Choice]) -> list[Choice]:
     """Return the planner's own settings, such as what is asked, the target and the method.
 
-    shared: the settings of all pages by key, one of which lends its label.
+    shared: the settings of all pages by key, one of which lends its label. A `Choice` takes its key, its
+        labels outside of plain view and in it, its options and the default.
     """
     measures = {"error": "error", "energy": "captured energy"}
     shares = {share: f"{100 * share:g} %" for share in SHARES}
-    # Whom a method trusts stands before its name, so that a list of methods reads by that.
+    # The trust stands before the method's name, so that a list of methods shows it first.
     planned = PLANNED_METHODS.items()
     titles = {name: f"{text.TRUST_TITLES[each.trust]} · {each.title}" for name, each in planned}
     # By the factor by which the most cautious hospital's epsilon is smaller.
@@ -36,9 +37,9 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
         among("plan.asked", "Asked", ASKED),
         among("plan.of", "Target", measures),
         Choice("plan.target", "Error at most", "Error at most", ERRORS, 0.1),
-        among("plan.share", "Captured at least", shares, 0.95),
+        among("plan.share", "Captured at least", shares, default=0.95),
         among("plan.trust", shared["trust"].label, TRUSTED),
-        among("plan.way", "Method", titles, "dps_pca"),
+        among("plan.way", "Method", titles, default="dps_pca"),
         among(
             *("plan.tuned", "Rounds and clip bound", TUNED),
             plain="Rounds and cap",

@@ -412,6 +412,7 @@ def table(planner: Planner) -> pd.DataFrame:
         "epsilon": f"ε with {planner.n:,} patients",
         "hospitals": f"hospitals of {planner.size:,} {at}",
     }
+    # For a visitor's table no such chance is predicted.
     two_stages = planner.table is None and any(view.method(name).chooses_rows for name in planner.listed)
     rows = []
     for name in planner.listed:
@@ -471,7 +472,7 @@ def below_table(planner: Planner) -> str:
     if any(view.method(name).chooses_rows for name in planner.listed):
         notes += " Two stages are judged by the median error, others by the root mean square error."
     if planner.bundled is not None:
-        name = planner.bundled.title.split(",")[0]  # its name
+        name = planner.bundled.title.split(",")[0]  # "Breast cancer", without "Wisconsin"
         notes += (
             f" For a population like {name}: its spectrum, as if its rows were Gaussian. Nobody can simulate "
             "more patients than a table has."
@@ -521,8 +522,8 @@ def try_this(planner: Planner) -> str:
     if now.kind in ("simulation", "evaluating", "too large"):
         return _OTHER_METHOD
     if now.value is None:
-        # A target of these two kinds is too lax and any other too strict. A share is stricter upwards, an
-        # error downwards.
+        # With these two reasons the target is too lax, with any other too strict. A share is stricter
+        # upwards, an error downwards.
         up = (now.kind in ("guess", "first order")) == higher_is_better
         way_out = f"move *{_target_name(planner)}* {'up' if up else 'down'}"
         return f"{way_out}, or choose another *Method*, until a bold line appears."

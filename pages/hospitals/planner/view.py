@@ -395,7 +395,8 @@ class Planner:
     def suggestion(self) -> tuple[str, Value]:
         """Return the key of a setting that the page's hint proposes to change, and the value to try.
 
-        Smaller hospitals, or ten times the patients; for "patients" or a visitor's table a stricter target.
+        Where hospitals are asked for, the hint halves their size; for epsilon, it multiplies patients by ten;
+        for patients, and always for a visitor's table, it makes the target stricter.
         """
         settings = self.settings
         if self.asked == "hospitals" and self.table is None:

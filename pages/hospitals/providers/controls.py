@@ -56,7 +56,7 @@ def sizes(recipe: CollaborationSetting, settings: Settings) -> None:
         num_rows="dynamic",
         height=min(36 * (len(base) + 2), 330),  # pixels: a line for each size, the header and a new size
         column_config={_COLUMN: whole},  # cells hold whole numbers
-        on_change=editions.finished_by_next_run(
+        on_change=editions.finished_by_next_run(  # called again if it is interrupted
             lambda: widgets.set_to("join.sizes", edited(base, st.session_state[key]))
         ),
     )

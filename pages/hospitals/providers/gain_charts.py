@@ -144,7 +144,7 @@ def sent(results: CollaborationResults, grouped: dict[str, list[Row]], settings:
     span = [math.log10(min(values) / 1.6), math.log10(max(values) * 1.6)]
     return one_panel(
         data,
-        legend_at=1 + 50 / max(pixels, 1),
+        legend_at=1 + 50 / max(pixels, 1),  # about 50 pixels above the panel, over the axis and its title
         legend={"yanchor": "bottom"},
         xaxis=axis("bytes of one hospital", type="log", range=span, dtick=1, exponentformat="SI", side="top"),
         yaxis=names_axis,

@@ -94,7 +94,7 @@ def message(shown: Transcript, hospital: int, settings: Settings, names: tuple[s
         # The band and the diagonal come first in `data`; a frame's patches count on from there.
         patches = [(_points(p.exact, p.received), cells(p, p.received), cells(p, p.exact)) for p in pairs]
         frames = [dict(enumerate(of_frame, len(data))) for of_frame in patches]
-        for frame, lines in zip(frames, bands, strict=False):  # fewer bands where the plan tells no noise
+        for frame, lines in zip(frames, bands, strict=False):  # the last rounds' noise may be unknown
             frame |= {i: {"y": edge["y"]} for i, edge in enumerate(lines)}
         dots = _dots(1, _RECEIVED_COLOUR, "received %{y:.3g}<br>without noise %{x:.3g}")
         data += [dots, received, heat | {"xaxis": "x3", "yaxis": "y3", "name": "without noise"}]

@@ -2,7 +2,8 @@
 
 The hospitals stand on a circle around the server, the ring; beside it a curve shows the error by round. The
 figure is a payload of the live component (`playback.payload`), with a frame for each round's question and for
-its answers. Positions are in units of the ring's radius, about the server. No Streamlit here.
+its answers. Positions are in units of the ring's radius, about the server. Panel 1 has the ring, panel 2 the
+curve. No Streamlit here.
 """
 
 import math
@@ -219,7 +220,7 @@ def _traces(ring: _Ring, curve: _Curve) -> list[Trace]:
     The first seven are the shafts and heads of arrows down, those of arrows up, the bytes beside arrows, the
     hospitals and the curve.
     """
-    free = {"type": "scatter", "hoverinfo": "skip", "showlegend": False}
+    base = {"type": "scatter", "hoverinfo": "skip", "showlegend": False}
     small = {"textfont": {"size": 11}, "mode": "text"}
     spot = {"mode": "markers"}
     hospital = {"hovertemplate": "%{customdata[0]}: %{customdata[1]} patients<extra></extra>"}
@@ -231,12 +232,12 @@ def _traces(ring: _Ring, curve: _Curve) -> list[Trace]:
     ends = [min([0, *curve.rounds]), max([1, *curve.rounds])]
     arrows = ring.all_arrows(list(range(ring.plan.hospitals)))
     return [
-        *(free | ({"mode": "lines"} if "line" in arrow else spot) | arrow for arrow in arrows),
-        free | small,
-        free | spot | hospital | {"hoverinfo": "all"} | ring.hospitals([]),
+        *(base | ({"mode": "lines"} if "line" in arrow else spot) | arrow for arrow in arrows),
+        base | small,
+        base | spot | hospital | {"hoverinfo": "all"} | ring.hospitals([]),
         dots,
-        free | small | ring.names(),
-        free | server,
+        base | small | ring.names(),
+        base | server,
         line(2, "whole run", style.faded(_UP, 0.3), hoverinfo="skip") | curve.until(),
         line(2, "random guess", style.GUESS, "dot", x=ends, y=[curve.guess] * 2, hoverinfo="skip"),
     ]

@@ -43,7 +43,7 @@ def compared() -> None:
         notes = gain_text.BYTES_NOTE
         figure, name = gain_charts.sent(results, grouped, settings), "bytes"
         table_name = "collaboration.sent"
-    widgets.headline(headline, "epsilon", "providers")
+    widgets.headline(headline, "epsilon", "providers")  # on a telephone with these two sliders
     if figure["data"][-1]["x"]:  # a figure without a row has no points, and is not shown
         take_along.show(
             *(figure, f"{name} figure", f"dppca-{name}", page_text.TITLE),

@@ -48,7 +48,7 @@ class Joining(screen.CombinedStore):
         self.settings, self.trust = settings, settings["trust"]
         self.recipe, self.adjustments = view.to_setting(settings)
         experiment, self.epsilon = to_experiment.about_shown(settings)
-        if settings["join.sizes"]:  # the noise depends on how many they are, and not on their sizes
+        if settings["join.sizes"]:  # noise depends on the number of hospitals only: equal sizes will do
             sizes = {"n": self.recipe.n, "providers": len(self.recipe.sizes), "largest_share": 0.0}
             experiment = replace(experiment, **sizes)
         self.experiment, self.together = experiment, cache.results(experiment)
@@ -147,7 +147,7 @@ def render() -> None:
         """Render the headline and the bars, with what has been measured so far."""
         shares = joining.shares()
         headline, below = sentences(joining, shares)
-        widgets.headline(headline, "epsilon", "providers")
+        widgets.headline(headline, "epsilon", "providers")  # on a telephone with these two sliders
         st.markdown(below)
         screen.bars(
             *(shares, "joining", plain_text.TITLE, headline),

@@ -40,8 +40,8 @@ def payload(
         tiles: The titles of the tiles.
         legend: What the colours and dashes mean.
         settings: Of the page.
-        active: The index of the frame that is shown first. None, where there is a frame for each round, is
-            that of the link's round, or the last if there are fewer.
+        active: The index of the frame that is shown first. With a frame for each round it may be None: then
+            the link's round is shown first or, if there are fewer rounds, the last.
     """
     return {
         "data": data,

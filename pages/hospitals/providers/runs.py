@@ -65,7 +65,7 @@ def open_stored(name: str) -> Transcript:
         recorded = record.read((STORED / f"{name}.jsonl").read_text(encoding="utf-8"))
     except ValueError as reason:
         raise ValueError(f"data/runs/{name}.jsonl cannot be read: {text.brief(str(reason))}.") from reason
-    return from_record(recorded, name.replace("-", "_"))
+    return from_record(recorded, name.replace("-", "_"))  # "breast-cancer" is of the table "breast_cancer"
 
 
 def read(raw: bytes) -> Transcript:

@@ -24,7 +24,7 @@ class Sizes(Choice):
         """Return the sizes as 400-300-100, and None; or no sizes, and words that say what the text was."""
         if raw.strip() in ("", self.text("")):
             return "", None
-        # A text that is longer than so many sizes can be is not looked through.
+        # A size takes fewer than 20 letters with what separates it, so a longer text is refused unread.
         numbers = _sizes(raw.strip()) if len(raw) <= 20 * self._MOST else []
         if 0 < len(numbers) <= self._MOST and all(1 <= number <= self.LARGEST for number in numbers):
             return "-".join(map(str, numbers)), None
@@ -60,7 +60,8 @@ def _sizes(raw: str) -> list[int]:
 def settings(shared: dict[str, Choice]) -> list[Choice]:
     """Return the page's own settings: the panel, hospitals' sizes, and the protocol and messages shown.
 
-    shared: the settings of all pages by key; none is needed here.
+    shared: the settings of all pages by key; none is needed here. A `Choice`, and so `Sizes`, takes its key,
+        its labels outside of plain view and in it, its options, the default and words for options.
     """
     trusts = {"all": "everybody"} | text.JOIN_TITLES
     panels = {

@@ -56,7 +56,7 @@ def note(raw: Table) -> None:
 def _prepare_to_list(
     raw: Table, into: str | None = None, check: Callable[[], None] = lambda: None
 ) -> Callable[[], None]:
-    """Return a function that puts a table on the list of cohorts, and asks Streamlit for nothing.
+    """Return a function that puts a table on the list of cohorts without a call to Streamlit.
 
     into: a key of a table of the cohort whose account it joins; None where it joins none. check: raises
     ValueError where it may not join, and is called while nobody else writes a ledger.
@@ -87,7 +87,7 @@ def join(raw: Table, other: PatientCohort) -> None:
     state, put_in = session.current(), _prepare_to_list(raw, other.key, check)
     session.merge_accounts(session.keys(raw), other.extracts[0].keys)
     put_in()
-    state.pending = None  # its question states the price on the former account
+    state.pending = None  # the open question states the price on the former account
 
 
 def name(raw: Table, new: str) -> None:

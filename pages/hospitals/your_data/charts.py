@@ -143,7 +143,7 @@ def predicted(
         # A prediction can exceed the error of a guess, which is the most that is drawn.
         values = traces.rounded(metric_axis.in_unit(metric, np.minimum(sines, most), k))
         lines.append(traces.marked_line(title, style.look(_LOOKS[i]), list(EPSILONS), values, size=5))
-    # A guess errs as much at every epsilon, so that its line is level.
+    # A guess errs as much at every epsilon, so that its line, in panel 1, is level.
     ends = {"x": [EPSILONS[0], EPSILONS[-1]], "y": traces.rounded([guess] * 2), "showlegend": True}
     lines.append(traces.line(1, "a guess", style.GUESS, "dot", **ends))
     least = min(min(traces.drawn_values(trace)) for trace in lines)

@@ -38,7 +38,7 @@ def is_account_known(raw: Table, ledger: Ledger) -> bool:
     """
     state, cohorts = session.current(), session.cohorts()
     keys, owner = session.keys(raw), session.visitor_owner()
-    if cohorts.was_brought(keys, owner, state.patient_column is not None):
+    if cohorts.was_brought(keys, owner, patients=state.patient_column is not None):
         return True
     asked = raw.key, state.patient_column  # asked anew once patients are named: more may be alike
     if asked not in state.other_patients and (alike := cohorts.alike(accounts.sketch(raw), keys, owner)):
@@ -79,7 +79,7 @@ def choose_account(raw: Table) -> None:
     index = st.selectbox(
         "Or pay into another account of yours",
         range(len(others)),
-        None,
+        index=None,
         key=f"own account {raw.key[:16]}",
         format_func=titles.__getitem__,
         placeholder="choose an account",

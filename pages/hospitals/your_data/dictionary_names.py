@@ -20,9 +20,10 @@ def ask(state: TableSession, data: bytes) -> None:
     """Let `show` ask which columns stand for names that only the dictionary has, if any column is free.
 
     data: the dictionary's file. Nothing is asked of a table that is read in pieces, whose columns cannot get
-    other names, and where more than 200 names would have to be typed. Raises ValueError for no dictionary.
+    other names, and where more than 200 names would have to be typed. Raises ValueError for a file that is no
+    dictionary.
     """
-    state.opened = None  # first: a file that is refused takes no place in a question about the one before
+    state.opened = None  # first, so that no question on the file before is left if this one is refused
     names = [column.name for column in Schema.from_json(data).columns]
     columns = () if state.raw is None or state.hospitals.first is None else state.raw.columns
     known, stated = set(columns), set(names)

@@ -183,7 +183,7 @@ def _exchange_ledger(raw: Table, ledger: Ledger, account: Account) -> None:
         same = st.checkbox("It is of another extract of the same cohort", key=f"own same {raw.key[:8]}")
         if upload is not None and st.button("Add its releases to this ledger"):
             others = upload.getvalue()
-            change(lambda: ledger.merge(others.decode("utf-8"), same), "Nothing was taken over.")
+            change(lambda: ledger.merge(others.decode("utf-8"), same_cohort=same), "Nothing was taken over.")
 
 
 def _change_limit(ledger: Ledger, limit: Limit) -> None:

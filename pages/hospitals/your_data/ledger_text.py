@@ -80,7 +80,7 @@ def refused(doing: str, reason: ValueError | OSError) -> str:
 
 
 def exact(spent: numerical.Total, limit: Limit) -> str:
-    """Return the total epsilon by dp-accounting, which counts, and by simple composition, with delta."""
+    """Return the total epsilon that is held against the limit, that by simple composition, and delta."""
     return (
         f"By privacy loss distributions (dp-accounting) ε = {text.number(round(spent.epsilon, 4))} "
         f"at δ = {text.number(limit.delta)}; by simple composition, adding up, ε = "

@@ -37,14 +37,14 @@ def check(data: bytes, encoding: str, left: int | None) -> None:
     _check_fits(needed, left, f"Reading this table takes about {megabytes(needed)}", _ADVICE)
 
 
-def check_texts(letters: int) -> None:
+def check_texts(text_bytes: int) -> None:
     """Raise ValueError, with one sentence, where a table with so many bytes of text does not fit now.
 
     It is called again and again while a table is read, since what is held by then is no longer left. Texts
     are trimmed into a copy, so as many bytes are needed again.
     """
-    need = f"The texts of this table take more than {megabytes(letters)} beside what is read of them"
-    _check_fits(letters, memory.available(), need, _ADVICE)
+    need = f"The texts of this table take more than {megabytes(text_bytes)} beside what is read of them"
+    _check_fits(text_bytes, memory.available(), need, _ADVICE)
 
 
 def needs(data: bytes, encoding: str) -> int:

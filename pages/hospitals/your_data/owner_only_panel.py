@@ -141,7 +141,7 @@ def _choose_label(prepared: PreparedTable) -> str | None:
     if not names:
         st.caption("A column with two to ten values, not among the features, could colour the patients.")
         return None
-    return choose_or_none("Colour by", "no column", names, 1, key="own label")
+    return choose_or_none("Colour by", "no column", names, begin=1, key="own label")
 
 
 def _show_biplot(

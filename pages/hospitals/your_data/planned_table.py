@@ -42,6 +42,7 @@ def public_part(prepared: PreparedTable, paid: Spectrum | None, settings: Settin
     scales are paid for.
     """
     schema = prepared.schema
+    # The clip is the bound of rows as a multiple of the dictionary's default.
     cells, clip = dictionary_cells(schema), schema.bound / schema.default_bound
     table = replace(public_sizes(prepared, settings), columns=cells, clip=clip)
     if paid is None:
@@ -73,6 +74,7 @@ def show_planner_button(account: Account | None, settings: Settings) -> None:
     if table is None:
         st.caption(SEVERAL_ROWS)
         return
+    # delta_set: delta stays as it is set here, and does not follow the number of patients.
     from_here: Settings = {"epsilon": settings["own.epsilon"], "delta_set": True, "plan.table": True}
     if account is not None and account.limit is not None:
         from_here["neighbours"] = account.limit.neighbours

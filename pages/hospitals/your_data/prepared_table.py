@@ -211,7 +211,7 @@ def prepare(
         hospital_of_patient = _hospital_of_each(tables.at_random(n, hospitals, DEALING_SEED), n)
     else:
         comma = raw.decimal_comma and not joined  # a table's name was typed, and is in no file
-        rows_by_hospital = tables.by_column(raw.table[hospital_column], hospital_column, None, comma)
+        rows_by_hospital = tables.by_column(raw.table[hospital_column], hospital_column, decimal_comma=comma)
         first_rows = np.unique(patients, return_index=True)[1]  # of each patient, in the order of patients
         hospital_of_row = _hospital_of_each(rows_by_hospital.values(), raw.n)
         hospital_of_patient, hospitals = hospital_of_row[first_rows], len(rows_by_hospital)

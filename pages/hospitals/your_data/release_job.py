@@ -74,9 +74,9 @@ class ReleaseJob:
         return self.state not in ("pending", "running", "done")
 
     def confirm(self) -> bool:
-        """Start the job unless it was started before. Return whether this call did, even if it failed to."""
-        # Before anything changes: where it asks Streamlit for the session, a second click may end this run of
-        # the page, and then that click starts the job.
+        """Start the job, once only. Return whether this call was the first, even if it failed."""
+        # Call this before anything changes. Where it asks Streamlit for the session, a second click may end
+        # this run of the page, and then that click starts the job.
         if self.state == "pending":
             self._on_confirm()
         with self._lock:

@@ -74,6 +74,7 @@ def requested(
         if method == RECOMMENDED:
             # Predictions are for what mean and scales leave of the budget.
             method, s_hat = _recommended(n, d, k, table.remaining(budget, n), table.providers), RELEASED
+        # Two stages draw a noisy matrix of the features that they keep, which can be only so large.
         most = discrete_gaussian.MOST_FEATURES if method in STAGES else d
         if s_hat != RELEASED:
             s_hat = min(max(s_hat, k), d, most)
@@ -127,7 +128,7 @@ def choose_settings(prepared: PreparedTable, request: Request | str, layout: Pag
     left, right = st.columns(2)
     with left:
         widgets.show_control("own.epsilon")
-        in_context.published(layout.plain)
+        in_context.published(layout.plain)  # a line that opens a table of releases that others published
     with right:
         widgets.show_control("own.k")
     with layout.details():
@@ -252,8 +253,8 @@ def show_kept(prepared: PreparedTable, ledger: Ledger, account: Account, layout:
 def _request_kept(drawn: Drawn, prepared: PreparedTable) -> Request | ScoreRequest | None:
     """Return the request of a release that was begun; None if it is not of the table as it is prepared now.
 
-    Raises ValueError where the file of drawn steps was damaged, or has gone since the release was
-    downloaded this moment.
+    Raises ValueError where the file of drawn steps was damaged, or was dropped just now by a download of the
+    release.
     """
     asked = drawn.asked
     if "scores" in asked:
@@ -274,7 +275,7 @@ def show_releases(layout: PageLayout) -> ReleaseJob | None:
         return None
     label, title = "Released in this session", "{name} at {at} UTC"
     release = bundle_panel.choose_job(finished, label, "own result", title)
-    # Its table is the present one: say what it costs by the owner's present answer.
+    # If the release is of the present table, say what it costs by the owner's present answer.
     is_of_this_table = state.raw is not None and state.raw.key == release.what.table.key
     if is_of_this_table and state.rows_per_patient is not None:
         restated = page_text.restated(release.result, state.rows_per_patient, layout.words.restated)

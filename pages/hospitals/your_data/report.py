@@ -216,7 +216,7 @@ def _settings(record: PublicRecord, settings: Settings) -> list[tuple[str, str]]
         ("Privacy loss ε for a row", text.number(request.budget.epsilon)),
         ("Privacy loss ε for a patient", f"{request.patient_epsilon:.4g}"),
     ]
-    return entries + phrases.settings_in_words(settings | as_used, as_used)
+    return entries + phrases.settings_in_words(settings | as_used, keys=as_used)
 
 
 def _figures(record: PublicRecord, plain: bool) -> list[ReportFigure]:

@@ -89,7 +89,7 @@ def _show_offer(
     settings = widgets.settings()
     rows = session.current().rows_per_patient or 1
     is_released = release is not None and release.what.table == prepared.identity
-    # The number of components of this table's release or, before one, of the rehearsed release.
+    # The components of this table's release or, before one, of the rehearsed release; without either 2.
     if (release.result.basis.shape[1] if is_released else twin.request.k if twin else 2) < 2:
         st.caption(score_text.ONE_COMPONENT)
         return
@@ -134,7 +134,8 @@ def _choose_group(prepared: PreparedTable) -> Group | str | None:
         return None
     state = session.current()
     known = {column.name: column.categories for column in prepared.schema.columns}
-    # A column that the dictionary has as a number has no categories, and is no group.
+    # A column that the dictionary has as a number has no categories, and is no group. A column that the
+    # dictionary lacks can be chosen, since its categories are typed.
     free = [
         name for name in prepared.raw.columns if known.get(name, "typed") and name != state.patient_column
     ]
@@ -143,7 +144,7 @@ def _choose_group(prepared: PreparedTable) -> Group | str | None:
         st.caption(score_text.first_columns(len(listed), len(free)))
     left, right = st.columns(2, vertical_alignment="bottom")
     key = f"own score group {state.generation}"
-    name = choose_or_none("Split by a public group", "do not split", listed, 0, left, key=key)
+    name = choose_or_none("Split by a public group", "do not split", listed, begin=0, place=left, key=key)
     if name is None:
         return None
     words = known.get(name, ())

@@ -124,8 +124,9 @@ def _choose_another(state: TableSession, settings: Settings) -> None:
     upload = st.file_uploader("A table of another hospital", type=types, key=key)
     st.caption(several_text.ASKED)
     encoding = settings["own.encoding"]
-    take, former_count = partial(_add_table, hospitals, upload, encoding), hospitals.added
-    refused = state.handle("another", f"{upload.file_id} {encoding}" if upload else "", take)
+    add_table, former_count = partial(_add_table, hospitals, upload, encoding), hospitals.added
+    # Each upload is added once, though the page runs often. In another encoding it counts as another one.
+    refused = state.handle("another", f"{upload.file_id} {encoding}" if upload else "", add_table)
     if refused:
         st.error(refusal(refused))
     if hospitals.added != former_count:

@@ -104,7 +104,7 @@ def _inherit(state: TableSession, former: TableSession) -> None:
     state.cohorts.take_over(former.cohorts)
     accounts = [*former.ledgers.items(), *state.ledgers.items()]
     state.ledgers = {}
-    # Put accounts of one cohort together, which the two lists of cohorts may have only now in common.
+    # Put accounts of one cohort together: only the joined list of cohorts may show that they belong together.
     for key, account in accounts:
         members = state.cohorts.members((key,)).keys
         kept_key = next((member for member in members if member in state.ledgers), key)

@@ -124,7 +124,7 @@ def _load_example(state: TableSession, name: str) -> None:
     """Load a bundled table with its dictionary, as if it were the visitor's own."""
     raw, schema = examples.example(name)
     state.load(raw)
-    state.example, state.several = name, False
+    state.example, state.several = name, False  # each patient of an example has one row
     lines = {column.name: dictionary.line_from_column(column) for column in schema.columns}
     state.set_lines(lines, schema.bound)
 
@@ -196,7 +196,7 @@ def _ask_most(label: str, least: int, now: int | None, help_text: str, **more: A
     arguments of the widget.
     """
     public = f"{help_text} This number becomes public."
-    return st.number_input(label, least, _MOST_ROWS, now, 1, width=300, help=public, **more)
+    return st.number_input(label, least, _MOST_ROWS, now, step=1, width=300, help=public, **more)
 
 
 def _choose_column(
@@ -266,7 +266,7 @@ def _page_of_lines(state: TableSession) -> tuple[str, ...]:
     high = places[1].number_input("Highest", value=None, key=f"{key} high", help=help_text["high"])
     missing = places[2].text_input("If missing", key=f"{key} missing", help=help_text["missing"])
     usual = places[3].text_input("Usual", key=f"{key} usual", help=help_text["usual"])
-    rule = dictionary.DictionaryLine("number", low, high, "", missing, usual)
+    rule = dictionary.DictionaryLine("number", low, high, missing=missing, usual=usual)
     label = "Take this range for all numbers without one"
     st.button(label, key=f"{key} fill", on_click=_fill_ranges, args=(state, rule), disabled=rule.incomplete)
     pages = -(-len(state.chosen) // _MOST_LISTED)  # rounded up
@@ -335,7 +335,7 @@ def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
         if schema is not None:
             written = schema.to_json()
             take_along.download("Save the dictionary", written, "dictionary.json", "application/json")
-            if schema.published is not schema:
+            if schema.published is not schema:  # it has missing codes or other words, which stay private
                 st.caption(upload_text.WITH_CELLS)
 
 

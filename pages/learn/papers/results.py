@@ -148,4 +148,5 @@ def explorer_settings(recipe: Recipe) -> Settings | None:
     for key in ("epsilon", "delta"):  # the middle of a sweep need not be an option
         settings[key] = CHOICES[key].nearest(settings[key])
     known = all(value in CHOICES[key].options for key, value in settings.items())
+    # "delta_set" says that delta was set by hand: else it would follow the number of patients.
     return settings | {"data": SYNTHETIC, "delta_set": True} if known else None

@@ -60,6 +60,7 @@ def releases(picture: Picture, limit: float) -> Trace:
         hover = "release %{y}: %{x:.2f}<extra></extra>"
         # Panel 3 has the numbers read, panels 1 and 2 the data sets.
         beside.append(marks(3, f"read {side}", colour, symbol, size=7, edge=1.5, hovertemplate=hover))
+    # By its meta, browsers draw the line in the colour of text, on light or dark ground.
     divide = line(3, "the line", "#000000", "dash", x=[limit] * 2, y=[0, count + 1], meta="text-colour")
     frames = []
     for at in range(count):

@@ -23,7 +23,7 @@ def show(settings: Settings) -> None:
     code = FigureRecipe("privacy.releases", {"budget": budget, "seed": settings["seed"]})
     take_along.show(
         attack_charts.releases(picture, limit),
-        *("releases figure", "dppca-releases", plain_text.RELEASES),
+        *("releases figure", "dppca-releases", plain_text.RELEASES),  # its key, its files' name, its title
         code=lambda: code,
     )
     for sentences in (

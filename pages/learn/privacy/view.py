@@ -96,7 +96,7 @@ def attack(draws: AttackDraws, alarms: float, count: int) -> Attack | None:
         None where all draws have failed.
     """
     with_patient, without_patient = _complete(draws, "true", count)
-    noiseless = _complete(draws, "silent", PORTION)  # with the patient and without, as the two above
+    noiseless = _complete(draws, "silent", PORTION)  # one portion; with the patient, and without
     if not (len(with_patient) and len(noiseless[0])):
         return None
     mu, limit = draws.case.mu, membership.threshold(alarms)

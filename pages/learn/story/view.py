@@ -63,7 +63,7 @@ def to_setting(settings: Mapping[str, Any]) -> CollaborationSetting:
     same = ("population", "sizes", "k", "s_hat", "scaling", "repeats", "seed")
     return CollaborationSetting(
         **{name: getattr(experiment, name) for name in same},
-        rank=experiment.k,
+        rank=experiment.k,  # of DPdisPCA: how many directions each hospital sends
         budget=experiment.budget(epsilon),
     )
 

@@ -124,7 +124,7 @@ def sweep(results: Results, scale: Scale, predictions: Sequence[Bound], span: Se
     # Where noise hardly matters the closed form is up to 40 % too high and rises with epsilon: cut that off.
     if forms:
         forms = dict(list(forms.items())[: int(np.argmin(list(forms.values()))) + 1])
-    predicted = scale.drawn(scale.bounded(np.array(list(forms.values()))))
+    predicted = scale.drawn(scale.bounded(np.array(list(forms.values()))))  # in the metric on screen
     runs = [scale.last(cell) for cell in results.measured(free, EPSILONS[0])]
     level = scale.drawn([quantiles(runs)[1] if runs else math.nan] * 2)  # [1] is the median
     ends = [EPSILONS[0], EPSILONS[-1]]

@@ -65,7 +65,7 @@ def payload(
     return sent | {
         "active": EPSILONS.index(epsilon),
         "ghost": settings["ghost"],
-        "follow": "epsilon",
+        "follow": "epsilon",  # the page's slider, with which the browser moves through the frames
         "complete": not missing,
         "progress": f"{built['version']:,} runs measured, more coming" if missing else "",
     }

@@ -30,7 +30,7 @@ def words(
     """Return the charts' sentences and tiles by name; beside: the methods that stand side by side."""
     experiment = results.experiment
     cells = results.measured(experiment.method, epsilon)
-    drawn = [name for name in (*results.names, *results.slow) if name in beside]
+    drawn = [name for name in (*results.names, *results.slow) if name in beside]  # live ones first
     always = {
         "epsilon": text.number(epsilon),
         "odds": text.odds(true_epsilon(results, epsilon), experiment.delta, experiment.neighbours),
@@ -152,7 +152,7 @@ def other_epsilon(experiment: ExplorerExperiment, name: str, epsilon: float) -> 
     """Return the epsilon that a method truly gives, None where that is the one asked for."""
     options, budget = tuple(experiment.options(name).items()), experiment.budget(epsilon)
     true = _true_epsilon(name, budget, experiment.d, experiment.k, options)
-    # Where a mean is paid for, methods are asked for what it leaves, and both together for epsilon.
+    # Where releasing means and scales takes a part of epsilon, `budget.epsilon` is what it leaves the method.
     return None if true is None or abs(true / budget.epsilon - 1) <= _TOLERANCE else true
 
 

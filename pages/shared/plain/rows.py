@@ -111,7 +111,7 @@ def patches(rows: Sequence[ShareRow]) -> list[Trace]:
 
 
 def traces(shares: Shares, panel: int = 1, **more: Any) -> list[Trace]:
-    """Return three traces of each row, the medians as points, and the lines of `references`, with `more`."""
+    """Return three traces a row, the medians as points, and lines of `references` with properties `more`."""
     rows, parts = shares.rows, patches(shares.rows)
     # A reference line crosses each bar; None leaves a gap to the next.
     line_y = [y for i in range(len(rows)) for y in (i + _BAR_AT - _MARK, i + _BAR_AT + _MARK, None)]
@@ -149,7 +149,7 @@ def references(shares: Shares) -> list[tuple[str, str, str, float]]:
 
 
 def axes(shares: Shares, panel: int = 1) -> dict[str, Trace]:
-    """Return the axes of a panel: the share in %, and a line for each row, named for tables."""
+    """Return the axes of a panel: shares in %, and rows, whose hidden labels tables of its numbers use."""
     suffix, rows = "" if panel == 1 else str(panel), shares.rows
     names = {"tickvals": [i + _BAR_AT for i in range(len(rows))], "ticktext": [row.label for row in rows]}
     hidden = {"showticklabels": False, "ticks": "", "showgrid": False, "fixedrange": True}
@@ -162,7 +162,7 @@ def figure(shares: Shares) -> dict[str, Any]:
     """Return the rows as a figure of their own."""
     height = _HEIGHT * len(shares.rows) + 110  # room for margins, axis and legend
     drawn = traces(shares, showlegend=True)
-    margin = {"l": 12, "r": 12, "t": 8, "b": 48}  # the legend is below the lower one
+    margin = {"l": 12, "r": 12, "t": 8, "b": 48}  # the panel is height - 56 high, the legend below it
     return one_panel(drawn, legend_at=-48 / (height - 56), height=height, margin=margin, **axes(shares))
 
 

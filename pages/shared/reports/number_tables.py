@@ -27,7 +27,7 @@ def tables(figure: dict[str, Any]) -> list[tuple[Row, list[Row]]]:
         names = ("", _title(y_axis, ""), x_title, "value") if trace.get("z") else ("", x_title, y_title)
         axes = trace.get("xaxis", "x"), trace.get("yaxis", "y")  # the panel's names
         columns, rows = panels.setdefault(axes, (names, []))
-        if len(names) == len(columns):
+        if len(names) == len(columns):  # those of the panel's first trace
             rows.extend(_rows(trace, x_axis, y_axis))
     return [(columns, rows) for columns, rows in panels.values() if rows]
 

@@ -50,7 +50,7 @@ def menu(
 ) -> None:
     """Show the menu "Take it along" below a figure. Nothing is built before it is opened or pressed.
 
-    It is no fragment: of one inside another, an interrupted run keeps what was sent and loses its place.
+    It is no fragment: an interrupted run keeps what a nested fragment has sent, but drops its place.
 
     Args:
         key: The figure's key, as `component.figure` has it.

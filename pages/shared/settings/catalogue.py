@@ -313,7 +313,7 @@ def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str,
                 set_to(key, value, why.get(key, "with it more of this table is seen"))
     n, d = sizes(now)
     if table is None and moved == "k" and now["k"] >= now["s"] and (_least("s", now["k"] + 1) or d + 1) <= d:
-        set_to("s", _least("s", now["k"] + 1), f"it must stay above {named('k')}")
+        set_to("s", _least("s", now["k"] + 1), f"it must stay above {named('k')}")  # an option up to d
     if table is None and now["s"] > d:
         set_to("s", _most("s", d), f"it cannot exceed {named('d', d)}")
     name, limit = ("d", d) if table else ("s", now["s"])

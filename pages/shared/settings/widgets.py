@@ -64,7 +64,7 @@ def set_to(key: str, value: object) -> None:
 
 
 def follow(key: str, value: object) -> Settings:
-    """Set a setting unless its flag `{key}_set` says "by hand", before its widget; return all settings."""
+    """Set a setting before its widget is shown, unless its flag `{key}_set` is on; return all settings."""
     if not st.session_state[_LAST][f"{key}_set"]:
         st.session_state[_LAST][key] = value
     return settings()
@@ -85,7 +85,7 @@ def set_all(requested: Settings) -> None:
 
 def label_with_ends(choice: Choice, plain: bool) -> str:
     """Return a control's name and the meaning of its ends, without markup, for screen readers."""
-    ends = choice.key == "epsilon" or (choice.key == "delta" and not plain)  # in plain view: two lines
+    ends = choice.key == "epsilon" or (choice.key == "delta" and not plain)  # in plain view it would wrap
     return choice.name(plain) + (" · private ↔ accurate" if ends else "")
 
 
@@ -238,7 +238,7 @@ def headline(sentence: str, *keys: str) -> None:
     with st.container(key="main-settings", horizontal=True):
         for key in keys:
             if key not in fixed:
-                show(key, CHOICES[key].name(plain), plain, f"telephone {key}")
+                show(key, CHOICES[key].name(plain), plain, widget=f"telephone {key}")
 
 
 def show_panel_pills(key: str) -> None:
