@@ -145,7 +145,7 @@ def require(name: str) -> None:
 # Whole tables are kept: the bundled ones need a megabyte, the largest optional one 440 MB.
 ROWS = ByteCache(512 * 2**20)
 # Cohorts of rows that were assigned to hospitals.
-DEALT = ByteCache(512 * 2**20)
+COHORTS = ByteCache(512 * 2**20)
 
 
 def rows(name: str) -> Array:
@@ -200,7 +200,7 @@ def cohort(
         checks.whole(1, sizes=size)
     if not 1 <= sum(sizes) <= constants.n:
         raise ValueError(f"sizes must add up to at most n = {constants.n}, got {sum(sizes)}")
-    return DEALT.get(
+    return COHORTS.get(
         (name, sizes, seed, draw, scaling),
         lambda: _dealt(name, sizes, seed, draw, scaling),
         size=8 * constants.d * (sum(sizes) + constants.d),  # the rows and their second moment

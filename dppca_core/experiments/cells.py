@@ -75,6 +75,7 @@ class CellStore(ABC, Generic[Key, Value]):
         key = self.key(cell)
         if key not in self.cells:
             self.cells[key] = self.measure(key)
+            self.failed.pop(key, None)
         return self.cells[key]
 
     def try_cell(self, *cell: Any) -> None:

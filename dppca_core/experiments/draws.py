@@ -1,9 +1,9 @@
 """The patients, the random generator and the truth of one measured cell, for every experiment.
 
 A cell is one run of a method. Generators are seeded by what a cell is, never by the order in which cells run.
-A draw is one random sample of patients, known by its number; to deal is to divide its patients among
-hospitals. Patients are drawn once for a population, a scaling, a seed and a draw, and kept in caches of a
-limited number of bytes. The truth is what an estimate's error is measured against.
+A draw is one random sample of patients, known by its number, who are assigned to hospitals. Patients are
+drawn once for a population, a scaling, a seed and a draw, and kept in caches of a limited number of bytes.
+The truth is what an estimate's error is measured against.
 """
 
 import math
@@ -29,8 +29,10 @@ _CLIPPED_DRAWS = 20_000  # rows whose mean gives the eigenvalues of clipped rows
 _MOST_NUMBERS = 10**9  # n d, of rows that are simulated one by one: ten seconds
 
 
-DRAWS = ByteCache(128 * 2**20)  # patients' pooled moments, before they are dealt to hospitals
-DEALS = ByteCache(512 * 2**20)  # every hospital's own moment: as many bytes as `collaboration.setting` allows
+DRAWS = ByteCache(128 * 2**20)  # patients' pooled moments, before they are assigned to hospitals
+ASSIGNED = ByteCache(
+    512 * 2**20
+)  # every hospital's own moment: as many bytes as `collaboration.setting` allows
 MOMENTS = ByteCache(128 * 2**20)  # the truths' second moments, (d, d) each
 TRUTHS = ByteCache(64 * 2**20)  # the truths without them, small enough to keep many
 
@@ -154,7 +156,7 @@ def cohort(
     n, failure = sum(sizes), 0.5 if scaling.kind == "largest" else scaling.failure
     with_rows = isinstance(population, DictionaryTwin) and scaling.kind != "clipped"
 
-    def deal() -> Cohort:
+    def assign() -> Cohort:
         """Draw the patients of a synthetic population, or take their draw from its cache, and divide them."""
         rng = generator(seed, draw, "patients", key)
         if isinstance(population, DictionaryTwin):
@@ -168,11 +170,11 @@ def cohort(
             lambda: population.draw_pooled(n, rng, failure=failure, bound=scaling.public_bound(population)),
             16 * population.d**2,
         )
-        return pooled.deal(sizes)
+        return pooled.assign(sizes)
 
     cache_key = (population, scaling, seed, draw, key, sizes)
     numbers = n * population.d if with_rows else len(sizes) * population.d**2
-    return DEALS.get(cache_key, deal, 8 * numbers)  # bytes
+    return ASSIGNED.get(cache_key, assign, 8 * numbers)  # bytes
 
 
 def _twin_moments(twin: DictionaryTwin, n: int) -> TwinMoments:

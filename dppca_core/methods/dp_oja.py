@@ -60,7 +60,7 @@ def fit(
         cohort: Hospitals that hold rows or were drawn from a population, d features.
         k: Number of components.
         budget: Privacy budget.
-        rng: Source of the noise, of the start and of who is dealt into which batch.
+        rng: Source of the noise, of the start and of who is in which batch.
         batches: Number of batches, and so of steps.
         start: Orthonormal start, (d, k); default uniformly random.
 
@@ -76,7 +76,7 @@ def fit(
     """
     checks.whole(1, batches=batches)
     if not isinstance(cohort.pooled, Divisible):
-        raise ValueError("cohort must hold rows, or be drawn from a population, to be dealt into batches")
+        raise ValueError("cohort must hold rows, or be drawn from a population, to be divided into batches")
     steps = min(batches, cohort.n)
     # Groups are as equal as they can be: the first ones have one patient more.
     sizes = [cohort.n // steps + (t < cohort.n % steps) for t in range(steps)]

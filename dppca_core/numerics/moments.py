@@ -30,7 +30,7 @@ _NO_ROWS = (
     "moment must hold rows, or be drawn from a population, to be scaled to length 1: here is only its matrix"
 )
 
-_NO_BATCHES = "cohort must hold rows, or be drawn from a population, to be dealt into batches"
+_NO_BATCHES = "cohort must hold rows, or be drawn from a population, to be divided into batches"
 
 
 def clip_rows(rows: Array, bound: float) -> Array:
@@ -357,7 +357,7 @@ class SumMoment:
         ]
         if len(tables) < len(self.providers):
             raise ValueError(_NO_BATCHES)
-        # Deal all rows at random, numbered through the tables, and turn each group's numbers into indices
+        # Assign all rows at random, numbered through the tables, and turn each group's numbers into indices
         # of the tables. Once a group is sorted, the rows of each table follow one another in it.
         ends = np.cumsum([len(table) for table in tables])
         order = rng.permutation(int(ends[-1]))

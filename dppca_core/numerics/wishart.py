@@ -33,7 +33,7 @@ class Split:
     They are drawn all together, when one is first asked for, and kept. factor: F, (d, min(n, d)). sizes: n_i.
     The B_i, summing to I, are what remains of independent Wisharts W_i of n_i rows when their sum
     C C^T is divided out, B_i = C^-1 W_i C^-T, and are independent of that sum (Olkin & Rubin 1964).
-    For n < d they come from a random orthogonal n x n matrix dealt by columns: B_i = O_i O_i^T.
+    For n < d they come from a random orthogonal n x n matrix divided by columns: B_i = O_i O_i^T.
     """
 
     def __init__(self, factor: Array, sizes: Sequence[int], rng: np.random.Generator) -> None:

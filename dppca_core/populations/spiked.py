@@ -165,7 +165,7 @@ class PooledDraw:
     moment: DrawnMoment
     rng: np.random.Generator
 
-    def deal(self, sizes: Sequence[int]) -> Cohort:
+    def assign(self, sizes: Sequence[int]) -> Cohort:
         """Return the cohort with hospitals of these sizes; the pooled moment is the same for all of them.
 
         Hospitals' own moments are drawn, exactly, when first asked for. Raises ValueError for sizes
@@ -312,7 +312,7 @@ class SpikedModel:
         else:
             checks.whole(1, providers=providers)
             sizes = hospital_sizes(int(n), int(providers))
-        return self.draw_pooled(n, rng, failure=failure).deal(sizes)
+        return self.draw_pooled(n, rng, failure=failure).assign(sizes)
 
     @property
     def signal(self) -> float:
@@ -325,7 +325,7 @@ class SpikedModel:
     def draw_pooled(
         self, n: int, rng: np.random.Generator, *, failure: float = 0.01, bound: float | None = None
     ) -> PooledDraw:
-        """Draw the same patients before they are dealt to hospitals; `draw` says how they are drawn.
+        """Draw the same patients before they are assigned to hospitals; `draw` says how they are drawn.
 
         Args:
             n: Number of patients.
@@ -334,7 +334,7 @@ class SpikedModel:
             bound: Public row bound, in the units of the data; default `norm_bound(n, failure)`.
 
         Returns:
-            The pooled draw, which `deal` divides into hospitals.
+            The pooled draw, whose patients `assign` assigns to hospitals.
 
         Raises:
             ValueError: For a bound below `norm_bound(n, failure)`: rows beyond it would be clipped, which

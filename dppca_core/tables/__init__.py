@@ -10,9 +10,9 @@ or, for a file of any size, `tables.reduce_file(path, schema).cohort`.
 """
 
 from dppca_core.tables.content import content_key, content_keys_of_file
-from dppca_core.tables.dealing import at_random, by_column
 from dppca_core.tables.encoding import OwnerOnly, encode
 from dppca_core.tables.export import safe_cell, safe_csv
+from dppca_core.tables.hospital_assignment import at_random, by_column
 from dppca_core.tables.pieces import reduce_file
 from dppca_core.tables.reading import Raw, from_frame, read
 from dppca_core.tables.schema import Column, Schema

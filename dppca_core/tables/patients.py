@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from dppca_core.arrays import Array, Indices
 from dppca_core.numerics.moments import clip_rows
-from dppca_core.tables import cells, dealing, files, pieces
+from dppca_core.tables import cells, files, hospital_assignment, pieces
 from dppca_core.tables.encoding import OwnerOnly
 from dppca_core.tables.schema import Schema
 
@@ -93,7 +93,9 @@ def count_patients(
         codes = patient_codes(piece.batch.column(column), column, piece.decimal_comma, key)
         hospital = np.zeros(len(codes), dtype=np.intp)
         if by is not None:
-            rows_by_name = dealing.by_column(piece.batch.column(by), by, None, piece.decimal_comma)
+            rows_by_name = hospital_assignment.by_column(
+                piece.batch.column(by), by, None, piece.decimal_comma
+            )
             for name, indices in rows_by_name.items():
                 hospital[indices] = number_by_name.setdefault(name, len(number_by_name))
             pieces.check_room(len(number_by_name), schema.d, by)
@@ -108,7 +110,7 @@ def count_patients(
     places = np.array([names.index(name) for name in number_by_name], dtype=np.uint8)
     hospital = places[entries["hospital"]]
     if by is not None and len(np.unique(hospital)) < len(names):  # some hospital has no patient's first row
-        raise ValueError(dealing.EMPTY_HOSPITAL)
+        raise ValueError(hospital_assignment.EMPTY_HOSPITAL)
     # Copies, since views would keep all the merged entries in memory.
     return Patients(column, tuple(names), entries["code"].copy(), entries["usable"].copy(), hospital, key)
 

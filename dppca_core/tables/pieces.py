@@ -15,7 +15,7 @@ import pyarrow as pa
 from dppca_core.arrays import Array, Provider
 from dppca_core.cohort import Cohort
 from dppca_core.numerics.moments import DenseMoment, clip_rows
-from dppca_core.tables import dealing, files, limits
+from dppca_core.tables import files, hospital_assignment, limits
 from dppca_core.tables.encoding import Encoded, OwnerOnly, encode
 from dppca_core.tables.schema import Schema
 
@@ -143,7 +143,9 @@ def _rows_by_hospital(piece: Piece, by: str | None) -> Iterator[tuple[str, Array
     if by is None:
         yield "", encoded.rows
         return
-    for hospital, indices in dealing.by_column(batch.column(by), by, encoded.kept, decimal_comma).items():
+    for hospital, indices in hospital_assignment.by_column(
+        batch.column(by), by, encoded.kept, decimal_comma
+    ).items():
         yield hospital, encoded.rows[indices]
 
 
@@ -153,7 +155,7 @@ def check_room(hospitals: int, d: int, by: str | None) -> None:
     by: the column that names the hospitals, for the error.
     """
     if hospitals > limits.MOST_HOSPITALS:
-        raise ValueError(dealing.too_many_hospitals_message(str(by)))
+        raise ValueError(hospital_assignment.too_many_hospitals_message(str(by)))
     if hospitals > 1 and 8 * d * d * hospitals > MOST_MATRIX_BYTES:  # 8 bytes a number
         raise ValueError(
             f"Column '{by}' has too many values for a matrix each, with {d:,} features: choose fewer columns."

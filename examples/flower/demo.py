@@ -5,7 +5,7 @@
     python -m examples.flower.demo --mean
 
 A SuperLink and three SuperNodes with their workers run on this machine's loopback, with TLS and authenticated
-nodes, and are stopped at the end. The breast-cancer table, dealt at random, stands for the hospitals' own.
+nodes, and are stopped at the end. The breast-cancer table, assigned at random, stands for the hospitals' own.
 Its constants hold a usual value for each column: rows lie about 0, and a mean is paid for only with --mean.
 """
 

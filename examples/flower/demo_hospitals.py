@@ -21,7 +21,7 @@ TABLE = "breast_cancer"
 def write_breast_cancer(
     folder: Path, plans: Sequence[Plan], *, seed: int, limit: Budget, **options: Any
 ) -> dict[str, Path]:
-    """Call `write_hospitals` with the breast-cancer table, dealt as `datasets.cohort` does at this seed."""
+    """Call `write_hospitals` with the breast-cancer table, divided as `datasets.cohort` does at this seed."""
     constants = json.loads((DATA / f"{TABLE}.json").read_text(encoding="utf-8"))
     values, _ = load_breast_cancer(return_X_y=True)
     order = np.random.default_rng(seed).permutation(len(values))

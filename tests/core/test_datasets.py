@@ -51,7 +51,7 @@ def test_rows_are_standardised_by_them(name):
 
 @pytest.fixture
 def fresh_rows():
-    cached = (datasets.ROWS, datasets.DEALT)
+    cached = (datasets.ROWS, datasets.COHORTS)
     for cache in cached:
         cache.clear()
     yield

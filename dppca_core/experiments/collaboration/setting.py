@@ -153,8 +153,9 @@ class CollaborationSetting:
             draw, size = repeat % self.patient_draws, self.sizes[hospital]
             # Seeded by the hospital as well, so that each has patients of its own.
             return draws.cohort(self.population, (size,), scaling, self.seed, draw, key=(1 + hospital,))
-        dealt = self.cohort(repeat)
-        return Cohort((dealt[hospital],), dealt[hospital].moment, dealt.bound)
+        all_hospitals = self.cohort(repeat)
+        alone = all_hospitals[hospital]
+        return Cohort((alone,), alone.moment, all_hospitals.bound)
 
     def options(self, protocol: Protocol) -> dict[str, Any]:
         """Return the arguments for the `fit` of the protocol's method, with this setting's values."""

@@ -88,9 +88,9 @@ def pair(population: SpikedModel | str, n: int, who: int, scaling: Scaling, seed
             drawn = draws.cohort(population, (n - 1,), fixed, seed, draw=0)
             others = (n - 1) * drawn.pooled.dense()
         return NeighbouringTotals(scaled * bound, others, others + np.outer(scaled, scaled), bound)
-    dealt = draws.cohort(population, (n,), scaling, seed, draw=0)
-    held = dealt[0].moment
+    patients = draws.cohort(population, (n,), scaling, seed, draw=0)
+    held = patients[0].moment
     assert isinstance(held, moments.RowMoment)  # the rows of a table always are
     rows, index = held.rows, who % n
     others = np.delete(rows, index, axis=0)
-    return NeighbouringTotals(rows[index] * dealt.bound, others.T @ others, rows.T @ rows, dealt.bound)
+    return NeighbouringTotals(rows[index] * patients.bound, others.T @ others, rows.T @ rows, patients.bound)

@@ -24,6 +24,9 @@ def patients_with_cautious(plan: StudyPlan, epsilon: float, strictest: float) ->
     Returns:
         The answer of `StudyPlan.patients` at the one epsilon that would give equal hospitals the same noise.
         That unequal weights also raise the sampling error is left out.
+
+    Raises:
+        ValueError: For accounting as printed, where hospitals' sums are pooled.
     """
     method, experiment = plan.method, plan.experiment
     if not method.pools:
@@ -33,6 +36,8 @@ def patients_with_cautious(plan: StudyPlan, epsilon: float, strictest: float) ->
     s_hat = plan.options.get("s_hat") if method.pools == "restricted" else None  # to the s_hat features kept
     kept = s_hat if isinstance(s_hat, int) else None  # a word stands for a number that is not known before
     sampling = hospital_budgets.sampling_ratio(experiment.d, experiment.k, kept)
+    # Budgets that are pooled have an epsilon by exact accounting, whatever that of each is.
+    pooled_plan = replace(plan, experiment=replace(experiment, accounting="exact"))
     answer = plan.patients(epsilon)
     for _ in range(_REPETITIONS):
         if answer.value is None:  # without an answer there are no sizes to weight by
@@ -40,5 +45,5 @@ def patients_with_cautious(plan: StudyPlan, epsilon: float, strictest: float) ->
         sizes = [answer.value / hospitals] * hospitals
         trust = PLANNED_METHODS[plan.planned].trust
         _weights, pooled = hospital_budgets.pooled_budget(sizes, budgets, trust, sampling)
-        answer = plan.patients(pooled.epsilon)
+        answer = pooled_plan.patients(pooled.epsilon)
     return answer

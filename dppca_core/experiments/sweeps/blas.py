@@ -27,7 +27,7 @@ def use_one_thread() -> None:
     with _LOCK:
         if _inside == 0:
             _limits = threadpool_limits(1, user_api="blas")
-            for cache in (draws.DRAWS, draws.DEALS, draws.TRUTHS, draws.MOMENTS):
+            for cache in (draws.DRAWS, draws.ASSIGNED, draws.TRUTHS, draws.MOMENTS):
                 cache.clear()
             spiked.clear_caches()
         _inside += 1

@@ -93,7 +93,7 @@ def run_in_worker(recipe: Recipe, keys: Sequence[Key], cancelled_by: str = "") -
     Its caches are small: loky restarts a worker whose memory grows by more than 300 MB.
     """
     blas.use_one_thread()
-    for cache in (draws.DRAWS, draws.DEALS, draws.TRUTHS, draws.MOMENTS):
+    for cache in (draws.DRAWS, draws.ASSIGNED, draws.TRUTHS, draws.MOMENTS):
         cache.shrink(_WORKER_BYTES)
     return run(recipe, keys, cancelled_by)
 
@@ -244,6 +244,6 @@ def rough_seconds(recipe: Recipe, cell: RunnableCell, fresh: bool) -> float:
     k = int(values.get("k", source.k if isinstance(source, SpikedModel) else recipe.k or 1))
     providers = recipe.hospitals_at(values)
     drawing = 7e-11 * d**3 if fresh and synthetic else 0.0
-    if drawing and recipe.scaling == "unit":  # row by row
+    if drawing and recipe.scaling in ("unit", "clipped"):  # row by row
         drawing += int(values.get("n", recipe.n or 0)) * d * (1.4e-8 + 1e-10 * d)
     return 5e-4 + drawing + run_seconds(cell.variant.method, d, k, providers)

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator
 import pandas as pd
 
 from dppca_core.bounds import BOUNDS
+from dppca_core.bounds.recommendation import chosen_rows
 from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.planning.bisection import SimulatedAnswer
 from dppca_core.experiments.planning.planning import PLANNED_METHODS, Asked, PlanAnswer
@@ -268,8 +269,11 @@ def recommended(planner: Planner) -> str:
     if not recommendations:
         return ""
     declared = text.declared_signal(trusts.signal(experiment))
-    half = "" if experiment.choose_rows else " Half of the features kept are assumed to matter."
-    lines = [f"Recommended under each trust, from public numbers and {declared}.{half}"]
+    kept = chosen_rows(experiment.d, experiment.k) if experiment.choose_rows else experiment.s_hat
+    matter = "All features" if kept == experiment.d else "Half of the features kept"
+    lines = [
+        f"Recommended under each trust, from public numbers and {declared}. {matter} are assumed to matter."
+    ]
     for trust, amount_or_epsilon, recommendation in recommendations:
         at = value(amount_or_epsilon, planner.asked)
         lines.append(f"- {text.trust_heading(trust)}, at {at}: {recommendation.reason}")

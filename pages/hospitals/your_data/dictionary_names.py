@@ -56,7 +56,7 @@ def _take_columns(state: TableSession) -> None:
     (data, mapping), state.opened = state.opened, None
     new_names = {column: name for name, column in mapping.answers.items() if column is not None}
     state.hospitals.rename(new_names)  # several tables are joined again before the page reads them
-    for attribute in ("patient_column", "hospital_column"):
+    for attribute in ("named_patients", "hospital_column"):
         column_name = getattr(state, attribute)
         setattr(state, attribute, new_names.get(column_name, column_name))
     lines, bound, _ = dictionary.load(data, state.hospitals.first.columns)

@@ -75,6 +75,7 @@ def read_and_prepare(
 
     Raises ValueError with one sentence where the table does not fit the dictionary, and StoppedError.
     """
+    most_kept = None if patient_column is None else most_kept
     sums: dict[str, discrete_gaussian.Adder] = {}
     row_sum = np.zeros(schema.d)
     # Without a column of patients nothing is counted before rows are added up.
@@ -135,7 +136,7 @@ def read_and_prepare(
     if left_out and hospital_column is not None and patients is None:
         raise ValueError(
             "Patients with a missing cell cannot be left out of hospitals that are read in pieces: fill "
-            "their cells in, or read the table without dealing it."
+            "their cells in, or let no column name the hospitals."
         )
     sketcher = None if secret is None else Sketcher(secret, patient_column)
     report = partial(_report, progress, _DONE_ONCE_SUMMED, 1 - _DONE_ONCE_SUMMED)

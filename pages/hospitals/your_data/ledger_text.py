@@ -82,9 +82,10 @@ def refused(doing: str, reason: ValueError | OSError) -> str:
 def exact(spent: numerical.Total, limit: Limit) -> str:
     """Return the total epsilon that is held against the limit, that by simple composition, and delta."""
     return (
-        f"By privacy loss distributions (dp-accounting) ε = {text.number(round(spent.epsilon, 4))} "
-        f"at δ = {text.number(limit.delta)}; by simple composition, adding up, ε = "
-        f"{text.short(spent.simple)}. Neighbours: {CHOICES['neighbours'].text(limit.neighbours)}."
+        f"ε = {text.number(round(spent.epsilon, 4))} at δ = {text.number(limit.delta)}. It is the least that "
+        "privacy loss distributions (dp-accounting), the closed form for Gaussian noise and simple "
+        f"composition give. Simple composition, adding up, gives ε = {text.short(spent.simple)}. "
+        f"Neighbours: {CHOICES['neighbours'].text(limit.neighbours)}."
     )
 
 

@@ -20,7 +20,7 @@ from dppca_core.release import patient_rows
 from dppca_core.release.discrete_gaussian import IntegerSum
 from dppca_core.release.exact_stages import Reader
 from dppca_core.release.patient_rows import PatientRows
-from dppca_core.tables import JoinedTable, OwnerOnly, Raw, Schema, dealing
+from dppca_core.tables import JoinedTable, OwnerOnly, Raw, Schema, hospital_assignment
 from dppca_core.tables.cells import Mask
 from dppca_core.tables.patients import check_not_a_measurement, new_key, patient_codes
 from dppca_core.tables.sketches import Sketch
@@ -29,7 +29,7 @@ _BY_COLUMN = "by the column "
 IN_ONE_PLACE = "all in one place"
 A_TABLE_EACH = "a table of each hospital"
 TOO_FEW = "Fewer than two patients are left: every other row has a missing cell. Fill them in."
-DEALING_SEED = 0  # public: to which hospital a patient is assigned hides nothing
+ASSIGNMENT_SEED = 0  # public: to which hospital a patient is assigned hides nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,9 +206,9 @@ def prepare(
     if len(encoded.rows) < 2:
         raise ValueError(TOO_FEW)
     if hospital_column is None:
-        assignment = IN_ONE_PLACE if hospitals == 1 else f"at random, seed {DEALING_SEED}"
+        assignment = IN_ONE_PLACE if hospitals == 1 else f"at random, seed {ASSIGNMENT_SEED}"
         hospitals = min(hospitals, n)
-        hospital_of_patient = _hospital_of_each(tables.at_random(n, hospitals, DEALING_SEED), n)
+        hospital_of_patient = _hospital_of_each(tables.at_random(n, hospitals, ASSIGNMENT_SEED), n)
     else:
         comma = raw.decimal_comma and not joined  # a table's name was typed, and is in no file
         rows_by_hospital = tables.by_column(raw.table[hospital_column], hospital_column, decimal_comma=comma)
@@ -219,7 +219,7 @@ def prepare(
     # Sizes count all patients, also those without a usable row: so the public sizes tell of no cell.
     sizes = tuple(np.bincount(hospital_of_patient, minlength=hospitals).tolist())
     if 0 in sizes:
-        raise ValueError(dealing.EMPTY_HOSPITAL)
+        raise ValueError(hospital_assignment.EMPTY_HOSPITAL)
     kept_rows, rows, kept_patients = encoded.kept, encoded.rows, patients[encoded.kept]
     if most_kept is not None:
         # A row's place among the usable rows of its patient, from 0, decides.

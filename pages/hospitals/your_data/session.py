@@ -75,7 +75,7 @@ class TableSession:
     tables: int = 0  # how many were loaded so far
     several: bool | None = None  # whether a patient can have several rows; None until the owner answers
     most_rows: int | None = None  # of one patient, as the owner states it
-    patient_column: str | None = None  # names the patients, who count once
+    named_patients: str | None = None  # the column that names the patients, as it was chosen
     most_kept: int | None = None  # of their rows; None averages all of them
     chosen: tuple[str, ...] = ()  # the columns that count, each with its line in `lines`
     bound: float | None = None  # the length to which rows are shortened; None for the dictionary's default
@@ -110,6 +110,11 @@ class TableSession:
         return result if isinstance(result, PreparedTable) else None
 
     @property
+    def patient_column(self) -> str | None:
+        """Return the column that names the patients, who count once; None where each has one row."""
+        return self.named_patients if self.several else None
+
+    @property
     def rows_per_patient(self) -> int | None:
         """Return how many rows one patient can have at most, or None until the owner has answered."""
         if self.several is None:
@@ -138,7 +143,7 @@ class TableSession:
         self.hospitals = HospitalTables(raw if isinstance(raw, Raw) else None)
         self.opened = None
         return_memory()  # of the former table, and of what reading this one needed
-        self.several = self.most_rows = self.patient_column = self.most_kept = None
+        self.several = self.most_rows = self.named_patients = self.most_kept = None
         self.how_chosen = (NOT_STATED, "")
         self.tables += 1
         known = set(raw.columns)

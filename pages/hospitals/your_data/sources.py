@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from dppca_core.methods import METHODS
 from dppca_core.release.request import OFFERED
-from pages.hospitals.your_data.prepared_table import DEALING_SEED, PreparedTable
+from pages.hospitals.your_data.prepared_table import ASSIGNMENT_SEED, PreparedTable
 from pages.shared.reports import sources
 from pages.shared.settings.catalogue import Settings
 
@@ -18,7 +18,8 @@ $\delta=\Phi(\tfrac1{2z}-\varepsilon z)-e^{\varepsilon}\Phi(-\tfrac1{2z}-\vareps
 RELEASE = "its noise comes from the operating system's entropy, once, and there is no seed."
 TWIN = "(seed 0, population of Ge et al. 2018, section 5)."
 PAPERS = (
-    "Totals: privacy loss distributions (Koskela et al. 2020; Doroshenko et al. 2022) by dp-accounting.",
+    "Totals: privacy loss distributions (Koskela et al. 2020; Doroshenko et al. 2022) by dp-accounting, or a "
+    "closed form where it gives less.",
     "Discrete Gaussian: Canonne, Kamath & Steinke 2020, by OpenDP.",
     "Why floating point is not enough: Mironov 2012; Casacuberta et al. 2022.",
 )
@@ -30,8 +31,8 @@ def show(prepared: PreparedTable | None, settings: Settings) -> None:
     def paragraphs() -> Iterator[str]:
         """Yield the paragraphs of the foot: seeds, sizes for researchers, papers, methods and versions."""
         yield (
-            f"**A release is real:** {RELEASE} The twin is a **simulation** {TWIN} Dealing patients to "
-            f"hospitals at random uses the public seed {DEALING_SEED}, which hides nothing."
+            f"**A release is real:** {RELEASE} The twin is a **simulation** {TWIN} Assigning patients to "
+            f"hospitals at random uses the public seed {ASSIGNMENT_SEED}, which hides nothing."
         )
         if settings["view"] == "researcher" and prepared is not None:
             yield f"B = {prepared.schema.bound:.6g}; features d = {prepared.d:,}; n = {prepared.n:,}."

@@ -166,10 +166,10 @@ def _ask_rows(state: TableSession) -> int | None:
 
 def _ask_patients(state: TableSession) -> None:
     """Let the owner say which column names the patients, and how the rows of one patient count."""
-    state.patient_column = _choose_column(
+    state.named_patients = _choose_column(
         "Column that names the patient",
         state.raw.columns,
-        state.patient_column,
+        state.named_patients,
         key=f"own patients {state.tables}",
         help="Such as a number of the record. It is never released, and is in no file, ledger or link.",
     )

@@ -145,7 +145,7 @@ def counts_public(assignment: str, schema: Schema, rows: int) -> str:
     if rows > 1:
         sentence += f" So does your statement that a patient has at most {rows:,} rows."
     if is_by_column(assignment):
-        sentence += f" Dealt by a column, it tells how many {many} have each of that column's values."
+        sentence += f" Assigned by a column, it tells how many {many} have each of that column's values."
     if any(column.fill is None for column in schema.columns):
         sentence += (
             f" A {each} with a missing cell is left out of the sums and still counted, so the number says "

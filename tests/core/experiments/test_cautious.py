@@ -28,6 +28,12 @@ def test_it_costs_more_than_nothing_and_less_than_strictness_for_all(name):
         assert needed[2] < 1.3 * needed[0] < plan.patients(0.5).value
 
 
+def test_a_cautious_hospital_like_the_others_changes_nothing_by_looser_accounting():
+    plan = StudyPlan(replace(EXPERIMENT, accounting="zcdp"), "cape", 0.05)
+    same, asked = patients_with_cautious(plan, 1.0, 1.0).value, plan.patients(1.0).value
+    assert same == pytest.approx(asked, rel=1e-3)
+
+
 def test_runs_at_the_answer_err_as_was_planned():
     """Root mean square of 20 runs: its standard error is about 2 %."""
     plan = StudyPlan(EXPERIMENT, "cape", 0.1)

@@ -21,10 +21,10 @@ def images() -> np.ndarray:
 @pytest.fixture
 def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """Nothing is remembered of a table, before or after."""
-    for cached in (datasets.ROWS, datasets.DEALT):
+    for cached in (datasets.ROWS, datasets.COHORTS):
         cached.clear()
     yield monkeypatch
-    for cached in (datasets.ROWS, datasets.DEALT):
+    for cached in (datasets.ROWS, datasets.COHORTS):
         cached.clear()
 
 

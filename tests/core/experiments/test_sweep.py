@@ -44,6 +44,14 @@ TABLE = replace(EVERY, population="breast_cancer", n=None, k=2, swept=(Axis("pro
 IDENTITY = ["label", "method", "repeat"]
 
 
+@pytest.mark.parametrize("scaled", [{"scaling": "unit"}, {"scaling": "clipped", "bound": 20.0}])
+def test_the_time_of_drawing_rows_one_by_one_is_estimated(scaled):
+    """200,000 rows of 200 features take seconds, and the moment of as many a few milliseconds."""
+    wide = replace(RECIPE, population=SpikedModel(d=200, k=2, s=6), n=200_000, metrics=("sin",))
+    by_row, by_moment = map(run_cells.total_seconds, (replace(wide, **scaled), wide))
+    assert by_row > by_moment + 0.5
+
+
 def same(table: pd.DataFrame, other: pd.DataFrame) -> None:
     """Assert that all but the seconds, which no two runs share, are equal to the last bit."""
     tables = (frame.drop(columns="seconds") for frame in (table, other))

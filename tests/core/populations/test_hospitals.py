@@ -110,7 +110,7 @@ def test_planted_swapped_sizes_are_rejected():
 
 def test_dealing_again_gives_the_same_hospitals_and_the_same_pooled_moment():
     pooled = MODEL.draw_pooled(25, np.random.default_rng(0))
-    once, twice, other = pooled.deal((13, 12)), pooled.deal((13, 12)), pooled.deal((5, 20))
+    once, twice, other = pooled.assign((13, 12)), pooled.assign((13, 12)), pooled.assign((5, 20))
     np.testing.assert_array_equal(once[1].moment.dense(), twice[1].moment.dense())
     assert once.pooled is other.pooled
 

@@ -96,6 +96,13 @@ def test_in_pieces_it_is_the_table_held_in_memory(ids, by, most, data):
         np.testing.assert_allclose(means(large.read, *args), theirs, atol=1e-9)
 
 
+def test_without_a_column_of_patients_no_number_of_their_rows_is_stated():
+    frame = visits().drop(columns="who").fillna(0.5)
+    large, held = (prepare(frame, "where", None, most=5) for prepare in (in_pieces, in_memory))
+    assert large.public == held.public and large.identity == held.identity
+    assert "rows kept of a patient" not in large.public
+
+
 @pytest.mark.parametrize("method", ["two_stage", "stacked_rounds", "analyze_gauss"])
 def test_a_release_from_pieces_is_that_from_memory(method, monkeypatch):
     """With a paid mean, whose weights are others; no noise, one start. What counts rows is refused."""

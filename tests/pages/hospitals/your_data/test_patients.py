@@ -82,6 +82,19 @@ def test_at_most_so_many_rows_of_a_patient_count(built, makes):
     assert dict(built().settings)["Rows of one patient"] == "the first 2, each counting 1/2"
 
 
+def test_a_column_names_no_patients_where_each_has_one_row():
+    """Other answers are kept, but no answer that is out of sight counts."""
+    page = page_of(visits())
+    answers = page.app.radio[0]
+    answers.set_value(answers.options[0])
+    page.run()
+    assert page.state.ready.n == 300 and not page.state.ready.averaged
+    answers = page.app.radio[0]
+    answers.set_value(answers.options[1])
+    page.run()
+    assert page.state.ready.n == 120 and page.state.patient_column == COLUMN
+
+
 def test_a_hospital_has_the_patients_who_came_to_it_first():
     frame = visits()
     page = page_of(frame)

@@ -75,7 +75,7 @@ def kept(view: object) -> int:
 
 CACHES = {
     "runs message by message": cached.TRANSCRIPTS,
-    "hospitals' own moments": draws.DEALS,
+    "hospitals' own moments": draws.ASSIGNED,
     "patients drawn": draws.DRAWS,
     "populations": spiked.VECTORS,
     "populations' roots": spiked.ROOTS,
@@ -85,7 +85,7 @@ CACHES = {
     "what runs are measured against": draws.TRUTHS,
     "cells that were measured": cached.CELLS,
 }
-OPTIONAL = {"optional tables": datasets.ROWS, "their hospitals": datasets.DEALT}
+OPTIONAL = {"optional tables": datasets.ROWS, "their hospitals": datasets.COHORTS}
 SMALL_BYTES = 192 * 2**20  # bound on all caches whose entries do not grow, and on sweeps' tables
 MOST_BYTES = 2560 * 2**20  # bound on everything kept for visitors, except optional tables
 
