@@ -14,7 +14,7 @@ from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 from streamlit.starlette import App
 
-from dppca_core.experiments.failures import surviving
+from dppca_core.experiments.failures import log_errors
 from pages import order
 from pages.hospitals.your_data import session
 from pages.learn.papers import results
@@ -33,11 +33,11 @@ def _warm_up() -> None:
     The rest, the compressed chart library and the table of the page "Papers", comes late, so that it does not
     slow down the first screen. A step that fails is only logged: whatever needs its result does it again.
     """
-    with surviving("warm-up"):
+    with log_errors("warm-up"):
         cache.warm_up()
     time.sleep(FIRST_SCREEN_SECONDS)
     for step in (_compressed_plotly, results.overview):
-        with surviving("warm-up"):
+        with log_errors("warm-up"):
             step()
 
 

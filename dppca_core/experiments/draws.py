@@ -37,7 +37,7 @@ MOMENTS = ByteCache(128 * 2**20)  # the truths' second moments, (d, d) each
 TRUTHS = ByteCache(64 * 2**20)  # the truths without them, small enough to keep many
 
 
-def described(population: Population) -> SpikedModel | DictionaryTwin | datasets.Table:
+def model_or_table(population: Population) -> SpikedModel | DictionaryTwin | datasets.Table:
     """Return the model itself, or the table of that name: each knows its number of features `d`."""
     return datasets.table(population) if isinstance(population, str) else population
 
@@ -244,7 +244,7 @@ def truth(population: Population, sizes: tuple[int, ...], k: int, scaling: Scali
         return Truth(basis, population.eigenvalues / bound**2, bound)
 
     key = (*_rows_key(population, sizes, scaling, seed), k)
-    return TRUTHS.get(key, computed, 8 * described(population).d * (k + 1))
+    return TRUTHS.get(key, computed, 8 * model_or_table(population).d * (k + 1))
 
 
 def second_moment(population: Population, sizes: tuple[int, ...], scaling: Scaling, seed: int) -> Array:
@@ -264,7 +264,7 @@ def second_moment(population: Population, sizes: tuple[int, ...], scaling: Scali
         return population.covariance() / scaling.divisor(population, sum(sizes)) ** 2
 
     key = _rows_key(population, sizes, scaling, seed)
-    return MOMENTS.get(key, computed, 8 * described(population).d ** 2)
+    return MOMENTS.get(key, computed, 8 * model_or_table(population).d ** 2)
 
 
 def _rows_key(

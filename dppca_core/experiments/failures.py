@@ -44,7 +44,7 @@ def log(where: str, error: BaseException) -> None:
 
 
 @contextmanager
-def surviving(where: str) -> Iterator[None]:
+def log_errors(where: str) -> Iterator[None]:
     """Log whatever is raised inside the `with` block, and continue after it; `where` begins the log line."""
     try:
         yield

@@ -61,7 +61,7 @@ def _clip(rows: Array, bound: float, clipped: Array) -> None:
     np.divide(rows, bound, out=clipped, where=ratio <= 1)
 
 
-class OfHeldRows:
+class DelegatesToHeldRows:
     """Give a moment the methods that need rows scaled to length 1, by passing them on to `held_rows`.
 
     A second moment does not tell the rows behind it, so another object that holds them has to answer.
@@ -85,7 +85,7 @@ class OfHeldRows:
 
 
 @dataclass(frozen=True, eq=False)
-class DenseMoment(OfHeldRows):
+class DenseMoment(DelegatesToHeldRows):
     """Hold a second moment as its (d, d) matrix, made read-only.
 
     The matrix is not checked: it must be finite, symmetric, and of rows of norm at most 1. exact: whether it
@@ -186,7 +186,7 @@ class RowMoment:
 
 
 @dataclass(frozen=True, eq=False)
-class ChosenRows(OfHeldRows):
+class ChosenRows(DelegatesToHeldRows):
     """Hold the second moment of some rows of several hospitals' tables, for one product.
 
     The rows are gathered from the tables piece by piece, and no d x d matrix is formed.
@@ -235,7 +235,7 @@ class ChosenRows(OfHeldRows):
 
 
 @dataclass(frozen=True, eq=False)
-class UnitMoment(OfHeldRows):
+class UnitMoment(DelegatesToHeldRows):
     """Hold the moment of the rows of `base` scaled to length 1, formed when first asked for.
 
     Methods that never ask for it do not pay for it.

@@ -28,7 +28,7 @@ import numpy as np
 from dppca_core.arrays import Array, Indices, Moment, UnitMoments
 from dppca_core.byte_cache import ByteCache
 from dppca_core.numerics import linalg, unit_rows, wishart
-from dppca_core.numerics.moments import DenseMoment, OfHeldRows
+from dppca_core.numerics.moments import DelegatesToHeldRows, DenseMoment
 
 SAMPLES = ByteCache(320 * 2**20)  # rows of patients, of one draw at d = 2000 or four at d = 1000
 
@@ -166,7 +166,7 @@ class DrawnMoment(DenseMoment):
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnShare(OfHeldRows):
+class DrawnShare(DelegatesToHeldRows):
     """Hold the second moment of one hospital's part of drawn patients.
 
     split: draws all hospitals' moments when first asked for. index: the hospital in it. patients: the recipe
@@ -198,7 +198,7 @@ class DrawnShare(OfHeldRows):
 
 
 @dataclass(frozen=True, eq=False)
-class FreshMoment(OfHeldRows):
+class FreshMoment(DelegatesToHeldRows):
     """Hold the recipe of the second moment of n fresh patients, good for one product.
 
     Each call of `apply` or `dense` draws other patients. bound: what their rows are divided by.

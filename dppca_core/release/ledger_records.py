@@ -93,7 +93,7 @@ class Entry:
         return rows if isinstance(rows, int) else None
 
     @property
-    def is_anothers(self) -> bool:
+    def is_of_another_owner(self) -> bool:
         """Return whether another owner paid, so that only when and at what cost is known."""
         return self.about.get(_ANOTHERS_KEY) is True
 

@@ -47,7 +47,14 @@ from dppca_core.release.exact_stages import Reader
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry, size_details
 from dppca_core.release.patient_rows import Part, bits_of, patients
-from dppca_core.release.request import HARDENED, ROUNDS, STAGES, Request, noisy_sums, parameters
+from dppca_core.release.request import (
+    HARDENED,
+    STACKED_ROUNDS,
+    TWO_STAGES,
+    Request,
+    noisy_sums,
+    parameters,
+)
 
 _EQUAL_PARTS = [1 / stacked.ROUNDS] * stacked.ROUNDS  # what each round takes of the budget, in 1/z^2
 
@@ -144,9 +151,9 @@ def make(
         scales = mean_and_scales.scales_of(request, rows, squares)
         rows, read = patient_rows.with_changed_rows(rows, read, partial(paid_scale.scaled, scales=scales))
     source = _source(remainder, rows, read or patient_rows.reader(rows), drawn, progress)
-    if request.method in STAGES:
+    if request.method in TWO_STAGES:
         basis, eigenvalues, loading_std, stages = _release_stages(remainder, rows, source, features)
-    elif request.method in ROUNDS:
+    elif request.method in STACKED_ROUNDS:
         basis, loading_std = _release_rounds(source)
     elif request.method in HARDENED:
         basis, eigenvalues, loading_std = _release_moments(remainder, rows, read, drawn, progress)
@@ -225,9 +232,9 @@ def _check_releasable(
         if share:
             mean_and_scales.noise_std(request, bits_of(rows), squared=squared)  # for what it raises
     request = request.remainder  # the method's noise is for what mean and scales leave
-    if request.method in STAGES:
+    if request.method in TWO_STAGES:
         exact_stages.check(request.budget, _division(request, rows), bits_of(rows))
-    elif request.method in ROUNDS:
+    elif request.method in STACKED_ROUNDS:
         exact_stages.check_rounds(request.budget, _EQUAL_PARTS, bits_of(rows))
     elif request.method in HARDENED:
         discrete_gaussian.noise_std(request.d, bits_of(rows), request.budget)

@@ -20,10 +20,10 @@ from dppca_core.release import discrete_gaussian, exact_stages
 
 # Methods by how they are released: in two stages, in stacked rounds, from noisy moments. All these get exact
 # noise on integer sums (hardened); DPS-PCA is offered as well, with noise in floating point.
-STAGES = ("two_stage", "two_stage_sealed", "two_stage_own_noise")
-ROUNDS = ("stacked_rounds", "stacked_rounds_sealed", "stacked_rounds_own_noise")
+TWO_STAGES = ("two_stage", "two_stage_sealed", "two_stage_own_noise")
+STACKED_ROUNDS = ("stacked_rounds", "stacked_rounds_sealed", "stacked_rounds_own_noise")
 _MOMENTS = ("analyze_gauss", "analyze_gauss_sparse", "sealed_sparse", "own_noise_sparse", "dpdis_pca")
-HARDENED = (*STAGES, *ROUNDS, *_MOMENTS)
+HARDENED = (*TWO_STAGES, *STACKED_ROUNDS, *_MOMENTS)
 OFFERED = (*HARDENED, "dps_pca")
 _MOST_IN_FLOATING_POINT = 2_000  # beyond, nothing predicts its error before it is paid for
 
@@ -84,8 +84,8 @@ class Request(ReleaseRequest):
         """Raise ValueError for a method that is not offered, or a field that is out of range for it."""
         checks.one_of(OFFERED, method=self.method)
         checks.whole(1, rows_per_patient=self.rows_per_patient)
-        stages = self.method in STAGES
-        by_rounds = self.method in (*STAGES, *ROUNDS)
+        stages = self.method in TWO_STAGES
+        by_rounds = self.method in (*TWO_STAGES, *STACKED_ROUNDS)
         checks.whole(2, most_features(self.method), d=self.d)
         checks.whole(1, min(self.d - 1, exact_stages.MOST_DIRECTIONS if by_rounds else math.inf), k=self.k)
         # Two stages can let noisy rounds choose the number of features. A fixed number is at most that of
@@ -136,7 +136,9 @@ class Request(ReleaseRequest):
         # Methods that are not named here have no parameters.
         sparse = {"s_hat": self.kept}
         given: dict[str, dict[str, Any]] = {
-            **dict.fromkeys(("analyze_gauss_sparse", "sealed_sparse", "own_noise_sparse", *STAGES), sparse),
+            **dict.fromkeys(
+                ("analyze_gauss_sparse", "sealed_sparse", "own_noise_sparse", *TWO_STAGES), sparse
+            ),
             "dpdis_pca": {"rank": self.rank or min(2 * self.k, self.d)},
             "dps_pca": sparse | {"iterations": self.iterations, "burn_in": self.burn_in},
         }
@@ -172,7 +174,7 @@ def most_features(method: str) -> int:
 
     A noisy moment has d^2 numbers to draw, a round only d k.
     """
-    if method in (*STAGES, *ROUNDS):
+    if method in (*TWO_STAGES, *STACKED_ROUNDS):
         return exact_stages.MOST_FEATURES
     return discrete_gaussian.MOST_FEATURES if method in _MOMENTS else _MOST_IN_FLOATING_POINT
 

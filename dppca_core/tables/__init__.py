@@ -10,7 +10,7 @@ or, for a file of any size, `tables.reduce_file(path, schema).cohort`.
 """
 
 from dppca_core.tables.content import content_key, content_keys_of_file
-from dppca_core.tables.encoding import OwnerOnly, encode
+from dppca_core.tables.encoding import OwnerCounts, encode
 from dppca_core.tables.export import safe_cell, safe_csv
 from dppca_core.tables.hospital_assignment import at_random, by_column
 from dppca_core.tables.pieces import reduce_file
@@ -21,7 +21,7 @@ from dppca_core.tables.several import JoinedTable, join
 __all__ = [
     "Column",
     "JoinedTable",
-    "OwnerOnly",
+    "OwnerCounts",
     "Raw",
     "Schema",
     "at_random",

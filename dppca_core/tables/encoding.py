@@ -13,7 +13,7 @@ from dppca_core.tables.schema import Column, Schema
 
 
 @dataclass(frozen=True)
-class OwnerOnly:
+class OwnerCounts:
     """Count one table's rows and cells. No noise protects these counts: for its owner, never for a release.
 
     rows: all that were read. dropped: rows left out for a missing cell. filled: missing cells of kept rows in
@@ -31,10 +31,10 @@ class OwnerOnly:
     long: int
 
     @staticmethod
-    def none(schema: Schema) -> OwnerOnly:
+    def none(schema: Schema) -> OwnerCounts:
         """Return the counts of no rows."""
         none = (0,) * len(schema.columns)
-        return OwnerOnly(rows=0, dropped=0, filled=0, outside=none, missing=none, long=0)
+        return OwnerCounts(rows=0, dropped=0, filled=0, outside=none, missing=none, long=0)
 
     @property
     def kept(self) -> int:
@@ -46,9 +46,9 @@ class OwnerOnly:
         """Return the share of the kept rows that the bound shortens."""
         return self.long / max(self.kept, 1)
 
-    def __add__(self, other: OwnerOnly) -> OwnerOnly:
+    def __add__(self, other: OwnerCounts) -> OwnerCounts:
         """Return the counts of two parts of a table together."""
-        return OwnerOnly(
+        return OwnerCounts(
             rows=self.rows + other.rows,
             dropped=self.dropped + other.dropped,
             filled=self.filled + other.filled,
@@ -67,7 +67,7 @@ class Encoded:
 
     rows: Array = field(repr=False)
     kept: cells.Mask = field(repr=False)
-    owner: OwnerOnly = field(repr=False)
+    owner: OwnerCounts = field(repr=False)
 
     @property
     def whole(self) -> Array:
@@ -117,7 +117,7 @@ def encode(
             filled += missing
     if not kept.all():
         rows = rows[kept]
-    owner = OwnerOnly(
+    owner = OwnerCounts(
         rows=n,
         dropped=int(n - kept.sum()),
         filled=int(filled[kept].sum()),

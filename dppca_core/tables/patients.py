@@ -25,7 +25,7 @@ import pyarrow as pa
 from dppca_core.arrays import Array, Indices
 from dppca_core.numerics.moments import clip_rows
 from dppca_core.tables import cells, files, hospital_assignment, pieces
-from dppca_core.tables.encoding import OwnerOnly
+from dppca_core.tables.encoding import OwnerCounts
 from dppca_core.tables.schema import Schema
 
 BYTES_PER_ENTRY = (
@@ -177,7 +177,7 @@ def read_patients(
     most_kept: int | None = None,
     encoding: str = "utf-8",
     progress: Progress | None = None,
-) -> OwnerOnly:
+) -> OwnerCounts:
     """Read the file again whose patients were counted, and hand its clipped rows over, a batch at a time.
 
     handle_rows(hospital, rows, counted) is called with the position of one hospital in `patients.hospitals`,
@@ -187,7 +187,7 @@ def read_patients(
     """
     # By patient, how many usable rows earlier batches had.
     seen = np.zeros(len(patients.codes) if most_kept is not None else 0, dtype=np.int32)
-    owner = OwnerOnly.none(schema)
+    owner = OwnerCounts.none(schema)
     for piece in pieces.pieces(source, schema, (patients.column,), encoding, progress):
         owner += piece.encoded.owner
         ids, rows = piece.batch.column(patients.column), piece.encoded.rows

@@ -16,7 +16,7 @@ from dppca_core.arrays import Array, Provider
 from dppca_core.cohort import Cohort
 from dppca_core.numerics.moments import DenseMoment, clip_rows
 from dppca_core.tables import files, hospital_assignment, limits
-from dppca_core.tables.encoding import Encoded, OwnerOnly, encode
+from dppca_core.tables.encoding import Encoded, OwnerCounts, encode
 from dppca_core.tables.schema import Schema
 
 _BATCH_CELLS = 2**20
@@ -33,7 +33,7 @@ class Reduced:
 
     cohort: Cohort = field(repr=False)
     hospitals: tuple[str, ...] = field(repr=False)
-    owner: OwnerOnly = field(repr=False)
+    owner: OwnerCounts = field(repr=False)
 
 
 def reduce_file(
@@ -78,13 +78,13 @@ def read_pieces(
     by: str | None = None,
     encoding: str = "utf-8",
     progress: Callable[[int, int | None], None] | None = None,
-) -> OwnerOnly:
+) -> OwnerCounts:
     """Read a file in pieces, and hand over its clipped rows, (m, d), of one hospital at a time.
 
     handle_rows(hospital, rows) is called with them, and with the hospital's name, "" where `by` is None. The
     other arguments and errors are those of `reduce_file`. It returns counts for the table's owner.
     """
-    owner = OwnerOnly.none(schema)
+    owner = OwnerCounts.none(schema)
     for piece in pieces(source, schema, () if by is None else (by,), encoding, progress):
         owner += piece.encoded.owner
         for hospital, rows in _rows_by_hospital(piece, by):

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 
-from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED
+from dppca_core.experiments.explorer.experiment import DPS_PCA, EPSILONS
 from dppca_core.experiments.explorer.picture import NOISES
 from dppca_core.experiments.explorer.results import Results
 from pages.shared.settings import catalogue, to_experiment
@@ -118,7 +118,7 @@ def test_the_picture_follows_the_scrub_and_its_patients_are_the_cores(watched, a
             f"document.querySelector('.dppca-live').dataset.drawn.endsWith(':{index}')"
         )
         drawn = {name: (x, y) for name, x, y in page.drawn()}
-        results.try_cells((TRACED, EPSILONS[index], repeat) for repeat in range(NOISES))
+        results.try_cells((DPS_PCA, EPSILONS[index], repeat) for repeat in range(NOISES))
         planes = sorted(results.planes(EPSILONS[index]), key=lambda plane: abs(plane.angle))
         shown = planes[(NOISES - 1) // 2]
         normals = np.round(np.random.default_rng(0).standard_normal((300, 2)), 2)

@@ -15,7 +15,7 @@ from dppca_core.numerics.moments import DenseMoment
 from dppca_core.privacy import Budget
 
 STEPS = 2  # products of one run, where the caller does not say how many
-AT_ONCE = 100  # runs that `rounds` draws by one call
+RUNS_AT_ONCE = 100  # runs that `rounds` draws by one call
 
 
 def _block(k: int) -> Array:
@@ -53,21 +53,21 @@ def oja(budget: Budget, k: int) -> tuple[Case, ...]:
 def rounds(budget: Budget, k: int, steps: int) -> Case:
     """Return the case of one hospital's messages in all `steps` rounds of DPS-PCA, which are added up.
 
-    AT_ONCE independent runs are drawn by one call of `release` a round, beside each other as further
+    RUNS_AT_ONCE independent runs are drawn by one call of `release` a round, beside each other as further
     columns of the block, which a product does not mix. So the case's mechanism returns as many numbers.
     """
     pair, block = orthogonal_pair(budget), _block(k)
     sum_std = dps_pca.sum_noise_std(budget, k=k, iterations=steps)
     direction = pairs.difference_of_sums(pair) @ block
-    unit, tiled = direction / np.linalg.norm(direction), np.tile(block, (1, AT_ONCE))
+    unit, tiled = direction / np.linalg.norm(direction), np.tile(block, (1, RUNS_AT_ONCE))
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> Array:
-        """Return how far the messages of each of the runs move together, (AT_ONCE,)."""
+        """Return how far the messages of each of the runs move together, (RUNS_AT_ONCE,)."""
         total = np.zeros(tiled.shape)
         for _ in range(steps):
             # None: the block is given whole, not some of its rows.
             total += cohort.n * dps_pca.release(cohort.pooled, tiled, None, sum_std / cohort.n, rng)
-        coordinates: Array = np.einsum("dmk,dk->m", total.reshape(len(block), AT_ONCE, k), unit)
+        coordinates: Array = np.einsum("dmk,dk->m", total.reshape(len(block), RUNS_AT_ONCE, k), unit)
         return coordinates
 
     spent = dps_pca.spends(budget, k=k, iterations=steps)

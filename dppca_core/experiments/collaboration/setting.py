@@ -75,7 +75,7 @@ class CollaborationSetting:
     @property
     def d(self) -> int:
         """Return the number of features."""
-        return draws.described(self.population).d
+        return draws.model_or_table(self.population).d
 
     @property
     def n(self) -> int:

@@ -30,7 +30,7 @@ from dppca_core.federated.two_stages import TwoStages
 from dppca_core.methods import dps_pca
 from dppca_core.numerics import subspace_metrics
 
-CARRIED = tuple(key for key, chosen in PROTOCOLS.items() if chosen.method in protocol.EXCHANGES)
+MESSAGE_PROTOCOLS = tuple(key for key, chosen in PROTOCOLS.items() if chosen.method in protocol.EXCHANGES)
 _MESSAGE_BYTES = 2**28  # of all messages of a run, and as many without noise
 _MOST_SECONDS = 20.0
 MOST_BYTES = 2 * _MESSAGE_BYTES + 2**24  # of one run
@@ -114,7 +114,7 @@ def simulate(setting: CollaborationSetting, key: str) -> Transcript:
 
     Args:
         setting: The hospitals, the budget and the parameters.
-        key: The protocol, one of `CARRIED`.
+        key: The protocol, one of `MESSAGE_PROTOCOLS`.
 
     Returns:
         The record, the messages without their noise, and the errors after each round.
@@ -122,7 +122,7 @@ def simulate(setting: CollaborationSetting, key: str) -> Transcript:
     Raises:
         ValueError: For a protocol without messages, or a run that ends before its result.
     """
-    checks.one_of(CARRIED, protocol=key)
+    checks.one_of(MESSAGE_PROTOCOLS, protocol=key)
     chosen, cohort = PROTOCOLS[key], setting.cohort(0)
     options = tuple(sorted(setting.options(chosen).items()))
     plan = Plan("simulated", chosen.method, setting.sizes, setting.d, setting.k, setting.budget, options)

@@ -38,13 +38,13 @@ def evaluate(results: Results, name: str, epsilon: float, *, tau: float = 3.3, *
         The bound; void where the experiment's runs are not those that it is about.
     """
     rule = BOUNDS[name]
-    reason = not_about(results.experiment, rule)
+    reason = why_not_applicable(results.experiment, rule)
     if reason:
         return replace(void_bound(((False, reason),)), source=rule.source)
     return rule(replace(results.setting(epsilon), tau=tau), **constants)
 
 
-def not_about(experiment: ExplorerExperiment, rule: BoundRule) -> str:
+def why_not_applicable(experiment: ExplorerExperiment, rule: BoundRule) -> str:
     """Return, as a sentence's end, why a closed form of two stages is not about this experiment; else ""."""
     if not any(METHODS[method].chooses_rows for method in rule.methods):
         return ""
@@ -61,6 +61,6 @@ def closed_form(results: Results, method: str, epsilon: float) -> Bound | None:
     return None if name is None else evaluate(results, name, epsilon)
 
 
-def found_all(cells: Iterable[Cell]) -> int:
+def count_complete(cells: Iterable[Cell]) -> int:
     """Return how many runs found all features that matter, that is the support of the truth."""
     return sum(cell.support == 1.0 for cell in cells)

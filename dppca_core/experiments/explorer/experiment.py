@@ -23,7 +23,7 @@ from dppca_core.privacy import AccountingKind, Budget, Neighbours
 from dppca_core.records import RELEASED, ProviderNoise, Setting
 
 # The published method of Theorem 4.3, which is shown round by round, and of which many runs are made at once.
-TRACED = "dps_pca"
+DPS_PCA = "dps_pca"
 # The ten preferred numbers a decade (ISO 3, R10, rounded) from 0.01 to 10: evenly spaced on a log axis.
 _PREFERRED = ("1", "1.25", "1.6", "2", "2.5", "3.2", "4", "5", "6.3", "8")
 EPSILONS = (*(float(f"{digits}e{power}") for power in (-2, -1, 0) for digits in _PREFERRED), 10.0)
@@ -78,7 +78,7 @@ class ExplorerExperiment:
     seed: int = 0
     energy: bool = False
     start_error: float | None = None
-    method: str = TRACED
+    method: str = DPS_PCA
     rank: int | None = None
     clip: float | None = None
     choose_rows: bool = False
@@ -88,7 +88,7 @@ class ExplorerExperiment:
     @property
     def d(self) -> int:
         """Return the number of features."""
-        return draws.described(self.population).d
+        return draws.model_or_table(self.population).d
 
     @property
     def sizes(self) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 A cell is (method, epsilon, repeat), one run. Pages measure what they show first, and a thread beside them the
 rest. Live methods are fast enough to run whenever a control moves; slow ones run only when the reader asks
-for them. The experiment's method is the one that the figure is about. TRACED is DPS-PCA: its runs at all
+for them. The experiment's method is the one that the figure is about. DPS_PCA is DPS-PCA: its runs at all
 epsilons are computed in one call. Noises are runs of the experiment's method beyond the repeats; only the
 picture of directions shows them.
 """
@@ -20,7 +20,7 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.experiments import draws
 from dppca_core.experiments.cells import CellStore
-from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED, ExplorerExperiment
+from dppca_core.experiments.explorer.experiment import DPS_PCA, EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.many_runs import dps_pca_runs
 from dppca_core.experiments.explorer.picture import COMPONENTS, NOISES, AnglePlane, aligned_with, plane
 from dppca_core.methods import METHODS
@@ -195,7 +195,7 @@ class Results(CellStore[Key, Cell]):
     def sweep_repeats(self) -> int:
         """Return how many repeats of the experiment's method are measured at epsilons not shown."""
         most = self.experiment.repeats
-        if self.experiment.method == TRACED:
+        if self.experiment.method == DPS_PCA:
             return most
         return min(most, max(_SWEEP_REPEATS, self._affordable_runs(_SWEEP_SECONDS / len(EPSILONS), most)))
 
@@ -237,7 +237,7 @@ class Results(CellStore[Key, Cell]):
     def _try_together(self, name: str, repeat: int, cells: Iterable[Key]) -> None:
         """Try cells of one method and repeat; those of DPS-PCA at several epsilons in one call."""
         epsilons = list(dict.fromkeys(epsilon for _, epsilon, _ in self.missing(cells)))
-        if len(epsilons) > 1 and name == TRACED:
+        if len(epsilons) > 1 and name == DPS_PCA:
             with suppress(Exception):  # where it fails, each cell is tried, and its failure kept, by itself
                 for epsilon, estimate in zip(epsilons, self.estimates(epsilons, repeat), strict=True):
                     self.cells[self.key((name, epsilon, repeat))] = self._measured(name, estimate)
@@ -259,7 +259,7 @@ class Results(CellStore[Key, Cell]):
     @property
     def _noises_together(self) -> bool:
         """Return whether one call runs a noise at all epsilons: for DPS-PCA, in hundredths of a second."""
-        return self.experiment.method == TRACED and self.experiment.d <= _FEW_FEATURES
+        return self.experiment.method == DPS_PCA and self.experiment.d <= _FEW_FEATURES
 
     def estimate(self, name: str, epsilon: float, repeat: int) -> Estimate:
         """Run a method once, on the repeat's patients with the budget at epsilon, and return its result."""
@@ -269,7 +269,7 @@ class Results(CellStore[Key, Cell]):
     def estimates(self, epsilons: Sequence[float], repeat: int) -> list[Estimate]:
         """Return what `estimate` of DPS-PCA returns at each epsilon, computed together."""
         cohort, budgets = self.experiment.cohort(repeat), map(self.experiment.budget, epsilons)
-        return dps_pca_runs(cohort, budgets=list(budgets), **self._arguments(TRACED, repeat))
+        return dps_pca_runs(cohort, budgets=list(budgets), **self._arguments(DPS_PCA, repeat))
 
     def _arguments(self, name: str, repeat: int) -> dict[str, Any]:
         """Return the arguments of a run of `fit` but its patients and budget.
@@ -278,7 +278,7 @@ class Results(CellStore[Key, Cell]):
         """
         e = self.experiment
         rng, options = draws.generator(e.seed, repeat, name), e.options(name)
-        if name == TRACED and e.start_error is not None:
+        if name == DPS_PCA and e.start_error is not None:
             options["start"] = block_power.start_near(self.truth.basis, e.start_error, rng)
         return {"k": e.k, "rng": rng, **options}
 
@@ -290,7 +290,7 @@ class Results(CellStore[Key, Cell]):
         """Measure an estimate of this method against the truth."""
         truth = self.truth
         # Errors by round are shown for these methods only; of others the result alone is measured.
-        traced = estimate.iterates if name in (TRACED, self.experiment.method) else ()
+        traced = estimate.iterates if name in (DPS_PCA, self.experiment.method) else ()
         bases = traced or (estimate.basis,)
         energy = np.zeros(0)
         if self.experiment.energy:
@@ -332,18 +332,18 @@ class Results(CellStore[Key, Cell]):
         """
         experiment = self.experiment
         names = [name for name in self.names if shown is None or name in shown]
-        if experiment.method == TRACED:
+        if experiment.method == DPS_PCA:
             # With many features only the repeats that use the first draw of patients, so that one is drawn.
             step = experiment.patient_draws if experiment.d > _FEW_FEATURES else 1
-            yield from ((TRACED, epsilon, r) for r in range(0, experiment.repeats, step))
+            yield from ((DPS_PCA, epsilon, r) for r in range(0, experiment.repeats, step))
             if experiment.d <= 1000:  # with more, the page would wait too long for all epsilons
-                yield from ((TRACED, e, 0) for e in EPSILONS)
+                yield from ((DPS_PCA, e, 0) for e in EPSILONS)
         else:
             yield from self._first_of_method(epsilon)
         if experiment.d <= _FEW_FEATURES:
             yield from ((name, epsilon, 0) for name in names if self._seconds(name) <= _FIRST_SECONDS)
-        elif TRACED in names:  # with many features, DPS-PCA alone of the methods compared
-            yield (TRACED, epsilon, 0)
+        elif DPS_PCA in names:  # with many features, DPS-PCA alone of the methods compared
+            yield (DPS_PCA, epsilon, 0)
 
     def _first_of_method(self, epsilon: float) -> Iterator[Key]:
         """Return the experiment's method's cells to measure before anything is shown, none if it is slow.
@@ -433,7 +433,7 @@ class Results(CellStore[Key, Cell]):
                 "epsilon": epsilon if METHODS[name].private else None,
                 "delta": self.experiment.delta if METHODS[name].private else None,
                 "repeat": repeat,
-                "iteration": step if len(value.sin) > 1 or name == TRACED else None,
+                "iteration": step if len(value.sin) > 1 or name == DPS_PCA else None,
                 "sin_theta": float(error),
                 "support_found": value.support if step == len(value.sin) - 1 else None,
                 "noise_std": value.noise_std,

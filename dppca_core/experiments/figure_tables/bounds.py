@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dppca_core.bounds import ge_figure2
-from dppca_core.experiments.explorer.closed_forms import evaluate, found_all
+from dppca_core.experiments.explorer.closed_forms import count_complete, evaluate
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.regime_map import regime_map
 from dppca_core.experiments.explorer.results import Results
@@ -49,7 +49,7 @@ def chances(
     free constants, by name. tau: the slack of Theorem 4.3 of Ge et al.
     """
     results, repeats = Results(experiment), range(experiment.repeats)
-    complete = [found_all(results.cell(method, e, repeat) for repeat in repeats) for e in EPSILONS]
+    complete = [count_complete(results.cell(method, e, repeat) for repeat in repeats) for e in EPSILONS]
     bounds = [evaluate(results, rule, e, tau=tau, **constants) for e in EPSILONS]
     predicted = [bound.quantities.get("support_probability") for bound in bounds]
     share = np.array(complete) / len(repeats)

@@ -40,7 +40,7 @@ from dppca_core.arrays import Array
 from dppca_core.bounds import BOUNDS
 from dppca_core.bounds.rule import BoundRule
 from dppca_core.experiments import draws
-from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS, not_about
+from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS, why_not_applicable
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics, unit_rows
@@ -264,7 +264,7 @@ class StudyPlan:
         """Return why there is no closed form for what is planned, or "" where there is one."""
         if not PLANNED_METHODS[self.planned].rule:
             return "none is known for this method"
-        return not_about(self.experiment, self.rule)
+        return why_not_applicable(self.experiment, self.rule)
 
     @property
     def smooth(self) -> bool:

@@ -225,7 +225,7 @@ class Recipe:
         for name, value in vars(self).items():
             if name != "scaling":  # `Scaling` knows more kinds than a method does
                 _check(name, value)
-        scaling = self.rows_scaled
+        scaling = self.scaling_rule
         if scaling.kind in ("unit", "clipped") and {"energy", "covariance"}.intersection(self.metrics):
             raise ValueError("metrics cannot be energy or covariance where each row has its own scale")
         for name, chosen in (("methods", self.methods), ("metrics", self.metrics), ("swept", self.swept)):
@@ -281,7 +281,7 @@ class Recipe:
         return [Key(*cell) for cell in product(labels, points, range(self.repeats))]
 
     @property
-    def rows_scaled(self) -> Scaling:
+    def scaling_rule(self) -> Scaling:
         """Return the rule that brings rows to a length of at most 1."""
         return Scaling(self.scaling, self.failure, self.bound)
 

@@ -149,20 +149,20 @@ def _measure(recipe: Recipe, cell: RunnableCell) -> Row:
     sizes = hospital_sizes(n, options.pop("providers", recipe.hospitals_at(values)), recipe.largest_share)
     alone = options.pop("alone", False)
     if options.pop("known", False):
-        options |= draws.known_spectrum(population, n, recipe.rows_scaled)
+        options |= draws.known_spectrum(population, n, recipe.scaling_rule)
     neighbours = options.pop("neighbours", at.neighbours)
     budget = Budget(at.epsilon, at.delta, neighbours, options.pop("accounting", at.accounting))
     of_recipe = draws.method_options(method.name, at, population)
     options = {name: value for name, value in of_recipe.items() if value is not None} | options
     seeding = [name for name in values if name not in _SAME_NOISE_ALONG]
     patients_key = _seeds_of_values(values, [name for name in seeding if name in _OF_PATIENTS])
-    cohort = draws.cohort(population, sizes, recipe.rows_scaled, recipe.seed, cell.repeat, patients_key)
+    cohort = draws.cohort(population, sizes, recipe.scaling_rule, recipe.seed, cell.repeat, patients_key)
     if alone:
         largest = max(cohort, key=lambda provider: provider.n)
         cohort = Cohort((largest,), largest.moment, cohort.bound)
     rng = draws.generator(recipe.seed, cell.repeat, method.name, _seeds_of_values(values, seeding))
     estimate = method.fit(cohort, k=k, budget=budget, rng=rng, **options)
-    truth = draws.truth(population, (truth_rows,), k, recipe.rows_scaled, recipe.seed)
+    truth = draws.truth(population, (truth_rows,), k, recipe.scaling_rule, recipe.seed)
 
     def error(metric: str) -> float | str:
         """Return one metric of the estimate, a key of METRICS; errors by round as one text."""
@@ -178,7 +178,7 @@ def _measure(recipe: Recipe, cell: RunnableCell) -> Row:
             measure = subspace_metrics.sin_thetas if metric == "rounds" else subspace_metrics.largest_angles
             bases = np.stack(estimate.iterates or (estimate.basis,))
             return " ".join(repr(float(error)) for error in measure(bases, truth.basis))
-        moment = draws.second_moment(population, (truth_rows,), recipe.rows_scaled, recipe.seed)
+        moment = draws.second_moment(population, (truth_rows,), recipe.scaling_rule, recipe.seed)
         if metric == "energy":
             best = float(truth.eigenvalues[:k].sum())
             return subspace_metrics.captured_energy(estimate.basis, moment, best)
@@ -238,7 +238,7 @@ def rough_seconds(recipe: Recipe, cell: RunnableCell, fresh: bool) -> float:
 
     The constants are measured: a draw takes 71 ms at d = 1000, more where each row is scaled by itself.
     """
-    values, source = dict(cell.values), draws.described(recipe.population)
+    values, source = dict(cell.values), draws.model_or_table(recipe.population)
     synthetic = isinstance(source, SpikedModel)
     d = int(values.get("d", source.d))
     k = int(values.get("k", source.k if isinstance(source, SpikedModel) else recipe.k or 1))

@@ -19,8 +19,8 @@ from scipy import ndimage
 from dppca_core.auditing import clopper_pearson
 from dppca_core.bounds import BOUNDS, ge_figure2
 from dppca_core.bounds.regimes import REGIONS
-from dppca_core.experiments.explorer.closed_forms import found_all
-from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED
+from dppca_core.experiments.explorer.closed_forms import count_complete
+from dppca_core.experiments.explorer.experiment import DPS_PCA, EPSILONS
 from dppca_core.experiments.explorer.regime_map import RegimeMap
 from dppca_core.experiments.explorer.results import Results, quantiles
 from dppca_core.methods import METHODS
@@ -143,7 +143,7 @@ def chances(results: Results, method: str, predicted: Sequence[Bound], epsilon: 
     """
     cells_by_epsilon = {e: cells for e in EPSILONS if (cells := results.measured(method, e))}
     runs = np.array([len(cells) for cells in cells_by_epsilon.values()], dtype=float)
-    complete = np.array([found_all(cells) for cells in cells_by_epsilon.values()], dtype=float)
+    complete = np.array([count_complete(cells) for cells in cells_by_epsilon.values()], dtype=float)
     share = complete / runs
     low, high = clopper_pearson.limits(complete, runs, tail=0.1)
     colour = style.look(method).colour
@@ -230,9 +230,9 @@ def terms(results: Results, bound: Bound, epsilon: float, scale: Scale) -> dict[
             fill = {"fill": "tonexty" if curves else "tozeroy", "fillcolor": style.faded(shade, opacity)}
             curve = line(1, name, style.THEOREM[0], dash, x=steps[1:], y=rounded(row), showlegend=True)
             curves.append(curve | fill)
-    if cells := results.measured(TRACED, epsilon):
+    if cells := results.measured(DPS_PCA, epsilon):
         spread = quantiles([scale.values(cell) for cell in cells])
-        curves += _measured(TRACED, steps, map(rounded, spread), mode="lines+markers")
+        curves += _measured(DPS_PCA, steps, map(rounded, spread), mode="lines+markers")
     across = axis("iteration t", range=[-0.3, iterations + 0.3], dtick=max(1, iterations // 5))
     upward = axis(text.METRIC_TITLES[scale.metric], range=[0, top])
     return one_panel([*curves, _guess(scale, [0, iterations])], xaxis=across, yaxis=upward, height=380)

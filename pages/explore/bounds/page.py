@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS
-from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED  # Theorem 4.3's method
+from dppca_core.experiments.explorer.experiment import DPS_PCA, EPSILONS  # Theorem 4.3's method
 from dppca_core.experiments.explorer.regime_map import RULES
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.explore.bounds import charts, controls, text
@@ -79,7 +79,7 @@ def panels() -> None:
         st.caption(f"{finding} {text.CHANCES_NOTE}")
     if "ge2018" in here:
         st.markdown("**Theorem 4.3 term by term**, at this ε")
-        results.try_cells((TRACED, epsilon, repeat) for repeat in range(results.repeats_of(TRACED)))
+        results.try_cells((DPS_PCA, epsilon, repeat) for repeat in range(results.repeats_of(DPS_PCA)))
         terms = charts.terms(results, here["ge2018"], epsilon, scale)
         take_along.show(
             *(terms, "terms figure", "dppca-theorem-terms", "Theorem 4.3 term by term"),

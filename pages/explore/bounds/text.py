@@ -12,7 +12,7 @@ import numpy as np
 from dppca_core.bounds import BOUNDS
 from dppca_core.bounds.fit_constant import Fitted
 from dppca_core.bounds.regimes import REGIONS
-from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS, found_all
+from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS, count_complete
 from dppca_core.experiments.explorer.regime_map import RegimeMap
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
@@ -174,7 +174,7 @@ def chances(results: Results, method: str, here: Mapping[str, Bound], epsilon: f
     runs = text.count(len(cells), "run", "runs")
     return (
         f"At ε = {text.number(epsilon)}, {METHODS[method].title} finds all true features in "
-        f"{found_all(cells)} of {runs}; predicted: {chance}."
+        f"{count_complete(cells)} of {runs}; predicted: {chance}."
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from dppca_core.experiments.explorer.experiment import TRACED  # the method of Theorem 4.3
+from dppca_core.experiments.explorer.experiment import DPS_PCA  # the method of Theorem 4.3
 from dppca_core.methods import METHODS
 from pages.explore.convergence.charts import value_title
 from pages.explore.convergence.curves import CurveReading, Family
@@ -99,7 +99,7 @@ def _course(reading: CurveReading) -> str:
 
 def _theorem_rate(reading: CurveReading, settings: Settings) -> str:
     """Return the rate that Theorem 4.3 of Ge et al. promises, or the failed condition; for DPS-PCA alone."""
-    if settings["traced"] != TRACED:
+    if settings["traced"] != DPS_PCA:
         return ""
     if reading.theorem_rate is not None:
         return f" Theorem 4.3 promises a factor of {text.short(reading.theorem_rate)}."
@@ -140,7 +140,7 @@ def _best_rounds(family: Family, measured: Sequence[CurveReading]) -> str:
 
 def table(family: Family, readings: Sequence[CurveReading], settings: Settings) -> pd.DataFrame:
     """Return one row for every value, cells in Markdown; the same rows before anything is measured."""
-    theorem = settings["traced"] == TRACED
+    theorem = settings["traced"] == DPS_PCA
     heads = [text.symbols(family.key), "factor per round", "rounds fitted", "plateau", "10-90 %"]
     heads += ["rounds until within 10 %", *(["ρ¹ᐟ⁴ of Theorem 4.3"] if theorem else []), "λₖ₊₁/λₖ"]
     rows = []
@@ -176,7 +176,7 @@ def below_table(family: Family, readings: Sequence[CurveReading], settings: Sett
         "The factor is fitted to the median line: that of tan θ in the rounds between a guess and the "
         "plateau. Thresholding after the burn-in is part of it."
     )
-    if settings["traced"] != TRACED:
+    if settings["traced"] != DPS_PCA:
         return f"{sentence} Without noise, rounds tend to the factor λₖ₊₁/λₖ."
     sentence += " The column of Theorem 4.3 checks one of its conditions; *Bounds* checks all."
     void = next((reading for reading in readings if reading.theorem_rate is None), None)
@@ -231,7 +231,7 @@ def try_this(settings: Settings) -> str:
     if settings["family"] != "iterations":
         over, rounds = CHOICES["family"].label, CHOICES["family"].text("iterations")
         return f"set *{over}* to *{rounds}*. All rounds share one budget, so a few may beat many."
-    if settings["traced"] != TRACED:
+    if settings["traced"] != DPS_PCA:
         return "choose DPS-PCA instead: it keeps fewer features, and stands lower where few features matter."
     burn_in = CHOICES["burn_in"].label
     return f"set *{burn_in}* (*More settings*) to 0 and compare the bands of the runs."

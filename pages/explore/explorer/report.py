@@ -4,7 +4,7 @@ from typing import Any
 
 from dppca_core.bounds import BOUNDS
 from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS
-from dppca_core.experiments.explorer.experiment import TRACED  # DPS-PCA, which `_FORMULAS` are about
+from dppca_core.experiments.explorer.experiment import DPS_PCA  # DPS-PCA, which `_FORMULAS` are about
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
 from pages.explore.explorer import text as page_text
@@ -56,7 +56,7 @@ def build(view: ExplorerView, link: str) -> html_report.Report:
 
 def _formulas(method: str) -> tuple[str, ...]:
     """Return a method's algorithm and the formula of its closed form, if it has one, as plain text."""
-    if method == TRACED:
+    if method == DPS_PCA:
         return _FORMULAS
     reference = f"Algorithm: {METHODS[method].title}, {METHODS[method].reference}."
     form = CLOSED_FORMS.get(method)
@@ -115,7 +115,7 @@ def _limits(view: ExplorerView, payload: dict[str, Any]) -> list[str]:
         limits.append(page_text.NOT_PRIVATE)
     else:
         limits += [page_text.SIMULATED, page_text.features_lost(view.settings["s"], experiment.s_hat)]
-    if experiment.start_error is not None and experiment.method == TRACED:
+    if experiment.start_error is not None and experiment.method == DPS_PCA:
         limits.append(page_text.starts_near(experiment.start_error))
     if not payload["complete"]:
         limits.append(f"Made while measuring went on: {payload['progress']}.")

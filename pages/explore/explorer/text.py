@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from dppca_core.experiments.explorer.closed_forms import closed_form, found_all
-from dppca_core.experiments.explorer.experiment import TRACED, ExplorerExperiment
+from dppca_core.experiments.explorer.closed_forms import closed_form, count_complete
+from dppca_core.experiments.explorer.experiment import DPS_PCA, ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.explorer.trusts import recommended
 from dppca_core.methods import METHODS
@@ -35,7 +35,7 @@ def features_lost(matter: int, kept: int) -> str:
 
 def starts_near(error: float) -> str:
     """Return the caution that DPS-PCA starts near the truth here, at this ||sin Theta||_F."""
-    start = f"{METHODS[TRACED].title} starts {text.number(error)} from the truth here"
+    start = f"{METHODS[DPS_PCA].title} starts {text.number(error)} from the truth here"
     return f"{start}, which nobody has outside a simulation."
 
 
@@ -80,9 +80,8 @@ def two_stages(results: Results, epsilon: float, settings: Settings) -> str:
             measured = QUANTITIES.get(scale.metric, "error")
             words.append(f"{measured} {middle}, closed form {predicted}")
         if results.experiment.table is None:  # nobody knows the true features of a table
-            share = (
-                f"all true features found in {found_all(cells)} of {text.count(len(cells), 'run', 'runs')}"
-            )
+            runs = text.count(len(cells), "run", "runs")
+            share = f"all true features found in {count_complete(cells)} of {runs}"
             chance = bound.quantities.get("support_probability")
             words.append(share if chance is None else f"{share}, predicted {text.chance(chance)}")
         if words:
@@ -103,7 +102,7 @@ def try_this(experiment: ExplorerExperiment, settings: Settings) -> str:
         )
     hospitals = CHOICES["providers"].label
     sealed = CHOICES["trust"].text("secure aggregation")
-    grows = "with its square root" if experiment.method == TRACED else "where noise causes it"
+    grows = "with its square root" if experiment.method == DPS_PCA else "where noise causes it"
     return (
         f"raise *{hospitals}*. The error grows {grows}, because each hospital adds its own noise. Then set "
         f"*{trust}* to {sealed}: one noise serves all, and the extra error is gone."

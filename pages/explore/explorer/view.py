@@ -65,7 +65,7 @@ class ExplorerView:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.experiment, self.epsilon = to_experiment.about_shown(settings)
+        self.experiment, self.epsilon = to_experiment.from_settings_with_method(settings)
         self.results: Results = cache.results(self.experiment)
         self.shown = side_by_side(self.experiment, self.epsilon, settings)
 

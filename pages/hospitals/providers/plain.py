@@ -47,7 +47,7 @@ class Joining(screen.CombinedStore):
     def __init__(self, settings: Settings) -> None:
         self.settings, self.trust = settings, settings["trust"]
         self.recipe, self.adjustments = view.to_setting(settings)
-        experiment, self.epsilon = to_experiment.about_shown(settings)
+        experiment, self.epsilon = to_experiment.from_settings_with_method(settings)
         if settings["join.sizes"]:  # noise depends on the number of hospitals only: equal sizes will do
             sizes = {"n": self.recipe.n, "providers": len(self.recipe.sizes), "largest_share": 0.0}
             experiment = replace(experiment, **sizes)

@@ -4,7 +4,7 @@ import re
 
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.collaboration.setting import MOST_HOSPITALS
-from dppca_core.experiments.collaboration.transcript import CARRIED
+from dppca_core.experiments.collaboration.transcript import MESSAGE_PROTOCOLS
 from pages.shared import text
 from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.setting import MOST_LETTERS, Choice, Value, among, printable
@@ -82,7 +82,7 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
         Sizes("join.sizes", "Hospitals' sizes", "Hospitals' sizes", ("",), "", {"": "those of the sliders"}),
         Choice("join.rank", "R, directions DPdisPCA sends", "Directions DPdisPCA sends", _RANKS, 10),
         among("join.source", "Run", sources),
-        Choice("join.way", "Protocol", "Protocol", CARRIED, "dps_pca", text.PROTOCOL_NAMES),
+        Choice("join.way", "Protocol", "Protocol", MESSAGE_PROTOCOLS, "dps_pca", text.PROTOCOL_NAMES),
         Choice("join.hospital", "Hospital", "Hospital", hospitals, 1),
         Choice("join.other", "and hospital", "and hospital", hospitals, 2),
         # A round beyond the last shows the last.

@@ -9,7 +9,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from dppca_core.experiments.failures import surviving
+from dppca_core.experiments.failures import log_errors
 from dppca_core.release import bundle, kept_releases, score_histogram
 from dppca_core.release.kept_releases import KeptReleases
 from dppca_core.release.ledger_records import Account, from_lines, release_line
@@ -73,7 +73,7 @@ def restored(token: str) -> list[ReleaseJob]:
     """Return the releases kept for a tab as finished jobs, oldest first; none for an unknown token."""
     jobs: list[ReleaseJob] = []
     for plain in _store().opened(token):
-        with surviving("bringing back a release"):  # a copy by another version may have another form
+        with log_errors("bringing back a release"):  # a copy by another version may have another form
             jobs.append(_restored_job(plain, token))
     return jobs
 

@@ -20,7 +20,7 @@ from dppca_core.byte_cache import return_memory
 from dppca_core.release import discrete_gaussian
 from dppca_core.release.discrete_gaussian import Progress, StoppedError
 from dppca_core.release.exact_stages import Use
-from dppca_core.tables import OwnerOnly, Schema, files, limits, pieces
+from dppca_core.tables import OwnerCounts, Schema, files, limits, pieces
 from dppca_core.tables.patients import count_patients, read_patients
 from dppca_core.tables.sketches import Sketcher
 from pages.hospitals.your_data import confirmation, memory_check, prepared_table, session, upload_text
@@ -96,7 +96,7 @@ def read_and_prepare(
 
     def read(
         use: Callable[[str, Array, Array | float], None], progress: Callable[..., None], of_mean: bool = False
-    ) -> OwnerOnly:
+    ) -> OwnerCounts:
         """Call `use` with pieces of the clipped rows that count: hospital's name, rows (m, d), weights.
 
         It returns counts of rows and cells for the owner. of_mean: whether weights are those for a mean of

@@ -20,7 +20,7 @@ from pages.hospitals.your_data import accounts, cohort_panel, ledger_text, plain
 from pages.hospitals.your_data.cohort_panel import change
 from pages.hospitals.your_data.layout import PageLayout
 from pages.hospitals.your_data.prepared_table import Table
-from pages.hospitals.your_data.text import EVADES, patient_total
+from pages.hospitals.your_data.text import CHANGED_TABLE_CAVEAT, patient_total
 from pages.shared import text
 from pages.shared.reports import take_along
 from pages.shared.settings.catalogue import CHOICES
@@ -48,7 +48,9 @@ def ask_limit(raw: Table, ledger: Ledger, layout: PageLayout) -> None:
     """Ask, before the first release, what all releases on this table together may cost."""
     st.markdown("**First, your limit:** what all releases on this table together may cost, for good.")
     averaged = session.current().patient_column is not None
-    layout.details().caption(f"The limit counts per {'patient' if averaged else 'row'}. {EVADES}")
+    layout.details().caption(
+        f"The limit counts per {'patient' if averaged else 'row'}. {CHANGED_TABLE_CAVEAT}"
+    )
     with st.form("own limit", border=True):
         most = st.number_input(_TOTAL, 0.001, 100.0, 1.0, key="own limit eps", format="%.4g", width=300)
         with layout.details_here():
@@ -111,7 +113,7 @@ def _show_details(raw: Table, account: Account) -> None:
     cohort_panel.show(raw)
     if account.entries:
         st.dataframe(releases(account), hide_index=True, height="content")
-        others = sum(entry.is_anothers for entry in account.entries)
+        others = sum(entry.is_of_another_owner for entry in account.entries)
         if others:
             st.caption(ledger_text.of_others(others))
     else:
@@ -130,7 +132,7 @@ def _show_details(raw: Table, account: Account) -> None:
                 f"This table has more than {content.FORMER_ROWS:,} rows. A ledger that an earlier version "
                 "kept for it is not found by itself: import it below."
             )
-    st.caption(EVADES)
+    st.caption(CHANGED_TABLE_CAVEAT)
 
 
 def _rows_of_patient(account: Account) -> int:

@@ -20,7 +20,7 @@ from dppca_core.release import patient_rows
 from dppca_core.release.discrete_gaussian import IntegerSum
 from dppca_core.release.exact_stages import Reader
 from dppca_core.release.patient_rows import PatientRows
-from dppca_core.tables import JoinedTable, OwnerOnly, Raw, Schema, hospital_assignment
+from dppca_core.tables import JoinedTable, OwnerCounts, Raw, Schema, hospital_assignment
 from dppca_core.tables.cells import Mask
 from dppca_core.tables.patients import check_not_a_measurement, new_key, patient_codes
 from dppca_core.tables.sketches import Sketch
@@ -109,7 +109,7 @@ class PreparedTable:
 
     raw: Table = field(repr=False)
     schema: Schema
-    owner: OwnerOnly = field(repr=False)
+    owner: OwnerCounts = field(repr=False)
     sizes: tuple[int, ...]
     assignment: str
     held: Rows | tuple[IntegerSum, ...] = field(repr=False)

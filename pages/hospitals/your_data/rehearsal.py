@@ -29,7 +29,13 @@ from dppca_core.populations.dictionary_twin import dictionary_cells, spiked_twin
 from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED
 from dppca_core.release import discrete_gaussian, mean_and_scales
-from dppca_core.release.request import OFFERED, ROUNDS, STAGES, Request, most_features
+from dppca_core.release.request import (
+    OFFERED,
+    STACKED_ROUNDS,
+    TWO_STAGES,
+    Request,
+    most_features,
+)
 from dppca_core.release.spectrum import Spectrum
 from dppca_core.tables import Schema, limits
 from pages.hospitals.your_data import charts, twin_text
@@ -73,7 +79,10 @@ class Twin(NamedTuple):
     @property
     def in_closed_form(self) -> bool:
         """Return whether errors are predicted: runs on so many features would keep the page waiting."""
-        return self.experiment.d > MOST_FEATURES and self.request.method in (*STAGES, *ROUNDS)
+        return self.experiment.d > MOST_FEATURES and self.request.method in (
+            *TWO_STAGES,
+            *STACKED_ROUNDS,
+        )
 
     @property
     def is_only_predicted(self) -> bool:
@@ -318,7 +327,7 @@ def predicted_at(twin: Twin) -> tuple[str, Budget, dict[str, Any]]:
     """
     request, experiment = twin.request, twin.experiment
     # None: the method chooses how many features it keeps.
-    s_hat = None if request.s_hat == RELEASED or request.method in ROUNDS else int(request.kept)
+    s_hat = None if request.s_hat == RELEASED or request.method in STACKED_ROUNDS else int(request.kept)
     numbers = {name: getattr(experiment, name) for name in ("n", "d", "k", "providers")}
     numbers |= {"ratio": twin.pattern.spikes[-1], "carriers": twin.pattern.carriers, "s_hat": s_hat}
     return METHODS[request.method].trust, experiment.budget(twin.epsilon), numbers

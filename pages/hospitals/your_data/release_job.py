@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Literal
 
-from dppca_core.experiments.failures import surviving
+from dppca_core.experiments.failures import log_errors
 from dppca_core.release.discrete_gaussian import Progress, StoppedError
 
 # How a job ends: done; stopped by the visitor, or since they left; refused with a sentence (ValueError);
@@ -120,7 +120,7 @@ class ReleaseJob:
         make, self._make = self._make, None  # the job must not hold the rows once this has ended
         try:
             self.result = make(self._go_on)
-            with surviving("keeping a release"):
+            with log_errors("keeping a release"):
                 self._on_result(self)
             self.state = "done"
         except StoppedError:

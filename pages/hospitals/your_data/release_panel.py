@@ -19,7 +19,13 @@ from dppca_core.release.drawn import Drawn
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account
 from dppca_core.release.private_release import Released
-from dppca_core.release.request import OFFERED, ROUNDS, STAGES, Request, most_features
+from dppca_core.release.request import (
+    OFFERED,
+    STACKED_ROUNDS,
+    TWO_STAGES,
+    Request,
+    most_features,
+)
 from dppca_core.release.score_histogram import ScoreRequest
 from dppca_core.tables import safe_cell
 from pages.hospitals.your_data import (
@@ -48,7 +54,7 @@ from pages.shared.settings.catalogue import CHOICES, Settings
 # By method the settings that it has. All other methods on offer have a number of features to keep, s_hat.
 _METHOD_SETTINGS = {
     **dict.fromkeys(OFFERED, ("own.k", "own.s_hat")),
-    **dict.fromkeys((RECOMMENDED, "analyze_gauss", *ROUNDS), ("own.k",)),
+    **dict.fromkeys((RECOMMENDED, "analyze_gauss", *STACKED_ROUNDS), ("own.k",)),
     "dpdis_pca": ("own.k", "own.rank"),
     "dps_pca": ("own.k", "own.s_hat", "own.iterations", "own.burn_in"),
 }
@@ -75,10 +81,10 @@ def requested(
             # Predictions are for what mean and scales leave of the budget.
             method, s_hat = _recommended(n, d, k, table.remaining(budget, n), table.providers), RELEASED
         # Two stages draw a noisy matrix of the features that they keep, which can be only so large.
-        most = discrete_gaussian.MOST_FEATURES if method in STAGES else d
+        most = discrete_gaussian.MOST_FEATURES if method in TWO_STAGES else d
         if s_hat != RELEASED:
             s_hat = min(max(s_hat, k), d, most)
-        elif method not in STAGES:  # only two stages can choose how many features they keep
+        elif method not in TWO_STAGES:  # only two stages can choose how many features they keep
             s_hat = d
         return Request(
             method,
@@ -226,7 +232,7 @@ def show_kept(prepared: PreparedTable, ledger: Ledger, account: Account, layout:
     # Without a sign-in a session that is gone cannot come back: whoever brings the same table, dictionary and
     # hospitals goes on with what it paid for.
     if sign_in.required():
-        absent = [entry for entry in absent if not entry.is_anothers]
+        absent = [entry for entry in absent if not entry.is_of_another_owner]
     for entry in absent:
         drawn = ledger.drawn(entry.id)  # the steps drawn so far; None where nothing is kept
         try:
@@ -235,7 +241,7 @@ def show_kept(prepared: PreparedTable, ledger: Ledger, account: Account, layout:
             st.error(ledger_text.kept_unreadable(entry, reason))
             continue
         if drawn is None:  # another owner's release is not listed as lost to this one
-            lost += [] if entry.is_anothers else [entry]
+            lost += [] if entry.is_of_another_owner else [entry]
         elif request is None:
             st.warning(ledger_text.kept_of_another(entry))
         else:

@@ -320,7 +320,7 @@ def _limits(record: PublicRecord) -> list[str]:
             twin_text.SCALES_KNOWN if record.twin.request.scale_share else "",
         ]
     limits += [
-        page_text.EVADES,
+        page_text.CHANGED_TABLE_CAVEAT,
         "The link restores the settings. The table itself stays with its owner and is in no link.",
     ]
     return [limit for limit in limits if limit]
@@ -339,7 +339,7 @@ def _plain_limits(record: PublicRecord) -> list[str]:
         ]
     if isinstance(record.twin, Twin):
         limits.append("The rehearsal is of invented patients. Yours may differ.")
-    return [limit for limit in (*limits, page_text.EVADES) if limit]
+    return [limit for limit in (*limits, page_text.CHANGED_TABLE_CAVEAT) if limit]
 
 
 def _sources(record: PublicRecord, view: str) -> list[str]:

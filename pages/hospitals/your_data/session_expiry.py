@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from dppca_core.experiments.failures import surviving
+from dppca_core.experiments.failures import log_errors
 from pages.shared.background import sessions
 from pages.shared.background.lasting import LastingThread
 
@@ -92,7 +92,7 @@ class SessionExpiry:
         watched.tries += 1
         succeeded = 0  # of the two steps
         for step in (holder.forget, partial(watched.drop_uploads, visitor)):
-            with surviving("leaving"):  # the second step is taken even where the first fails
+            with log_errors("leaving"):  # the second step is taken even where the first fails
                 step()
                 succeeded += 1
         return succeeded == 2

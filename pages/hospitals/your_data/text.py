@@ -16,7 +16,13 @@ from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.release.ledger_records import Account
 from dppca_core.release.private_release import Released
-from dppca_core.release.request import HARDENED, ROUNDS, STAGES, Request, patient_epsilon
+from dppca_core.release.request import (
+    HARDENED,
+    STACKED_ROUNDS,
+    TWO_STAGES,
+    Request,
+    patient_epsilon,
+)
 from pages.hospitals.your_data.charts import SURE
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.shared import text
@@ -27,7 +33,7 @@ UNANSWERED = (
     "Answer this first. Noise hides one row of the table. If a patient has several, the guarantee for the "
     "patient is weaker, and this page says by how much."
 )
-EVADES = (
+CHANGED_TABLE_CAVEAT = (
     "A changed table is asked about if it shares rows, named patients or columns with one of your accounts, "
     "or its size and column names. A large table that shares 1 % of its rows is missed half of the time. A "
     "table that is missed, or shares nothing, counts as new, with a full limit. If you release such a table "
@@ -219,7 +225,7 @@ def told_from_zero(released: Released) -> str:
     # What few rounds leave of DPS-PCA's random start is no noise, nor is what two stages leave out.
     method = released.document["method"]
     other_chance = " or in where the method starts" if method == "dps_pca" else ""
-    other_chance = " or in which measurements were kept" if method in STAGES else other_chance
+    other_chance = " or in which measurements were kept" if method in TWO_STAGES else other_chance
     return (
         f"{apart:,} of {many:,} loadings can be told from 0, as they are more than twice the noise "
         f"away. The others are grey. This counts the noise, not chance in who the patients are{other_chance}."
@@ -345,7 +351,7 @@ def recommended(method: str) -> str:
 def how_noise_is_drawn(method: str) -> str:
     """Return how exactly the method's noise is drawn, and whether eigenvalues (strengths) are released."""
     if method in HARDENED:
-        strengths = "No strength comes" if method in ROUNDS else "Strengths come"
+        strengths = "No strength comes" if method in STACKED_ROUNDS else "Strengths come"
         return f"Its noise is exact: OpenDP draws it on whole numbers. {strengths} with the directions."
     return (
         "Its noise is drawn in ordinary computer arithmetic, **not hardened**: its last digits can tell more "

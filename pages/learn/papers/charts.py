@@ -13,7 +13,7 @@ import pandas as pd
 
 from dppca_core.arrays import Array
 from dppca_core.experiments import Recipe
-from dppca_core.experiments.draws import described
+from dppca_core.experiments.draws import model_or_table
 from dppca_core.experiments.papers import Figure
 from dppca_core.experiments.sweeps.recipe import METRICS
 from dppca_core.numerics.subspace_metrics import random_guess
@@ -111,7 +111,7 @@ def _guess(figure: Figure, recipe: Recipe | None, curves: pd.DataFrame) -> Trace
     population = recipe.population
     # As in the runs, a table's recipe that states no k asks for one direction.
     k = population.k if isinstance(population, SpikedModel) else int(recipe.k or 1)
-    size = {"d": described(population).d, "k": k}
+    size = {"d": model_or_table(population).d, "k": k}
     # The distance of two projectors is sqrt 2 ||sin Theta||_F.
     factor = math.sqrt(2) if figure.metric == "projector_distance" else 1.0
     xs = sorted(set(curves["x"]))

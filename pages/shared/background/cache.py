@@ -104,7 +104,7 @@ def regimes(
 def warm_up() -> None:
     """Use one BLAS thread, measure the default experiment, and spare loaded modules garbage collection."""
     use_one_thread()
-    experiment, epsilon = to_experiment.about_shown(catalogue.defaults())
+    experiment, epsilon = to_experiment.from_settings_with_method(catalogue.defaults())
     cells = results(experiment)
     cells.try_cells(cells.first(epsilon))
     gc.collect()

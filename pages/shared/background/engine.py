@@ -16,7 +16,7 @@ import streamlit as st
 from joblib import cpu_count
 
 from dppca_core.experiments.cells import CellStore
-from dppca_core.experiments.failures import surviving
+from dppca_core.experiments.failures import log_errors
 from dppca_core.experiments.sweeps.blas import use_one_thread
 from pages.shared.background import sessions
 from pages.shared.background.lasting import LastingThread
@@ -162,7 +162,7 @@ class Engine:
         use_one_thread()
         while True:
             rest = _FAULT_SECONDS  # unless all goes well
-            with surviving("engine"):
+            with log_errors("engine"):
                 entry = self._wait_for_entry()
                 began = time.monotonic()
                 self._run_step(entry)
@@ -185,7 +185,7 @@ class Engine:
         """Run a step of an entry, and put it back in its line if it has more."""
         step, more = entry.step, False
         try:
-            with surviving("engine"):
+            with log_errors("engine"):
                 more = step()
         finally:
             with self._changed:

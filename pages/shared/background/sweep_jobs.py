@@ -130,7 +130,7 @@ class Job:
                 self._measure()
             if self._complete():
                 self.state = "complete"
-                with failures.surviving("sweep"):
+                with failures.log_errors("sweep"):
                     self._keep(self)
             else:
                 self.abandon()

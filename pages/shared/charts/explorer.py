@@ -12,7 +12,7 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.bounds import BOUNDS
 from dppca_core.experiments.explorer.closed_forms import closed_form
-from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED
+from dppca_core.experiments.explorer.experiment import DPS_PCA, EPSILONS
 from dppca_core.experiments.explorer.results import Results, quantiles
 from dppca_core.methods import METHODS
 from dppca_core.populations.spiked import SpikedModel
@@ -66,7 +66,7 @@ def rounds(results: Results, scale: Scale) -> list[Trace]:
     marker = {"symbol": look.symbol, "size": 6, "color": look.colour}
     ends = [0, max(steps[-1], 1)]
     terms: list[Trace] = []
-    for i, term in enumerate(("sampling", "+ privacy", "+ optimisation") if method == TRACED else ()):
+    for i, term in enumerate(("sampling", "+ privacy", "+ optimisation") if method == DPS_PCA else ()):
         fill = {"fill": "tonexty" if i else "tozeroy", "fillcolor": style.faded(style.THEOREM[i], 0.5)}
         dash = style.THEOREM_DASHES[i]
         terms.append(line(1, f"Theorem 4.3: {term}", style.THEOREM[0], dash, x=steps[1:], **fill))
@@ -82,7 +82,7 @@ def rounds(results: Results, scale: Scale) -> list[Trace]:
 def rounds_at(results: Results, scale: Scale, epsilon: float, bounds: BoundPair) -> dict[int, Trace]:
     """Return what changes with epsilon in the traces of `rounds`, by their position among these."""
     (theorem, prediction), method, patch = bounds, results.experiment.method, {}
-    if method == TRACED:  # each term is drawn on top of those before
+    if method == DPS_PCA:  # each term is drawn on top of those before
         stacked = np.full((3, results.experiment.iterations), math.nan)
         if theorem.applies:
             for row, term in zip(stacked, ("stat", "priv", "opt"), strict=True):
@@ -103,7 +103,7 @@ def rounds_at(results: Results, scale: Scale, epsilon: float, bounds: BoundPair)
 def steps_of(results: Results) -> list[int]:
     """Return the steps of the experiment's method, from the longest of its runs so far."""
     method = results.experiment.method
-    if method == TRACED:  # DPS-PCA makes all its iterations; other methods may end earlier
+    if method == DPS_PCA:  # DPS-PCA makes all its iterations; other methods may end earlier
         return list(range(results.experiment.iterations + 1))
     runs = [len(cell.sin) for epsilon in EPSILONS for cell in results.measured(method, epsilon)[:1]]
     return list(range(max(runs, default=2)))  # an axis from 0 to 1 where nothing has run
@@ -206,7 +206,7 @@ def bounds_at(results: Results, epsilon: float, theorem: bool) -> BoundPair:
     if experiment.clip is not None or paid or not isinstance(experiment.population, SpikedModel | str):
         return _NO_BOUND, _NO_BOUND
     method = experiment.method
-    if method == TRACED:
+    if method == DPS_PCA:
         setting = results.setting(epsilon)
         return BOUNDS["ge2018"](setting) if theorem else _NO_BOUND, BOUNDS["dps_prediction"](setting)
     two_stages = METHODS[method].chooses_rows
@@ -269,7 +269,7 @@ def _layout(third: Comparison, span: list[float], drawn: Any) -> dict[str, Any]:
     if drawn:
         first, titles = drawn.axes, [drawn.title, *titles]
     elif method.iterative:
-        last, step = steps_of(results)[-1], "iteration" if method.name == TRACED else "step"
+        last, step = steps_of(results)[-1], "iteration" if method.name == DPS_PCA else "step"
         titles = [f"{method.title}, {word} per {step}", *titles]
         across = axis(f"{step} t", range=[-0.3, last + 0.3], dtick=max(1, last // 5))
         first = {"xaxis": across, "yaxis": axis(error_title, **error_axis)}

@@ -8,7 +8,7 @@ from importlib.metadata import version
 import streamlit as st
 
 from dppca_core.datasets import TABLES, clipped_share
-from dppca_core.experiments.explorer.experiment import TRACED  # DPS-PCA
+from dppca_core.experiments.explorer.experiment import DPS_PCA  # DPS-PCA
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
 from dppca_core.populations.gaussian_patients import stand_ins
@@ -133,7 +133,7 @@ def how_measured(results: Results, runs: str = "") -> str:
     draws = f", over {experiment.patient_draws} draws of patients" if many else ", over one draw of patients"
     if runs:  # a sweep draws each run's patients anew
         draws = ", and its own draw of patients"
-    method, shown = METHODS[TRACED], METHODS[experiment.method]
+    method, shown = METHODS[DPS_PCA], METHODS[experiment.method]
     scaled = any(METHODS[name].scaling == "unit" for name in results.names)  # of the live methods
     return (
         f"**Simulation**, {how_often}{draws}; {method.title} is {method.reference}, Algorithm 1, on the "

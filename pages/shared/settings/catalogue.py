@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dppca_core.datasets import TABLES
-from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED
+from dppca_core.experiments.explorer.experiment import DPS_PCA, EPSILONS
 from dppca_core.methods import METHODS
 from dppca_core.records import RELEASED
 from pages.shared import text
@@ -153,7 +153,7 @@ Settings = dict[str, Any]
 FIXED_BY_TABLE = ("n", "d", "s", "spike", "bulk", "scaling")
 # For a table, settings at which its pattern shows despite the noise, chosen by measurement, with the share of
 # it in % that DPS-PCA recovers there (median of 10 runs). Picking the table sets those still at the default.
-SEEN: dict[str, tuple[Settings, int]] = {
+SUITED_TO_TABLE: dict[str, tuple[Settings, int]] = {
     "breast_cancer": ({"epsilon": 3.2, "providers": 1, "k": 2, "s_hat": 30}, 42),
     "digits": ({"epsilon": 3.2, "providers": 1, "k": 3, "s_hat": 64}, 86),
 }
@@ -210,7 +210,7 @@ def open_link(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
     read = {choice.key: choice.read(raw) for choice, raw in known if choice.key != _DELTA_SET}
     requested = defaults() | {key: value for key, (value, _) in read.items()}
     if read and not _VERSION.items() <= params.items():  # an older link
-        old_defaults = {"delta": _OLD_DELTA, _DELTA_SET: True, "method": TRACED}
+        old_defaults = {"delta": _OLD_DELTA, _DELTA_SET: True, "method": DPS_PCA}
         requested |= old_defaults | {key: requested[key] for key in read}
         if "trust" in read:  # typed by hand: older links had no trust
             requested["method"] = read["method"][0] if "method" in read else RECOMMENDED
@@ -304,8 +304,8 @@ def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str,
     table = TABLES.get(now["data"])
     if table is None and moved == "s" and now["s"] > now["d"]:
         set_to("d", _least("d", now["s"]), f"it must be at least {named('s')}")
-    if table and moved == "data" and table.name in SEEN:
-        suited, share = SEEN[table.name]
+    if table and moved == "data" and table.name in SUITED_TO_TABLE:
+        suited, share = SUITED_TO_TABLE[table.name]
         measured = f"here {share} % of the pattern is recovered, by measurement; a guess recovers "
         why = {"epsilon": f"{measured}{100 * suited['k'] / table.d:.0f} %"}
         for key, value in suited.items():
@@ -342,7 +342,7 @@ def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str,
 _GE_FIGURES: Settings = {  # Ge et al. section 5, as printed
     **{"d": 1000, "n": 100_000, "k": 5, "s": 10, "s_hat": 50, "providers": 1, "iterations": 10, "burn_in": 0},
     **{"accounting": "as-printed", "scaling": "largest", "provider_noise": "shared", "scale": "linear"},
-    **{"trust": "untrusted server", "method": TRACED, "first_panel": "rounds"},
+    **{"trust": "untrusted server", "method": DPS_PCA, "first_panel": "rounds"},
 }
 PRESETS: dict[str, Settings] = {
     "Defaults": {},
@@ -353,7 +353,7 @@ PRESETS: dict[str, Settings] = {
     "Where Theorem 4.3 holds": {
         **{"d": 1000, "n": 10**9, "k": 5, "s": 10, "s_hat": 680, "providers": 1, "epsilon": 1.0},
         **{"delta": 1e-5, "start": "near", "burn_in": 0, "first_panel": "rounds"},
-        **{"trust": "untrusted server", "method": TRACED},
+        **{"trust": "untrusted server", "method": DPS_PCA},
     },
     "Too few patients": {"n": 1000, "providers": 1, "d": 1000, "k": 5, "s": 10, "s_hat": 50},
     "Weak signals in every feature": {

@@ -62,7 +62,7 @@ def selectable(experiment: ExplorerExperiment, trust: str) -> list[str]:
     return [name for name in Results(experiment).names if METHODS[name].trust == trust]
 
 
-def about_shown(settings: Settings) -> tuple[ExplorerExperiment, float]:
+def from_settings_with_method(settings: Settings) -> tuple[ExplorerExperiment, float]:
     """Return the experiment of these settings, about the method that they show, and their epsilon."""
     experiment, epsilon = from_settings(settings)
     return replace(experiment, method=method_shown(experiment, epsilon, settings)), epsilon

@@ -48,5 +48,5 @@ def test_two_stages_are_not_predicted_for_what_the_closed_form_is_not_about(expe
 def test_runs_that_find_all_rows_are_counted():
     results = Results(EXPERIMENT)
     cells = [results.cell("two_stage", 1.0, repeat) for repeat in range(3)]
-    assert closed_forms.found_all(cells) == 3
-    assert closed_forms.found_all([cells[0], cells[1]._replace(support=5 / 6)]) == 1
+    assert closed_forms.count_complete(cells) == 3
+    assert closed_forms.count_complete([cells[0], cells[1]._replace(support=5 / 6)]) == 1

@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 from dppca_core import METHODS, SpikedModel
 from dppca_core.byte_cache import ByteCache
 from dppca_core.experiments import draws
-from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED, ExplorerExperiment
+from dppca_core.experiments.explorer.experiment import DPS_PCA, EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.picture import NOISES
 from dppca_core.experiments.explorer.results import Cell, Results, quantiles
 from dppca_core.methods import dps_pca
@@ -35,7 +35,7 @@ def same(cell: Cell, other: Cell) -> bool:
 
 @pytest.mark.parametrize(
     ("experiment", "name"),
-    [(EXPERIMENT, TRACED), (EXPERIMENT, "dp_oja"), (TABLE, "dp_oja"), (TABLE, "dpdis_pca")],
+    [(EXPERIMENT, DPS_PCA), (EXPERIMENT, "dp_oja"), (TABLE, "dp_oja"), (TABLE, "dpdis_pca")],
     ids=["synthetic, iterates", "synthetic, rows", "table, rows", "table, hospitals"],
 )
 def test_a_cell_is_deterministic(experiment, name):
@@ -47,7 +47,7 @@ def test_a_cell_is_deterministic(experiment, name):
     draws.DRAWS.clear()
     late = Results(experiment)
     for epsilon in (0.1, 10.0):
-        late.cell(TRACED, epsilon, 0)
+        late.cell(DPS_PCA, epsilon, 0)
     assert same(late.cell(name, 1.0, 1), alone)
 
 
@@ -61,7 +61,7 @@ def test_other_methods_do_not_change_a_methods_numbers():
 @EXPERIMENTS
 def test_the_estimate_is_the_run_behind_the_cell(experiment):
     results = Results(experiment)
-    estimate, cell = results.estimate(TRACED, 1.0, 1), results.cell(TRACED, 1.0, 1)
+    estimate, cell = results.estimate(DPS_PCA, 1.0, 1), results.cell(DPS_PCA, 1.0, 1)
     errors = [subspace_metrics.sin_theta(basis, results.truth.basis) for basis in estimate.iterates]
     np.testing.assert_allclose(cell.sin, errors, rtol=1e-12)
     assert (cell.noise_std, cell.bytes_sent) == (estimate.noise_std, estimate.bytes_sent)
@@ -96,15 +96,15 @@ def test_where_runs_together_fail_each_is_tried_by_itself(monkeypatch):
     monkeypatch.setattr(Results, "estimate", estimate)
     monkeypatch.setattr(Results, "estimates", estimates)
     results = Results(EXPERIMENT)
-    results.try_cells((TRACED, epsilon, 0) for epsilon in (0.5, 1.0, 2.0))
-    assert set(results.cells) == {(TRACED, 0.5, 0), (TRACED, 2.0, 0)}
-    assert results.failed == {(TRACED, 1.0, 0): "not this one"}
+    results.try_cells((DPS_PCA, epsilon, 0) for epsilon in (0.5, 1.0, 2.0))
+    assert set(results.cells) == {(DPS_PCA, 0.5, 0), (DPS_PCA, 2.0, 0)}
+    assert results.failed == {(DPS_PCA, 1.0, 0): "not this one"}
 
 
 def test_repeats_and_seeds_are_different_runs():
     results = Results(EXPERIMENT)
-    ends = [results.cell(TRACED, 1.0, repeat).sin[-1] for repeat in range(3)]
-    ends.append(Results(replace(EXPERIMENT, seed=7)).cell(TRACED, 1.0, 0).sin[-1])
+    ends = [results.cell(DPS_PCA, 1.0, repeat).sin[-1] for repeat in range(3)]
+    ends.append(Results(replace(EXPERIMENT, seed=7)).cell(DPS_PCA, 1.0, 0).sin[-1])
     assert len(set(ends)) == 4
 
 
@@ -120,7 +120,7 @@ def test_noise_is_common_along_epsilon(monkeypatch):
 
     monkeypatch.setattr(dps_pca, "release", listen)
     results = Results(EXPERIMENT)
-    cells = [results.cell(TRACED, epsilon, 2) for epsilon in (0.1, 1.0)]
+    cells = [results.cell(DPS_PCA, epsilon, 2) for epsilon in (0.1, 1.0)]
     strict, loose = np.split(np.array(noises), 2)
     np.testing.assert_allclose(strict / cells[0].noise_std, loose / cells[1].noise_std, rtol=1e-9, atol=1e-9)
 
@@ -176,7 +176,7 @@ def test_a_table_is_always_the_same_patients():
 def wanted_cells(results: Results, epsilon: float) -> set[tuple[str, float, int]]:
     """Return everything the page may show, derived without `first` and `rest`."""
     grid = {epsilon, *EPSILONS}
-    cells = {(TRACED, e, r) for e in grid for r in range(NOISES)}  # more than repeats, for the picture
+    cells = {(DPS_PCA, e, r) for e in grid for r in range(NOISES)}  # more than repeats, for the picture
     for name in results.names:
         at = epsilon if METHODS[name].private else EPSILONS[0]
         cells |= {(name, at, r) for r in range(results.repeats_of(name))}
@@ -195,12 +195,12 @@ def test_first_and_rest_cover_the_page(epsilon, names, monkeypatch):
 
     Which cells are wanted depends on no number in them, so all hold those of one run.
     """
-    alike = Results(EXPERIMENT).cell(TRACED, 1.0, 0)
+    alike = Results(EXPERIMENT).cell(DPS_PCA, 1.0, 0)
     monkeypatch.setattr(Results, "estimate", lambda results, name, at, repeat: None)
     monkeypatch.setattr(Results, "_measured", lambda results, name, estimate: alike)
     results = Results(EXPERIMENT, names)
     first = set(results.first(epsilon))
-    assert {(TRACED, epsilon, r) for r in range(3)} | {(TRACED, e, 0) for e in EPSILONS} <= first
+    assert {(DPS_PCA, epsilon, r) for r in range(3)} | {(DPS_PCA, e, 0) for e in EPSILONS} <= first
     assert {(name, epsilon, 0) for name in names} <= first
     wanted = wanted_cells(results, epsilon)
     while missing := results.missing(chain(results.first(epsilon), results.rest(epsilon))):
@@ -225,11 +225,11 @@ def test_a_large_experiment_asks_for_less_at_first(d):
     """Counted, not run: repeats that need no second draw of patients, no methods where they take long."""
     results = Results(replace(EXPERIMENT, population=SpikedModel(d=d, k=2, s=5), repeats=10))
     first = list(results.first(1.0))
-    assert (TRACED, 1.0, 0) in first
+    assert (DPS_PCA, 1.0, 0) in first
     assert len(first) <= 10 + len(EPSILONS) + 2 * len(METHODS)
     if d >= 1000:
         assert {repeat % results.experiment.patient_draws for _, _, repeat in first} == {0}
-        assert {name for name, _, _ in first} == {TRACED}
+        assert {name for name, _, _ in first} == {DPS_PCA}
 
 
 def test_methods_without_noise_are_measured_once_for_all_epsilons():
@@ -243,11 +243,11 @@ def test_methods_without_noise_are_measured_once_for_all_epsilons():
 def test_measured_keeps_the_order_of_repeats():
     results = Results(EXPERIMENT)
     for repeat in (2, 0):
-        results.cell(TRACED, 1.0, repeat)
-    first, last = results.measured(TRACED, 1.0)
-    assert same(first, results.cell(TRACED, 1.0, 0))
-    assert same(last, results.cell(TRACED, 1.0, 2))
-    assert results.measured(TRACED, 2.0) == []
+        results.cell(DPS_PCA, 1.0, repeat)
+    first, last = results.measured(DPS_PCA, 1.0)
+    assert same(first, results.cell(DPS_PCA, 1.0, 0))
+    assert same(last, results.cell(DPS_PCA, 1.0, 2))
+    assert results.measured(DPS_PCA, 2.0) == []
     assert list(results.cells.values()) == [last, first]  # as they were measured
 
 
@@ -261,8 +261,8 @@ def test_the_table_is_tidy():
     order = table[["method", "repeat", "iteration"]].fillna(0)
     pd.testing.assert_frame_equal(order, order.sort_values(list(order)))
     rows = table.groupby("method").size()
-    assert rows[TRACED] == 2 * (EXPERIMENT.iterations + 1)
-    assert (rows.drop(TRACED) == 2).all()
+    assert rows[DPS_PCA] == 2 * (EXPERIMENT.iterations + 1)
+    assert (rows.drop(DPS_PCA) == 2).all()
     assert not table.duplicated(["method", "epsilon", "repeat", "iteration"]).any()
     assert table["sin_theta"].between(0, np.sqrt(2) + 1e-9).all()
     public = table["method"].isin([n for n, m in METHODS.items() if m.guarantee == "none"])
@@ -271,7 +271,7 @@ def test_the_table_is_tidy():
     assert (table.loc[~public, "delta"] == 1e-5).all()
     last = table[table["iteration"] == EXPERIMENT.iterations].set_index("repeat")
     for repeat in (0, 1):
-        cell = results.cell(TRACED, 1.0, repeat)
+        cell = results.cell(DPS_PCA, 1.0, repeat)
         assert last.loc[repeat, "sin_theta"] == cell.sin[-1]
         assert last.loc[repeat, "support_found"] == cell.support
     assert isinstance(table, pd.DataFrame)
@@ -296,10 +296,10 @@ def test_the_truth_of_a_table_is_its_own_plain_pca():
 def test_energy_is_measured_when_asked_for(experiment):
     """One for each iterate; 1 for the truth itself."""
     results = Results(replace(experiment, energy=True))
-    cell = results.cell(TRACED, 10.0, 0)
+    cell = results.cell(DPS_PCA, 10.0, 0)
     assert cell.energy.shape == cell.sin.shape
     assert (cell.energy <= 1 + 1e-12).all()
-    assert Results(experiment).cell(TRACED, 10.0, 0).energy.size == 0
+    assert Results(experiment).cell(DPS_PCA, 10.0, 0).energy.size == 0
     truth = results.truth
     best = truth.eigenvalues[:2].sum()
     assert subspace_metrics.captured_energy(truth.basis, results.second_moment, best) == pytest.approx(
@@ -309,7 +309,7 @@ def test_energy_is_measured_when_asked_for(experiment):
 
 @pytest.mark.parametrize("error", [0.0, 0.3, np.sqrt(2)])
 def test_a_start_at_a_distance(error):
-    cell = Results(replace(EXPERIMENT, start_error=error)).cell(TRACED, 1.0, 0)
+    cell = Results(replace(EXPERIMENT, start_error=error)).cell(DPS_PCA, 1.0, 0)
     assert cell.sin[0] == pytest.approx(error, abs=1e-12)
 
 
@@ -375,7 +375,7 @@ def test_methods_get_the_parameters_that_they_use():
     experiment = replace(EXPERIMENT, iterations=7)
     assert experiment.options("noisy_power") == {"iterations": 7}
     assert experiment.options("sparse_pca") == {"s_hat": EXPERIMENT.s_hat}
-    assert set(experiment.options(TRACED)) == {"s_hat", "iterations", "burn_in", "provider_noise"}
+    assert set(experiment.options(DPS_PCA)) == {"s_hat", "iterations", "burn_in", "provider_noise"}
     assert experiment.options("pca") == {}
 
 

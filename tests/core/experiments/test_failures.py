@@ -150,7 +150,7 @@ def test_draws_without_those_that_failed_are_the_others(monkeypatch):
 
 
 def test_the_log_names_what_failed_and_quotes_nothing(caplog):
-    with caplog.at_level(logging.ERROR), failures.surviving("here"):
+    with caplog.at_level(logging.ERROR), failures.log_errors("here"):
         raise RuntimeError(SECRET)
     assert "here: RuntimeError in test_failures.py" in caplog.text
     assert SECRET not in "".join(record.getMessage() for record in caplog.records)

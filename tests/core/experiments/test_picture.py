@@ -7,7 +7,7 @@ import pytest
 from scipy.linalg import subspace_angles
 
 from dppca_core import SpikedModel
-from dppca_core.experiments.explorer.experiment import TRACED, ExplorerExperiment
+from dppca_core.experiments.explorer.experiment import DPS_PCA, ExplorerExperiment
 from dppca_core.experiments.explorer.picture import NOISES, plane
 from dppca_core.experiments.explorer.results import Results
 
@@ -58,15 +58,15 @@ def test_ends_are_a_right_angle_and_none():
 
 def test_cells_keep_their_planes_and_more_runs_than_repeats_are_for_the_picture_alone():
     experiment = ExplorerExperiment(MODEL, n=10**9, k=3, s_hat=8, delta=1e-5, repeats=2)
-    results = Results(experiment, methods=(TRACED, "pca"))
+    results = Results(experiment, methods=(DPS_PCA, "pca"))
     assert results.planes(10.0) == []
     results.try_cells(results.wanted(10.0))
     planes = results.planes(10.0)
     assert len(planes) == NOISES and len(results.planes(1.0)) == NOISES
     assert max(abs(each.angle) for each in planes) < 0.1  # without noise to speak of only sampling errs
     assert {each.angle > 0 for each in planes} == {True, False}
-    assert len(results.measured(TRACED, 10.0)) == 2 and results.table()["repeat"].max() == 1
+    assert len(results.measured(DPS_PCA, 10.0)) == 2 and results.table()["repeat"].max() == 1
     assert planes[0].along == pytest.approx(math.sqrt(results.truth.eigenvalues[:3].max()), rel=0.5)
-    cell = Results(ExplorerExperiment("digits", 1797, 3, 64, 1e-5)).cell(TRACED, 10.0, 0)
+    cell = Results(ExplorerExperiment("digits", 1797, 3, 64, 1e-5)).cell(DPS_PCA, 10.0, 0)
     assert cell.components.shape == (64, 3)
     assert cell.sin[-1] >= math.sin(math.radians(abs(cell.plane.angle))) > 0

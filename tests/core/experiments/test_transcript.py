@@ -10,7 +10,7 @@ from dppca_core.experiments.collaboration import transcript
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.experiments.collaboration.transcript import (
-    CARRIED,
+    MESSAGE_PROTOCOLS,
     difference,
     message_matrix,
     noise_std,
@@ -36,7 +36,7 @@ def small_setting(**changed):
     return CollaborationSetting(**{**fields, "repeats": 1, "iterations": 6, **changed})
 
 
-@pytest.mark.parametrize("key", CARRIED)
+@pytest.mark.parametrize("key", MESSAGE_PROTOCOLS)
 def test_bytes_of_a_run_are_those_of_the_table(key):
     """Beside the result, d k numbers, which the table counts and the server keeps."""
     setting = small_setting()
@@ -49,7 +49,7 @@ def test_bytes_of_a_run_are_those_of_the_table(key):
 
 
 @pytest.mark.parametrize(
-    "key", [key for key in CARRIED if key != "federated_projector" and "two_stage" not in key]
+    "key", [key for key in MESSAGE_PROTOCOLS if key != "federated_projector" and "two_stage" not in key]
 )
 def test_without_noise_nothing_is_hidden_and_the_run_is_pca_of_all(key):
     setting = small_setting(budget=Budget(1e9, 0.5), rank=D, s_hat=D, iterations=40)

@@ -18,7 +18,7 @@ from dppca_core.release import discrete_gaussian, exact_stages, patient_rows, pr
 from dppca_core.release.drawn import Drawn, DrawnInMemory, DrawnOnDisk
 from dppca_core.release.ledger import DiskLedger, SessionLedger
 from dppca_core.release.ledger_records import Limit
-from dppca_core.release.request import OFFERED, ROUNDS, STAGES, Request
+from dppca_core.release.request import OFFERED, STACKED_ROUNDS, TWO_STAGES, Request
 
 ALPHA = 1e-6  # of each statistical test here; noise comes from the operating system, so no seed
 D, K, BITS = 30, 2, 20
@@ -208,7 +208,7 @@ def test_it_errs_as_the_method_does(method):
         return [sin_theta(basis, TRUTH) for basis in bases]
 
     def drawn_once(request):
-        return by_rounds(PARTS, request)[0] if method in ROUNDS else drawn_of(PARTS, request)[2].basis
+        return by_rounds(PARTS, request)[0] if method in STACKED_ROUNDS else drawn_of(PARTS, request)[2].basis
 
     measured = [sin_theta(drawn_once(Request(method, D, K, budget, s_hat=8)), TRUTH) for _ in range(40)]
     assert stats.ks_2samp(measured, simulated(budget)).pvalue > 1e-4
@@ -319,7 +319,7 @@ def crash_in(ledger, request):
         released(ledger, request)
 
 
-@pytest.mark.parametrize("method", STAGES)
+@pytest.mark.parametrize("method", TWO_STAGES)
 def test_both_stages_are_paid_together_before_anything_is_read(method, monkeypatch):
     ledger, reading = SessionLedger(), []
     ledger.set_limit(Limit(1.2, 1e-5))

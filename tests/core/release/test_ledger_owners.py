@@ -43,7 +43,7 @@ def test_another_owner_sees_the_cost_and_nothing_else(shared):
     seen = ben.account()
     assert not [mark for mark in MARKS if mark in repr(seen) + ben.export()]
     (theirs,), (mine,) = seen.entries, ann.account().entries
-    assert theirs.is_anothers and not mine.is_anothers and mine.about == ABOUT
+    assert theirs.is_of_another_owner and not mine.is_of_another_owner and mine.about == ABOUT
     assert (theirs.at, theirs.events, theirs.id) == (mine.at, mine.events, mine.id)
     assert seen.spent() == ann.account().spent()
     assert seen.spent_by_patient(3) == ann.account().spent_by_patient(3) and theirs.rows_per_patient == 3
@@ -55,7 +55,7 @@ def test_what_both_spend_adds_up_for_both_and_for_who_sees_all(shared):
     ben.spend("Ben's", HALF, {"rows": 79190313}, expected=ben.account())
     accounts = [ledger_of(shared, owner).account() for owner in ("ann", "ben", None)]
     assert len({account.spent().epsilon for account in accounts}) == 1
-    assert [[entry.is_anothers for entry in account.entries] for account in accounts] == [
+    assert [[entry.is_of_another_owner for entry in account.entries] for account in accounts] == [
         [False, True],
         [True, False],
         [False, False],
@@ -118,7 +118,7 @@ def test_lines_of_an_earlier_version_are_as_before_or_the_first_owners(tmp_path,
     for owner, hidden in (("ann", False), ("ben", sign_in), (None, False)):
         ledger = ledger_of(tmp_path, owner, sign_in)
         assert (ledger.export() == written) != hidden
-        assert ledger.account().entries[0].is_anothers == hidden
+        assert ledger.account().entries[0].is_of_another_owner == hidden
         assert ledger.account().spent() == from_lines(map(json.loads, written.splitlines())).spent()
 
 

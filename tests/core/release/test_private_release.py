@@ -16,7 +16,13 @@ from dppca_core.release.drawn import DrawnInMemory
 from dppca_core.release.ledger import OverLimitError, SessionLedger
 from dppca_core.release.ledger_records import Limit
 from dppca_core.release.private_release import make
-from dppca_core.release.request import HARDENED, OFFERED, ROUNDS, STAGES, Request
+from dppca_core.release.request import (
+    HARDENED,
+    OFFERED,
+    STACKED_ROUNDS,
+    TWO_STAGES,
+    Request,
+)
 
 D, K, SIZES = 10, 2, (900, 600)
 MODEL = SpikedModel(d=D, k=K, s=4, seed=1)
@@ -50,9 +56,9 @@ def test_with_hardly_any_noise_it_is_pca(method):
     if METHODS[method].scaling == "unit":
         rows = unit_rows.unit_rows(rows)
     values, vectors = linalg.top_eigenpairs(rows.T @ rows / sum(SIZES), K)
-    assert sin_theta(result.basis, vectors) < (0.02 if method in STAGES else 0.01)
+    assert sin_theta(result.basis, vectors) < (0.02 if method in TWO_STAGES else 0.01)
     np.testing.assert_allclose(result.basis.T @ result.basis, np.eye(K), atol=1e-10)
-    if method in HARDENED and method not in ROUNDS:
+    if method in HARDENED and method not in STACKED_ROUNDS:
         np.testing.assert_allclose(result.eigenvalues, values, rtol=0.01)
         turned = np.abs(result.basis.T @ vectors)
         np.testing.assert_allclose(turned, np.eye(K), atol=0.1)  # in order, largest first

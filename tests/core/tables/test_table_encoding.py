@@ -78,7 +78,7 @@ def test_what_only_the_owner_may_know_is_counted():
         age=[20.0, 110.0, math.nan, 60.0], sex=["F", None, "other", "M"], stage=["1", "2.0", "4", None]
     )
     encoded = tables.encode(Schema(SCHEMA.columns, bound=1.0), table)
-    assert encoded.owner == tables.OwnerOnly(
+    assert encoded.owner == tables.OwnerCounts(
         rows=4, dropped=1, filled=2, outside=(1, 1, 1), missing=(1, 1, 1), long=2
     )
     assert (encoded.kept == [True, True, True, False]).all()

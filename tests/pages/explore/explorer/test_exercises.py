@@ -9,7 +9,7 @@ import pytest
 
 from dppca_core.bounds import BOUNDS
 from dppca_core.bounds.regimes import FREE, regime
-from dppca_core.experiments.explorer.experiment import TRACED
+from dppca_core.experiments.explorer.experiment import DPS_PCA
 from dppca_core.experiments.explorer.results import Results
 from pages.explore.explorer import exercises
 from pages.explore.explorer.exercises import EXERCISES
@@ -66,7 +66,7 @@ def test_less_privacy_errs_more_without_burn_in_and_less_with_it_for_other_seeds
                     exercise.settings(moved) | {"burn_in": burn, "seed": seed}
                 )
                 results = Results(experiment)
-                errors += [results.cell(TRACED, epsilon, repeat).sin[-1] for repeat in range(10)]
+                errors += [results.cell(DPS_PCA, epsilon, repeat).sin[-1] for repeat in range(10)]
             lost[moved, burn] = int(np.sum(np.array(errors) > 0.7))
             medians[moved, burn] = np.median(errors)
     assert lost[False, 0] <= 4 and lost[True, 0] >= 15

@@ -203,7 +203,7 @@ def test_the_theorem_speaks_where_its_assumptions_hold_and_is_silent_elsewhere(s
 
 def test_the_picture_is_of_the_median_angle_and_says_it(screen):
     page = screen(k="1", repeats="3", d="50", s="6", shat="12")
-    experiment, epsilon = to_experiment.about_shown(page.settings)
+    experiment, epsilon = to_experiment.from_settings_with_method(page.settings)
     shown = cache.results(experiment)
     angles = [abs(shown.cell(experiment.method, epsilon, r).plane.angle) for r in range(3)]
     page.run()
@@ -238,7 +238,7 @@ def points(figure, name):
 @pytest.mark.parametrize("k", [1, 2])
 def test_scores_of_a_table_stand_beside_the_true_ones_turned_onto_them(screen, k):
     page = screen(data="breast_cancer", k=str(k), N="1", eps="10", repeats="1", shat="30")
-    experiment, epsilon = to_experiment.about_shown(page.settings)
+    experiment, epsilon = to_experiment.from_settings_with_method(page.settings)
     results = Results(experiment)
     basis, truth = results.estimate(experiment.method, epsilon, 0).basis, results.truth.basis
     chosen = np.sort(np.random.default_rng(0).permutation(569)[:300])

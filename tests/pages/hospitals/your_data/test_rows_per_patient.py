@@ -98,9 +98,9 @@ def test_each_release_keeps_the_answer_it_was_made_with(folder):
 
 def test_what_evades_the_ledger_stands_at_the_limit_and_at_the_ledger():
     page = prepared()
-    assert page.captions.count(page_text.EVADES) == 2
+    assert page.captions.count(page_text.CHANGED_TABLE_CAVEAT) == 2
     page.press("Set this limit")
-    assert page.captions.count(page_text.EVADES) == 1
+    assert page.captions.count(page_text.CHANGED_TABLE_CAVEAT) == 1
 
 
 def test_the_rehearsal_counts_rows_where_a_patient_has_several(built):

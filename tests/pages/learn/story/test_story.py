@@ -189,7 +189,7 @@ def test_numbers_are_those_of_the_providers_page(changed):
 @pytest.mark.parametrize("trust", TRUSTED)
 def test_the_method_of_a_trust_is_the_one_recommended_on_the_explorer(changed, trust):
     now = settings(**changed)
-    experiment, _ = to_experiment.about_shown(now | {"trust": view.TRUST_MODELS[trust]})
+    experiment, _ = to_experiment.from_settings_with_method(now | {"trust": view.TRUST_MODELS[trust]})
     assert experiment.method in view.working(now, trust)
     if "data" not in changed:
         assert view.measure_joined(now, (trust,)).by_trust[trust].method == experiment.method

@@ -117,7 +117,7 @@ def test_no_cache_keeps_more_than_it_says(cache, monkeypatch):
         assert cache.size <= cache.most
 
 
-@pytest.mark.parametrize("way", transcript.CARRIED)
+@pytest.mark.parametrize("way", transcript.MESSAGE_PROTOCOLS)
 def test_a_run_takes_no_more_than_it_is_counted_for(way):
     run = transcript.simulate(ALLIANCE, way)
     hidden = sum(array.nbytes for parts in run.hidden for part in parts.values() for array in part.values())
@@ -132,7 +132,7 @@ def test_the_largest_run_that_is_simulated_is_the_largest_that_is_kept():
                 setting = CollaborationSetting(
                     SpikedModel(d=d, k=20, s=40), (9,) * hospitals, 20, 40, 40, Budget(1.0, 1e-6), rounds, 0
                 )
-                for key in transcript.CARRIED:
+                for key in transcript.MESSAGE_PROTOCOLS:
                     if transcript.why_refused(setting, PROTOCOLS[key]) is None:
                         most = max(most, transcript.kept_bytes(setting, PROTOCOLS[key]))
     assert 2**28 < most <= transcript.MOST_BYTES <= cached.TRANSCRIPTS.most

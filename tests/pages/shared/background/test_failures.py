@@ -14,7 +14,7 @@ import app
 from dppca_core.experiments.collaboration import joining
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.demonstrations.attacks import planted
-from dppca_core.experiments.explorer.experiment import TRACED
+from dppca_core.experiments.explorer.experiment import DPS_PCA
 from dppca_core.experiments.explorer.results import Results
 from pages.hospitals.your_data import release_job, session
 from pages.hospitals.your_data.release_job import ReleaseJob
@@ -45,7 +45,9 @@ def visit(monkeypatch, engine, screen) -> Callable[..., Screen]:
     """Open a page as the visitor of this name, and see it once its runs are complete."""
     present = [""]
     monkeypatch.setattr(sessions, "visitor", lambda: present[0])
-    few = lru_cache(lambda experiment: Results(experiment, (TRACED, "sparse_pca")))  # methods, for fewer runs
+    few = lru_cache(
+        lambda experiment: Results(experiment, (DPS_PCA, "sparse_pca"))
+    )  # methods, for fewer runs
     monkeypatch.setattr(cache, "results", few)
     monkeypatch.setattr(explorer_summary, "_BUILT", OrderedDict())
     cache.CELLS.clear()

@@ -12,7 +12,7 @@ import starlette.requests
 import starlette.responses
 
 import app
-from dppca_core.experiments.explorer.experiment import TRACED
+from dppca_core.experiments.explorer.experiment import DPS_PCA
 from dppca_core.experiments.explorer.results import Results
 from pages.explore.explorer.plain import PlainView
 from pages.explore.explorer.view import ExplorerView
@@ -55,7 +55,7 @@ def test_a_look_ahead_is_all_that_the_press_needs():
 
 
 def test_steps_can_be_left_off_and_taken_up_again():
-    results = Results(to_experiment.about_shown(SMALL)[0])
+    results = Results(to_experiment.from_settings_with_method(SMALL)[0])
     steps = results.steps(results.first(1.0))
     while not results.cells:
         next(steps)
@@ -65,7 +65,7 @@ def test_steps_can_be_left_off_and_taken_up_again():
 
 
 def test_two_that_want_the_same_measure_it_once(monkeypatch):
-    results, asked = Results(to_experiment.about_shown(SMALL)[0]), []
+    results, asked = Results(to_experiment.from_settings_with_method(SMALL)[0]), []
     kept = Results.estimate
 
     def estimate(self: Results, name: str, epsilon: float, repeat: int) -> object:
@@ -80,7 +80,7 @@ def test_two_that_want_the_same_measure_it_once(monkeypatch):
         thread.start()
     for thread in threads:
         thread.join()
-    assert (TRACED, 1.0, 0) in asked
+    assert (DPS_PCA, 1.0, 0) in asked
     assert len(asked) == len(set(asked))
 
 
