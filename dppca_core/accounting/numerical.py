@@ -63,7 +63,7 @@ def within(spent: float, limit: float) -> bool:
     return spent <= limit * (1 + 1e-9)
 
 
-def remaining(spent: float, limit: float) -> float:
+def epsilon_left(spent: float, limit: float) -> float:
     """Return the epsilon that is left of a limit; zero where only rounding is left."""
     left = limit - spent
     return left if left > 1e-9 * limit else 0.0

@@ -44,14 +44,15 @@ _FLAT = 1.1
 class Scales(NamedTuple):
     """Hold the spike l, the bulk v, and the two summands by which privacy enters the module's brackets.
 
-    `inside` stands beside sqrt(r/n) and is about the k x k block of eigenvalues. `across` stands beside
-    sqrt(p/n) and is about the directions. Upper rates have logarithms in both, lower rates have none.
+    `inside_privacy` stands beside sqrt(r/n) and is about the k x k block of eigenvalues. `across_privacy`
+    stands beside sqrt(p/n) and is about the directions. Upper rates have logarithms in both, lower rates
+    have none.
     """
 
     spike: float
     flat: float
-    inside: float
-    across: float
+    inside_privacy: float
+    across_privacy: float
 
 
 def _scales(setting: Setting, logs: bool) -> Scales:
@@ -115,7 +116,7 @@ def _rate(setting: Setting, c: float, c_signal: float, q: float, lower: bool, co
         lead, across_weight, inside_weight = (r / 2) ** (1 / q), ratio + math.sqrt(ratio), 0.0
     terms: dict[str, float | Array] = {
         "stat": c * lead * (inside_weight * math.sqrt(r / n) + across_weight * math.sqrt(p / n)),
-        "priv": c * lead * (inside_weight * scales.inside + across_weight * scales.across),
+        "priv": c * lead * (inside_weight * scales.inside_privacy + across_weight * scales.across_privacy),
     }
     total = terms["stat"] + terms["priv"]
     conditions = _conditions(setting, scales, c_signal)

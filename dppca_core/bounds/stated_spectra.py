@@ -74,8 +74,8 @@ class Pattern(NamedTuple):
         carriers: How many features carry the spikes.
         guessed: Whether the visitor guessed it. Then it can add a curve to a chart, and decides nothing.
         paid: Whether it follows from private eigenvalues, for whose release a budget was spent.
-        square: The mean squared length of rows over the square of their bound, which such eigenvalues add up
-            to; 0 where none were paid for.
+        mean_square_length: The mean squared length of rows over the square of their bound, which such
+            eigenvalues add up to; 0 where none were paid for.
     """
 
     title: str
@@ -83,7 +83,7 @@ class Pattern(NamedTuple):
     carriers: int
     guessed: bool = False
     paid: bool = False
-    square: float = 0.0
+    mean_square_length: float = 0.0
 
 
 def paid_spikes(eigenvalues: Array, std: float, k: int, centred: bool) -> tuple[float, ...]:
@@ -137,7 +137,7 @@ def patterns(
     assert eigenvalues is not None
     square = float(eigenvalues[int(centred) :].sum())
     return [
-        Pattern(f"as you paid to know, {where}", spikes, s, paid=True, square=square)
+        Pattern(f"as you paid to know, {where}", spikes, s, paid=True, mean_square_length=square)
         for s, where in ends.items()
     ]
 

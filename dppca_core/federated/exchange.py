@@ -83,8 +83,8 @@ class Exchange(ABC):
 
     Attributes:
         rounds: The number of rounds.
-        summed: Whether the server sees the sum of all hospitals' answers and nothing else.
-        iterates: Whether the method begins at a public basis.
+        sealed: Whether the server sees the sum of all hospitals' answers and nothing else.
+        needs_start: Whether the method begins at a public basis.
         keeps: Names of arrays in a question that a hospital keeps for its answers in later rounds, so that
             these need not be sent again.
         reply: The names and shapes of an answer's arrays, for a method whose rounds are alike.
@@ -95,8 +95,8 @@ class Exchange(ABC):
     """
 
     rounds = 1
-    summed = False
-    iterates = False
+    sealed = False
+    needs_start = False
     keeps: tuple[str, ...] = ()
     reply: Shapes
 
@@ -146,17 +146,17 @@ class Exchange(ABC):
 
         Each answer counts by its hospital's size; a sealed sum holds answers that were weighted already.
         """
-        n = sum(self.plan.sizes if self.summed else self.plan.sizes_of(answers))
+        n = sum(self.plan.sizes if self.sealed else self.plan.sizes_of(answers))
         mean = np.zeros(next(iter(answers.values()))[name].shape)
         for hospital in sorted(answers):  # a fixed order makes sums equal to the bit
-            mean += answers[hospital][name] * ((1 if self.summed else self.plan.sizes[hospital]) / n)
+            mean += answers[hospital][name] * ((1 if self.sealed else self.plan.sizes[hospital]) / n)
         return mean
 
     def reply_to(self, number: int) -> Shapes:
         """Return the names and shapes of an answer's arrays in round `number`."""
         return self.reply
 
-    def open(self, start: Array | None) -> ServerState:
+    def initial_state(self, start: Array | None) -> ServerState:
         """Return the server before the first round.
 
         start: Q(0), (d, k), for a method that begins at a public basis; others do not read it.

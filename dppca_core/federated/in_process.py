@@ -41,7 +41,7 @@ class InProcess:
                 answers[hospital] = RecordedAnswer(answer, answer.payload, time.perf_counter() - begun)
             except ValueError as reason:
                 refused[hospital] = f"did not answer: {reason}"
-        if not protocol.exchange_of(self.states[0].plan).summed:
+        if not protocol.exchange_of(self.states[0].plan).sealed:
             return {**answers, **refused}
         # A sealed sum needs every hospital's part: where one refused there is no sum at all.
         return refused or {ALL: add_answers(list(answers.values()))}

@@ -32,7 +32,7 @@ class PowerRounds(Exchange):
     Options: iterations, s_hat, burn_in, provider_noise, as for `dps_pca.fit`.
     """
 
-    iterates = True
+    needs_start = True
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan, iterations=10, s_hat=plan.d, burn_in=2, provider_noise="independent")
@@ -40,8 +40,8 @@ class PowerRounds(Exchange):
         block_power.checked_rows(plan.d, plan.k, **options)  # for what it raises
         checks.one_of(PROVIDER_NOISE, provider_noise=self.settings["provider_noise"])
         self.rounds, self.provider_noise = self.settings["iterations"], self.settings["provider_noise"]
-        self.summed = self.provider_noise == "secure-aggregation"
-        self.reply = {"weighted product" if self.summed else "product": (plan.d, plan.k)}
+        self.sealed = self.provider_noise == "secure-aggregation"
+        self.reply = {"weighted product" if self.sealed else "product": (plan.d, plan.k)}
 
     def spends(self, number: int) -> tuple[Event, ...]:
         """Return the Gaussian release that one round is; the rounds together are `dps_pca.spends`."""
@@ -53,10 +53,10 @@ class PowerRounds(Exchange):
         """Return the std of each entry of G_i/n_i in one hospital's H_i."""
         sigma = dps_pca.sum_noise_std(self.plan.budget, k=self.plan.k, iterations=self.rounds)
         # N noises of 1/sqrt(N) of the std add up to one in a sealed sum.
-        part = self.plan.hospitals**-0.5 if self.summed else 1.0
+        part = self.plan.hospitals**-0.5 if self.sealed else 1.0
         return sigma * part / self.plan.sizes[hospital]
 
-    def open(self, start: Array | None) -> ServerState:
+    def initial_state(self, start: Array | None) -> ServerState:
         """Return the server before the first round, with Q(0) truncated if there is no burn-in."""
         current = block_power.truncate(self.check_start(start), self._rows_kept(0))
         return ServerState(current=current, iterates=(current.full,))
@@ -97,11 +97,11 @@ class PowerRounds(Exchange):
         # The check leaves a server 1e-6 of freedom; here the columns are orthonormal to rounding.
         block = linalg.orthonormalise(block)
         product = dps_pca.release(provider.moment, block, some_rows, self.noise_std(hospital), rng)
-        return {"weighted product": product * provider.n} if self.summed else {"product": product}
+        return {"weighted product": product * provider.n} if self.sealed else {"product": product}
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
         """Return the server with the next Q, which after the last round is the result."""
-        if self.summed:
+        if self.sealed:
             mean = answers[ALL]["weighted product"] / sum(self.plan.sizes)
         else:
             mean = self.mean(answers, "product")

@@ -56,11 +56,11 @@ class PriorRound(Exchange):
         """Put a round before those of `method`, in which the plan's share pays for `name` (see the class)."""
         self.plan, self.method, self.name = plan, method, name
         self.share = plan.mean_share if name == "mean" else plan.scale_share
-        self.rounds, self.summed, self.iterates = method.rounds + 1, method.summed, method.iterates
+        self.rounds, self.sealed, self.needs_start = method.rounds + 1, method.sealed, method.needs_start
         self.keeps = (name, *method.keeps)
         # N hospitals that each add 1/sqrt(N) of a noise's std to a sealed sum add that noise together.
-        self.part = plan.hospitals**-0.5 if self.summed else 1.0
-        self.reply = {f"weighted {name}" if self.summed else name: (plan.d,)}
+        self.part = plan.hospitals**-0.5 if self.sealed else 1.0
+        self.reply = {f"weighted {name}" if self.sealed else name: (plan.d,)}
 
     def changed(self, rows: Array, released: Array) -> Array:
         """Return rows centred at the mean, or divided by the scales that follow from squares, at most 1 long.
@@ -69,7 +69,7 @@ class PriorRound(Exchange):
         """
         if self.name == "mean":
             return paid_centre.centred(rows, released, self.plan.budget.neighbours)
-        return paid_scale.scaled(rows, scales(self.plan, released, self.summed))
+        return paid_scale.scaled(rows, scales(self.plan, released, self.sealed))
 
     def reply_to(self, number: int) -> Shapes:
         """Return the names and shapes of an answer's arrays in a round."""
@@ -87,9 +87,9 @@ class PriorRound(Exchange):
         noise_std = paid_centre.noise_std if self.name == "mean" else paid_scale.noise_std
         return (1.0 if hospital == ALL else self.part) * noise_std(self.plan.budget, self.share, n)
 
-    def open(self, start: Array | None) -> ServerState:
+    def initial_state(self, start: Array | None) -> ServerState:
         """Return the server before the first round."""
-        return self.method.open(start)
+        return self.method.initial_state(start)
 
     def question(self, state: ServerState) -> Arrays:
         """Return nothing in round 1, then what the method asks, in round 2 beside what round 1 released."""
@@ -115,7 +115,7 @@ class PriorRound(Exchange):
         """Raise ValueError for a mean or mean squares, from the server, that rows and noise cannot give."""
         if released.dtype != np.float64 or released.shape != (self.plan.d,):
             raise ValueError(f"asked with a {self.name} as {released.dtype} of shape {released.shape}")
-        senders = (ALL,) if self.summed else range(self.plan.hospitals)
+        senders = (ALL,) if self.sealed else range(self.plan.hospitals)
         # The noise of a weighted mean of some hospitals is at most the largest of theirs.
         most = self._most_length(max(map(self.noise_std, senders)))
         if not float(np.linalg.norm(released)) <= most:  # NaN fails as well
@@ -140,7 +140,7 @@ class PriorRound(Exchange):
             release = paid_centre.release if self.name == "mean" else paid_scale.release
             sent = release(rows, self.plan.budget, self.share, noise.rng, part=self.part)
             (name,) = self.reply  # an answer of this round is one array
-            return {name: sent * provider.n if self.summed else sent}
+            return {name: sent * provider.n if self.sealed else sent}
         patients = Provider(provider.n, RowMoment(self.changed(rows, arrays[self.name])))
         return self.method.answer(number - 1, hospital, patients, self._without_prior(arrays), noise)
 
@@ -154,7 +154,7 @@ class PriorRound(Exchange):
             return
         (sent,) = arrays.values()
         # A sealed sum adds up means that were multiplied by their numbers of patients.
-        most = self._most_length(self.noise_std(hospital)) * (sum(self.plan.sizes) if self.summed else 1)
+        most = self._most_length(self.noise_std(hospital)) * (sum(self.plan.sizes) if self.sealed else 1)
         if not float(np.linalg.norm(sent)) <= most:  # NaN fails as well
             raise ValueError(f"sent a {self.name} longer than {most:.3g}, which no patients can give")
 
@@ -182,12 +182,12 @@ def _rows(provider: Provider) -> Array:
     return provider.moment.rows
 
 
-def scales(plan: Plan, squares: Array, summed: bool) -> paid_scale.ColumnScales:
+def scales(plan: Plan, squares: Array, sealed: bool) -> paid_scale.ColumnScales:
     """Return the scales that centred rows are divided by, from the released mean squares, (d,).
 
-    plan: with what the mean leaves of the budget. summed: whether sums are sealed; else the noise is that of
+    plan: with what the mean leaves of the budget. sealed: whether sums are sealed; else the noise is that of
     one curator with sqrt(N) times fewer patients.
     """
-    n = sum(plan.sizes) / (1.0 if summed else math.sqrt(plan.hospitals))
+    n = sum(plan.sizes) / (1.0 if sealed else math.sqrt(plan.hospitals))
     left = plan.after_scales.budget  # for the method's rounds
     return paid_scale.scales_of_release(squares, plan.budget, plan.scale_share, left, n)

@@ -195,7 +195,7 @@ def provider_step(state: ProviderState, question: Message) -> tuple[ProviderStat
 
 def start(plan: Plan, basis: Array | None = None) -> ServerState:
     """Return the server before the first round. basis: Q(0), (d, k), for a method that begins at one."""
-    return exchange_of(plan).open(basis)
+    return exchange_of(plan).initial_state(basis)
 
 
 def question(plan: Plan, state: ServerState) -> Message:
@@ -231,7 +231,7 @@ def server_step(plan: Plan, state: ServerState, answers: Mapping[int, Message]) 
     exchange = exchange_of(plan)
     if state.rounds == exchange.rounds:
         raise ValueError(f"run {plan.run} is over after {state.rounds} rounds")
-    allowed = {ALL} if exchange.summed else set(range(plan.hospitals))
+    allowed = {ALL} if exchange.sealed else set(range(plan.hospitals))
     if not answers or not set(answers) <= allowed:
         raise ValueError(f"answers must be of hospitals of the plan, got {sorted(answers)}")
     for hospital, answer in answers.items():

@@ -111,7 +111,7 @@ class Record:
         squares = next((past.prior["squares"] for past in self.rounds if "squares" in past.prior), None)
         if squares is None:
             return None
-        return prior_round.scales(self.plan.after_mean, squares, protocol.exchange_of(self.plan).summed)
+        return prior_round.scales(self.plan.after_mean, squares, protocol.exchange_of(self.plan).sealed)
 
 
 def opening_line(record: Record) -> str:
@@ -232,7 +232,7 @@ def _read_round(plain: dict[str, Any], plan: Plan, number: int) -> Round:
     question = Message(plan.run, number, _read_arrays(plain["question"]))
     exchange.check_question(number, question.arrays)
     # JSON has text for keys: the numbers of the hospitals, or the one of a sealed sum.
-    known = {str(i): i for i in (*range(plan.hospitals), *([ALL] if exchange.summed else []))}
+    known = {str(i): i for i in (*range(plan.hospitals), *([ALL] if exchange.sealed else []))}
     answers = {}
     for hospital, given in _as_object(plain["answers"]).items():
         _check_keys(given, ("arrays", "wire_bytes", "seconds"))

@@ -38,13 +38,13 @@ class TwoStages(Exchange):
     public, so that rules may use them under add or remove too.
     """
 
-    iterates = True
+    needs_start = True
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan, s_hat=plan.d, iterations=two_stage.ROUNDS, share=None, signal=SIGNAL)
         self.features_kept = self.settings["s_hat"]  # the number of features in J
         checks.whole(plan.k, plan.d, s_hat=self.features_kept)
-        trust = "secure aggregation" if self.summed else "untrusted server"
+        trust = "secure aggregation" if self.sealed else "untrusted server"
         factor = normalised_product.noise_factor(trust, plan.hospitals)
         # The share of stage 1 follows from all hospitals together, so that it is the same at each of them.
         self._pooled_noise = self._noise(factor, sum(plan.sizes), self.settings["share"])
@@ -62,7 +62,7 @@ class TwoStages(Exchange):
 
     def reply_to(self, number: int) -> Shapes:
         """Return the names and shapes of an answer's arrays: a product in rounds 1 to T, then a moment."""
-        weighted = "weighted " if self.summed else ""
+        weighted = "weighted " if self.sealed else ""
         if number < self.rounds:
             return {f"{weighted}product": (self.plan.d, self.plan.k)}
         # A moment is symmetric, and sent as its upper triangle.
@@ -77,11 +77,11 @@ class TwoStages(Exchange):
     def noise_std(self, number: int, hospital: int) -> float:
         """Return the std of the noise in each entry of a hospital's mean; of a moment, on its diagonal."""
         # N noises of 1/sqrt(N) of the std add up to one in a sealed sum.
-        factor = self.plan.hospitals**-0.5 if self.summed else 1.0
+        factor = self.plan.hospitals**-0.5 if self.sealed else 1.0
         noise = self._noise(factor, self.plan.sizes[hospital], self._pooled_noise.share)
         return noise.round_stds[number - 1] if number < self.rounds else noise.block_std
 
-    def open(self, start: Array | None) -> ServerState:
+    def initial_state(self, start: Array | None) -> ServerState:
         """Return the server before the first round, with Q(0)."""
         return ServerState(iterates=(self.check_start(start),))
 
@@ -122,7 +122,7 @@ class TwoStages(Exchange):
             restricted = provider.moment.restricted_unit(arrays["rows"])
             sent = upper_triangle(symmetric_gaussian.with_noise(restricted, std, "isotropic", noise.rng))
         (name,) = self.reply_to(number)
-        return {name: sent * provider.n if self.summed else sent}
+        return {name: sent * provider.n if self.sealed else sent}
 
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
         """Raise ValueError for an answer that rows and noise cannot give.
@@ -138,7 +138,7 @@ class TwoStages(Exchange):
         number, d, k = state.rounds + 1, self.plan.d, self.plan.k
         (name,) = self.reply_to(number)
         # Noise of independent answers adds in squares, each by the hospital's weight in the mean.
-        counted = range(self.plan.hospitals) if self.summed else sorted(answers)
+        counted = range(self.plan.hospitals) if self.sealed else sorted(answers)
         n = sum(self.plan.sizes_of(counted))
         mean = self.mean(answers, name)
         std = math.hypot(*(self.plan.sizes[i] / n * self.noise_std(number, i) for i in counted))
@@ -167,4 +167,4 @@ class TwoStages(Exchange):
 class SealedTwoStages(TwoStages):
     """Exchange both stages by sealed sums: all hospitals together add as much noise as one curator would."""
 
-    summed = True
+    sealed = True

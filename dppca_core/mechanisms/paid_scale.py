@@ -46,12 +46,12 @@ _LONGEST = 3.0  # the largest b
 
 
 class ColumnScales(NamedTuple):
-    """Hold released scales. each: s, (d,), by which the columns of rows of length 1 at most are divided.
+    """Hold released scales. divisors: s, (d,), by which the columns of rows of length 1 at most are divided.
 
     bound: b q, the length to which the divided rows are then shortened.
     """
 
-    each: Array
+    divisors: Array
     bound: float
 
 
@@ -117,4 +117,4 @@ def scaled(rows: Array, scales: ColumnScales) -> Array:
 
     Rows up to the scales' bound keep their relative lengths: all are divided by it.
     """
-    return moments.clip_rows(rows / scales.each, scales.bound) if len(rows) else rows
+    return moments.clip_rows(rows / scales.divisors, scales.bound) if len(rows) else rows

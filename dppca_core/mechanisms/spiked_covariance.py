@@ -100,15 +100,15 @@ def projector_sensitivity(d: int, n: int, k: int, spike: float, variance: float,
 class ReleasedCovariance(NamedTuple):
     """Hold all that is released. projector: noisy P, (d, d). std: of its noise on the diagonal.
 
-    flat: v as released, not moved, or public. block: the noisy U~^T S U~, (k, k), or None. weakest: l, public
-    or moved to the cautious side.
+    variance: v as released, not moved, or public. block: the noisy U~^T S U~, (k, k), or None. spike: l,
+    public or moved to the cautious side.
     """
 
     projector: Array
     std: float
-    flat: float
+    variance: float
     block: Array | None
-    weakest: float
+    spike: float
 
 
 def release(

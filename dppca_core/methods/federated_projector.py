@@ -97,7 +97,7 @@ def message(
         covariance=False,
     )
     matrix = linalg.top_eigenspace(released.projector, k) if send == "basis" else released.projector
-    return SentProjector(matrix, released.std * off_diagonal, released.weakest, released.flat)
+    return SentProjector(matrix, released.std * off_diagonal, released.spike, released.variance)
 
 
 def combine(messages: Iterable[SentProjector], sizes: Sequence[int], k: int) -> tuple[Array, float]:

@@ -86,7 +86,7 @@ def fit(
     estimated_covariance = None
     if released.block is not None:  # step 4 of the module's text
         eigenvalues, rotation = np.linalg.eigh(released.block)
-        nuisance = max(released.flat, 0.0)
+        nuisance = max(released.variance, 0.0)
         spikes = np.maximum(eigenvalues - nuisance, 0.0)
         axes = basis @ rotation
         estimated_covariance = (axes * spikes) @ axes.T + nuisance * np.eye(d)

@@ -47,14 +47,14 @@ class Hospital:
     Attributes:
         mean: Of its patients, (d,).
         root: A root of their covariance, (d, d + 3): the covariance is root root^T.
-        calibrated: The covariance that the patients would have without the hospital's own shift and scale,
-            (d, d); columns that it does not measure are zero.
+        covariance_without_effects: The covariance that the patients would have without the hospital's own
+            shift and scale, (d, d); columns that it does not measure are zero.
         printed: Centre and scale of the reference ranges that its laboratory prints.
     """
 
     mean: Array
     root: Array
-    calibrated: Array
+    covariance_without_effects: Array
     printed: Constants
 
     @cached_property
@@ -137,7 +137,7 @@ class ClinicalModel:
         return Hospital(
             mean=np.where(measured, shift, 0.0),
             root=calibrated_root * np.exp(log_scale)[:, None],
-            calibrated=calibrated_root @ calibrated_root.T,
+            covariance_without_effects=calibrated_root @ calibrated_root.T,
             printed=Constants(  # columns that are not measured have the public centre 0 and scale 1
                 np.where(measured, PRINTED * shift, 0.0),
                 np.where(measured, np.exp(PRINTED * log_scale), 1.0),

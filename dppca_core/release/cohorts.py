@@ -120,7 +120,7 @@ class Cohorts(Lines):
         cohort_keys = self.members(keys).keys
         return next((visible for visible in self.cohorts(owner) if visible.key in cohort_keys), None)
 
-    def shared(self, keys: Sequence[str], owner: str | None) -> bool:
+    def has_other_owner(self, keys: Sequence[str], owner: str | None) -> bool:
         """Return whether another owner brought a table of this table's cohort; False for the owner None."""
         if owner is None:
             return False

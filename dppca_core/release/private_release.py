@@ -185,7 +185,7 @@ def make(
         "centred": release_text.centre_sentence(request),
         "mean": None if mean is None else mean.tolist(),
         "scaled": release_text.scale_sentence(request),
-        "scales": None if scales is None else scales.each.tolist(),
+        "scales": None if scales is None else scales.divisors.tolist(),
         "length after scaling": None if scales is None else scales.bound,
         "scores": release_text.score_sentence(request),
         "eigenvalues": None if eigenvalues is None else eigenvalues.tolist(),

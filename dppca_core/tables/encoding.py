@@ -19,8 +19,8 @@ class OwnerCounts:
     rows: all that were read. dropped: rows left out for a missing cell. filled: missing cells of kept rows in
     whose place a constant stands. outside: for each chosen column, cells of kept rows beyond their range or
     none of their categories. missing: for each chosen column, missing cells of all rows, those that a missing
-    code marks included. long: kept rows whose norm is above the bound. The counts of two parts of a table can
-    be added.
+    code marks included. clipped: kept rows whose norm is above the bound. The counts of two parts of a table
+    can be added.
     """
 
     rows: int
@@ -28,13 +28,13 @@ class OwnerCounts:
     filled: int
     outside: tuple[int, ...]
     missing: tuple[int, ...]
-    long: int
+    clipped: int
 
     @staticmethod
     def none(schema: Schema) -> OwnerCounts:
         """Return the counts of no rows."""
         none = (0,) * len(schema.columns)
-        return OwnerCounts(rows=0, dropped=0, filled=0, outside=none, missing=none, long=0)
+        return OwnerCounts(rows=0, dropped=0, filled=0, outside=none, missing=none, clipped=0)
 
     @property
     def kept(self) -> int:
@@ -44,7 +44,7 @@ class OwnerCounts:
     @property
     def clipped_share(self) -> float:
         """Return the share of the kept rows that the bound shortens."""
-        return self.long / max(self.kept, 1)
+        return self.clipped / max(self.kept, 1)
 
     def __add__(self, other: OwnerCounts) -> OwnerCounts:
         """Return the counts of two parts of a table together."""
@@ -54,7 +54,7 @@ class OwnerCounts:
             filled=self.filled + other.filled,
             outside=tuple(a + b for a, b in zip(self.outside, other.outside, strict=True)),
             missing=tuple(a + b for a, b in zip(self.missing, other.missing, strict=True)),
-            long=self.long + other.long,
+            clipped=self.clipped + other.clipped,
         )
 
 
@@ -123,7 +123,7 @@ def encode(
         filled=int(filled[kept].sum()),
         outside=tuple(int(beyond[kept].sum()) for beyond in outside),
         missing=tuple(absent),
-        long=int((np.sqrt(np.einsum("ij,ij->i", rows, rows)) > schema.bound).sum()),
+        clipped=int((np.sqrt(np.einsum("ij,ij->i", rows, rows)) > schema.bound).sum()),
     )
     return Encoded(rows, kept, owner)
 

@@ -68,7 +68,7 @@ def _answer(question: Message, context: Context) -> bytes:
     except ValueError as reason:  # the message may tell of rows, so it stays here
         _log.error("%s", reason)
         raise ValueError(CANNOT_TAKE_PART) from None
-    if exchange_of(state.plan).summed:
+    if exchange_of(state.plan).sealed:
         raise ValueError("its noise would be too small where answers are not summed securely")
     most = 8 * state.plan.d * (state.plan.k + 2)  # a basis, its rows, and the mean
     decoded = wire.decode(cast(bytes, content["question"]), most)
@@ -100,7 +100,7 @@ def run(grid: Grid, folder: Path, plan: str, record: str, seed: int = 0, policy:
     sentence, where the record cannot be written: hospitals keep what they sent.
     """
     agreed = from_dict(json.loads((folder / plan).read_text(encoding="utf-8")))
-    if exchange_of(agreed).summed:
+    if exchange_of(agreed).sealed:
         raise ValueError("Flower has no secure aggregation that withstands a server that cheats")
     path = folder / record
     earlier = _earlier(agreed, path)

@@ -104,7 +104,7 @@ def _spectrum(budget: Budget) -> Case:
         released = spiked_projector.release(
             cohort, k=1, budget=budget, rng=rng, spike=None, variance=None, constant=1.0, covariance=False
         )
-        v = released.flat
+        v = released.variance
         root = (math.sqrt(1 + 4 * released.std / unit) - 1) / 2  # sqrt r, from std = unit (r + sqrt r)
         return n * coordinate(np.array([v / root**2 + v, 2 * v]))  # lambda_1 is spike + v
 

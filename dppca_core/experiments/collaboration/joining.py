@@ -102,7 +102,7 @@ def truths(recipe: SiteRecipe, strength: float, kind: str) -> SiteTruths:
     if recipe.synthetic:
         model = recipe.model(strength)
         # `calibrated` is the covariance without the hospital's own shift and scale.
-        moments = [hospital.calibrated for hospital in clinical.hospitals(model)]
+        moments = [hospital.covariance_without_effects for hospital in clinical.hospitals(model)]
         common = model.basis()
     else:
         # A table's hospitals are the same at every strength and repeat, and its bound at every tail.

@@ -121,6 +121,6 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
             "captured_energy": value.energy,
             "noise_std": value.noise_std,
             "rounds": traffic.rounds,
-            "bytes_sent_per_round": traffic.up,
-            "bytes_received": traffic.received,
+            "bytes_sent_per_round": traffic.most_sent,
+            "bytes_received": traffic.bytes_received,
         }

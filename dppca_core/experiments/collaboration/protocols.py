@@ -77,19 +77,19 @@ TRUSTS = tuple(dict.fromkeys(protocol.trust for protocol in PROTOCOLS.values()))
 class Traffic(NamedTuple):
     """Hold the bytes that one hospital sends in each round, and receives in all rounds with the result."""
 
-    sent: tuple[int, ...]
-    received: int
+    bytes_sent: tuple[int, ...]
+    bytes_received: int
 
     @property
     def rounds(self) -> int:
-        return len(self.sent)
+        return len(self.bytes_sent)
 
     @property
-    def up(self) -> int:
+    def most_sent(self) -> int:
         """Return the bytes sent in the round in which most are sent."""
-        return max(self.sent, default=0)
+        return max(self.bytes_sent, default=0)
 
     @property
     def total(self) -> int:
         """Return the bytes of both directions, all rounds, and the result."""
-        return sum(self.sent) + self.received
+        return sum(self.bytes_sent) + self.bytes_received

@@ -43,7 +43,7 @@ def why_refused(setting: CollaborationSetting, chosen: Protocol) -> str | None:
     if setting.too_large:
         return setting.too_large
     traffic = setting.traffic(chosen)
-    size = sum(traffic.sent) * len(setting.sizes)
+    size = sum(traffic.bytes_sent) * len(setting.sizes)
     if size > _MESSAGE_BYTES:
         return f"the messages of all {len(setting.sizes)} hospitals take {size / 1e9:.1f} GB"
     seconds = setting.seconds(chosen, with_moments=True)
@@ -57,7 +57,7 @@ def kept_bytes(setting: CollaborationSetting, chosen: Protocol) -> int:
     traffic = setting.traffic(chosen)
     # Of each round the question and the basis, (d, k) each, and room for another d R numbers, R the rank.
     bases = 8 * setting.d * (2 * setting.k + setting.rank)
-    return len(setting.sizes) * 2 * sum(traffic.sent) + traffic.rounds * bases + _FIXED_BYTES
+    return len(setting.sizes) * 2 * sum(traffic.bytes_sent) + traffic.rounds * bases + _FIXED_BYTES
 
 
 def passing_bytes(setting: CollaborationSetting) -> int:
@@ -71,26 +71,26 @@ class Transcript:
 
     Attributes:
         record: The run as the server sees it. Of a secure aggregation it holds the sum alone, under `ALL`.
-        hidden: The messages without noise, for each round by hospital; with secure aggregation also the sum.
-            Empty for a run that took place between processes, where nobody may know them.
+        noiseless: The messages without noise, for each round by hospital; with secure aggregation also the
+            sum. Empty for a run that took place between processes, where nobody may know them.
         errors: sin Theta of the start, if there is one, and after each round; None without a known truth.
         angles: The same for the largest angle in degrees.
     """
 
     record: Record
-    hidden: tuple[Mapping[int, Arrays], ...] = ()
+    noiseless: tuple[Mapping[int, Arrays], ...] = ()
     errors: Array | None = None
     angles: Array | None = None
 
     @property
     def over_network(self) -> bool:
         """Return whether messages passed between processes."""
-        return not self.hidden
+        return not self.noiseless
 
     @property
-    def summed(self) -> bool:
+    def sealed(self) -> bool:
         """Return whether the server sees nothing but the sum of all messages."""
-        return protocol.exchange_of(self.record.plan).summed
+        return protocol.exchange_of(self.record.plan).sealed
 
     @property
     def shared(self) -> bool:
@@ -136,15 +136,15 @@ def simulate(setting: CollaborationSetting, key: str) -> Transcript:
     # Ask every hospital the recorded questions again, now without noise.
     exchange = protocol.exchange_of(plan)
     silent = protocol.Noise(silent=True).for_round(0)  # zeros, the same in every round
-    hidden = []
+    noiseless = []
     for done in record.rounds:
         question = done.question.arrays
         parts = {i: exchange.answer(done.number, i, site, question, silent) for i, site in enumerate(cohort)}
-        if exchange.summed:
+        if exchange.sealed:
             parts[ALL] = {name: np.sum([part[name] for part in parts.values()], axis=0) for name in parts[0]}
-        hidden.append(parts)
+        noiseless.append(parts)
     truth = setting.truth.basis
-    return Transcript(record, tuple(hidden), *errors(record, truth))
+    return Transcript(record, tuple(noiseless), *errors(record, truth))
 
 
 def errors(record: Record, truth: Array) -> tuple[Array, Array]:
@@ -273,16 +273,16 @@ def difference(transcript: Transcript, number: int, hospital: int, other: int) -
     exchange = protocol.exchange_of(plan)
     if hospital == other:
         raise ValueError(f"other must be another hospital than {hospital}")
-    if not isinstance(exchange, PowerRounds) or exchange.summed:
+    if not isinstance(exchange, PowerRounds) or exchange.sealed:
         raise ValueError("transcript must be a run of DPS-PCA of which single messages arrive")
-    answers, hidden = transcript.record.rounds[number - 1].answers, transcript.hidden[number - 1]
+    answers, noiseless = transcript.record.rounds[number - 1].answers, transcript.noiseless[number - 1]
 
     def between(first: Array, second: Array) -> Array:
         """Return the difference of two messages as sums over patients."""
         return plan.sizes[hospital] * first - plan.sizes[other] * second
 
     observed = between(answers[hospital].message.arrays["product"], answers[other].message.arrays["product"])
-    exact = between(hidden[hospital]["product"], hidden[other]["product"])
+    exact = between(noiseless[hospital]["product"], noiseless[other]["product"])
     noise = observed - exact
     sigma = exchange.noise_std(hospital) * plan.sizes[hospital]  # of a sum over patients
     shared = exchange.provider_noise == "shared"

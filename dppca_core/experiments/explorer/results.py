@@ -154,7 +154,7 @@ class Results(CellStore[Key, Cell]):
         return self._cost(name) * eigenproblem_seconds(self.experiment.d)
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
+    def live_methods(self) -> tuple[str, ...]:
         """Return the live methods: those fast enough on this experiment to run without being asked for."""
         runnable = (name for name in self.methods if name not in self.skipped)
         return tuple(n for n in runnable if self._cost(n) <= _LIVE_COST or self._seconds(n) <= _LIVE_SECONDS)
@@ -162,14 +162,16 @@ class Results(CellStore[Key, Cell]):
     @cached_property
     def slow(self) -> tuple[str, ...]:
         """Return the methods too slow on this experiment to run unless asked for."""
-        return tuple(name for name in self.methods if name not in self.names and name not in self.skipped)
+        return tuple(
+            name for name in self.methods if name not in self.live_methods and name not in self.skipped
+        )
 
     def repeats_of(self, name: str) -> int:
         """Return how many repeats of a method are measured: all, fewer where one run takes long."""
         experiment = self.experiment
         if name == experiment.method:
             return experiment.repeats
-        least = 1 if name in self.names else min(experiment.repeats, _SLOW_REPEATS)
+        least = 1 if name in self.live_methods else min(experiment.repeats, _SLOW_REPEATS)
         # All repeats of a method together may take about 1e9 operations.
         return max(least, min(experiment.repeats, int(1e9 / (self._cost(name) * experiment.d**3))))
 
@@ -331,7 +333,7 @@ class Results(CellStore[Key, Cell]):
             shown: The methods that the page compares; all live ones by default.
         """
         experiment = self.experiment
-        names = [name for name in self.names if shown is None or name in shown]
+        names = [name for name in self.live_methods if shown is None or name in shown]
         if experiment.method == DPS_PCA:
             # With many features only the repeats that use the first draw of patients, so that one is drawn.
             step = experiment.patient_draws if experiment.d > _FEW_FEATURES else 1
@@ -371,7 +373,11 @@ class Results(CellStore[Key, Cell]):
             shown: The methods whose cells are wanted, slow ones as well; all live ones by default.
         """
         others = sorted(EPSILONS, key=lambda e: abs(np.log(e / epsilon)))
-        names = self.names if shown is None else [n for n in (*self.names, *self.slow) if n in shown]
+        names = (
+            self.live_methods
+            if shown is None
+            else [n for n in (*self.live_methods, *self.slow) if n in shown]
+        )
         main = self.experiment.method
         yield from ((main, epsilon, r) for r in range(self.experiment.repeats))
         # The headline compares with an answer without privacy, on the same patients.

@@ -35,7 +35,7 @@ def sent(setting: CollaborationSetting) -> pd.DataFrame:
     for key, protocol in PROTOCOLS.items():
         if not protocol.alone and key not in results.refused:
             traffic = setting.traffic(protocol)
-            rows[key] = traffic.rounds, traffic.up, traffic.total
+            rows[key] = traffic.rounds, traffic.most_sent, traffic.total
     return pd.DataFrame(rows, index=["rounds", "sent in a round", "both ways, all rounds"]).T
 
 
@@ -61,7 +61,7 @@ def message(setting: CollaborationSetting, protocol: str, hospital: int) -> pd.D
     hospital: -1 stands for the sum, which is all that a secure aggregation shows.
     """
     run, entries = transcript.simulate(setting, protocol), {}
-    for done, hidden in zip(run.record.rounds, run.hidden, strict=False):
+    for done, hidden in zip(run.record.rounds, run.noiseless, strict=False):
         received = transcript.message_matrix(done.answers[hospital].message.arrays, run.record.plan, hospital)
         exact = transcript.message_matrix(hidden[hospital], run.record.plan, hospital)
         both = {"received": received.ravel(), "without noise": exact.ravel()}

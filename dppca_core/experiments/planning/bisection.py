@@ -183,7 +183,7 @@ class Search:
     @property
     def _target(self) -> float:
         """Return the largest loss that reaches the target."""
-        return self.plan.allowed if self.plan.energy else self.plan.allowed**2
+        return self.plan.allowed_loss if self.plan.energy else self.plan.allowed_loss**2
 
     def values_to_run(self, runs: Any) -> tuple[Value, ...]:
         """Return the values at which runs are wanted: those whose runs are complete, and the next.

@@ -8,7 +8,7 @@ The closed form of two stages falls off an edge, which lies elsewhere at every e
 column by column, with more amounts where the loss falls, and lines are interpolated along epsilon.
 
 Amounts are the chart's vertical axis, patients or hospitals. Where they are hospitals, `size` is the patients
-of each. The loss is in the units of `StudyPlan.allowed`: the error, or the share of captured energy lost.
+of each. The loss is in the units of `StudyPlan.allowed_loss`: the error, or the share of energy lost.
 """
 
 import math
@@ -43,7 +43,7 @@ class Plane:
         epsilons: The values of epsilon at which lines are drawn, at the nodes or between them.
         losses: The predicted losses, (amounts, nodes).
         errors: The predicted sin Theta, (amounts, nodes).
-        without: The loss without noise at each amount, below which no epsilon goes.
+        losses_without_noise: The loss without noise at each amount, below which no epsilon goes.
         holds: Whether all assumptions but the smallness of the error held wherever the closed form was
             evaluated.
         largest: The largest error that the closed form describes, which is right to first order only.
@@ -54,7 +54,7 @@ class Plane:
     epsilons: Array
     losses: Array
     errors: Array
-    without: Array
+    losses_without_noise: Array
     holds: bool
     largest: float
 
@@ -235,7 +235,7 @@ def amounts_reaching_target(plan: StudyPlan, field: Plane, size: int | None = No
 
     field: the plane of this plan. size: as it was given to `plane`.
     """
-    amounts = field.line(plan.allowed)
+    amounts = field.line(plan.allowed_loss)
     amounts[amounts < field.edge] = np.nan  # there the error is too large for the closed form
     # Where another assumption failed somewhere on the plane, each answer must be looked at by itself.
     for j in np.flatnonzero(np.isfinite(amounts)) if not field.holds else ():

@@ -201,19 +201,19 @@ class PlanAnswer:
             "" where there is an answer.
         numbers: The numbers of that reason, by name.
         failed: The assumptions of the closed form that fail.
-        start: The solution of the closed form whether it applies or not, None if there is none: a simulation
-            can begin there.
-        bound: The closed form at `start`.
-        least: Whether the smallest number that was tried is enough.
+        solution: The solution of the closed form whether it applies or not, None if there is none: a
+            simulation can begin there.
+        bound: The closed form at `solution`.
+        at_lower_limit: Whether the smallest number that was tried is enough.
     """
 
     value: float | None
     kind: str = ""
     numbers: dict[str, float] = field(default_factory=dict)
     failed: tuple[str, ...] = ()
-    start: float | None = None
+    solution: float | None = None
     bound: Bound | None = None
-    least: bool = False
+    at_lower_limit: bool = False
 
     @property
     def chance(self) -> float | None:
@@ -289,13 +289,13 @@ class StudyPlan:
         return options | (noise if "provider_noise" in options else {}) | scaling
 
     @property
-    def allowed(self) -> float:
+    def allowed_loss(self) -> float:
         """Return the largest loss that reaches the target: the error, or the share of energy lost."""
         return 1 - self.target if self.energy else self.target
 
     @cached_property
     def guess(self) -> float:
-        """Return the loss of a random guess, in the units of `allowed`."""
+        """Return the loss of a random guess, in the units of `allowed_loss`."""
         experiment = self.experiment
         if self.energy:
             values, _ = _spectrum(experiment.population, experiment.failure)
@@ -333,12 +333,12 @@ class StudyPlan:
         return self.rule(self.setting(n, epsilon, hospitals))
 
     def loss(self, n: int, epsilon: float, hospitals: int | None = None) -> float:
-        """Return the predicted loss, in the units of `allowed`; infinite where the closed form is void."""
+        """Return the predicted loss, in units of `allowed_loss`; infinite where the closed form is void."""
         setting = self.setting(n, epsilon, hospitals)
         return self.loss_of(setting, self.rule(setting))
 
     def loss_of(self, setting: Setting, bound: Bound) -> float:
-        """Return the loss that a closed form predicts at `setting`, in the units of `allowed`.
+        """Return the loss that a closed form predicts at `setting`, in the units of `allowed_loss`.
 
         It adds what two stages lose by missed features, and corrects for rows of length 1.
         """
@@ -374,7 +374,7 @@ class StudyPlan:
         def needed(plan: StudyPlan) -> tuple[bool, float]:
             """Return a key by which plans are compared: those with an answer first, then the smaller one."""
             answer = plan.answer(question)
-            return answer.value is None, math.inf if answer.start is None else answer.start
+            return answer.value is None, math.inf if answer.solution is None else answer.solution
 
         plan = self
         if self.method.scaling == "inside":  # the default is rows inside a bound, and length 1 an option
@@ -413,8 +413,8 @@ class StudyPlan:
     @cached_property
     def _refused(self) -> PlanAnswer | None:
         """Return the answer to every question where there can be no other; None where it must be computed."""
-        if self.allowed >= self.guess:
-            return PlanAnswer(None, "guess", {"guess": self.guess, "allowed": self.allowed})
+        if self.allowed_loss >= self.guess:
+            return PlanAnswer(None, "guess", {"guess": self.guess, "allowed": self.allowed_loss})
         if reason := self.method.skip(self.experiment.d):
             return PlanAnswer(None, "too large", failed=(reason,))
         if self.no_formula:
@@ -426,7 +426,7 @@ class StudyPlan:
         return None
 
     @property
-    def near(self) -> "StudyPlan":
+    def plan_for_start(self) -> "StudyPlan":
         """Return a plan of the same trust with a closed form, near whose answer a simulation begins."""
         units = self.unit_rows or self.method.scaling == "unit"
         return replace(self, planned=_START_METHODS[PLANNED_METHODS[self.planned].trust], unit_rows=units)
@@ -452,7 +452,7 @@ class StudyPlan:
 
         def excess(value: float) -> float:
             """Return ln(loss/allowed) at a value, limited since a root finder needs finite numbers."""
-            return min(math.log(max(self.loss(*at(value)), 1e-300) / self.allowed), 1e3)
+            return min(math.log(max(self.loss(*at(value)), 1e-300) / self.allowed_loss), 1e3)
 
         if excess(low) <= 0:
             return self._checked(low, self.bound(*at(low)), least=True)
@@ -462,7 +462,7 @@ class StudyPlan:
             lowest, clean = self.loss(n, epsilon, hospitals), self.loss(n, NO_NOISE, hospitals)
             if whole:
                 return PlanAnswer(None, asked, {"most": high, "best": lowest, "without": clean})
-            why = "sampling" if clean > self.allowed else asked
+            why = "sampling" if clean > self.allowed_loss else asked
             return PlanAnswer(None, why, {"n": n, "best": lowest, "without": clean, "epsilon": epsilon})
         # Closed forms are nearly straight in logarithms.
         logs = math.log(low), math.log(high)
@@ -479,6 +479,6 @@ class StudyPlan:
         """Return the answer `value`, or the reason why there is none where the closed form fails there."""
         failed = bound.failed
         if not failed:
-            return PlanAnswer(value, start=value, bound=bound, least=least)
+            return PlanAnswer(value, solution=value, bound=bound, at_lower_limit=least)
         kind = "first order" if all(line.startswith("first order") for line in failed) else "assumption"
-        return PlanAnswer(None, kind, {"guess": self.guess}, failed, start=value, bound=bound)
+        return PlanAnswer(None, kind, {"guess": self.guess}, failed, solution=value, bound=bound)

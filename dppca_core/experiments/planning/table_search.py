@@ -66,7 +66,9 @@ class TableSearch(Search):
         )
         # `square` sets how far invented numbers spread, from paid eigenvalues; 0 spreads them evenly.
         return ExplorerExperiment(
-            spiked_twin(table.columns, table.bound, spiked, centred=mean_share > 0, square=pattern.square),
+            spiked_twin(
+                table.columns, table.bound, spiked, centred=mean_share > 0, square=pattern.mean_square_length
+            ),
             n=n,
             k=planned.k,
             s_hat=table.d,  # sparse methods keep all features

@@ -265,7 +265,7 @@ class Recipe:
             raise ValueError("s_hat must be given to measure the support found in a table")
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def swept_names(self) -> tuple[str, ...]:
         """Return the names of the swept parameters."""
         return tuple(axis.name for axis in self.swept)
 

@@ -96,7 +96,7 @@ def fingerprint(recipe: Recipe, chosen: Variant) -> str:
     """
     plain = to_dict(recipe)
     plain["methods"] = [_method(chosen)]
-    plain["swept"] = sorted(recipe.names)
+    plain["swept"] = sorted(recipe.swept_names)
     del plain["repeats"]
     if plain["patients_each"] is None:  # so that rows that are older than this field stay valid
         del plain["patients_each"]

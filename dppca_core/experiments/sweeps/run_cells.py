@@ -54,7 +54,7 @@ def runnable(recipe: Recipe, key: Key) -> RunnableCell:
     uses, options = METHODS[chosen.method].uses, dict(chosen.options)
     values = (
         (name, value)
-        for name, value in zip(recipe.names, key.point, strict=True)
+        for name, value in zip(recipe.swept_names, key.point, strict=True)
         if name in _OF_PATIENTS or (name in uses and name not in options)  # every method uses patients
     )
     return RunnableCell(chosen, tuple(sorted(values)), key.repeat)
@@ -100,7 +100,7 @@ def run_in_worker(recipe: Recipe, keys: Sequence[Key], cancelled_by: str = "") -
 
 def key_columns(recipe: Recipe, key: Key, method: str) -> Row:
     """Return the columns of a row that say which cell it is: label, method, swept values and repeat."""
-    point = dict(zip(recipe.names, key.point, strict=True))
+    point = dict(zip(recipe.swept_names, key.point, strict=True))
     return {"label": key.label, "method": method, **point, "repeat": key.repeat}
 
 

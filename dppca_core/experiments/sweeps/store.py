@@ -28,12 +28,12 @@ def columns(recipe: Recipe) -> list[str]:
     """Return the columns of a recipe's table and file, in order."""
     errors = [METRICS[name] for name in recipe.metrics]
     costs = ["noise_std", "bytes_sent_per_hospital", "seconds", "notes", "failed"]
-    return ["label", "method", *recipe.names, "repeat", *errors, *costs, "recipe"]
+    return ["label", "method", *recipe.swept_names, "repeat", *errors, *costs, "recipe"]
 
 
 def key_of(recipe: Recipe, row: Row) -> Key:
     """Return the cell to which a row belongs."""
-    return Key(row["label"], tuple(row[name] for name in recipe.names), row["repeat"])
+    return Key(row["label"], tuple(row[name] for name in recipe.swept_names), row["repeat"])
 
 
 def table(recipe: Recipe, rows: dict[Key, Row]) -> pd.DataFrame:
@@ -58,7 +58,7 @@ class Store:
         self._recipe = recipe
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
         """Lock the file inside a `with` block, creating it where it is not there.
 
         Raises ValueError where another sweep has locked it: both would measure the same cells.

@@ -81,7 +81,7 @@ def sweep(
     in_this_thread = executor is None
     longest = run_cells.TASK_SECONDS * (_PART_IN_THIS_THREAD if in_this_thread else 1.0)
     file = store.Store(out, recipe) if out is not None else None
-    with file.alone() if file else nullcontext(), one_thread() if in_this_thread else nullcontext():
+    with file.locked() if file else nullcontext(), one_thread() if in_this_thread else nullcontext():
         stored = file.read() if file else {}
         usable = [row for row in known if row["recipe"] == prints.get(row["label"])]
         added = {key: row for row in usable if (key := store.key_of(recipe, row)) not in stored}

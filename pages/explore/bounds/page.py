@@ -46,7 +46,7 @@ def panels() -> None:
     one at all others if that is quick.
     """
     scale = Scale(results, settings | {"metric": error_unit(settings)})  # no bound here is on captured energy
-    if method in results.names:
+    if method in results.live_methods:
         results.try_cells([(method, epsilon, 0)])
         seconds = sum(cell.seconds for cell in results.measured(method, epsilon)[:1])  # 0 if that run failed
         if seconds * len(EPSILONS) < engine.FIRST_SECONDS:  # else the background thread does it

@@ -47,8 +47,10 @@ def show(view: ExplorerView, title: str) -> None:
         label = choice.name(plain=settings["view"] == "plain")
         payload["second"] = {"label": label, "options": options, "at": position}
     payload |= prefetch.link(settings)  # the browser fetches what is one press of a slider away
-    # `results.names` are the methods fast enough to be measured live.
-    others = tuple(name for name in view.results.names if name in view.shown and name != experiment.method)
+    # `results.live_methods` are the methods fast enough to be measured live.
+    others = tuple(
+        name for name in view.results.live_methods if name in view.shown and name != experiment.method
+    )
     panels = {"experiment": experiment, "epsilon": epsilon, "others": others, "metric": unit(view.settings)}
     take_along.show(
         *(payload, "live", "dppca-explorer", title),  # the figure, its key, its files' name, its title

@@ -62,9 +62,8 @@ def two_stages(results: Results, epsilon: float, settings: Settings) -> str:
     Before all runs at this epsilon are there, it only says what is being measured: a prediction simulates
     runs of its own, which a first view must not wait for.
     """
-    # `results.names` are the live methods. A two-stage one chooses features, which are rows of the answer,
-    # before it releases theirs.
-    names = [name for name in results.names if METHODS[name].chooses_rows]
+    # A two-stage method chooses features, which are rows of the answer, before it releases theirs.
+    names = [name for name in results.live_methods if METHODS[name].chooses_rows]
     if results.missing((name, epsilon, r) for name in names for r in range(results.repeats_of(name))):
         return MEASURING
     parts, failed_assumptions = [f"Two stages at ε = {text.number(epsilon)}."], ""

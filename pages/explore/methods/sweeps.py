@@ -135,11 +135,11 @@ def first_run(sweep: SweepSetting) -> Recipe:
     """
     # The nearest by ratio, since most settings are swept in equal ratios.
     near = min(sweep.values, key=lambda value: abs(float(value) / float(sweep.here) - 1))
-    return replace(sweep.live, swept=(Axis(sweep.live.names[0], (near,)),), repeats=1)
+    return replace(sweep.live, swept=(Axis(sweep.live.swept_names[0], (near,)),), repeats=1)
 
 
 def shares_rows(recipe: Recipe, other: Recipe) -> bool:
     """Return whether two recipes differ at most in methods, values and repeats: then they may share runs."""
-    if recipe.names != other.names:
+    if recipe.swept_names != other.swept_names:
         return False
     return replace(recipe, methods=other.methods, swept=other.swept, repeats=other.repeats) == other

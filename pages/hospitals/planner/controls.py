@@ -84,7 +84,12 @@ def _current(planner: Planner, name: str) -> tuple[Search | None, sweep_jobs.Job
     Either may be None. The slot may still hold a job of former settings, whose recipe then differs.
     """
     search, job = planner.search(name), sweep_jobs.at(f"plan {name}")
-    if search is None or isinstance(search, TableSearch) or job is None or job.recipe.names != (search.name,):
+    if (
+        search is None
+        or isinstance(search, TableSearch)
+        or job is None
+        or job.recipe.swept_names != (search.name,)
+    ):
         return search, None
     return search, job if search.recipe(_values(job)) == job.recipe else None
 
@@ -201,7 +206,7 @@ def assumptions(planner: Planner) -> None:
     rule = planner.plan().rule
     badge = ":green[every assumption holds]" if bound.applies else ":orange[an assumption fails]"
     # As `Planner.bound` evaluates it: without a solution of the formula there is no answer to evaluate it at.
-    where = "at this setting" if planner.answer().start is None else "at the answer"
+    where = "at this setting" if planner.answer().solution is None else "at the answer"
     with st.expander("Why the formula may be trusted here, or not", key="plan assumptions"):
         st.markdown(f"**{rule.title}** · {badge} {where}")
         st.latex(rule.formula)

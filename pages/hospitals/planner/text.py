@@ -212,7 +212,7 @@ def headline(planner: Planner) -> str:
         verdict = "found none" if answer.kind == "simulation" else "found none either"
         verdict = verdict if simulation.state == "none" else f"says {interval}"
         return f"{no_answer(planner)} Simulation {verdict}."
-    sentence = _needs(answer.value, planner, least=answer.least) + chance_of(answer, simulation)
+    sentence = _needs(answer.value, planner, least=answer.at_lower_limit) + chance_of(answer, simulation)
     ratio = planner.agreement
     if ratio is not None and simulation is not None:
         # An agreement closer than 0.5 % is not claimed.
@@ -427,7 +427,7 @@ def table(planner: Planner) -> pd.DataFrame:
         for key, column in columns.items():
             answer = planner.answer(name, key)
             # No smaller number was tried, so less may do; there is no less than a single hospital.
-            at_most = "≤ " if answer.least and key != "hospitals" else ""
+            at_most = "≤ " if answer.at_lower_limit and key != "hospitals" else ""
             row[column] = short_reason(answer, planner)
             if answer.value is not None:
                 row[column] = at_most + number(answer.value, key) + uncertainty_mark(answer)
@@ -489,7 +489,7 @@ def not_simulated(planner: Planner) -> str:
     answer, why = planner.answer(), "there is nowhere to begin"
     if answer.kind == "evaluating":
         why = "its formula is being evaluated first"
-    elif planner.table is not None and answer.start is not None:
+    elif planner.table is not None and answer.solution is not None:
         why = own_table_text.NO_SIMULATION
     elif planner.bundled is not None:
         why = "a table has only its own patients"

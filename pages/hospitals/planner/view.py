@@ -315,7 +315,7 @@ class Planner:
         if size is None and self.table is not None:  # a table may be small
             low, high = 1, 6
         # Where epsilon is asked for, the answer is no amount.
-        start = self.answer().start if self.asked != "epsilon" else None
+        start = self.answer().solution if self.asked != "epsilon" else None
         if start is not None and start > 10**high / 3:
             # The answer then lies at least half a decade below the end. No plan goes beyond 10^15 patients or
             # 10^5 hospitals.
@@ -339,9 +339,9 @@ class Planner:
             focus_plane = EVALUATIONS.cell(_plane, _with_fixed_target(study), amounts, size)
             without_noise = focus_plane.without
             # Losses without noise fall with the amount; reversed they rise, as np.interp needs them.
-            if without_noise[-1] <= study.allowed < without_noise[0]:
+            if without_noise[-1] <= study.allowed_loss < without_noise[0]:
                 log_losses, log_amounts = np.log(without_noise[::-1]), np.log(focus_plane.amounts[::-1])
-                floor = math.exp(float(np.interp(math.log(study.allowed), log_losses, log_amounts)))
+                floor = math.exp(float(np.interp(math.log(study.allowed_loss), log_losses, log_amounts)))
         return DrawnPlan(focus_plane, amounts, curves, floor)
 
     def search(self, name: str = "") -> Search | None:
@@ -357,9 +357,9 @@ class Planner:
         """
         study, closed_form, asked = self.plan(name), self.answer(name), self.asked
         # These two kinds say that no epsilon is enough by formula, so the largest is tried.
-        start = MOST_EPSILON if closed_form.kind in ("epsilon", "sampling") else closed_form.start
+        start = MOST_EPSILON if closed_form.kind in ("epsilon", "sampling") else closed_form.solution
         if closed_form.kind == "simulation" and not self.limited:
-            start = EVALUATIONS.cell(*self._answer_evaluation(study.near, asked)).start
+            start = EVALUATIONS.cell(*self._answer_evaluation(study.plan_for_start, asked)).solution
             if start is None:  # nothing near it has an answer either
                 start = MOST_EPSILON if asked == "epsilon" else self.current_value
         if start is None or self.bundled is not None:

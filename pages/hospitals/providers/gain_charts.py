@@ -122,7 +122,7 @@ def sent(results: CollaborationResults, grouped: dict[str, list[Row]], settings:
     joined = {trust: rows for trust, rows in grouped.items() if not rows[0].protocol.alone}
     rows, positions, names_axis, pixels = _stacked(joined, results.recipe)
     traffic = [results.recipe.traffic(row.protocol) for row in rows]
-    per_round, totals = np.array([(volume.up, volume.total) for volume in traffic]).reshape(-1, 2).T
+    per_round, totals = np.array([(volume.most_sent, volume.total) for volume in traffic]).reshape(-1, 2).T
     colours = [look(row.protocol).colour for row in rows]
 
     def dots(name: str, values: Array, hover: str, **marker: object) -> Trace:

@@ -200,7 +200,10 @@ def table(results: CollaborationResults, settings: Settings) -> pd.DataFrame:
     for trust, members in rows(results, settings).items():
         for row in members:
             sent, sees = recipe.traffic(row.protocol), _SERVER_SEES.get(row.protocol.sees, row.protocol.sees)
-            sizes = [text.size(count) if count else "–" for count in (sent.up, sent.received, sent.total)]
+            sizes = [
+                text.size(count) if count else "–"
+                for count in (sent.most_sent, sent.bytes_received, sent.total)
+            ]
             measured = [row.text, f"{row.energy[1]:.3f}"]  # at 1 is the median of three quantiles
             values = measured if math.isfinite(row.middle) else ["…", "…"]
             name, where = title(row.protocol, recipe), heading(trust, row.hospital, recipe)
@@ -268,14 +271,14 @@ def bytes_line(grouped: dict[str, list[Row]], recipe: CollaborationSetting) -> s
     sent = {title(row.protocol, recipe): recipe.traffic(row.protocol) for row in joined}
     if not sent:
         return "Nothing travels: who stays alone sends nothing and gets nothing."
-    ranked = sorted(sent, key=lambda name: sent[name].up)
+    ranked = sorted(sent, key=lambda name: sent[name].most_sent)
     least, most = ranked[0], ranked[-1]
     if len(sent) == 1:
-        up, received = text.size(sent[least].up), text.size(sent[least].received)
+        up, received = text.size(sent[least].most_sent), text.size(sent[least].bytes_received)
         return f"With {least} a hospital sends {up} in a round and receives {received} in all."
     cheapest = min(sent, key=lambda name: sent[name].total)
     return (
-        f"In a round a hospital sends least with {least} ({text.size(sent[least].up)}) and most with {most} "
-        f"({text.size(sent[most].up)}); in all rounds, both ways, least with {cheapest} "
+        f"In a round a hospital sends least with {least} ({text.size(sent[least].most_sent)}) and most with "
+        f"{most} ({text.size(sent[most].most_sent)}); in all rounds, both ways, least with {cheapest} "
         f"({text.size(sent[cheapest].total)})."
     )

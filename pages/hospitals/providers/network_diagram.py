@@ -74,7 +74,7 @@ class _Ring:
         gaps = np.full_like(begins, np.nan)  # a line is drawn up to the next gap
         # Heads point along their arrows; Plotly's angles are clockwise from the top.
         angles = np.degrees(np.arctan2(-side * out[:, 0], -side * out[:, 1]))
-        dash = "dot" if up and self.shown.summed else "solid"
+        dash = "dot" if up and self.shown.sealed else "solid"
         marker = {"symbol": "arrow", "size": 4 + 3 * self.thick, "angle": rounded(angles), "color": colour}
         shafts = np.stack([begins, ends, gaps], axis=1).reshape(-1, 2)
         shaft = {"color": colour, "width": self.thick, "dash": dash}
@@ -203,10 +203,10 @@ def figure(shown: Transcript, settings: Settings) -> Trace:
         words.append(run_text.step(shown, number, answering, settings))
     # The figure opens at the answers of the link's round, or of the last.
     active_step = shown_steps.index((min(settings["join.round"], len(rounds)), True))
-    masked = ", masked" if shown.summed else ""
+    masked = ", masked" if shown.sealed else ""
     legend = [
         ("asked by the server", _DOWN, "solid", "line"),
-        (f"sent by a hospital{masked}", _UP, "dot" if shown.summed else "solid", "line"),
+        (f"sent by a hospital{masked}", _UP, "dot" if shown.sealed else "solid", "line"),
         ("a hospital, its area by patients", _HOSPITAL, "solid", "band"),
         ("random guess", style.GUESS, "dot", "line"),
     ]

@@ -66,16 +66,16 @@ def _render_rounds(recipe: CollaborationSetting, shown: Transcript, settings: Se
 
 def _render_message(recipe: CollaborationSetting, shown: Transcript, settings: Settings) -> None:
     """Render one hospital's messages, or with secure aggregation their sum, as the server sees them."""
-    if shown.summed:
+    if shown.sealed:
         st.caption(run_text.MASKED)
         hospital = ALL
     else:
         hospital = _choose_hospital("join.hospital", shown.record.plan.hospitals, settings)
     # Only a simulated run is surely of the page's table, so only its features can be named.
-    table = recipe.population if isinstance(recipe.population, str) and shown.hidden else None
+    table = recipe.population if isinstance(recipe.population, str) and shown.noiseless else None
     features = TABLES[table].features if table else ()
     figure, code = message_charts.message(shown, hospital, settings, features), None
-    if shown.hidden:
+    if shown.noiseless:
         values = {"setting": recipe, "protocol": settings["join.way"], "hospital": hospital}
         code = FigureRecipe("collaboration.message", values)
     take_along.show(
@@ -133,7 +133,7 @@ def _table_and_code(
     A menu lives as long as its visitor's session, so it must not hold a simulated run: the cache could not
     free the run's memory.
     """
-    recorded = None if shown.hidden else shown
+    recorded = None if shown.noiseless else shown
     return {
         "table": lambda: table(recorded or _simulate(recipe, protocol)),
         "code": code and (lambda: code),

@@ -90,7 +90,7 @@ def step(shown: Transcript, number: int, answering: bool, settings: Settings) ->
         asked = text.size(round_.question.payload)
     if answering:
         sentence = _answered(shown, round_, error)
-        sent_tile = [text.size(answer_bytes(round_)), "masked" if shown.summed else ""]
+        sent_tile = [text.size(answer_bytes(round_)), "masked" if shown.sealed else ""]
         # Bytes of the largest answer with its header; what the network adds is not in the record.
         with_header = max((answer.wire_bytes for answer in round_.answers.values()), default=0)
         last_tile = [text.size(with_header), f"answers after {text.duration(round_.seconds)}"]
@@ -157,11 +157,11 @@ def _answered(shown: Transcript, round_: Round, error: str) -> str:
     begin = f"{stage(shown, round_.number)}round {round_.number} of {len(shown.record.rounds)}: ".capitalize()
     if not round_.answers:
         return f"{begin}no hospital's answer could be used."
-    count = shown.record.plan.hospitals if shown.summed else len(round_.answers)
+    count = shown.record.plan.hospitals if shown.sealed else len(round_.answers)
     who = "1 hospital" if count == 1 else f"each of {count:,} hospitals"
     result = f", and is left with error {error}" if shown.errors is not None and error != "–" else ""
     noise = "with noise of its own on top; the server averages them"
-    if shown.summed:
+    if shown.sealed:
         noise = "masked; the server sees the sum alone"
     elif shown.shared:
         noise = "all with the same noise on top; the server averages them by patients"

@@ -128,7 +128,7 @@ class MessagePair:
         plan, answer = shown.record.plan, shown.record.rounds[number - 1].answers.get(hospital)
         # What is not there stays None.
         self.received = answer and transcript.message_matrix(answer.message.arrays, plan, hospital)
-        without_noise = shown.hidden[number - 1][hospital] if shown.hidden else None
+        without_noise = shown.noiseless[number - 1][hospital] if shown.noiseless else None
         self.exact = without_noise and transcript.message_matrix(without_noise, plan, hospital)
         chosen = shown.chosen_rows(number)  # None in a round whose message has all features
         self.features = np.arange(plan.d) if chosen is None else chosen

@@ -73,7 +73,7 @@ def join(raw: Table, other: PatientCohort) -> None:
     Raises ValueError, and changes nothing, where the two limits differ in delta or neighbours, and where
     other owners pay into the table's own account.
     """
-    if session.cohorts().shared(session.keys(raw), session.visitor_owner()):
+    if session.cohorts().has_other_owner(session.keys(raw), session.visitor_owner()):
         raise ValueError(cohort_text.OF_OTHERS)
     theirs, mine = session.account_of(other.extracts[0].keys), session.ledger(raw)
 

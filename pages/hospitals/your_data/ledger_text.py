@@ -49,7 +49,7 @@ class Spending(NamedTuple):
     @property
     def rest(self) -> float:
         """Return what is left afterwards."""
-        return numerical.remaining(self.after, self.most)
+        return numerical.epsilon_left(self.after, self.most)
 
 
 # Forms the sentence with a price: `analyst_text.price` or `plain_text.price`.

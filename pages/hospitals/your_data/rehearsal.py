@@ -174,7 +174,9 @@ def twin_of(
     follow_dictionary = d <= MOST_FEATURES and n * d <= MOST_DRAWN and not request.scale_share
     if follow_dictionary:
         cells, centred = dictionary_cells(schema), request.mean_share > 0
-        population = spiked_twin(cells, schema.bound, population, centred=centred, square=pattern.square)
+        population = spiked_twin(
+            cells, schema.bound, population, centred=centred, square=pattern.mean_square_length
+        )
     experiment = replace(
         experiment,
         population=population,

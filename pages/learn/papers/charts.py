@@ -106,7 +106,7 @@ def _guess(figure: Figure, recipe: Recipe | None, curves: pd.DataFrame) -> Trace
     """
     if recipe is None or figure.metric not in ("sin_theta", "projector_distance"):
         return None
-    if {"d", "k"} & set(recipe.names) - {figure.x}:  # d or k is swept, and it is not the x axis
+    if {"d", "k"} & set(recipe.swept_names) - {figure.x}:  # d or k is swept, and it is not the x axis
         return None
     population = recipe.population
     # As in the runs, a table's recipe that states no k asks for one direction.

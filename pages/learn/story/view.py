@@ -416,7 +416,7 @@ def measure_joined(settings: Mapping[str, Any], trusts: Collection[str] = tuple(
         best_protocol(largest_alone(setting), IN_HOUSE),
         best_protocol(largest_alone(setting), PROTECTED),
         best_protocol(setting, OPEN).error,
-        {trust: sum(setting.traffic(PROTOCOLS[used.method]).sent) for trust, used in by_trust.items()},
+        {trust: sum(setting.traffic(PROTOCOLS[used.method]).bytes_sent) for trust, used in by_trust.items()},
         NUMBER * max(setting.sizes) * setting.d,  # NUMBER: the bytes of one number
     )
 

@@ -30,7 +30,7 @@ def words(
     """Return the charts' sentences and tiles by name; beside: the methods that stand side by side."""
     experiment = results.experiment
     cells = results.measured(experiment.method, epsilon)
-    drawn = [name for name in (*results.names, *results.slow) if name in beside]  # live ones first
+    drawn = [name for name in (*results.live_methods, *results.slow) if name in beside]  # live ones first
     always = {
         "epsilon": text.number(epsilon),
         "odds": text.odds(true_epsilon(results, epsilon), experiment.delta, experiment.neighbours),

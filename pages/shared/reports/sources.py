@@ -134,7 +134,7 @@ def how_measured(results: Results, runs: str = "") -> str:
     if runs:  # a sweep draws each run's patients anew
         draws = ", and its own draw of patients"
     method, shown = METHODS[DPS_PCA], METHODS[experiment.method]
-    scaled = any(METHODS[name].scaling == "unit" for name in results.names)  # of the live methods
+    scaled = any(METHODS[name].scaling == "unit" for name in results.live_methods)  # of the live methods
     return (
         f"**Simulation**, {how_often}{draws}; {method.title} is {method.reference}, Algorithm 1, on the "
         "population of its section 5: k equal spikes on s features, the other eigenvalues uniform. Second "

@@ -59,7 +59,7 @@ def method_shown(experiment: ExplorerExperiment, epsilon: float, settings: Setti
 
 def selectable(experiment: ExplorerExperiment, trust: str) -> list[str]:
     """Return the methods under a trust that are fast enough here to follow a slider."""
-    return [name for name in Results(experiment).names if METHODS[name].trust == trust]
+    return [name for name in Results(experiment).live_methods if METHODS[name].trust == trust]
 
 
 def from_settings_with_method(settings: Settings) -> tuple[ExplorerExperiment, float]:

@@ -177,7 +177,7 @@ def wanted_cells(results: Results, epsilon: float) -> set[tuple[str, float, int]
     """Return everything the page may show, derived without `first` and `rest`."""
     grid = {epsilon, *EPSILONS}
     cells = {(DPS_PCA, e, r) for e in grid for r in range(NOISES)}  # more than repeats, for the picture
-    for name in results.names:
+    for name in results.live_methods:
         at = epsilon if METHODS[name].private else EPSILONS[0]
         cells |= {(name, at, r) for r in range(results.repeats_of(name))}
         if METHODS[name].private:
@@ -351,7 +351,7 @@ def test_hospitals_keep_their_own_moments():
 def test_slow_methods_run_only_when_asked_for():
     """At d = 300 Fantope selection takes some 100 eigenproblems."""
     results = Results(replace(EXPERIMENT, population=SpikedModel(d=300, k=2, s=5)), ("pca", "ldp_sparse_pca"))
-    assert (results.names, results.slow) == (("pca",), ("ldp_sparse_pca",))
+    assert (results.live_methods, results.slow) == (("pca",), ("ldp_sparse_pca",))
     wanted = list(chain(results.first(1.0), results.rest(1.0)))
     assert "ldp_sparse_pca" not in {name for name, _, _ in wanted}
     asked = {(name, e) for name, e, _ in results.rest(1.0, slow=True) if name in results.slow}
@@ -362,7 +362,7 @@ def test_what_cannot_run_is_left_out_with_its_reason():
     """As if a method refused d above 10."""
     results = Results(EXPERIMENT, ("pca", "dps_pca"))
     results.__dict__["skipped"] = {"pca": "too wide"}
-    assert results.names == ("dps_pca",) and results.slow == ()
+    assert results.live_methods == ("dps_pca",) and results.slow == ()
 
 
 @given(hnp.arrays(float, hnp.array_shapes(min_dims=1, max_dims=2, max_side=9), elements=st.floats(-5, 5)))
@@ -382,7 +382,7 @@ def test_methods_get_the_parameters_that_they_use():
 def test_what_needs_rows_is_left_out_where_clipped_rows_are_only_moments():
     results = Results(replace(EXPERIMENT, clip=1.2))
     needy = {name for name, method in METHODS.items() if method.scaling == "unit"} | {"dp_oja"}
-    assert needy <= results.skipped.keys() and not needy & set(results.names)
-    for name in results.names:
+    assert needy <= results.skipped.keys() and not needy & set(results.live_methods)
+    for name in results.live_methods:
         results.try_cell(name, 1.0, 0)
     assert not results.failed

@@ -168,7 +168,7 @@ def test_the_stored_seed_gives_the_stored_numbers(name):
     cell = cell_of(name, seed=0)
     again = results.shown(sweep(cell))
     kept = results.stored(name).table.merge(
-        again, on=["label", *cell.names, "repeat"], suffixes=("", "_again")
+        again, on=["label", *cell.swept_names, "repeat"], suffixes=("", "_again")
     )
     assert len(kept) == len(again)
     column = columns_of(name)[0][1]

@@ -41,7 +41,7 @@ PLANS = pytest.mark.parametrize(
 def near(plan, n):
     """Return whether the target is reached at n, and no longer with a patient, or a millionth, less."""
     step = max(1, n // 10**6)
-    return plan.loss(n, 1.0) <= plan.allowed < plan.loss(n - step, 1.0)
+    return plan.loss(n, 1.0) <= plan.allowed_loss < plan.loss(n - step, 1.0)
 
 
 def test_every_private_method_and_closed_form_is_planned_and_only_dps_pca_under_two_trusts():
@@ -63,30 +63,30 @@ def test_every_private_method_and_closed_form_is_planned_and_only_dps_pca_under_
 def test_patients_are_the_inverse_of_the_closed_form(name, target, energy):
     plan = StudyPlan(EXPERIMENT, name, target, energy)
     answer = plan.patients(1.0)
-    assert near(plan, answer.start)
+    assert near(plan, answer.solution)
     assert (answer.value is None) == bool(answer.failed)
 
 
 @PLANS
 def test_epsilon_is_the_inverse_of_the_closed_form(name, target, energy):
     plan = StudyPlan(EXPERIMENT, name, target, energy)
-    n = 3 * plan.patients(1.0).start
-    epsilon = plan.answer(Question("epsilon", n=n)).start
+    n = 3 * plan.patients(1.0).solution
+    epsilon = plan.answer(Question("epsilon", n=n)).solution
     assert epsilon < 1
-    assert plan.loss(n, epsilon * (1 + 1e-6)) <= plan.allowed < plan.loss(n, epsilon * (1 - 1e-6))
-    back = plan.patients(epsilon).start
+    assert plan.loss(n, epsilon * (1 + 1e-6)) <= plan.allowed_loss < plan.loss(n, epsilon * (1 - 1e-6))
+    back = plan.patients(epsilon).solution
     assert back == pytest.approx(n, rel=2e-6, abs=1.5)
 
 
 @EVERY_METHOD
 def test_hospitals_are_the_inverse_of_the_closed_form(name):
     plan = StudyPlan(EXPERIMENT, name, 0.3)
-    size = max(plan.patients(1.0).start // 40, 1)
-    fewest = int(plan.answer(Question("hospitals", 1.0, size=size)).start)
+    size = max(plan.patients(1.0).solution // 40, 1)
+    fewest = int(plan.answer(Question("hospitals", 1.0, size=size)).solution)
     losses = [plan.loss(size * number, 1.0, number) for number in (fewest, fewest - 1)]
     assert losses[0] <= 0.3 < losses[1]
     if name in POOLED:
-        assert fewest == math.ceil(plan.patients(1.0).start / size)
+        assert fewest == math.ceil(plan.patients(1.0).solution / size)
 
 
 @settings(max_examples=25)
@@ -98,28 +98,30 @@ def test_hospitals_are_the_inverse_of_the_closed_form(name):
 )
 def test_more_privacy_or_less_error_takes_more(name, epsilon, target, more):
     plan = StudyPlan(EXPERIMENT, name, target)
-    base = plan.patients(epsilon).start
-    assert plan.patients(min(epsilon * more, 10.0)).start <= base
-    assert StudyPlan(EXPERIMENT, name, target / more).patients(epsilon).start >= base
-    fewer = plan.answer(Question("epsilon", n=base)).start
-    if plan.answer(Question("epsilon", n=round(base * more))).start is not None and fewer is not None:
-        assert plan.answer(Question("epsilon", n=round(base * more))).start <= fewer * (1 + 1e-9)
+    base = plan.patients(epsilon).solution
+    assert plan.patients(min(epsilon * more, 10.0)).solution <= base
+    assert StudyPlan(EXPERIMENT, name, target / more).patients(epsilon).solution >= base
+    fewer = plan.answer(Question("epsilon", n=base)).solution
+    if plan.answer(Question("epsilon", n=round(base * more))).solution is not None and fewer is not None:
+        assert plan.answer(Question("epsilon", n=round(base * more))).solution <= fewer * (1 + 1e-9)
 
 
 def test_what_hospitals_cost_depends_on_whom_they_trust():
     """Noise of each hospital's own: sqrt N times it, so about sqrt N times the patients where noise errs."""
     plans = [StudyPlan(replace(EXPERIMENT, providers=number), "dps_pca", 0.1) for number in (1, 100)]
-    few, many = (plan.patients(0.1).start for plan in plans)
+    few, many = (plan.patients(0.1).solution for plan in plans)
     bounds = [EXPERIMENT.population.norm_bound(n) ** 2 for n in (few, many)]
     assert many / few == pytest.approx(10 * bounds[1] / bounds[0], rel=1e-3)
     summed = [StudyPlan(replace(EXPERIMENT, providers=number), "dps_pca_summed", 0.1) for number in (1, 100)]
-    assert summed[0].patients(0.1).start == summed[1].patients(0.1).start
+    assert summed[0].patients(0.1).solution == summed[1].patients(0.1).solution
 
 
 def test_half_the_error_takes_twice_or_four_times_the_patients():
     """Twice where noise errs, four times where sampling does; the row bound's growth adds to the first."""
     plans = [StudyPlan(EXPERIMENT, "analyze_gauss", target) for target in (0.1, 0.05)]
-    noisy, clean = ([plan.patients(epsilon).start for plan in plans] for epsilon in (0.01, planning.NO_NOISE))
+    noisy, clean = (
+        [plan.patients(epsilon).solution for plan in plans] for epsilon in (0.01, planning.NO_NOISE)
+    )
     assert 2 < noisy[1] / noisy[0] < 2.2
     assert clean[1] / clean[0] == pytest.approx(4, rel=0.01)
 
@@ -131,7 +133,9 @@ def test_energy_is_error_where_one_gap_is_all_there_is():
         lost = 0.02
         sine = math.sqrt(lost * 2 * 100 / 80)
         by_energy, by_error = StudyPlan(flat, name, 1 - lost, energy=True), StudyPlan(flat, name, sine)
-        assert by_energy.patients(1.0).start == pytest.approx(by_error.patients(1.0).start, rel=1e-6, abs=1)
+        assert by_energy.patients(1.0).solution == pytest.approx(
+            by_error.patients(1.0).solution, rel=1e-6, abs=1
+        )
 
 
 def test_the_row_bound_follows_n():
@@ -151,7 +155,7 @@ def test_there_is_no_answer_and_why():
     assert refusal(target=1.4).kind == "guess"
     assert refusal(target=0.05, energy=True).kind == "guess"
     first = refusal(target=0.9)
-    assert first.kind == "first order" and first.value is None and first.start > 0
+    assert first.kind == "first order" and first.value is None and first.solution > 0
     assert refusal("ldp_pca", target=1e-5).kind == "patients"
     unkept = refusal(s_hat=5)
     assert unkept.kind == "assumption" and unkept.failed == ("features kept ŝ = 5 should be at least s = 8",)
@@ -170,7 +174,7 @@ def test_no_epsilon_helps_and_why():
     assert noisy.kind == "epsilon" and noisy.numbers["without"] <= 0.05 < noisy.numbers["best"]
     assert noisy.numbers["best"] == plan.loss(enough + 10, MOST_EPSILON)
     most = plan.answer(Question("epsilon", n=10**9))
-    assert most.least and most.value == planning.LEAST_EPSILON
+    assert most.at_lower_limit and most.value == planning.LEAST_EPSILON
 
 
 def test_no_number_of_hospitals_helps():
@@ -182,7 +186,7 @@ def test_without_a_gap_there_is_no_plan(monkeypatch):
     monkeypatch.setattr(planning, "_spectrum", lambda *_: (np.full(40, 0.01), None))
     for name in SMOOTH:
         answer = StudyPlan(EXPERIMENT, name, 0.1).patients(1.0)
-        assert answer.kind == "gap" and "gap" in answer.failed[0] and answer.start is None
+        assert answer.kind == "gap" and "gap" in answer.failed[0] and answer.solution is None
 
 
 def test_a_table_has_a_plan_but_not_its_own_bound():
@@ -215,7 +219,7 @@ def test_the_plane_is_the_closed_form_and_its_lines_are_its_inverse(name, energy
             rel = 0.1 if name == "spiked_projector" else 0.005
             assert field.losses[i, j] == pytest.approx(plan.loss(n, epsilon), rel=rel)
             assert field.errors[i, j] == pytest.approx(plan.bound(n, epsilon).final, rel=rel)
-            assert field.without[i] == pytest.approx(plan.loss(n, planning.NO_NOISE), rel=0.005)
+            assert field.losses_without_noise[i] == pytest.approx(plan.loss(n, planning.NO_NOISE), rel=0.005)
     exact = [plan.patients(epsilon) for epsilon in EPSILONS]
     reached = [np.nan if answer.value is None else answer.value for answer in exact]
     near = 0.1 if name == "spiked_projector" else 0.02
@@ -250,8 +254,8 @@ def test_without_a_closed_form_a_simulation_has_a_start(name):
     near = "ldp_pca" if name.startswith("ldp") else "dps_pca"
     if PLANNED_METHODS[name].trust in ("local", "untrusted server"):
         units = METHODS[name].scaling == "unit"
-        assert plan.near == StudyPlan(EXPERIMENT, near, 0.2, unit_rows=units)
-    assert plan.near.patients(1.0).start > 0
+        assert plan.plan_for_start == StudyPlan(EXPERIMENT, near, 0.2, unit_rows=units)
+    assert plan.plan_for_start.patients(1.0).solution > 0
 
 
 @pytest.mark.parametrize("name", ["two_stage", "two_stage_own_noise"])
@@ -260,11 +264,11 @@ def test_two_stages_can_be_inverted_although_their_chance_is_simulated(name, eps
     """Fewer patients miss the target and more reach it, as if the loss fell everywhere, up to 1 % of n."""
     plans = [StudyPlan(WIDE, name, target) for target in (0.05, 0.1, 0.2, 0.5)]
     answers = [plan.patients(epsilon) for plan in plans]
-    n = np.round(np.geomspace(answers[-1].start / 4, 8 * answers[0].start, 90)).astype(int)
+    n = np.round(np.geomspace(answers[-1].solution / 4, 8 * answers[0].solution, 90)).astype(int)
     losses = np.array([plans[0].loss(int(each), epsilon) for each in n])
     for plan, answer in zip(plans, answers, strict=True):
-        assert (losses[n >= answer.start] <= plan.target).all()
-        assert (losses[n < 0.99 * answer.start] > plan.target).all()
+        assert (losses[n >= answer.solution] <= plan.target).all()
+        assert (losses[n < 0.99 * answer.solution] > plan.target).all()
         assert answer.chance == answer.bound.quantities["support_probability"]
 
 

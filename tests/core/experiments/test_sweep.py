@@ -457,7 +457,7 @@ def test_two_sweeps_do_not_write_one_file(tmp_path):
     """Both would measure everything, and their lines would meet in the middle."""
     path = tmp_path / "out.csv"
     with (
-        store.Store(path, RECIPE).alone(),
+        store.Store(path, RECIPE).locked(),
         pytest.raises(
             ValueError, match=r"out\.csv is written by another sweep: wait for it, or give another"
         ),

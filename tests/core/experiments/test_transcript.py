@@ -54,7 +54,7 @@ def test_bytes_of_a_run_are_those_of_the_table(key):
 def test_without_noise_nothing_is_hidden_and_the_run_is_pca_of_all(key):
     setting = small_setting(budget=Budget(1e9, 0.5), rank=D, s_hat=D, iterations=40)
     run = simulate(setting, key)
-    for done, hidden in zip(run.record.rounds, run.hidden, strict=True):
+    for done, hidden in zip(run.record.rounds, run.noiseless, strict=True):
         for hospital, answer in done.answers.items():
             sent, exact = (
                 message_matrix(a, run.record.plan, hospital)
@@ -74,12 +74,12 @@ def test_the_noise_has_the_stated_std(key):
         rest = [
             message_matrix(done.answers[hospital].message.arrays, run.record.plan, hospital)
             - message_matrix(hidden[hospital], run.record.plan, hospital)
-            for done, hidden in zip(run.record.rounds, run.hidden, strict=True)
+            for done, hidden in zip(run.record.rounds, run.noiseless, strict=True)
         ]
         ratio = np.std(rest) / noise_std(run.record.plan, 1, hospital)
         assert abs(ratio - 1) < 5 / math.sqrt(2 * np.size(rest)) < math.sqrt(2) - 1
     exact = setting.cohort(0)[1].moment.dense() @ run.record.start
-    hidden = message_matrix(run.hidden[0][1], run.record.plan, 1)
+    hidden = message_matrix(run.noiseless[0][1], run.record.plan, 1)
     np.testing.assert_allclose(hidden, exact, rtol=1e-10, atol=1e-14)
     assert noise_std(run.record.plan, 1, 0) < noise_std(run.record.plan, 1, 2)
 
@@ -112,7 +112,7 @@ def test_both_stages_are_shown_with_the_noise_they_have(key):
             hospital = min(done.answers)
             sent, exact = (
                 message_matrix(arrays, plan, hospital)
-                for arrays in (done.answers[hospital].message.arrays, run.hidden[number - 1][hospital])
+                for arrays in (done.answers[hospital].message.arrays, run.noiseless[number - 1][hospital])
             )
             noise = sent - exact
             rest.append(noise[np.triu_indices(len(noise), 1)] if number == 5 else noise.ravel())

@@ -48,7 +48,7 @@ def plan(key: str = "power", budget: Budget = BUDGET, **options: Any) -> Plan:
 
 
 def start(which: Plan) -> np.ndarray | None:
-    return START if protocol.exchange_of(which).iterates else None
+    return START if protocol.exchange_of(which).needs_start else None
 
 
 def centred(mean: np.ndarray) -> Cohort:
@@ -70,12 +70,12 @@ def test_the_mean_has_noise_of_the_stated_size(key, hospitals, neighbours):
         sent = [
             next(iter(exchange.answer(1, i, silent[i], {}, Noise().for_round(1)).values())) for i in hospitals
         ]
-        weights = [1 if exchange.summed else SIZES[i] for i in hospitals]
+        weights = [1 if exchange.sealed else SIZES[i] for i in hospitals]
         drawn.append(
             sum(w * part for w, part in zip(weights, sent, strict=True)) / sum(SIZES[i] for i in hospitals)
         )
     z = gaussian.noise_multiplier(which.budget)
-    trust = 1.0 if exchange.summed else math.sqrt(len(hospitals))
+    trust = 1.0 if exchange.sealed else math.sqrt(len(hospitals))
     std = (
         (2 if neighbours == "replace-one" else 1)
         * z

@@ -57,14 +57,14 @@ def test_the_squares_have_noise_of_the_stated_size(key, hospitals):
 
     def mean_of_all(noise):
         sent = [next(iter(exchange.answer(2, i, at, given, noise).values())) for i, at in enumerate(sites)]
-        weights = [1 if exchange.summed else n for n in means.SIZES[:hospitals]]
+        weights = [1 if exchange.sealed else n for n in means.SIZES[:hospitals]]
         return np.tensordot(weights, sent, axes=1) / sum(means.SIZES[:hospitals])
 
     rounds += [Noise().for_round(2) for _ in range(600)]
     silent, *noisy = map(mean_of_all, rounds)
     squares = [np.square(site.moment.rows).mean(axis=0) for site in sites]
     np.testing.assert_allclose(silent, np.average(squares, axis=0, weights=means.SIZES[:hospitals]))
-    trust = 1.0 if exchange.summed else math.sqrt(hospitals)
+    trust = 1.0 if exchange.sealed else math.sqrt(hospitals)
     z, n = gaussian.noise_multiplier(means.BUDGET), sum(means.SIZES[:hospitals])
     scaled = np.concatenate([drawn - silent for drawn in noisy]) / (math.sqrt(2) * z * trust / n / SHARE**0.5)
     assert stats.kstest(scaled, "norm").pvalue > means.ALPHA
@@ -79,7 +79,7 @@ def test_without_noise_it_is_pca_of_standardised_rows(key):
     silent = [Noise(silent=True)] * 3
     run, _ = simulate(which, COHORT, silent, means.start(which))
     about = ROWS - ROWS.mean(axis=0)
-    assert run.scales.each == pytest.approx(about.std(axis=0), rel=1e-6)
+    assert run.scales.divisors == pytest.approx(about.std(axis=0), rel=1e-6)
     truth = linalg.top_eigenspace(np.corrcoef(ROWS.T), means.K)
     # Few of the rows are shortened; averaged projectors, and rows of length 1 only come close.
     assert sin_theta(run.basis, truth) < (0.02 if exact else 0.3)
@@ -97,7 +97,7 @@ def test_a_run_that_broke_off_after_the_scales_is_resumed_to_the_same_bit(key, m
     read = record.read("\n".join(written))
     assert [record.opening_line(read), *map(record.round_line, read.rounds)] == written[:-1]
     earlier = record.read("\n".join(written[: 2 + bool(mean)]))
-    np.testing.assert_array_equal(earlier.scales.each, whole.scales.each)
+    np.testing.assert_array_equal(earlier.scales.divisors, whole.scales.divisors)
     again = coordinator.run(which, carried, start=None, earlier=earlier)
     np.testing.assert_array_equal(again.basis, whole.basis)
 

@@ -85,7 +85,7 @@ def test_noise_has_the_size_of_the_methods_and_the_rounds_cost_the_budget(method
         means = []
         for run, _ in runs:
             answers = run.rounds[number - 1].answers
-            weights = {ALL: 1 / 600} if exchange.summed else {i: n / 600 for i, n in enumerate(SIZES)}
+            weights = {ALL: 1 / 600} if exchange.sealed else {i: n / 600 for i, n in enumerate(SIZES)}
             means.append(sum(next(iter(a.message.arrays.values())) * weights[i] for i, a in answers.items()))
         if number <= T:
             noise, std = np.array(means), exchange.noise_std(number, 0) * SIZES[0] / 600

@@ -216,8 +216,8 @@ def test_what_is_released_of_the_spectrum_rests_on_noise_of_its_own(k):
     flat = (values[k:].sum() + 4 * noise) / (P - k)
     raised = flat + 3 * noise / (P - k)
     last = 0.02 + noise if k == 1 else 0.001 - 2 * noise
-    assert released.flat == pytest.approx(flat, rel=1e-12)
-    assert released.weakest == pytest.approx(last - 3 * noise - raised, rel=1e-9)
+    assert released.variance == pytest.approx(flat, rel=1e-12)
+    assert released.spike == pytest.approx(last - 3 * noise - raised, rel=1e-9)
     moved = 2 * (0.02 + noise + 3 * noise) * (k + math.log(n)) / n
     assert moved < spiked_covariance.spectrum_sensitivity(budget, k) / n
     assert released.block.trace() - values[:k].sum() == pytest.approx(k * moved * z["eigenvalues"], rel=1e-6)

@@ -61,14 +61,14 @@ def test_each_difference_alone_changes_what_it_names(difference):
     common = clinical.hospitals(ClinicalModel(strength=0.0))[0]
     changed_hospital = clinical.hospitals(ClinicalModel(differences=(difference,)))[0]
     moved = max(
-        sin_theta(top_eigenspace(hospital.calibrated, 3), ClinicalModel().basis())
+        sin_theta(top_eigenspace(hospital.covariance_without_effects, 3), ClinicalModel().basis())
         for hospital in clinical.hospitals(ClinicalModel(differences=(difference,)))
     )
     changed = {
         "shift": not np.allclose(changed_hospital.mean, common.mean),
-        "scale": not np.allclose(changed_hospital.covariance, changed_hospital.calibrated),
-        "support": (changed_hospital.calibrated.diagonal() == 0).any(),
-        "case mix": bool(changed_hospital.calibrated.diagonal().max() > 1.01),
+        "scale": not np.allclose(changed_hospital.covariance, changed_hospital.covariance_without_effects),
+        "support": (changed_hospital.covariance_without_effects.diagonal() == 0).any(),
+        "case mix": bool(changed_hospital.covariance_without_effects.diagonal().max() > 1.01),
     }
     assert [name for name, yes in changed.items() if yes] == [difference]
     assert (moved > 0.3) == (difference == "support")

@@ -198,8 +198,8 @@ def test_a_column_that_drowns_is_not_blown_up(std, sign):
     limit, truths = paid_scale.floor(std, 300), np.append(0.0, np.geomspace(1e-12, 1.0, 299))
     assert stats.norm.sf(limit / std) <= 1 / (4 * 300)
     scales = paid_scale.scales_from_squares(truths + sign * limit, std, 1.0)
-    assert (truths / np.square(scales.each)).max() <= 2 + 1e-9
-    assert scales.each[0] == pytest.approx(math.sqrt(limit))
+    assert (truths / np.square(scales.divisors)).max() <= 2 + 1e-9
+    assert scales.divisors[0] == pytest.approx(math.sqrt(limit))
     hasty = np.maximum(truths + sign * limit, std / 100)  # the planted bug: hardly a floor
     assert sign >= 0 or (truths / hasty).max() > 100
 

@@ -79,7 +79,7 @@ def test_what_only_the_owner_may_know_is_counted():
     )
     encoded = tables.encode(Schema(SCHEMA.columns, bound=1.0), table)
     assert encoded.owner == tables.OwnerCounts(
-        rows=4, dropped=1, filled=2, outside=(1, 1, 1), missing=(1, 1, 1), long=2
+        rows=4, dropped=1, filled=2, outside=(1, 1, 1), missing=(1, 1, 1), clipped=2
     )
     assert (encoded.kept == [True, True, True, False]).all()
     np.testing.assert_allclose(np.linalg.norm(encoded.rows, axis=1), [1.47, 1.47, 0.91], atol=0.005)

@@ -229,7 +229,9 @@ def test_every_point_of_an_axis_runs_and_holds_the_current_one(results, key):
     assert swept.here in swept.values and swept.here == now[key]
     assert isinstance(swept.live, Recipe)
     ends = (min(swept.values), max(swept.values))
-    table = sweep(sweeps.recipe(results.experiment, 1.25, ["dps_pca"], Axis(swept.live.names[0], ends), 1))
+    table = sweep(
+        sweeps.recipe(results.experiment, 1.25, ["dps_pca"], Axis(swept.live.swept_names[0], ends), 1)
+    )
     assert (table["failed"] == "").all()
 
 

@@ -80,7 +80,7 @@ def test_the_ring_has_a_step_for_every_question_and_answer_with_its_bytes(key):
     width = np.array(figure["data"][5]["marker"]["size"])
     np.testing.assert_allclose((width / width[0]) ** 2, [1, 1 / 3, 1 / 3], rtol=1e-2)
     masked = {words["tiles"][2][1] == "masked" for words in figure["words"] if words["tiles"][2][0] != "–"}
-    assert masked == {shown.summed}
+    assert masked == {shown.sealed}
     assert "<script" in html_report.of_figure(figure, "rounds")
 
 

@@ -41,7 +41,7 @@ def test_the_mean_is_a_round_without_a_basis(method, asked, rounds):
     assert transcript.message_matrix(
         run.rounds[0].answers[hospital].message.arrays, plan, hospital
     ).shape == (D, 1)
-    n = sum(SIZES) if shown.summed else SIZES[hospital]
+    n = sum(SIZES) if shown.sealed else SIZES[hospital]
     std = 2 * gaussian.noise_multiplier(BUDGET) / n / math.sqrt(SHARE)
     assert transcript.noise_std(plan, 1, hospital) == pytest.approx(std)
     assert transcript.noise_std(plan, 2, hospital) == transcript.noise_std(plan.after_mean, 1, hospital)

@@ -120,7 +120,9 @@ def test_no_cache_keeps_more_than_it_says(cache, monkeypatch):
 @pytest.mark.parametrize("way", transcript.MESSAGE_PROTOCOLS)
 def test_a_run_takes_no_more_than_it_is_counted_for(way):
     run = transcript.simulate(ALLIANCE, way)
-    hidden = sum(array.nbytes for parts in run.hidden for part in parts.values() for array in part.values())
+    hidden = sum(
+        array.nbytes for parts in run.noiseless for part in parts.values() for array in part.values()
+    )
     assert hidden < counted(run) < transcript.kept_bytes(ALLIANCE, PROTOCOLS[way])
 
 

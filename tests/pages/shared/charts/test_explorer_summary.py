@@ -32,7 +32,7 @@ def arriving(results: Results) -> Iterator[None]:
     every fifth the next one that the page still wants is there.
     """
     wanted = iter(results.missing(chain(results.first(1.0), results.rest(1.0))))
-    like = {name: results.cell(name, 1.0, 0) for name in results.names}
+    like = {name: results.cell(name, 1.0, 0) for name in results.live_methods}
     passing, lines = ("dps_pca", 100.0, 0), count()
 
     def at_line(frame: FrameType, event: str, value: object) -> object:
