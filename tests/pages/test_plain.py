@@ -43,7 +43,7 @@ PLAIN = {
     "differences, a table": ("hospitals/differences/page.py", {"sites.data": "heart"}),
 }
 SMALL = {"d": "20", "n": "2000", "k": "2", "s": "5", "shat": "10", "N": "3"}
-SETTINGS = catalogue.changed(
+SETTINGS = catalogue.defaults_with(
     {"view": "plain", "d": 20, "n": 2000, "k": 2, "s": 5, "s_hat": 10, "providers": 3, "repeats": 3}
 )
 STATISTICIANS = {"explore/convergence/page.py", "explore/bounds/page.py", "learn/papers/page.py"}

@@ -83,10 +83,10 @@ def against_epsilon(
     """
     method, epsilon = settings["of"], settings["epsilon"]
     cells_by_epsilon = {e: cells for e in EPSILONS if (cells := results.measured(method, e))}
-    spreads = [quantiles([scale.last(cell) for cell in cells]) for cells in cells_by_epsilon.values()]
+    spreads = [quantiles([scale.final_error(cell) for cell in cells]) for cells in cells_by_epsilon.values()]
     spread = np.array(spreads).reshape(-1, 3).T  # 10, 50 and 90 % in three rows
     most = largest_error(results)
-    values = scale.bounded([bound.final for bounds in evaluated.values() for bound in bounds])
+    values = scale.bound_in_unit([bound.final for bounds in evaluated.values() for bound in bounds])
     linear = scale.metric in ("share", "degrees")
     if linear:
         bottom, top = scale.span(smallest=0.0)
@@ -95,7 +95,7 @@ def against_epsilon(
         # Begin at the power of ten below all that is drawn, and at 0.01 at most.
         smallest = min([v for v in (*spread[0], *values) if 1e-6 < v < math.inf], default=1e-2)
         scale.floor = 10.0 ** min(math.floor(math.log10(smallest)), -2)
-        top = 2.2 * float(scale.bounded(most))  # hollow marks stand clear of the largest error there is
+        top = 2.2 * float(scale.bound_in_unit(most))  # hollow marks stand clear of the largest error there is
         reach = [math.log10(scale.floor), math.log10(1.1 * top)]
     curves = _measured(method, list(cells_by_epsilon), map(scale.drawn, spread), width=3)
     curves.append(_guess(scale, [EPSILONS[0], EPSILONS[-1]]))
@@ -189,7 +189,7 @@ def _bound_traces(name: str, bounds: Sequence[Bound], scale: Scale, most: float,
     """
     title, (shade, symbol, dash) = BOUNDS[name].title, bound_look(name)
     states = [state(name, bound, most) for bound in bounds]
-    drawn = scale.bounded([bound.final for bound in bounds])
+    drawn = scale.bound_in_unit([bound.final for bound in bounds])
 
     def drawn_where(kind: str) -> list[float | None]:
         """Return the bound where it is in this state, and gaps elsewhere."""
@@ -222,7 +222,7 @@ def terms(results: Results, bound: Bound, epsilon: float, scale: Scale) -> dict[
     if bound.terms and state("ge2018", bound, largest_error(results)) != "void":
         # Only "opt" differs from iteration to iteration.
         each = [np.broadcast_to(bound.terms[term], iterations) for term in ("stat", "priv", "opt")]
-        stacked = scale.bounded(np.cumsum(each, axis=0))
+        stacked = scale.bound_in_unit(np.cumsum(each, axis=0))
         top = max(top, 1.1 * float(np.nan_to_num(stacked).max()))
         names = ("sampling ξ_stat", "+ privacy ξ_priv", "+ optimisation ξ_opt")
         opacity = 0.6 if bound.applies else 0.25

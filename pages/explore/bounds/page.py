@@ -53,7 +53,7 @@ def panels() -> None:
             results.try_cells((method, e, 0) for e in EPSILONS)
     headline = text.headline(results, here, scale, settings)
     widgets.headline(headline, "epsilon", "n")
-    failed_runs.of_methods(results)
+    failed_runs.show_by_method(results)
     figure = charts.against_epsilon(results, evaluated, scale, settings)
     bounds = {name: dict(controls.constants(settings, name)) for name in chosen}
     drawn = {"method": method, "bounds": bounds, "metric": error_unit(settings)}

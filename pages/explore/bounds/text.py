@@ -70,7 +70,7 @@ def headline(results: Results, here: Mapping[str, Bound], scale: Scale, settings
     cells = results.measured(method, epsilon)
     most = largest_error(results)
     states = [state(name, bound, most) for name, bound in here.items() if concerns(name, method)]
-    middle = scale.text(float(np.median([scale.last(cell) for cell in cells]))) if cells else "…"
+    middle = scale.text(float(np.median([scale.final_error(cell) for cell in cells]))) if cells else "…"
     quality = {"share": "recovers", "degrees": "has a largest angle of"}.get(scale.metric, "has error")
     kinds = {  # by state: the verb after one bound, and after several
         "applies": ("applies", "apply"),

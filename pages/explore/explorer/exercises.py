@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
 
-from pages.shared.settings.catalogue import CHOICES, Settings, Value, changed, to_link
+from pages.shared.settings.catalogue import CHOICES, Settings, Value, defaults_with, to_link
 
 TITLE = "Ten minutes in front of a class: six things to try"
 
@@ -34,7 +34,7 @@ class Exercise:
 
     def settings(self, moved: bool) -> Settings:
         """Return the settings of all controls, before or after the move."""
-        return changed(self.start | {self.key: self.to} if moved else self.start)
+        return defaults_with(self.start | {self.key: self.to} if moved else self.start)
 
     def link(self, moved: bool) -> str:
         """Return the link to the page before or after the move, relative to the front page's address."""

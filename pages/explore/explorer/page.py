@@ -36,7 +36,7 @@ def panels() -> None:
             says=loadings.description(figure),
             code=lambda: FigureRecipe("explorer.loadings", release),
         )
-    failed_runs.of_methods(results)
+    failed_runs.show_by_method(results)
 
 
 live_figure.show_while_measuring(panels, view)

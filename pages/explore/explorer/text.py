@@ -73,9 +73,9 @@ def two_stages(results: Results, epsilon: float, settings: Settings) -> str:
             continue
         words = []
         if settings["metric"] != "energy":  # no closed form predicts captured energy
-            scale = Scale(results, settings)  # `last` and `bounded` convert errors to its metric
-            middle = scale.text(float(np.median([scale.last(cell) for cell in cells])))
-            predicted = scale.text(float(scale.bounded(bound.final))) if bound.applies else "none"
+            scale = Scale(results, settings)  # `final_error` and `bound_in_unit` convert errors to its metric
+            middle = scale.text(float(np.median([scale.final_error(cell) for cell in cells])))
+            predicted = scale.text(float(scale.bound_in_unit(bound.final))) if bound.applies else "none"
             measured = QUANTITIES.get(scale.metric, "error")
             words.append(f"{measured} {middle}, closed form {predicted}")
         if results.experiment.table is None:  # nobody knows the true features of a table

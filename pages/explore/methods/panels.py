@@ -44,7 +44,7 @@ def _show(
     other arguments.
     """
     widgets.headline(finding, "epsilon", "n")
-    recipes = sweeps.measured(runs.sweep, set(runs.table["method"]))
+    recipes = sweeps.recipes_with(runs.sweep, set(runs.table["method"]))
     take_along.show(
         *(figure, *names, text.TITLE),  # the figure, its key, its files' name, the title above it
         says=finding,

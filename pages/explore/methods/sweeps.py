@@ -122,7 +122,7 @@ def _split(
     return SweepSetting(axis.name, axis.values, settings[axis.name], live, heavy, {})
 
 
-def measured(sweep: SweepSetting, methods: Collection[str]) -> tuple[Recipe, ...]:
+def recipes_with(sweep: SweepSetting, methods: Collection[str]) -> tuple[Recipe, ...]:
     """Return the recipes that have one of these methods, the live one first."""
     recipes = (*([sweep.live] if sweep.live else []), *sweep.heavy.values())
     return tuple(recipe for recipe in recipes if {chosen.method for chosen in recipe.methods} & set(methods))

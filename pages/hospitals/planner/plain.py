@@ -122,7 +122,7 @@ class PlainPlan(CautiousPlanner):
             where = f" of {self.size:,} patients{' each' * (number != '1')}"
         elif self.asked == "epsilon":
             where = f", with {self.n:,} patients{where}"
-        d, amount = self.published(self.chosen.name).experiment.d, plain_text.needed(self.asked, number)
+        d, amount = self.untuned_plan(self.chosen.name).experiment.d, plain_text.needed(self.asked, number)
         return plain_text.plan(self.goal, self.settings["k"], d, amount, where)
 
     @property
@@ -205,7 +205,7 @@ def _about(planner: Planner) -> Iterator[str]:
     """Return, for the fold below the page, the methods behind the sentences and which are recommended."""
     lines = ["| whom they trust | method | closed form | source |", "|---|---|---|---|"]
     for trust, name, _ in planner.by_trust():
-        study = planner.published(name)
+        study = planner.untuned_plan(name)
         formula = "–" if study.no_formula else study.rule.title
         lines.append(f"| {phrases.ROWS[trust]} | {view.title(name)} | {formula} | {study.method.reference} |")
     yield "\n".join(lines)

@@ -158,7 +158,7 @@ def target_in_words(settings: Settings, target: float) -> str:
 
 def target_label(planner: Planner) -> str:
     """Return the label of the target's slider, with the error of a random guess for comparison."""
-    metric, experiment = goal_unit(planner.settings), planner.published().experiment
+    metric, experiment = goal_unit(planner.settings), planner.untuned_plan().experiment
     guess = random_guess(planner.settings | {"metric": metric}, experiment.d, experiment.k)
     return f"{_target_name(planner)} · a guess: {value_text(metric, guess)}"
 
@@ -265,7 +265,7 @@ def recommended(planner: Planner) -> str:
     """Return which method the core recommends under each trust at the plan, and why."""
     if planner.table is not None:
         return "\n".join(_on_table(planner, planner.table))
-    recommendations, experiment = planner.recommended(), planner.published().experiment
+    recommendations, experiment = planner.recommended(), planner.untuned_plan().experiment
     if not recommendations:
         return ""
     declared = text.declared_signal(trusts.signal(experiment))
@@ -562,7 +562,7 @@ def about(planner: Planner) -> tuple[str, str]:
         cells = (view.title(name), method.reference, trust, method.guarantee_at(planner.settings["k"]))
         formula = BOUNDS[planned.rule].title if planned.rule else "none: by simulation"
         if on_table:
-            formula = planner.published(name).rule.title
+            formula = planner.untuned_plan(name).rule.title
         lines.append(f"| {' | '.join(cells)} | {formula} |")
     basis = own_table_text.SOURCE if on_table else f"{CLOSED_FORM} {SIMULATION} {TUNING}"
     return basis, "\n".join(lines)

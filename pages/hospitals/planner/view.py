@@ -201,7 +201,7 @@ class Planner:
         """Return the simulated answer of the method in focus so far; None where it is not simulated."""
         return self.simulations.get(self.focus)
 
-    def published(self, name: str = "") -> StudyPlan:
+    def untuned_plan(self, name: str = "") -> StudyPlan:
         """Return the plan of a method, or of the one in focus, with the rounds and row bound as published."""
         if self.table is not None:
             return own_table.plan(self.settings, name or self.focus)
@@ -211,11 +211,11 @@ class Planner:
         """Return the evaluation that tunes a method's row bound and rounds; None if published ones stay."""
         if self.settings["plan.tuned"] == "published":
             return None
-        return StudyPlan.tuned, self.published(name), self.question
+        return StudyPlan.tuned, self.untuned_plan(name), self.question
 
     def _plan(self, name: str) -> StudyPlan | None:
         """Return the plan of a method; None while its rounds are being tuned."""
-        tuning, study = self._tuning_evaluation(name), self.published(name)
+        tuning, study = self._tuning_evaluation(name), self.untuned_plan(name)
         if tuning is None:
             return study
         # Only a method with a rule of its own for the rounds takes long to tune.
@@ -223,7 +223,7 @@ class Planner:
 
     def plan(self, name: str = "") -> StudyPlan:
         """Return the plan of a method, or of the one in focus; as published while it is being tuned."""
-        return self._plan(name or self.focus) or self.published(name)
+        return self._plan(name or self.focus) or self.untuned_plan(name)
 
     def _answer_evaluation(self, study: StudyPlan, asked: Asked) -> Evaluation:
         """Return the evaluation that gives a plan's answer to `asked` at the current setting."""
@@ -337,7 +337,7 @@ class Planner:
         focus_plane, floor, study = None, math.nan, self.plan()
         if self.focus in curves:  # its curve was read off its plane, which is therefore evaluated
             focus_plane = EVALUATIONS.cell(_plane, _with_fixed_target(study), amounts, size)
-            without_noise = focus_plane.without
+            without_noise = focus_plane.losses_without_noise
             # Losses without noise fall with the amount; reversed they rise, as np.interp needs them.
             if without_noise[-1] <= study.allowed_loss < without_noise[0]:
                 log_losses, log_amounts = np.log(without_noise[::-1]), np.log(focus_plane.amounts[::-1])
@@ -445,7 +445,7 @@ class Planner:
             patients, epsilon, hospitals = self.question.at(value)
             # Hospitals are given only where they are asked for; then all have the same size.
             equal_sizes = {"providers": hospitals, "largest_share": 0.0} if hospitals else {}
-            experiment = replace(self.published(name).experiment, n=patients, **equal_sizes)
+            experiment = replace(self.untuned_plan(name).experiment, n=patients, **equal_sizes)
             result.append((trust, value, recommended_at(experiment, epsilon, trust)))
         return result
 
@@ -467,7 +467,7 @@ class Planner:
     def code(self) -> FigureRecipe:
         """Return the recipe of the chart's numbers: what a downloaded program calls to compute them."""
         drawn = self.drawn()
-        values = self._figure_values(self.published()) | {
+        values = self._figure_values(self.untuned_plan()) | {
             "names": tuple(drawn.curves),
             "tuned": self.settings["plan.tuned"] != "published",
             "amounts": drawn.amounts,
@@ -479,7 +479,7 @@ class Planner:
         """Return the recipe of the plain chart's numbers, the smallest answer under each trust."""
         names = tuple(each.name for each in self.by_trust())
         # Experiment and target are the same in the plans of all methods, so the first gives them.
-        values = self._figure_values(self.published(names[0]))
+        values = self._figure_values(self.untuned_plan(names[0]))
         return FigureRecipe("planning.by_trust", values | {"names": names})
 
     def _figure_values(self, study: StudyPlan) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def sketch(raw: Table) -> Sketch:
         content.content_keys(raw.table, sketcher)
         return sketcher.sketch
 
-    return state.once(("sketch", raw.key, state.patient_column), make_sketch)
+    return state.cached_for_table(("sketch", raw.key, state.patient_column), make_sketch)
 
 
 def others(raw: Table) -> list[PatientCohort]:

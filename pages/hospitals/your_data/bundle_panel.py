@@ -20,7 +20,7 @@ def ask_how_chosen() -> None:
     state = session.current()
     answer, sentence = state.how_chosen
     left, right = st.columns([2, 3])
-    key = f"own chosen {state.tables}"  # another table is asked about anew
+    key = f"own chosen {state.tables_loaded}"  # another table is asked about anew
     answer = left.selectbox(
         *(text.HOW_CHOSEN, how_chosen.ANSWERS, how_chosen.ANSWERS.index(answer)),
         key=key,
@@ -47,7 +47,7 @@ def show_downloads(release: ReleaseJob, layout: PageLayout) -> None:
         return bundle.pack(texts), texts
 
     # Ready bytes: a file built after the click is lost if the page runs between the click and the file.
-    packed, texts = state.latest("downloads", release.number, pack)
+    packed, texts = state.cached_by_name("downloads", release.number, pack)
     left, beside = st.columns([1, 2], vertical_alignment="center")
     if not release.downloaded:
         # It stands beside the button, so that nothing below moves when it goes: Streamlit would close an

@@ -40,7 +40,7 @@ def show(state: TableSession) -> None:
     _, mapping = state.opened
     st.info(several_text.MAP_DICTIONARY)
     # The file's id is in the key: another dictionary gets another editor.
-    key = f"own names {state.tables} {state.files.get('dictionary', ('',))[0]}"
+    key = f"own names {state.tables_loaded} {state.files.get('dictionary', ('',))[0]}"
     mapping_editor.edit(mapping, key, "dictionary", "this table")
     if mapping.twice:
         st.error(refusal(several_text.twice("This table", mapping.twice)))

@@ -53,7 +53,7 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, layout: PageLayout
         st.caption("The release shown above is of another table, or of other columns.")
         return
     released = release.result
-    truths = session.current().once("truth", lambda: owner_only_diagnostics.truths(prepared))
+    truths = session.current().cached_for_table("truth", lambda: owner_only_diagnostics.truths(prepared))
     held = prepared.held
     if released.document["scales"] is not None:
         # Released components are of rows divided by these scales: divide what they are compared with too.
@@ -93,7 +93,7 @@ def _show_details(
     if unit_rows and isinstance(held, Rows):
         centred_rows = released.document["mean"] is not None
         measure_scaled = partial(owner_only_diagnostics.verdict_on_scaling, held, truths, k, centred_rows)
-        scaled = session.current().once(("scaled", release.number, centred_rows), measure_scaled)
+        scaled = session.current().cached_for_table(("scaled", release.number, centred_rows), measure_scaled)
         st.markdown(owner_only_text.verdict_on_scaling(scaled, k, metric))
     st.markdown(owner_only_text.LOSSES)
     best = linalg.top_eigenspace(truths.covariance.matrix, k)
@@ -137,7 +137,8 @@ def _reproducible(prepared: PreparedTable, document: dict[str, Any]) -> bool:
 
 def _choose_label(prepared: PreparedTable) -> str | None:
     """Let the owner choose a column that colours the patients. Return its name, or None."""
-    names = session.current().once("labels", lambda: owner_only_diagnostics.label_columns(prepared))
+    find = partial(owner_only_diagnostics.label_columns, prepared)
+    names = session.current().cached_for_table("labels", find)
     if not names:
         st.caption("A column with two to ten values, not among the features, could colour the patients.")
         return None
@@ -153,7 +154,7 @@ def _show_biplot(
         st.caption("One direction alone has no picture of this kind.")
         return
     most = owner_only_diagnostics.MOST_POINTS
-    labels = session.current().once(
+    labels = session.current().cached_for_table(
         ("labels", label), lambda: owner_only_diagnostics.labelled_rows(prepared.raw, held, label, most)
     )
     names = list(labels) if label else [noun(rows)] * len(labels)

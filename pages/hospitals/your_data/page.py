@@ -94,7 +94,7 @@ record = report.public_record(prepared, account, release, request, twin, rows, s
 if record is not None:
     saved = release.mark_downloaded if release is not None else "ignore"
     built = report.build(record, settings)
-    written = state.latest("report", built, lambda: html_report.html(built).encode())
+    written = state.cached_by_name("report", built, lambda: html_report.html(built).encode())
     html_report.button(written, "dppca-your-data", saved)
     st.caption(plain_text.REPORT)
 if prepared is not None:

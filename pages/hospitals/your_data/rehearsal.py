@@ -145,7 +145,7 @@ def twin_of(
         return request
     n, d = sum(sizes), request.d
     # The explorer's defaults, with the release's budget and numbers in their places.
-    explorer_settings = catalogue.changed(asdict(request.budget))
+    explorer_settings = catalogue.defaults_with(asdict(request.budget))
     explorer_settings |= {name: getattr(request, name) for name in ("d", "k", "iterations", "burn_in")}
     explorer_settings |= {
         "view": "researcher" if settings["view"] == "researcher" else "analyst",

@@ -134,7 +134,7 @@ def choose_settings(prepared: PreparedTable, request: Request | str, layout: Pag
     left, right = st.columns(2)
     with left:
         widgets.show_control("own.epsilon")
-        in_context.published(layout.plain)  # a line that opens a table of releases that others published
+        in_context.show_published_releases(layout.plain)
     with right:
         widgets.show_control("own.k")
     with layout.details():

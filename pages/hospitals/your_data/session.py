@@ -61,8 +61,8 @@ class Order(NamedTuple):
 class TableSession:
     """Hold the table of one visitor, what they typed about it, and what they released.
 
-    Widgets have some of these counts in their keys: when `tables` or `generation` grows, Streamlit takes them
-    for new widgets, which begin with what is here.
+    Widgets have some of these counts in their keys: when `tables_loaded` or `generation` grows, Streamlit
+    takes them for new widgets, which begin with what is here.
     """
 
     raw: Table | None = None  # of several hospitals, their tables joined
@@ -72,8 +72,8 @@ class TableSession:
     lines: dict[str, DictionaryLine] = field(default_factory=dict)  # kept for a new table's same columns
     editor_lines: dict[str, DictionaryLine] = field(default_factory=dict)  # those the editor began with
     example: str = ""  # name of the bundled table that this is
-    tables: int = 0  # how many were loaded so far
-    several: bool | None = None  # whether a patient can have several rows; None until the owner answers
+    tables_loaded: int = 0  # how many were loaded so far
+    several_rows: bool | None = None  # whether a patient can have several rows; None until the owner answers
     most_rows: int | None = None  # of one patient, as the owner states it
     named_patients: str | None = None  # the column that names the patients, as it was chosen
     most_kept: int | None = None  # of their rows; None averages all of them
@@ -99,7 +99,7 @@ class TableSession:
     heard: str = field(repr=False, default="")  # the token that its browser tab claimed last
     missing: bool = False  # the server no longer has what this tab paid for
     visitor: str = ""  # Streamlit's name of the session that holds this
-    made: dict[str, tuple[object, Any]] = field(default_factory=dict)  # by name, with what it was made of
+    cache_by_name: dict[str, tuple[object, Any]] = field(default_factory=dict)  # each with its request
     how_chosen: tuple[str, str] = (NOT_STATED, "")  # columns and k: the answer, and a sentence of the owner
     token: str = field(repr=False, default_factory=secrets.token_urlsafe)  # known to this browser tab alone
 
@@ -112,14 +112,14 @@ class TableSession:
     @property
     def patient_column(self) -> str | None:
         """Return the column that names the patients, who count once; None where each has one row."""
-        return self.named_patients if self.several else None
+        return self.named_patients if self.several_rows else None
 
     @property
     def rows_per_patient(self) -> int | None:
         """Return how many rows one patient can have at most, or None until the owner has answered."""
-        if self.several is None:
+        if self.several_rows is None:
             return None
-        if not self.several or self.patient_column is not None:
+        if not self.several_rows or self.patient_column is not None:
             return 1  # the guarantee for a row is the patient's
         return self.most_rows
 
@@ -143,9 +143,9 @@ class TableSession:
         self.hospitals = HospitalTables(raw if isinstance(raw, Raw) else None)
         self.opened = None
         return_memory()  # of the former table, and of what reading this one needed
-        self.several = self.most_rows = self.named_patients = self.most_kept = None
+        self.several_rows = self.most_rows = self.named_patients = self.most_kept = None
         self.how_chosen = (NOT_STATED, "")
-        self.tables += 1
+        self.tables_loaded += 1
         known = set(raw.columns)
         self.chosen = tuple(name for name in self.chosen if name in known)
         self.generation += 1
@@ -157,8 +157,8 @@ class TableSession:
         joined: it was said of one table, and a patient may be in two.
         """
         self._drop_results()
-        if isinstance(raw, JoinedTable) and not isinstance(self.raw, JoinedTable) and not self.several:
-            self.several = None
+        if isinstance(raw, JoinedTable) and not isinstance(self.raw, JoinedTable) and not self.several_rows:
+            self.several_rows = None
         self.raw = raw
         return_memory()
 
@@ -166,7 +166,7 @@ class TableSession:
         """Drop the table and everything computed from it, except what was released. Mapped words go too."""
         self._drop_results()
         self.raw = self.opened = None
-        self.made.pop("dictionary", None)
+        self.cache_by_name.pop("dictionary", None)
         self.hospitals = HospitalTables()
         self.lines = {name: line.without_words for name, line in self.lines.items()}
         self.editor_lines = {}
@@ -180,17 +180,17 @@ class TableSession:
         for by_name in (self.diagnostics, self.quality, self.unmapped):
             by_name.clear()
 
-    def once(self, key: object, compute: Callable[[], Any]) -> Any:
+    def cached_for_table(self, key: object, compute: Callable[[], Any]) -> Any:
         """Return `compute()`, computed once for this table, dictionary and key; it is for the owner alone."""
         if key not in self.diagnostics:
             self.diagnostics[key] = compute()
         return self.diagnostics[key]
 
-    def latest(self, name: str, request: object, make: Callable[[], Any]) -> Any:
+    def cached_by_name(self, name: str, request: object, make: Callable[[], Any]) -> Any:
         """Return `make()`, made anew only when the request differs from the last one under this name."""
-        if name not in self.made or self.made[name][0] != request:
-            self.made[name] = request, make()
-        return self.made[name][1]
+        if name not in self.cache_by_name or self.cache_by_name[name][0] != request:
+            self.cache_by_name[name] = request, make()
+        return self.cache_by_name[name][1]
 
     @property
     def releases(self) -> list[ReleaseJob]:

@@ -54,7 +54,7 @@ def _show_tables(state: TableSession, first: Raw) -> None:
         if other.confirmed:
             left, right = st.columns([4, 1], vertical_alignment="center")
             left.caption(several_text.mapped(other.mapping.answers))
-            key, arguments = f"own change {state.tables} {other.number}", (state, other.number, False)
+            key, arguments = f"own change {state.tables_loaded} {other.number}", (state, other.number, False)
             right.button("Change", key=key, on_click=_confirm, args=arguments, width="stretch")
         else:
             _ask_columns(state, other)
@@ -67,11 +67,11 @@ def _ask_name(state: TableSession, number: int, name: str, raw: Raw) -> str:
     number: of its table. name: as it is so far. raw: its table, whose size is shown.
     """
     left, middle, right = st.columns([2, 2, 1], vertical_alignment="bottom")
-    key = f"own hospital {state.tables} {number}"
+    key = f"own hospital {state.tables_loaded} {number}"
     typed = left.text_input("Hospital", name, max_chars=limits.MOST_NAME, key=key)
     middle.caption(several_text.about(raw))
     if number:
-        key, arguments = f"own remove {state.tables} {number}", (state, number)
+        key, arguments = f"own remove {state.tables_loaded} {number}", (state, number)
         right.button("Take it out", key=key, on_click=_remove, args=arguments, width="stretch")
     return typed
 
@@ -95,7 +95,7 @@ def _confirm(state: TableSession, number: int, confirmed: bool) -> None:
 def _ask_columns(state: TableSession, other: HospitalTable) -> None:
     """Render the question which of a hospital's columns stand for the first table's."""
     st.caption(several_text.MAP)
-    key = f"own mapping {state.tables} {other.number}"
+    key = f"own mapping {state.tables_loaded} {other.number}"
     mapping_editor.edit(other.mapping, key, "first table", safe_cell(other.name))
     left, middle, _ = st.columns([2, 2, 1])
     left.button(
@@ -119,7 +119,7 @@ def _choose_another(state: TableSession, settings: Settings) -> None:
         st.caption(several_text.MOST)
         return
     # A new key for each table, so that the next file is not taken for the one before.
-    key = f"own another {state.tables} {hospitals.added}"
+    key = f"own another {state.tables_loaded} {hospitals.added}"
     types = ["csv", "tsv", "txt", "parquet"]
     upload = st.file_uploader("A table of another hospital", type=types, key=key)
     st.caption(several_text.ASKED)

@@ -127,7 +127,7 @@ def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, 
             code=partial(figure_code.rehearsal, twin),
             on_use=_keep_scrubbed,
         )
-        failed_runs.of_methods(results)
+        failed_runs.show_by_method(results)
 
     def next_cell() -> tuple[Any, ...] | None:
         """Return the store of the next run to make, then its key there: first those of the curves."""

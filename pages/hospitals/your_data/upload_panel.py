@@ -68,7 +68,7 @@ def _prepare(state: TableSession, layout: PageLayout) -> PreparedTable | None:
     typed = state.typed
     build = partial(session.attempt, partial(dictionary.to_schema, typed, state.bound))
     # A dictionary, or the sentence that says why there is none.
-    schema = state.latest("dictionary", (typed, state.bound), build)
+    schema = state.cached_by_name("dictionary", (typed, state.bound), build)
     error, schema = (schema, None) if isinstance(schema, str) else ("", schema)
     _exchange_dictionary(state, schema)
     with layout.details():
@@ -124,7 +124,7 @@ def _load_example(state: TableSession, name: str) -> None:
     """Load a bundled table with its dictionary, as if it were the visitor's own."""
     raw, schema = examples.example(name)
     state.load(raw)
-    state.example, state.several = name, False  # each patient of an example has one row
+    state.example, state.several_rows = name, False  # each patient of an example has one row
     lines = {column.name: dictionary.line_from_column(column) for column in schema.columns}
     state.set_lines(lines, schema.bound)
 
@@ -138,25 +138,25 @@ def _ask_rows(state: TableSession) -> int | None:
     chosen = st.radio(
         upload_text.ask_rows(joined),
         (page_text.ONE, page_text.SEVERAL),
-        index=None if state.several is None else int(state.several),
-        key=f"own several {state.tables}{' joined' * joined}",  # joined tables are asked about anew
+        index=None if state.several_rows is None else int(state.several_rows),
+        key=f"own several {state.tables_loaded}{' joined' * joined}",  # joined tables are asked about anew
         help="Several visits, samples or admissions of one patient are several rows.",
     )
-    state.several = None if chosen is None else chosen == page_text.SEVERAL
-    if state.several:
+    state.several_rows = None if chosen is None else chosen == page_text.SEVERAL
+    if state.several_rows:
         _ask_patients(state)
-    if state.several and state.patient_column is None:
-        label, key = "Most rows that one patient can have", f"own most rows {state.tables}"
+    if state.several_rows and state.patient_column is None:
+        label, key = "Most rows that one patient can have", f"own most rows {state.tables_loaded}"
         help_text = "From how the table was made, not counted in it."
         empty = "type a number"
         state.most_rows = _ask_most(label, 2, state.most_rows, help_text, key=key, placeholder=empty)
-    if state.example and state.several is False:
+    if state.example and state.several_rows is False:
         st.caption(page_text.OF_EXAMPLE)
     if state.rows_per_patient is None:
         st.info(page_text.UNANSWERED)
     elif state.patient_column is not None:
         st.caption(upload_text.counted(state.most_kept))
-    elif state.several:
+    elif state.several_rows:
         st.warning(
             f"The guarantee is for one row. It is weaker for a patient with {state.rows_per_patient:,} rows, "
             "and each price below says by how much. Nothing checks that no patient has more."
@@ -170,7 +170,7 @@ def _ask_patients(state: TableSession) -> None:
         "Column that names the patient",
         state.raw.columns,
         state.named_patients,
-        key=f"own patients {state.tables}",
+        key=f"own patients {state.tables_loaded}",
         help="Such as a number of the record. It is never released, and is in no file, ledger or link.",
     )
     if state.patient_column is None:
@@ -179,12 +179,12 @@ def _ask_patients(state: TableSession) -> None:
         "Rows of one patient",
         upload_text.COUNTED,
         index=int(state.most_kept is not None),
-        key=f"own counted {state.tables}",
+        key=f"own counted {state.tables_loaded}",
     )
     if how == upload_text.COUNTED[0]:
         state.most_kept = None
         return
-    label, key = "Most rows of one patient that count", f"own kept {state.tables}"
+    label, key = "Most rows of one patient that count", f"own kept {state.tables_loaded}"
     help_text = "Beyond so many, later rows of the table are left out."
     state.most_kept = _ask_most(label, 1, state.most_kept or _FIRST_MOST_KEPT, help_text, key=key)
 

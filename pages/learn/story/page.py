@@ -35,7 +35,7 @@ with st.container(key="story"):
             with st.container(key=f"story-{place}"):  # on a telephone the first stands above the chart
                 widgets.show(key, glossary.CONTROLS.get(key) or CHOICES[key].plain, plain=True)
         if "epsilon" in step_controls(step, settings):
-            in_context.published(plain=True)
+            in_context.show_published_releases(plain=True)
     with right, st.container(key="story-figure"):
         component.figure(slide.figure, key=f"story {step}", says=slide.text.sentences)
     if step == STEPS:

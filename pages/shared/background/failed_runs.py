@@ -42,7 +42,7 @@ def message(failed: Mapping[Any, str], name: Callable[[Any], str] | None = None)
     return f"{text.count(len(cells), 'run', 'runs')} {verb}. {' '.join(parts)}"
 
 
-def of_methods(results: Results) -> None:
+def show_by_method(results: Results) -> None:
     """Show which of the explorer's runs failed, by method."""
     show(results.failed, lambda cell: METHODS[cell[0]].title)  # a cell's first part is its method
 

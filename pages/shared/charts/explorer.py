@@ -46,7 +46,7 @@ def spreads(results: Results, scale: Scale, names: Sequence[str]) -> Array:
     by_count: dict[int, list[tuple[int, int, list[float]]]] = {}  # by number of runs: indices of out, runs
     for i, name in enumerate(names):
         for j, epsilon in enumerate(EPSILONS if METHODS[name].private else EPSILONS[:1]):
-            runs = [scale.last(cell) for cell in results.measured(name, epsilon)]
+            runs = [scale.final_error(cell) for cell in results.measured(name, epsilon)]
             by_count.setdefault(len(runs), []).append((i, j, runs))
     by_count.pop(0, None)
     for group in by_count.values():
@@ -88,7 +88,7 @@ def rounds_at(results: Results, scale: Scale, epsilon: float, bounds: BoundPair)
             for row, term in zip(stacked, ("stat", "priv", "opt"), strict=True):
                 row[:] = theorem.terms[term]
             stacked = stacked.cumsum(axis=0)
-        patch = {i: {"y": scale.drawn(scale.bounded(row))} for i, row in enumerate(stacked)}
+        patch = {i: {"y": scale.drawn(scale.bound_in_unit(row))} for i, row in enumerate(stacked)}
     first, runs = len(patch), [scale.values(cell) for cell in results.measured(method, epsilon)]
     # The rounds of a run may depend on epsilon; those of other runs at this epsilon are as many.
     spread = quantiles(runs) if runs else None
@@ -96,7 +96,7 @@ def rounds_at(results: Results, scale: Scale, epsilon: float, bounds: BoundPair)
         patch[i] = {"y": [] if spread is None else scale.drawn(spread[quantile])}
         patch[i] |= {} if spread is None else {"x": list(range(spread.shape[1]))}
     total = prediction.final if prediction.applies else math.nan
-    patch[first + 3] = {"y": scale.drawn(np.repeat(scale.bounded(total), 2))}
+    patch[first + 3] = {"y": scale.drawn(np.repeat(scale.bound_in_unit(total), 2))}
     return patch
 
 
@@ -124,8 +124,8 @@ def sweep(results: Results, scale: Scale, predictions: Sequence[Bound], span: Se
     # Where noise hardly matters the closed form is up to 40 % too high and rises with epsilon: cut that off.
     if forms:
         forms = dict(list(forms.items())[: int(np.argmin(list(forms.values()))) + 1])
-    predicted = scale.drawn(scale.bounded(np.array(list(forms.values()))))  # in the metric on screen
-    runs = [scale.last(cell) for cell in results.measured(free, EPSILONS[0])]
+    predicted = scale.drawn(scale.bound_in_unit(np.array(list(forms.values()))))  # in the metric on screen
+    runs = [scale.final_error(cell) for cell in results.measured(free, EPSILONS[0])]
     level = scale.drawn([quantiles(runs)[1] if runs else math.nan] * 2)  # [1] is the median
     ends = [EPSILONS[0], EPSILONS[-1]]
     return [
@@ -235,7 +235,7 @@ def explorer(
     """
     scale = Scale(results, settings)
     cells = list(results.cells.values())  # more may come meanwhile
-    last = np.array([scale.last(cell) for cell in cells])
+    last = np.array([scale.final_error(cell) for cell in cells])
     span = scale.span(float(last[last > ZERO].min(initial=1e-2)))  # from 0.01 or the smallest value on
     steps = drawn is None and METHODS[results.experiment.method].iterative
     first = drawn.traces if drawn else rounds(results, scale) if steps else []

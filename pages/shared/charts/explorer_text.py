@@ -42,7 +42,7 @@ def words(
         coming = results.missing((experiment.method, epsilon, repeat) for repeat in range(experiment.repeats))
         sentence = text.MEASURING if coming else failed_runs.NO_ANSWER
         return always | {"sentence": sentence, "tiles": [["…", ""]] * 4}
-    low, middle, high = quantiles([scale.last(cell) for cell in cells])
+    low, middle, high = quantiles([scale.final_error(cell) for cell in cells])
     support = float(np.median([cell.support for cell in cells]))
     noise = cells[0].noise_std
     relative = text.percent(noise / strength(results))
@@ -82,7 +82,7 @@ def _sentence(results: Results, epsilon: float, middle: float, scale: Scale) -> 
         # A truth without zero rows is out of a sparse reference's reach.
         cut = not experiment.sparse and reference != "pca" and experiment.s_hat < experiment.d
         columns = f", on as many {(table.column_noun if table else MEASUREMENTS)[1]}," if cut else ""
-        median = float(quantiles([scale.last(cell) for cell in cells])[1])
+        median = float(quantiles([scale.final_error(cell) for cell in cells])[1])
         better = median > middle if scale.more_is_better else median < middle
         free = f" Without privacy{columns} it is {scale.text(median)}."
         if not better:  # it is another method, which chooses features by itself

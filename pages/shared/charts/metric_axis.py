@@ -120,13 +120,13 @@ class Scale:
             return cell.energy
         return runs_in_unit(self.metric, cell.sin, cell.angle, self.k)
 
-    def last(self, cell: Cell) -> float:
+    def final_error(self, cell: Cell) -> float:
         """Return the cell's value at its output, without computing all iterates."""
         if self.metric == "energy":
             return float(cell.energy[-1])
         return float(runs_in_unit(self.metric, cell.sin[-1], cell.angle[-1], self.k))
 
-    def bounded(self, values: float | Array) -> Array:
+    def bound_in_unit(self, values: float | Array) -> Array:
         """Return a bound on sin Theta in this metric; nan where it says nothing, as for energy."""
         scaled = in_unit(self.metric, values, self.k)
         return scaled * math.nan if self.metric == "energy" else scaled
@@ -134,7 +134,7 @@ class Scale:
     @property
     def bounds_drawn(self) -> bool:
         """Return whether a bound on sin Theta says anything in this metric."""
-        return bool(np.isfinite(self.bounded(0.0)))
+        return bool(np.isfinite(self.bound_in_unit(0.0)))
 
     def text(self, value: float) -> str:
         """Return a value as a sentence has it."""

@@ -163,7 +163,7 @@ def defaults() -> Settings:
     return {key: choice.default for key, choice in CHOICES.items()}
 
 
-def changed(changes: Settings) -> Settings:
+def defaults_with(changes: Settings) -> Settings:
     """Return the defaults with these changes, of which those that have a flag count as set by hand."""
     return defaults() | {flag: key in changes for key, flag in _FLAGS.items()} | changes
 

@@ -6,7 +6,7 @@ from dppca_core.accounting.deployments import deployments
 from pages.shared.text import deployments as text
 
 
-def published(plain: bool) -> None:
+def show_published_releases(plain: bool) -> None:
     """Show one line that opens a table of published releases with their units."""
     title = text.title(deployments(), plain)
     line = st.popover(title, type="tertiary", key="epsilon elsewhere", on_change="rerun")

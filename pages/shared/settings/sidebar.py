@@ -47,7 +47,7 @@ def render(page: str) -> None:
         for key in main:
             _widget(key, now, panel)
             if key == "epsilon":
-                in_context.published(plain)
+                in_context.show_published_releases(plain)
         more = st.expander("More settings", key="more", on_change="rerun")
         if more.open:
             with more:
@@ -57,7 +57,7 @@ def render(page: str) -> None:
 
 def _preset(name: str, now: Settings) -> Settings:
     """Return all settings of a preset; trust, detail, ghost, loadings and pages' own stay as they are now."""
-    return catalogue.changed({key: now[key] for key in _UNCHANGED} | PRESETS[name])
+    return catalogue.defaults_with({key: now[key] for key in _UNCHANGED} | PRESETS[name])
 
 
 def _apply_preset(name: str) -> None:

@@ -169,7 +169,7 @@ def test_paid_eigenvalues_are_planned_with_as_they_are_judged():
         )[0][request.method]
         for pattern in rehearsal.patterns(d, k, last, paid, centred=True)
     ]
-    study = Planner(settings).published(request.method)
+    study = Planner(settings).untuned_plan(request.method)
     assert list(own_table.predicted_errors(study, 0.5)) == judged
     assert all(pattern.paid for pattern in study.patterns) and table.paid == budget
     answered(settings)
@@ -186,7 +186,7 @@ def test_a_simulated_plan_has_the_runs_of_the_rehearsal_at_the_table_itself(cent
     rehearsed = rehearsal.rehearse(request, prepared.schema, prepared.sizes, last)
     same = {"epsilon": 0.5, "delta": 1e-6, "k": request.k, "providers": 1}
     settings = own_table.with_table(last | same, page.app.session_state["public table"])
-    study = Planner(settings).published(request.method)
+    study = Planner(settings).untuned_plan(request.method)
     answered(settings)
     search = Planner(settings).search()
     for twin in rehearsed.rehearsed:

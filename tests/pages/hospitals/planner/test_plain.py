@@ -30,7 +30,7 @@ def opened(screen, **link):
 @pytest.mark.parametrize("asked", ["patients", "epsilon", "hospitals"])
 def test_each_row_is_the_least_of_the_closed_forms_under_its_trust(screen, asked):
     page, settings = opened(screen, **{"plan.asked": asked, "plan.size": "500"})
-    experiment = Planner(settings).published("cape").experiment
+    experiment = Planner(settings).untuned_plan("cape").experiment
     words = shown(page.app.main)
     for trust in TRUSTS:
         plans = [
@@ -75,7 +75,7 @@ def test_no_setting_brings_a_technical_word(screen, link):
 def test_a_cautious_hospital_costs_what_pooled_noise_costs(screen):
     page, settings = opened(screen, **{"plan.cautious": "5"})
     for least in Planner(settings | plain.ADVISED).by_trust():
-        study = Planner(settings).published(least.name)
+        study = Planner(settings).untuned_plan(least.name)
         after = patients_with_cautious(study, 1.0, 0.2).value
         assert least.answer.value < after < study.patients(0.2).value or least.trust == "central"
         shares = (text.amount(least.answer.value, up=True), text.amount(after, up=True))

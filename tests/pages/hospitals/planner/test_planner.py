@@ -157,7 +157,7 @@ def test_simulation_finds_no_epsilon_either(screen):
     ],
 )
 def test_delta_is_compared_with_the_patients_of_the_plan(changed, inverse):
-    settings = catalogue.changed(changed | {"delta": 1e-5})
+    settings = catalogue.defaults_with(changed | {"delta": 1e-5})
     paragraph = protocol_paragraph.paragraph(Planner(settings))
     assert (f"δ is above 1/n = {inverse}:" in paragraph) == ("above 1/n" in paragraph) == bool(inverse)
 
@@ -237,7 +237,7 @@ def test_a_target_is_offered_in_the_unit_and_an_old_link_keeps_it(screen, unit, 
     assert page.setting("plan.target") == 0.2 and page.link["plan.target"] == "0.2"
     ends = [text.target_in_words(settings_of(page), value) for value in (0.01, 1.0)]
     assert [slider.options[0], slider.options[-1]] == (ends[::-1] if unit == "share" else ends)
-    assert Planner(settings_of(page)).published("dps_pca").target == pytest.approx(
+    assert Planner(settings_of(page)).untuned_plan("dps_pca").target == pytest.approx(
         0.2 / math.sqrt(2) if unit == "projector" else 0.2
     )
 

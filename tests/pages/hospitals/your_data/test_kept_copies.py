@@ -52,8 +52,8 @@ def test_it_comes_back_to_the_tab_with_its_token_and_to_nobody_else(kept):
     np.testing.assert_array_equal(again.result.loading_std, job.result.loading_std)
     assert ledger_text.RESTORED in tab.notices and ledger_text.missing(False) not in tab.warnings
     assert tab.guarded["armed"] and tab.guarded["token"] == token and not tab.state.ledgers
-    packed = tab.state.made["downloads"][1][0]
-    assert packed == former.state.made["downloads"][1][0]
+    packed = tab.state.cache_by_name["downloads"][1][0]
+    assert packed == former.state.cache_by_name["downloads"][1][0]
     again.mark_downloaded()
     tab.run()
     assert kept() == [] and not tab.guarded["armed"] and ledger_text.RESTORED not in tab.notices
@@ -114,17 +114,19 @@ def test_where_it_cannot_be_kept_the_page_says_so(kept, state_home):
 
 def test_how_columns_were_chosen_is_asked_and_stands_in_all_that_leaves(built):
     page = limited()
-    page.app.selectbox(key=f"own chosen {page.state.tables}").set_value("fixed before the data were seen")
-    page.app.text_input(key=f"own chosen {page.state.tables} sentence").set_value("<b>protocol</b> 7")
+    page.app.selectbox(key=f"own chosen {page.state.tables_loaded}").set_value(
+        "fixed before the data were seen"
+    )
+    page.app.text_input(key=f"own chosen {page.state.tables_loaded} sentence").set_value("<b>protocol</b> 7")
     page.run()
     page.release()
     says = "fixed before the data were seen: <b>protocol</b> 7"
     result = page.state.releases[0].result
     assert result.document["how columns and k were chosen"] == says
     assert any(says in limit for limit in built().limits)
-    assert says in page.state.made["downloads"][1][1]["ledger.jsonl"]
+    assert says in page.state.cache_by_name["downloads"][1][1]["ledger.jsonl"]
     page.press("Release")  # asked for, and then stated otherwise: it is asked for anew
-    page.app.selectbox(key=f"own chosen {page.state.tables}").set_value("not stated")
+    page.app.selectbox(key=f"own chosen {page.state.tables_loaded}").set_value("not stated")
     page.run()
     assert not page.has_button("Spend")
 
@@ -135,10 +137,10 @@ def test_everything_is_one_file_that_is_built_once(monkeypatch):
     page = released()
     labels = [button.proto.label for button in page.app.get("download_button")]
     assert labels.index("Download everything (ZIP)") + 1 == labels.index("Download the loadings (CSV)")
-    first = page.state.made["downloads"][1][0]
+    first = page.state.cache_by_name["downloads"][1][0]
     page.run()
     page.move("view", "plain")
-    assert len(builds) == 1 and page.state.made["downloads"][1][0] is first
+    assert len(builds) == 1 and page.state.cache_by_name["downloads"][1][0] is first
     assert isinstance(first, bytes) and zipfile.is_zipfile(io.BytesIO(first))
 
 

@@ -77,7 +77,7 @@ def test_a_wide_table_is_chosen_typed_and_judged_before_a_limit_is_set(built):
     page.release("Release anyway")
     listed = re.search(r"Listed: the (\d+) strongest of 2,099 measurements", page.captions)
     assert listed is not None and int(listed[1]) <= 200
-    assert page.state.made["downloads"][1][1]["components.csv"].count("\n") == 2100
+    assert page.state.cache_by_name["downloads"][1][1]["components.csv"].count("\n") == 2100
     assert all(len(part.rows) <= 200 for part in built().tables)
 
 

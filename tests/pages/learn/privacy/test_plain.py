@@ -74,7 +74,7 @@ def test_a_chance_of_failure_is_unsafe_on_this_page_where_it_is_on_the_others(n,
     words = " ".join(plain_text.failure(n, delta))
     assert ("not safe enough" in words and words.endswith(f"to {safer}.")) == unsafe
     assert ("no protection" in page_text.failure(n, Budget(1.0, delta))) == unsafe
-    now = catalogue.changed({"n": n, "delta": delta, "repeats": 1})
+    now = catalogue.defaults_with({"n": n, "delta": delta, "repeats": 1})
     assert ("not safe enough" in story_text.failure(story_view.to_setting(now))) == unsafe
     assert "1e" not in words
 

@@ -56,7 +56,7 @@ EVERY = pytest.mark.parametrize("changed", SETTINGS.values(), ids=SETTINGS.keys(
 
 
 def settings(**changed):
-    possible, _ = catalogue.reconcile(catalogue.changed({"repeats": 1} | changed))
+    possible, _ = catalogue.reconcile(catalogue.defaults_with({"repeats": 1} | changed))
     return possible
 
 

@@ -24,7 +24,7 @@ def test_a_run_is_shown_as_scipy_has_it(view, metric):
     basis = results.estimate("analyze_gauss", epsilon, 0).basis
     angles, scale = subspace_angles(basis, results.truth.basis), Scale(results, settings)
     expected = math.degrees(angles.max()) if metric == "degrees" else 100 * np.mean(np.cos(angles) ** 2)
-    assert scale.last(results.cell("analyze_gauss", epsilon, 0)) == pytest.approx(expected, rel=1e-8)
+    assert scale.final_error(results.cell("analyze_gauss", epsilon, 0)) == pytest.approx(expected, rel=1e-8)
     assert metric == "degrees" or scale.guess == pytest.approx(100 * 2 / 20)
 
 
