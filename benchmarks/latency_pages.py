@@ -111,9 +111,8 @@ def served() -> Iterator[dict[str, Server]]:
             text = _APP.format(patch=patches[name], **names) if name in patches else _SLIDER
             script.write_text(text, encoding="utf-8")
             address, process = stack.enter_context(started(script, **_ENVIRONMENT))
-            stack.callback(
-                process.send_signal, signal.SIGCONT
-            )  # a stopped process would not receive the signal to end
+            # A stopped process would not receive the signal to end.
+            stack.callback(process.send_signal, signal.SIGCONT)
             servers[name] = Server(address, process)
         for server in servers.values():
             with server.running():  # a server is held still when this block ends

@@ -77,7 +77,7 @@ class Estimate:
 
     @staticmethod
     def from_moment(
-        moment: Array, k: int, *, s_hat: int | None = None, shrink: float | None = None, **fields: Any
+        moment: Array, k: int, *, s_hat: int | None = None, shrink_n: float | None = None, **fields: Any
     ) -> Estimate:
         """Return the top k directions of a symmetric matrix, (d, d), whose upper triangle is sent.
 
@@ -85,8 +85,8 @@ class Estimate:
             moment: The matrix, released or without privacy.
             k: Number of directions.
             s_hat: Rows that truncated power iteration keeps; None: the eigenvectors as they are.
-            shrink: Number of patients behind the matrix, where rows of the basis are to be shrunk at the end
-                by what `noise_std` and sampling make them err; None leaves them as they are.
+            shrink_n: Number of patients behind the matrix, where rows of the basis are to be shrunk at the
+                end by what `noise_std` and sampling make them err; None leaves them as they are.
             fields: Other fields of the estimate.
 
         Returns:
@@ -97,8 +97,8 @@ class Estimate:
             basis = linalg.top_eigenspace(moment, k)
         else:
             basis = block_power.sparse_eigenspace(moment, k, s_hat)
-        if shrink is not None:
-            basis = row_shrinkage.shrunk(moment, basis, fields.get("noise_std", 0.0), shrink)
+        if shrink_n is not None:
+            basis = row_shrinkage.shrunk(moment, basis, fields.get("noise_std", 0.0), shrink_n)
         # The upper triangle has d (d + 1)/2 numbers of 8 bytes.
         return Estimate(basis, bytes_sent=8 * d * (d + 1) // 2, **fields)
 

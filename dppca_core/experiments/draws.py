@@ -30,9 +30,7 @@ _MOST_NUMBERS = 10**9  # n d, of rows that are simulated one by one: ten seconds
 
 
 DRAWS = ByteCache(128 * 2**20)  # patients' pooled moments, before they are assigned to hospitals
-ASSIGNED = ByteCache(
-    512 * 2**20
-)  # every hospital's own moment: as many bytes as `collaboration.setting` allows
+ASSIGNED = ByteCache(512 * 2**20)  # hospitals' own moments: the bytes that `collaboration.setting` allows
 MOMENTS = ByteCache(128 * 2**20)  # the truths' second moments, (d, d) each
 TRUTHS = ByteCache(64 * 2**20)  # the truths without them, small enough to keep many
 

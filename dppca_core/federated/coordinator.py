@@ -36,7 +36,7 @@ class Policy:
 
     Attributes:
         on_fault: "stop" or "continue".
-        least_answers: The number of answers below which the run stops anyway, unless all of the plan answer.
+        fewest: The number of answers below which the run stops anyway, unless all of the plan answer.
         wait_seconds: How long the server waits for the answers of one round.
 
     Raises:
@@ -44,12 +44,12 @@ class Policy:
     """
 
     on_fault: Literal["stop", "continue"] = "stop"
-    least_answers: int = 2
+    fewest: int = 2
     wait_seconds: float = 60.0
 
     def __post_init__(self) -> None:
         checks.one_of(("stop", "continue"), on_fault=self.on_fault)
-        checks.whole(1, least_answers=self.least_answers)
+        checks.whole(1, fewest=self.fewest)
         checks.positive(wait_seconds=self.wait_seconds)
 
 
@@ -160,8 +160,8 @@ def _reason_to_end(plan: Plan, number: int, faults: Mapping[int, str], answered:
     # A sealed sum without one hospital's part has less noise than was promised, so it ends the run.
     if faults and (sealed or policy.on_fault == "stop"):
         return f"The run ended in round {number}: {failed}."
-    # A plan of fewer hospitals than `least_answers` goes on as long as all of them answer.
-    if not sealed and answered < policy.least_answers and answered < plan.hospitals:
-        few = f"{answered} of {plan.hospitals} hospitals answered, and {policy.least_answers} are needed"
+    # A plan of fewer hospitals than `fewest` goes on as long as all of them answer.
+    if not sealed and answered < policy.fewest and answered < plan.hospitals:
+        few = f"{answered} of {plan.hospitals} hospitals answered, and {policy.fewest} are needed"
         return f"The run ended in round {number}: {few} ({failed})."
     return ""

@@ -37,7 +37,7 @@ def _estimate(
         noisy,
         k,
         s_hat=s_hat,
-        shrink=cohort.public_n(budget) if shrink else None,  # shrinking takes the number of patients
+        shrink_n=cohort.public_n(budget) if shrink else None,
         noise_std=symmetric_gaussian.entry_std(budget, cohort.n, noise, trust, len(cohort)),
         spent=symmetric_gaussian.spends(budget),
         # Only Analyze Gauss, one curator without truncated power, gives the moment out as a covariance.

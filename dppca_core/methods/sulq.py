@@ -58,7 +58,7 @@ def fit(
     return Estimate.from_moment(
         release(cohort, budget, rng),
         k,
-        shrink=cohort.public_n(budget) if shrink else None,  # shrinking takes the number of patients
+        shrink_n=cohort.public_n(budget) if shrink else None,
         noise_std=std,
         spent=spent,
     )

@@ -117,7 +117,7 @@ def parts_of_rounds(division: Division) -> list[float]:
     return parts
 
 
-def check(budget: Budget, division: Division, bits: int) -> None:
+def check_stages(budget: Budget, division: Division, bits: int) -> None:
     """Raise ValueError, before anything is paid, where the noise of one of the two stages cannot be drawn."""
     check_rounds(budget, parts_of_rounds(division), bits)
     # Asked for 1 feature, since J is not known yet: the std is the same for any number of them.
@@ -130,7 +130,8 @@ class Source:
 
     Args:
         read: Hands over the rows.
-        sums: How many sums get noise, `request.noisy_sums`: hospital i adds its rows to sum i modulo this.
+        number_of_sums: How many sums get noise, `request.noisy_sums`: hospital i adds its rows to sum i
+            modulo this.
         budget: The guarantee of the whole run.
         drawn: Keeps each step that is drawn; of a resumed release it has those drawn before.
         sizes: Number of patients of every hospital.
@@ -141,7 +142,7 @@ class Source:
     """
 
     read: Reader
-    sums: int
+    number_of_sums: int
     budget: Budget
     drawn: Drawn
     sizes: Sequence[int]
@@ -161,7 +162,7 @@ class Source:
 
         Sums are in units of 4^-bits, the mean is not. The noises of several sums add up in squares.
         """
-        return math.sqrt(self.sums) / (4.0**self.bits * self.n)
+        return math.sqrt(self.number_of_sums) / (4.0**self.bits * self.n)
 
 
 class Rounds(NamedTuple):
@@ -206,11 +207,11 @@ def release_rounds(source: Source, parts: Sequence[float], left_out: int, readin
 
         def draw() -> Array:
             """Read all rows once and return the noisy mean of v q^T, (d, k)."""
-            sums = np.zeros((source.sums, d, k))
+            sums = np.zeros((source.number_of_sums, d, k))
 
             def add(hospital: int, rows: Array, weights: Array | float) -> None:
                 """Add the products of a piece of a hospital's rows to its sum."""
-                sums[hospital % source.sums] += whole_products(rows, block, source.bits, weights)
+                sums[hospital % source.number_of_sums] += whole_products(rows, block, source.bits, weights)
 
             source.read(add, report)
             noisy = [discrete_gaussian.add_noise(whole.ravel(), sum_stds[rounds_done]) for whole in sums]
@@ -230,7 +231,7 @@ def release_rounds(source: Source, parts: Sequence[float], left_out: int, readin
     return Rounds(*normalised_product.follow_rounds(ask, stds, start, left_out), stds)
 
 
-class Answer(NamedTuple):
+class StagesResult(NamedTuple):
     """Hold what two stages published.
 
     basis: the directions, (d, k), zero outside J. rows: J, the indices of the features kept, (j,). moment:
@@ -242,7 +243,7 @@ class Answer(NamedTuple):
     moment: Array
 
 
-def release(source: Source, division: Division, s_hat: int | str) -> Answer:
+def release(source: Source, division: Division, s_hat: int | str) -> StagesResult:
     """Release both stages. Reads private rows T + 1 times; a step drawn before is taken from what was kept.
 
     Args:
@@ -277,11 +278,11 @@ def release(source: Source, division: Division, s_hat: int | str) -> Answer:
 
     def draw_moment() -> Array:
         """Read all rows once and return the noisy second moment of the features J, (j, j)."""
-        adders = [Adder(len(rows), bits) for _ in range(source.sums)]
+        adders = [Adder(len(rows), bits) for _ in range(source.number_of_sums)]
 
         def add(hospital: int, part: Array, weights: Array | float) -> None:
             """Restrict a piece of a hospital's rows to J, scale each to length 1, and add them to its sum."""
-            adders[hospital % source.sums].add(unit_rows(part[:, rows]), weights)
+            adders[hospital % source.number_of_sums].add(unit_rows(part[:, rows]), weights)
 
         # Progress goes on from the rounds, which are all readings but this one.
         before = division.rounds / (division.rounds + 1)
@@ -300,4 +301,4 @@ def release(source: Source, division: Division, s_hat: int | str) -> Answer:
     basis = two_stage.directions_from_block(
         moment, rows, source.d, source.k, block_std / math.sqrt(2), public_n
     )
-    return Answer(basis, rows, moment)
+    return StagesResult(basis, rows, moment)

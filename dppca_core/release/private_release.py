@@ -233,7 +233,7 @@ def _check_releasable(
             mean_and_scales.noise_std(request, bits_of(rows), squared=squared)  # for what it raises
     request = request.remainder  # the method's noise is for what mean and scales leave
     if request.method in TWO_STAGES:
-        exact_stages.check(request.budget, _division(request, rows), bits_of(rows))
+        exact_stages.check_stages(request.budget, _division(request, rows), bits_of(rows))
     elif request.method in STACKED_ROUNDS:
         exact_stages.check_rounds(request.budget, _EQUAL_PARTS, bits_of(rows))
     elif request.method in HARDENED:

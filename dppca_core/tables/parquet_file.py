@@ -36,9 +36,8 @@ def open_layout(file: BinaryIO, columns: Sequence[str] | None, batch_rows: int) 
     stored = {all_stored[position]: name for name, position in wanted.items()}
     types = {as_stored: schema.field(as_stored).type for as_stored in stored}
     for as_stored, name in stored.items():
-        cells.as_numbers_or_text(
-            pa.array([], types[as_stored]), name
-        )  # raises for a type that cannot be read
+        # Raises for a type that cannot be read.
+        cells.as_numbers_or_text(pa.array([], types[as_stored]), name)
     unpacked = _check_packed(parquet.metadata, stored)
     batch_rows = max(_FEWEST_ROWS, min(batch_rows, limits.MOST_BATCH_CELLS // len(stored)))
     # Texts as codes, so that a text which is there a million times is not unpacked before it is counted.

@@ -123,9 +123,8 @@ def test_the_picture_follows_the_scrub_and_its_patients_are_the_cores(watched, a
         shown = planes[(NOISES - 1) // 2]
         normals = np.round(np.random.default_rng(0).standard_normal((300, 2)), 2)
         along, across = (normals * [shown.along / unit, shown.across / unit]).T
-        expected = np.array([along - across, along + across]) / math.sqrt(
-            2
-        )  # the true direction at 45 degrees
+        # The true direction is drawn at 45 degrees.
+        expected = np.array([along - across, along + across]) / math.sqrt(2)
         corners = np.array(drawn["patients"], dtype=float).reshape(2, 300, 5)[:, :, :4]  # of squares
         np.testing.assert_allclose(corners.mean(axis=2), expected, rtol=1e-3, atol=2e-3)
     assert [url for url in page.requests if "/ahead?" not in url] == []

@@ -41,9 +41,8 @@ def failure(n: int, delta: float) -> tuple[str, ...]:
     """Return what the chance of failure allows among n patients, and a safer one where that is too much."""
     chance = text.one_in(delta)
     allowed = f"The promise alone would allow publishing each full record with a chance of {chance}."
-    some = float(
-        f"{outright_publication.published(n, delta).chance_of_any:.2g}"
-    )  # the chance of one record or more
+    # Of one record or more, to two digits.
+    some = float(f"{outright_publication.published(n, delta).chance_of_any:.2g}")
     follows = f"With {n:,} patients, that would publish at least one with a chance of {text.one_in(some)}."
     if delta > 1 / n:
         safer = f"set the chance of failure to {text.one_in(delta_for(n))}"

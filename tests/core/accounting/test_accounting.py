@@ -43,9 +43,8 @@ def test_a_delta_that_is_used_up_leaves_no_guarantee():
     assert closed_form.epsilon_of([Guarantee(1.0, DELTA), Release(1.0)], DELTA) == math.inf
     assert closed_form.epsilon_of([Guarantee(1.0, DELTA)], DELTA) == 1.0
     assert closed_form.epsilon_of([Guarantee(1.0, DELTA * (1 + 1e-11))], DELTA) == math.inf
-    assert closed_form.epsilon_of([Guarantee(0.1, DELTA / 10)] * 10, DELTA) == pytest.approx(
-        1.0
-    )  # but rounding
+    tenths = [Guarantee(0.1, DELTA / 10)] * 10
+    assert closed_form.epsilon_of(tenths, DELTA) == pytest.approx(1.0)
     assert closed_form.epsilon_of([], DELTA) == 0.0
 
 

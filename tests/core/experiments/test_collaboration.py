@@ -101,13 +101,12 @@ def test_bytes_are_those_of_the_theory():
     asked = 8 * (K + 1) * (3 * D + 4 * 10)  # the start and two rounds of burn-in, then ten rows
     assert sent["dps_pca"] == ((8 * D * K,) * 7, asked + 8 * D * K)
     assert sent["dpdis_pca"] == ((8 * D * 6,), 8 * D * K)
-    assert {sent[key].up for key in ("full", "cape", "pca")} == {8 * D * (D + 1) // 2}
+    assert {sent[key].most_sent for key in ("full", "cape", "pca")} == {8 * D * (D + 1) // 2}
     assert sent["alone"].total == 0
     for key, protocol in PROTOCOLS.items():
-        if not protocol.alone and not key.startswith(
-            "sparse_pca"
-        ):  # whose methods count more than the moment
-            assert chosen.estimate(protocol, ALL, 0).bytes_sent == sum(sent[key].sent)
+        # The methods of sparse PCA count more than the moment.
+        if not protocol.alone and not key.startswith("sparse_pca"):
+            assert chosen.estimate(protocol, ALL, 0).bytes_sent == sum(sent[key].bytes_sent)
 
 
 def test_every_cell_of_the_table_and_a_cell_does_not_depend_on_the_order():

@@ -41,10 +41,10 @@ def test_bytes_of_a_run_are_those_of_the_table(key):
     """Beside the result, d k numbers, which the table counts and the server keeps."""
     setting = small_setting()
     sent, run = setting.traffic(PROTOCOLS[key]), simulate(setting, key)
-    for done, size in zip(run.record.rounds, sent.sent, strict=True):
+    for done, size in zip(run.record.rounds, sent.bytes_sent, strict=True):
         assert {answer.message.payload for answer in done.answers.values()} == {size}
     asked = sum(done.question.payload for done in run.record.rounds)
-    assert asked + 8 * D * K == sent.received
+    assert asked + 8 * D * K == sent.bytes_received
     assert set(run.record.rounds[0].answers) == ({ALL} if PROTOCOLS[key].sees == "sum" else {0, 1, 2})
 
 

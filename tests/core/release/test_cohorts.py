@@ -94,8 +94,8 @@ def test_an_account_into_which_others_pay_is_told_apart(cohorts):
     add(FEWER, cohorts, into=first.key)
     alone = add(FOREIGN, cohorts, "bob")
     add(FIRST, cohorts, "bob")  # he has this very extract
-    assert cohorts.shared(first.keys, "bob") and cohorts.shared(first.keys, "ann")
-    assert not cohorts.shared(alone.keys, "bob") and not cohorts.shared(first.keys, None)
+    assert cohorts.has_other_owner(first.keys, "bob") and cohorts.has_other_owner(first.keys, "ann")
+    assert not cohorts.has_other_owner(alone.keys, "bob") and not cohorts.has_other_owner(first.keys, None)
 
 
 def test_nobody_learns_of_another_owners_tables(cohorts):

@@ -157,7 +157,7 @@ def test_the_scatter_is_the_message_against_what_it_hides():
     shown = simulated("dps_pca")
     figure = message_charts.message(shown, 1, settings())
     dots = next(i for i, trace in enumerate(figure["data"]) if trace["name"] == "entries")
-    done, hidden = shown.record.rounds[2], shown.hidden[2]
+    done, hidden = shown.record.rounds[2], shown.noiseless[2]
     drawn = figure["frames"][2]["traces"][str(dots)]
     np.testing.assert_allclose(drawn["x"], hidden[1]["product"].ravel(), rtol=1e-3)
     np.testing.assert_allclose(drawn["y"], done.answers[1].message.arrays["product"].ravel(), rtol=1e-3)

@@ -63,9 +63,8 @@ def test_what_is_read_in_pieces_is_counted_by_its_rows(monkeypatch):
     assert isinstance(large_table.read(FILES["CSV"], "t", "utf-8"), LargeTable)
     monkeypatch.setattr(memory_check.content, "FORMER_ROWS", 1000)
     assert memory_check.needs(FILES["CSV"], "utf-8") == fixed + 8 * 1000
-    needed = memory_check.needs(
-        FILES["Parquet"], "utf-8"
-    )  # its rows are known to be too many for the former key
+    # Its rows are known to be too many for the former key.
+    needed = memory_check.needs(FILES["Parquet"], "utf-8")
     assert fixed < needed < fixed + 20 * (len(FRAME) + 2**18)
 
 

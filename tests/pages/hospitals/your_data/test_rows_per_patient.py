@@ -81,9 +81,8 @@ def test_each_release_keeps_the_answer_it_was_made_with(folder):
     assert page.state.pending is not None
     page.answer(4)
     assert page.state.pending is None  # the question was for another number
-    first = closed_form.multiplier_of(
-        page.state.releases[0].result.entry.events
-    )  # the mean's and the method's
+    events = page.state.releases[0].result.entry.events  # the mean's and the method's
+    first = closed_form.multiplier_of(events)
     cost = gaussian.epsilon_of(first / 4, 1e-6)
     assert f"up to 4, it has ε = {cost:.2f} for a patient" in page.warnings
     page.move("own.epsilon", 0.2)

@@ -67,9 +67,8 @@ def test_it_opens_with_the_odds_of_the_promise_and_of_the_noise(screen):
     assert page_text.measured(shown, 1000) in page.markdown
     assert shown.silent.right == 1 and len(shown.with_patient) == 1000
     budget = replace(view.budget(now), delta=1e-5)
-    assert view.accounted(budget, 2**0.5, 10).ratio("printed") == pytest.approx(
-        6.46, abs=0.005
-    )  # the sheet's
+    of_the_sheet = pytest.approx(6.46, abs=0.005)
+    assert view.accounted(budget, 2**0.5, 10).ratio("printed") == of_the_sheet
     printed = view.accounted(view.budget(now), 2**0.5, 10).ratio("printed")
     assert f"{printed:.2f}" in page.app.table[0].value.to_string()
     assert len(figures(page)) == 7

@@ -45,9 +45,8 @@ def visit(monkeypatch, engine, screen) -> Callable[..., Screen]:
     """Open a page as the visitor of this name, and see it once its runs are complete."""
     present = [""]
     monkeypatch.setattr(sessions, "visitor", lambda: present[0])
-    few = lru_cache(
-        lambda experiment: Results(experiment, (DPS_PCA, "sparse_pca"))
-    )  # methods, for fewer runs
+    methods = DPS_PCA, "sparse_pca"  # so few that there are few runs
+    few = lru_cache(lambda experiment: Results(experiment, methods))
     monkeypatch.setattr(cache, "results", few)
     monkeypatch.setattr(explorer_summary, "_BUILT", OrderedDict())
     cache.CELLS.clear()

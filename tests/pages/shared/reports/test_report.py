@@ -159,9 +159,8 @@ def test_the_explorers_report_is_the_screen(screen, built):
     shown = page.captions + page.markdown.replace("**", "")
     assert texts and all(words in shown for words in texts)
     assert len(made.figures) == 2 and all(drawn.says for drawn in made.figures)
-    assert (
-        len(html_report.html(made._replace(figures=4 * list(made.figures))).encode()) < 6e6
-    )  # as a story has
+    as_a_story = made._replace(figures=4 * list(made.figures))
+    assert len(html_report.html(as_a_story).encode()) < 6e6
     assert any("Ge, Wang, Wang & Liu" in source for source in made.sources)
     symbols = {sign for sign in "εδσŝλΣ√" if sign in document}
     assert {"ε", "δ", "σ", "λ"} <= symbols
