@@ -220,9 +220,9 @@ def truth(population: Population, sizes: tuple[int, ...], k: int, scaling: Scali
     """Return what k components are measured against, from the cache `TRUTHS`.
 
     Of a spiked model it is the model's basis and spectrum. Of a table it is PCA without privacy of the rows
-    of all these hospitals, and of invented rows (`DictionaryTwin`) that of a large draw of shortened rows,
-    about their mean where the twin is centred. The second moment behind it is `second_moment`: it has d^2
-    numbers, too many to be kept beside every experiment's results.
+    of all these hospitals, and of a twin, a population invented from a table's dictionary (`DictionaryTwin`),
+    that of a large draw of shortened rows, about their mean where the twin is centred. The second moment
+    behind it is `second_moment`: it has d^2 numbers, too many to be kept beside every experiment's results.
     """
 
     def computed() -> Truth:

@@ -41,6 +41,7 @@ def release(cohort: Cohort, k: int, budget: Budget, rng: np.random.Generator) ->
     One eigenproblem of C serves all draws, which are made in its eigenvectors' coordinates. The factor of the
     mean moment is held below what doubles resolve, by a public number: that only flattens the density.
     """
+    # Rows have length 1 at most, so energies spread over no more than the factor.
     factor = min(strength(budget, k) * cohort.n, bingham.STRONGEST / 2)
     energies, axes = bingham.energies(factor * cohort.pooled.dense())
     drawn = np.empty((cohort.features, 0))

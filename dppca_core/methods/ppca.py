@@ -47,6 +47,7 @@ def release(
     eigenvectors. The factor of the mean moment is held below what doubles resolve, by a public number: that
     only flattens the density.
     """
+    # Rows have length 1 at most, so energies spread over no more than the factor.
     factor = min(strength(budget) * cohort.n, bingham.STRONGEST / 2)
     energies, axes = bingham.energies(factor * cohort.pooled.dense())
     if k == 1:

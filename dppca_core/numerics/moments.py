@@ -136,7 +136,7 @@ class RowMoment:
         return _tall(len(self.rows), self.features)
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
-        """Return the matrix times `block`, or X^T (X block) / n in 4ndk operations (see Moment).
+        """Return X^T X block / n, by the matrix where X is tall, else in 4ndk operations (see Moment).
 
         rows: the features, columns of X, that the rows of `block` are of; None where it has all.
         """

@@ -165,7 +165,7 @@ def _product(rows: SpikedRows, truth: Array, basis: Array) -> Array:
 def stacked(
     rows: SpikedRows, stds: Sequence[float], sampling: float, left_out: int, draws: Draws
 ) -> tuple[Array, Array]:
-    """Run normalised rounds, each of the basis that those before it give.
+    """Simulate normalised rounds, each from the k leading directions of the stack of those before it.
 
     Args:
         rows: The population; its eigenvalues may have any unit.
@@ -190,7 +190,8 @@ def stacked(
         # S Q (Q^T S Q)^(-1/2), by the eigenvectors of Q^T S Q.
         mean = length * product @ ((axes / np.sqrt(values)[:, None, :]) @ _transposed(axes))
         noisy = mean + math.sqrt(std**2 + sampling) * draws.noise[step + 1]
-        # Until a first round is stacked, each round stands alone.
+        # Until a first round is stacked, each round stands alone. They count by their privacy noise alone,
+        # as in `stacked_rounds`, which does not know that of sampling.
         parts = [*(parts if step > left_out else ()), noisy / std]
         stack = np.concatenate(parts, axis=2)
         values, axes = np.linalg.eigh(_gram(stack))

@@ -89,7 +89,7 @@ def open_layout(file: BinaryIO, head: bytes, encoding: str, columns: Sequence[st
     elif encoding == "utf-8" or head.startswith(codecs.BOM_UTF8):
         encoding = "utf-8-sig"
     sample = _sample(head, encoding)
-    delimiter, first = _separated(sample, whole=len(head) < limits.HEADER_BYTES)
+    delimiter, first = _find_separator(sample, whole=len(head) < limits.HEADER_BYTES)
     names = [name.strip() for name in first]
     check_names(names)
     _refuse_patient_line(names)
@@ -121,7 +121,7 @@ def _sample(head: bytes, encoding: str) -> str:
     return sample.decode()
 
 
-def _separated(sample: str, whole: bool) -> tuple[str, list[str]]:
+def _find_separator(sample: str, whole: bool) -> tuple[str, list[str]]:
     """Return the separator of a text table and the cells of its first line, its names.
 
     It is the one that cuts all of the first lines into equally many cells, and of several such the one that
@@ -144,6 +144,7 @@ def _separated(sample: str, whole: bool) -> tuple[str, list[str]]:
         if (equal, count) >= best[:2]:
             best = equal, count, delimiter, lines[0]
     _, most_cells, best_delimiter, first_line = best
+    # Of more columns than can be opened, the check of names says so.
     if not whole and len(sample.splitlines()) < 2 and most_cells <= limits.MOST_COLUMNS:
         raise ValueError(
             "The first line does not end within a megabyte: is it a table with one row a patient?"

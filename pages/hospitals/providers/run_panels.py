@@ -201,7 +201,7 @@ def _choose_run(recipe: CollaborationSetting, settings: Settings) -> Transcript 
             recorded = _choose_recorded(source)
     if source == "simulated":
         return _simulated(recipe, settings["join.way"])
-    st.caption(run_text.NOT_MOVED)
+    st.caption(run_text.SLIDERS_DO_NOT_MOVE_IT)
     return recorded
 
 

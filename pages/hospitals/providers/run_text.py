@@ -24,7 +24,7 @@ from pages.shared.charts.metric_axis import QUANTITIES, error_unit, value_text
 from pages.shared.settings.catalogue import Settings
 
 MASKED = "Single messages are masked: the server sees their sum, and nothing of any one of them."
-NOT_MOVED = "A run that took place has its own settings: the sliders do not move it."
+SLIDERS_DO_NOT_MOVE_IT = "A run that took place has its own settings: the sliders do not move it."
 CANNOT_BE_DRAWN = "This run cannot be drawn: numbers in its record are too large, or do not belong together."
 MESSAGE_TILES = ("Noise in an entry", "What it hides, an entry", "Entries above the noise", "Bytes")
 PAIR_TILES = ("Shared noise: off by", "Own noise: off by", "Noise measured", "Noise expected")

@@ -22,7 +22,7 @@ class Sizes(Choice):
 
     def read(self, raw: str) -> tuple[Value, str | None]:
         """Return the sizes as 400-300-100, and None; or no sizes, and words that say what the text was."""
-        if raw.strip() in ("", self.text("")):
+        if raw.strip() in ("", self.text("")):  # the words that stand for none on the screen are empty too
             return "", None
         # A size takes fewer than 20 letters with what separates it, so a longer text is refused unread.
         numbers = _sizes(raw.strip()) if len(raw) <= 20 * self._MOST else []

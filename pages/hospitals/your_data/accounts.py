@@ -75,7 +75,7 @@ def join(raw: Table, other: PatientCohort) -> None:
     """
     if session.cohorts().has_other_owner(session.keys(raw), session.visitor_owner()):
         raise ValueError(cohort_text.OF_OTHERS)
-    theirs, mine = session.account_of(other.extracts[0].keys), session.ledger(raw)
+    theirs, mine = session.ledger_of_keys(other.extracts[0].keys), session.ledger(raw)
 
     def check() -> None:
         """Raise ValueError where the limits of the two accounts differ in delta or neighbours."""

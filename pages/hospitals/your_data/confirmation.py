@@ -77,7 +77,7 @@ def _build_job(table: PreparedTable, order: Order, make: Make) -> ReleaseJob:
     """Return a job that makes a release of the table once it is confirmed."""
     # Open the ledger when the job is confirmed, and once: until then the table may join another account. The
     # job keeps this function, which for that reason holds the table's keys and no rows.
-    open_ledger = cache(partial(session.account_of, session.keys(table.raw), table.raw.n))
+    open_ledger = cache(partial(session.ledger_of_keys, session.keys(table.raw), table.raw.n))
     # A job is paid for when it begins, so a connection that breaks for a moment must not stop it.
     is_present = sessions.return_check(sessions.visitor())
 

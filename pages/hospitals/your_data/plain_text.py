@@ -32,7 +32,8 @@ def part(share: float) -> str:
 def price(what: str, cost: float, spent: Spending, rows: int, of_patient: float) -> str:
     """Return which part of the privacy budget a release uses, or that it needs more than is left.
 
-    what: not said here. cost, spent, rows, of_patient: as for `analyst_text.price`.
+    what, cost: not said here, since `analyst_text.price` says them. rows: the most rows of one patient.
+    of_patient: the epsilon of such a patient.
     """
     if spent.exceeds_limit:
         return "This needs more than what is left of your privacy budget: ask for more protection."

@@ -325,18 +325,18 @@ def keys(raw: Table) -> tuple[str, ...]:
 
 def ledger(raw: Table) -> Ledger:
     """Return the ledger of this table's cohort, found by its content under whatever name it was uploaded."""
-    return account_of(keys(raw), raw.n)
+    return ledger_of_keys(keys(raw), raw.n)
 
 
-def account_of(keys: Sequence[str], rows: int | None = None) -> Ledger:
+def ledger_of_keys(keys: Sequence[str], rows: int | None = None) -> Ledger:
     """Return the ledger of the cohort of a table with these keys. rows: how many that table has, if known."""
     where = folder()
     if where is not None:
         # The newest key is the last; those before it are of earlier versions of the digest.
         return DiskLedger(where, keys[-1], rows, keys[:-1], visitor_owner(), sign_in.required())
     # One ledger keeps the account's lines. The one that is returned shares them, and knows this table.
-    account = current().ledgers.setdefault(_key_of_account(keys), SessionLedger())
-    return SessionLedger(rows, keys, cohorts(), account)
+    kept = current().ledgers.setdefault(_key_of_account(keys), SessionLedger())
+    return SessionLedger(rows, keys, cohorts(), kept)
 
 
 def merge_accounts(keys: Sequence[str], into: Sequence[str]) -> None:
@@ -348,7 +348,7 @@ def merge_accounts(keys: Sequence[str], into: Sequence[str]) -> None:
     state, from_key, into_key = current(), _key_of_account(keys), _key_of_account(into)
     ledgers = state.ledgers
     if folder() is None and from_key in ledgers and from_key != into_key:
-        # `account_of` made the other account when its lines were checked.
+        # `ledger_of_keys` made the other account when its lines were checked.
         ledgers[into_key].take_over(ledgers[from_key])
         del ledgers[from_key]
         state.pending = None  # a question that is open would pay into the account that is gone

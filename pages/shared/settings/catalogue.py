@@ -295,12 +295,11 @@ def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str,
     if now["method"] != RECOMMENDED and METHODS[now["method"]].trust != now["trust"]:
         title, method_trust = METHODS[now["method"]].title, METHODS[now["method"]].trust
         reason = f"{title} trusts {text.TRUST_TITLES[method_trust].lower()}"
-        if now["view"] == "plain":
-            reason = "the method in your link needs it"
+        plain = now["view"] == "plain"
         if moved == "trust":
-            set_to("method", RECOMMENDED, reason)
+            set_to("method", RECOMMENDED, "the method shown before needs another" if plain else reason)
         else:
-            set_to("trust", method_trust, reason)
+            set_to("trust", method_trust, "the method in your link needs it" if plain else reason)
     table = TABLES.get(now["data"])
     if table is None and moved == "s" and now["s"] > now["d"]:
         set_to("d", _least("d", now["s"]), f"it must be at least {named('s')}")

@@ -255,7 +255,7 @@ def test_a_stored_run_is_shown_with_its_recorded_settings(screen, stored_in):
     shown = runs.open_stored("breast-cancer")
     page = stored_page(screen, "rounds")
     assert shown.over_network and run_text.headline(shown, catalogue.defaults()) in page.markdown
-    assert run_text.NOT_MOVED in page.captions
+    assert run_text.SLIDERS_DO_NOT_MOVE_IT in page.captions
     page = stored_page(screen, "sees", **{"join.hospital": "2"})
     assert runs.name(shown, 1) == "South" and [trace["name"] for trace in page.figure["data"]] == ["received"]
     last = runs.MessagePair(shown, 3, 1)

@@ -223,6 +223,16 @@ def test_any_sequence_of_moves_stays_possible(moves):
         to_experiment.from_settings(now)
 
 
+@pytest.mark.parametrize(
+    ("view", "why"),
+    [("plain", "the method shown before needs another"), ("analyst", "DPdisPCA trusts nobody")],
+)
+def test_another_trust_lets_the_method_go_and_says_why(view, why):
+    before = catalogue.defaults() | {"view": view, "method": "dpdis_pca", "trust": "untrusted server"}
+    now, (sentence,) = catalogue.reconcile(before | {"trust": "central"}, moved="trust")
+    assert now["method"] == catalogue.RECOMMENDED and sentence.endswith(f": {why}.")
+
+
 def test_one_control_gives_way_at_the_end_of_the_scale():
     full = catalogue.defaults() | {"d": 10, "s": 10, "k": 10, "s_hat": 10}
     assert catalogue.reconcile(full, moved="k")[1] == [
