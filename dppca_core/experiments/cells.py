@@ -76,6 +76,7 @@ class CellStore(ABC, Generic[Key, Value]):
         if key not in self.cells:
             self.cells[key] = self.measure(key)
             self.failed.pop(key, None)
+            self._once_more.discard(key)
         return self.cells[key]
 
     def try_cell(self, *cell: Any) -> None:

@@ -101,7 +101,6 @@ def truths(recipe: SiteRecipe, strength: float, kind: str) -> SiteTruths:
     """Return the truths as the module's text defines them; a synthetic cohort's do not depend on the kind."""
     if recipe.synthetic:
         model = recipe.model(strength)
-        # `calibrated` is the covariance without the hospital's own shift and scale.
         moments = [hospital.covariance_without_effects for hospital in clinical.hospitals(model)]
         common = model.basis()
     else:

@@ -5,7 +5,7 @@ predicts it. Evaluated at a setting it is a `Bound`, whose `final` is its value 
 hold the measured runs, called cells, by (method, epsilon, repeat); EPSILONS are the values of the privacy
 slider. `evaluated` has, for each bound that is drawn, its values at EPSILONS in their order. A scale converts
 errors to what the visitor has chosen for the vertical axis: the error, the share recovered, or degrees. Its
-`last` converts a run's final error, `bounded` the value of a bound; `drawn` rounds what is converted.
+`final_error` converts that of a run, `bound_in_unit` the value of a bound; `drawn` rounds what is converted.
 """
 
 import math

@@ -1,8 +1,8 @@
 """Form the recipes that sweep one setting of an experiment, for several methods. No Streamlit here.
 
-A recipe says what to run: methods, the values of the swept setting (its axis), and repeats; its `names` are
-those of the swept settings, here one. Light methods are live: they are measured at once, in one recipe. A
-heavy one takes long, has a recipe of its own, and is measured when its button is pressed.
+A recipe says what to run: methods, the values of the swept setting (its axis), and repeats; its
+`swept_names` are those of the swept settings, here one. Light methods are live: they are measured at once, in
+one recipe. A heavy one takes long, has a recipe of its own, and is measured when its button is pressed.
 """
 
 from collections.abc import Collection, Sequence

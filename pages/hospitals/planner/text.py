@@ -270,7 +270,8 @@ def recommended(planner: Planner) -> str:
         return ""
     declared = text.declared_signal(trusts.signal(experiment))
     kept = chosen_rows(experiment.d, experiment.k) if experiment.choose_rows else experiment.s_hat
-    matter = "All features" if kept == experiment.d else "Half of the features kept"
+    half = "Half" if kept // 2 >= experiment.k else str(experiment.k)
+    matter = "All features" if kept == experiment.d else f"{half} of the features kept"
     lines = [
         f"Recommended under each trust, from public numbers and {declared}. {matter} are assumed to matter."
     ]

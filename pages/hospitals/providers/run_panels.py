@@ -1,7 +1,7 @@
 """Render the panels that show one run: its rounds, its messages, and two messages together.
 
 A run is a `Transcript`: every message between hospitals and server. It is simulated here, which also gives
-the messages without noise (`hidden`), or the record of one over a network, stored or uploaded.
+the messages without noise (`noiseless`), or the record of one over a network, stored or uploaded.
 """
 
 from dataclasses import replace

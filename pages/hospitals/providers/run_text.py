@@ -1,7 +1,7 @@
 """Form the sentences about one run: what is asked and sent in each round, what a message tells the server.
 
 Also what two messages tell those who compare them. A run has rounds: the server asks all hospitals, they
-answer, each with a message that carries noise. In a run with secure aggregation (*summed*) the messages are
+answer, each with a message that carries noise. In a run with secure aggregation (*sealed*) the messages are
 masked, and the server sees their sum alone, under `ALL`. A run *over the network* took place between
 processes; any other is simulated, so that its error and its messages without noise are known. Tiles are the
 figures above a chart, each a pair: a value, and what is said below it.

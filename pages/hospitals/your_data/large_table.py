@@ -186,9 +186,8 @@ def _report(progress: Progress, begin: float, share: float, done: int, total: in
 
 def show(state: TableSession, schema: Schema) -> PreparedTable | str | None:
     """Return the prepared table, or why there is none; None while it has yet to be read or is being read."""
-    patients = state.patient_column, state.most_kept
     # All that a reading depends on: with other answers the table is to be read again.
-    request, job = (state.generation, schema, state.hospital_column, *patients), state.reading
+    request, job = (state.generation, schema, state.hospital_column, *state.patients), state.reading
     button = {"key": "own read", "on_click": _start_reading, "args": (state, request)}
     if job is None or job.what != request:
         st.info(upload_text.TOO_LARGE)

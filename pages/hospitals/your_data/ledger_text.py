@@ -82,10 +82,10 @@ def refused(doing: str, reason: ValueError | OSError) -> str:
 def exact(spent: numerical.Total, limit: Limit) -> str:
     """Return the total epsilon that is held against the limit, that by simple composition, and delta."""
     return (
-        f"ε = {text.number(round(spent.epsilon, 4))} at δ = {text.number(limit.delta)}. It is the least that "
-        "privacy loss distributions (dp-accounting), the closed form for Gaussian noise and simple "
-        f"composition give. Simple composition, adding up, gives ε = {text.short(spent.simple)}. "
-        f"Neighbours: {CHOICES['neighbours'].text(limit.neighbours)}."
+        f"ε = {text.number(round(spent.epsilon, 4))} at δ = {text.number(limit.delta)}. It is the least of "
+        "the closed form for Gaussian noise, simple composition and, where these are quick, privacy loss "
+        "distributions (dp-accounting). Simple composition, adding up, gives ε = "
+        f"{text.short(spent.simple)}. Neighbours: {CHOICES['neighbours'].text(limit.neighbours)}."
     )
 
 
@@ -130,8 +130,8 @@ def kept(entry: Entry) -> str:
 def kept_of_another(entry: Entry) -> str:
     """Return that a paid release is kept, but not of the table as it is read now."""
     return (
-        f"{_kept(entry)} It was made with another dictionary, row bound or other hospitals: set these again "
-        "to go on with it."
+        f"{_kept(entry)} It was made with another dictionary, row bound, other hospitals or another answer "
+        "on the rows of one patient: set these again to go on with it."
     )
 
 

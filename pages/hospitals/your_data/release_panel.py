@@ -263,14 +263,19 @@ def _request_kept(drawn: Drawn, prepared: PreparedTable) -> Request | ScoreReque
     release.
     """
     asked = drawn.asked
+    request: Request | ScoreRequest | None
     if "scores" in asked:
-        return score_panel.request_kept(drawn, prepared)
-    try:
-        request = Request.from_plain(asked["request"])
-    except KeyError:
-        raise ValueError("what was asked cannot be read: restore it first") from None
-    asked_now = private_release.as_asked(request, prepared.sizes, prepared.schema.features, prepared.public)
-    return request if asked_now == asked else None
+        request = score_panel.request_kept(drawn, prepared)
+    else:
+        try:
+            request = Request.from_plain(asked["request"])
+        except KeyError:
+            raise ValueError("what was asked cannot be read: restore it first") from None
+        features = prepared.schema.features
+        if private_release.as_asked(request, prepared.sizes, features, prepared.public) != asked:
+            return None
+    # Rows that are averaged now and were not, or the other way round, are other rows.
+    return request if request is not None and request.averaged == prepared.averaged else None
 
 
 def show_releases(layout: PageLayout) -> ReleaseJob | None:

@@ -137,7 +137,7 @@ def _choose_group(prepared: PreparedTable) -> Group | str | None:
     # A column that the dictionary has as a number has no categories, and is no group. A column that the
     # dictionary lacks can be chosen, since its categories are typed.
     free = [
-        name for name in prepared.raw.columns if known.get(name, "typed") and name != state.patient_column
+        name for name in prepared.raw.columns if known.get(name, "typed") and name != state.named_patients
     ]
     listed = free[: charts.MOST_LISTED]
     if len(listed) < len(free):

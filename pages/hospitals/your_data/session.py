@@ -115,6 +115,12 @@ class TableSession:
         return self.named_patients if self.several_rows else None
 
     @property
+    def patients(self) -> tuple[str | None, int | None]:
+        """Return that column and, where there is one, how many rows of one patient count; None for all."""
+        column = self.patient_column
+        return column, None if column is None else self.most_kept
+
+    @property
     def rows_per_patient(self) -> int | None:
         """Return how many rows one patient can have at most, or None until the owner has answered."""
         if self.several_rows is None:

@@ -388,11 +388,10 @@ def _prepare_once(state: TableSession, raw: Raw, schema: Schema, hospitals: int)
     hospitals: how many invented ones patients are assigned to if no column names the hospitals.
     """
     column = state.hospital_column
-    patients = state.patient_column, state.most_kept
-    request = (schema, column, hospitals if column is None else None, *patients)
+    request = (schema, column, hospitals if column is None else None, *state.patients)
     if state.prepared is None or state.prepared[0] != request:
         state.diagnostics.clear()  # they are of the table as it was prepared before
-        encode = partial(prepare, raw, schema, column, hospitals, *patients)
+        encode = partial(prepare, raw, schema, column, hospitals, *state.patients)
         state.prepared = request, session.attempt(encode, "The table does not fit its dictionary.")
     _, result = state.prepared
     return result

@@ -53,10 +53,14 @@ def test_it_names_the_cell_that_a_whole_look_finds_first(seed):
     assert store.done == 100 and store.next_missing() is None and list(store.failed) == [(50,)]
 
 
-def test_a_cell_that_failed_and_is_measured_later_counts_once():
-    store = Counted({3: ValueError("too large")})
+def test_a_cell_that_failed_and_is_measured_later_counts_once_and_is_not_tried_again():
+    store = Counted({3: MemoryError()})
     store.try_cell(3)
     assert store.cell(3) == 3 and store.done == 1 and not store.failed
+    while (cell := store.next_missing()) is not None:
+        store.try_cell(*cell)
+    looks = store.named
+    assert store.next_missing() is None and store.named == looks
 
 
 def test_a_view_that_cannot_be_named_is_not_complete_and_spoils_no_other():

@@ -19,6 +19,7 @@ from tests.pages.hospitals.your_data.table_page import (
     prepared,
     released,
 )
+from tests.pages.hospitals.your_data.test_patients import page_of
 
 METHODS = {"own.method": "two_stage", "own.shat": "3"}
 
@@ -77,6 +78,24 @@ def test_what_was_stopped_goes_on(monkeypatch, method):
     assert "paid for" not in page.warnings
     if method != "analyze_gauss":
         assert len(drawn) == 1 + 1 + 4 + 2  # the mean, and one that was not kept
+
+
+def test_by_another_answer_on_the_rows_of_a_patient_it_does_not_go_on(monkeypatch):
+    """Each patient has one row, so that n and all that is public stay; averaged rows are other rows."""
+
+    def stopped(*args, **options):
+        raise discrete_gaussian.StoppedError
+
+    page = page_of(patients().assign(record=[f"R-{i}" for i in range(120)]), "record", **METHODS)
+    page.press("Set this limit")
+    monkeypatch.setattr(discrete_gaussian, "add_noise", stopped)
+    page.release()
+    assert page.has_button("Go on with it")
+    answer = page.app.radio[0]
+    answer.set_value(answer.options[0])
+    page.run()
+    (entry,) = next(iter(page.state.ledgers.values())).account().entries
+    assert ledger_text.kept_of_another(entry) in page.warnings and not page.has_button("Go on with it")
 
 
 def test_it_is_of_its_own_dictionary(folder, visitor):
