@@ -189,8 +189,9 @@ def release(
         noisy = symmetric_gaussian.with_noise(scaled, noise.moment_std, "isotropic", rng)
         values, basis = linalg.top_eigenpairs(noisy, start.shape[1])
         bases: tuple[Array, ...] = (basis,)
-        # Rows of length 1 have a moment of trace 1, so the eigenvalues are parts of it.
-        leading, part = basis * values, float(values.sum())
+        # Rows of length 1 have a moment of trace 1; that of others is read off the noisy moment.
+        trace = 1.0 if scaling == "unit" else float(np.trace(noisy))
+        leading, part = basis * values, float(values.sum()) / max(trace, np.finfo(float).tiny)
     else:
         skipped = left_out(len(noise.round_stds))
         bases, rounds = normalised_product.release_rounds(cohort, noise.round_stds, start, skipped, rng)

@@ -152,6 +152,45 @@ def test_a_moment_in_stage_1_is_of_rows_scaled_as_asked(scaling, feature):
         assert abs(basis[feature, 0]) > 0.99
 
 
+@pytest.mark.parametrize("scaling", two_stage.SCALINGS)
+@pytest.mark.parametrize("stage_one", two_stage.STAGE_ONE)
+def test_rows_are_chosen_by_strengths_the_last_round_and_the_components_share(
+    stage_one, scaling, monkeypatch
+):
+    """Of rows half as long as their bound, without noise: the share is of all variance, not of 1."""
+    cohort, k = rows_cohort(), 2
+    noise = two_stage.StageNoise(0.5, (1e-9, 1e-9, 1e-9), 0.0, 0.0)
+    rounds, chosen = [], []
+    release_rounds, keep = normalised_product.release_rounds, two_stage.rows_to_keep
+
+    def released(*args):
+        bases, products = release_rounds(*args)
+        rounds.extend(products)
+        return bases, products
+
+    def kept(leading, last, block_std, **options):
+        chosen.append((leading, last, options["part"]))
+        return keep(leading, last, block_std, **options)
+
+    monkeypatch.setattr(normalised_product, "release_rounds", released)
+    monkeypatch.setattr(two_stage, "rows_to_keep", kept)
+    rng = np.random.default_rng(0)
+    options = {"s_hat": 4, "stage_one": stage_one, "scaling": scaling}
+    two_stage.release(cohort, noise, np.eye(6, k), rng, **options)
+    ((leading, last, part),) = chosen
+    if stage_one == "rounds":
+        assert last is rounds[-1] and part is None and len(rounds) == 3
+        return
+    moment = (cohort.pooled.unit() if scaling == "unit" else cohort.pooled).dense()
+    values, axes = np.linalg.eigh(moment)
+    strengths = np.linalg.norm(leading, axis=0)
+    np.testing.assert_allclose(strengths, values[::-1][:k], rtol=1e-9)
+    np.testing.assert_allclose(
+        leading @ leading.T, axes[:, -k:] * values[-k:] ** 2 @ axes[:, -k:].T, atol=1e-12
+    )
+    assert part == pytest.approx(values[-k:].sum() / np.trace(moment), rel=1e-9) and last is leading
+
+
 def test_rows_inside_a_bound_are_a_choice_for_every_method():
     cohort, options = rows_cohort(), {"k": 2, "budget": Budget(1e9, 0.5)}
     unit = Cohort.from_rows([provider.moment.rows for provider in cohort], 1e-9)  # all are clipped to 1
