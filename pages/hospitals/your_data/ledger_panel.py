@@ -92,7 +92,8 @@ def show(raw: Table, ledger: Ledger, account: Account, layout: PageLayout) -> No
     limit = account.limit
     if limit is not None:
         spent = ledger_text.spending(account)
-        st.progress(min(spent.after / limit.epsilon, 1.0), layout.words.left(spent))
+        # In whole percent: Streamlit cuts a fraction down, and a limit that is spent would be short of full.
+        st.progress(round(100 * min(spent.after / limit.epsilon, 1.0)), layout.words.left(spent))
     layout.say(plain_text.releases(len(account.entries)))
     if session.folder() is None:
         st.warning(ledger_text.IN_SESSION)

@@ -42,6 +42,12 @@ def test_without_a_folder_the_ledger_is_the_sessions_and_says_so():
     assert "0.5 of the limit" in page.spent
 
 
+def test_the_bar_of_a_limit_that_is_spent_is_full():
+    """A release calibrated to all of it spends it but for rounding."""
+    page = released(**{"own.eps": "1"})
+    assert "nothing is left" in page.spent and page.app.get("progress")[0].proto.value == 100
+
+
 def test_a_damaged_ledger_is_one_sentence_and_no_release(folder):
     (folder / f"{content_key(patients())}.jsonl").write_text('{"kind": "release"}\n')
     page = prepared()
