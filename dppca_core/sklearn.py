@@ -4,26 +4,33 @@ The mathematics is that of the methods (`dppca_core.methods`) and of `dppca_core
 """
 
 import warnings
+from collections.abc import Callable, Sequence
 from inspect import signature
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from dppca_core import checks
 from dppca_core.accounting import closed_form, gaussian
 from dppca_core.arrays import Array
-from dppca_core.bounds.recommendation import recommend
+from dppca_core.bounds import stated_spectra
+from dppca_core.bounds.perturbation import SMALL_SHARE
+from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import eigenvalues, paid_centre, paid_scale
 from dppca_core.methods import METHODS, with_tuned_rounds
-from dppca_core.numerics import moments
+from dppca_core.numerics import moments, subspace_metrics
 from dppca_core.privacy import Budget, Event, Guarantee
-from dppca_core.records import TUNED, Method
+from dppca_core.records import RELEASED, TUNED, Method
 
 RECOMMENDED = "recommended"
+# The methods that can be recommended, in the order of *Your data*: of two that are as good, the first is.
+_CANDIDATES = ("analyze_gauss", "two_stage", "stacked_rounds")
 _KEYWORDS_OF_EVERY_FIT = {"cohort", "k", "budget", "rng"}  # a method's other keywords are its options
 
 
@@ -34,6 +41,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     Every row x becomes (x - center) / scale, is clipped to norm `bound`, and enters the second moment
     (1/n) sum x x^T, whose top eigenvectors a differentially private method estimates. `center`, `scale`,
     `bound` and n are public: they must come from what is known about the columns, never from these rows.
+    Under add-remove n is protected: no warning and no recommendation reads it, only one that is declared.
 
     **Protected is** what `fit` leaves: `components_`, and `explained_variance_` where paid for. What
     `transform` returns is about the rows given to it, and as confidential as they are. **Every fit spends**
@@ -44,20 +52,25 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     on its last digits.
 
     Args:
-        method: Key of a private method of `dppca_core.METHODS`, whose `guarantee` says on what its epsilon
-            rests; or "recommended", the one with the least predicted error at this n, d, k and budget
-            (`dppca_core.bounds.recommendation`), whose params are `s_hat` and the declared `signal`.
+        method: "recommended", the one that *Your data* recommends: of one noisy moment, two stages and
+            stacked rounds, the one with the least predicted error at the worst of three stated spectra
+            (`dppca_core.bounds.stated_spectra`). Where noise is high, one noisy moment shortens rows further
+            than `bound`, see `bound_`. Or the key of a private method of `dppca_core.METHODS`, whose
+            `guarantee` says on what its epsilon rests.
         n_components: k, from 1 to one less than the number of features.
         epsilon: See `dppca_core.Budget`.
         delta: See `dppca_core.Budget`; it belongs well below 1/n.
         bound: Longest row that counts in full, in units of the scaled rows. At the default of 1, rows that
-            are all longer count by their direction alone.
-        center: Public, one number or one for each feature, in the units of the data; None is 0.
+            are all longer count by their direction alone. Noise grows with its square, and what is predicted
+            is for rows about as long.
+        center: Public, in the units of the data: one number, one for each feature in the order of the
+            columns, or a pandas Series with the names of the columns, in any order. None is 0 and warns
+            unless a mean is paid for; 0 says that it is meant.
         private_center: False, True, or the share of the budget, between 0 and 1, that pays for the mean of
             the rows about `center`, shortened to `bound`: rows are centred there before the components are
             estimated (`dppca_core.mechanisms.paid_centre`, with the rule that True takes). Without it the
             first component is the mean wherever `center` is far from it. For methods of Gaussian noise.
-        scale: Public and positive, one number or one for each feature; None is 1.
+        scale: Public and positive, in the forms that `center` has; None is 1.
         private_scale: False, True, or the share of the budget, between 0 and 1, that pays for the scales of
             the centred rows, shortened to `bound` (`dppca_core.mechanisms.paid_scale`, with the rule that
             True takes): components are then those of correlations. For methods of Gaussian noise.
@@ -66,7 +79,9 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         explained_variance: False, or the share of the budget, between 0 and 1, that pays for the eigenvalues;
             see `dppca_core.mechanisms.eigenvalues.split`. Paying also turns `components_` into principal
             axes.
-        params: The method's own parameters by name, as {"s_hat": 20, "iterations": 8} for dps_pca.
+        params: The method's own parameters by name, as {"s_hat": 20, "iterations": 8} for dps_pca. A
+            recommended method has none but {"declared_n": 1000}, a public number of rows, which it needs
+            under add-remove.
         random_state: None seeds the noise from the operating system's entropy. A whole number makes it
             repeatable, so that it protects nobody: the fitted result is marked as a simulation.
 
@@ -76,11 +91,14 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             largest first. AttributeError unless paid for, or part of what the method releases anyway.
         mean_: The public center, or the one that was paid for, (d,).
         scale_: The public scale, or the one that was paid for, (d,).
+        bound_: Length to which rows, scaled in the end, were shortened: `bound`, or less where the method is
+            recommended and noise is high, or the one that paid scales give.
+        method_: Key of the method that was run.
         spent_: Events of the fit, for a ledger.
         epsilon_: Their true epsilon at `delta`.
         simulation_: Whether `random_state` was a number.
         notes_: The method's remarks on its answer.
-        recommendation_: Why the method was recommended, where it was.
+        recommendation_: Why the method was recommended; None where it was named.
         n_features_in_: As everywhere in scikit-learn.
         feature_names_in_: As everywhere in scikit-learn.
 
@@ -102,7 +120,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def __init__(
         self,
         *,
-        method: str = "dps_pca",
+        method: str = RECOMMENDED,
         n_components: int = 1,
         epsilon: float = 1.0,
         delta: float = 1e-6,
@@ -135,10 +153,13 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Estimate the components of the rows and spend the budget.
 
-        Warns where the calibration that was asked for truly spends more than epsilon.
+        Warns, from public numbers alone, where the calibration that was asked for truly spends more than
+        epsilon, where `center` is None and no mean is paid for, where delta is not below 1/n, and where the
+        error that is predicted of the method at the worst of three stated spectra is above a third of a
+        random guess's.
 
         Args:
-            X: Rows, (n, d), in the units of the data.
+            X: Rows, (n, d), in the units of the data. No error quotes a cell of it.
             y: Not used.
 
         Returns:
@@ -148,7 +169,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             ValueError: For a parameter out of range, and for rows that are empty or not finite.
             TypeError: For sparse rows.
         """
-        rows = validate_data(self, X, dtype=np.float64, ensure_min_features=2)
+        rows = _read(lambda: validate_data(self, X, dtype=np.float64, ensure_min_features=2), X)
         d = rows.shape[1]
         checks.whole(1, d - 1, n_components=self.n_components)
         k = int(self.n_components)
@@ -162,9 +183,12 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         paid = {name: share for name, share in paid.items() if share}
         if paid:
             budget = gaussian.remaining(whole_budget, sum(paid.values()))
-        method, options = self._method_and_options(budget, len(rows), d, k)
-        mean = self._per_feature("center", default=0.0, d=d)
-        scale = self._per_feature("scale", default=1.0, d=d)
+        checks.positive(bound=self.bound)
+        n = self._public_n(len(rows), budget)
+        method, options = self._method_and_options(budget, len(rows), n, d, k)
+        columns = getattr(X, "columns", range(d))
+        mean = self._per_feature("center", default=0.0, columns=columns)
+        scale = self._per_feature("scale", default=1.0, columns=columns)
         if self.random_state is not None:
             checks.whole(0, random_state=self.random_state)
         rng = np.random.default_rng(self.random_state)
@@ -172,6 +196,10 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if self.explained_variance is not False:
             checks.inside_unit_interval(explained_variance=self.explained_variance)
             remainder, price = eigenvalues.split(method, budget, self.explained_variance, d=d, k=k, **options)
+        # The length to which centred rows are shortened; paid scales have a rule of their own.
+        bound = float(self.bound)
+        if self.method == RECOMMENDED and method.scaling == "inside" and n is not None:
+            bound *= stated_spectra.row_length(n=n, d=d, budget=remainder)
         spent: tuple[Event, ...] = method.spends(remainder, d=d, k=k, **options) if method.spends else ()
         # A paid mean or scale composes exactly with Gaussian releases alone; a `Guarantee` is of other noise.
         if paid and any(isinstance(event, Guarantee) for event in spent):
@@ -181,17 +209,12 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         # Scales cost what a mean does: one Gaussian release with their share.
         spent += tuple(paid_centre.price(whole_budget, share) for share in paid.values())
         epsilon = closed_form.epsilon_of(spent, whole_budget.delta)
-        if epsilon > whole_budget.epsilon * (1 + 1e-6) + 1e-9:  # more than rounding can add
-            warnings.warn(
-                f"{method.name} truly spends epsilon = {epsilon:.4g} at delta = {whole_budget.delta:g}, "
-                f"more than the {whole_budget.epsilon:g} asked for",
-                stacklevel=2,
-            )
+        predicted, guess = _predicted_error(method, remainder, n, d, k), subspace_metrics.random_guess(d, k)
+        for sentence in self._concerns(method, n, epsilon, predicted, guess, bool(mean_share)):
+            warnings.warn(sentence, stacklevel=2)
         with np.errstate(over="ignore"):  # Cohort refuses rows that overflow
             # From here on `mean` and `scale` are what a row x is taken through: (x - mean) / scale.
             scaled = (rows - mean) / scale
-            if paid:
-                checks.positive(bound=self.bound)
             if mean_share:
                 # The released mean is of clipped rows, which are divided by the bound.
                 shift = paid_centre.release(
@@ -201,7 +224,6 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 if budget.neighbours == "add-remove":  # an empty row must stay empty (`paid_centre.centred`)
                     centred = paid_centre.empty_rows_kept(centred, scaled)
                 scaled, mean = centred, mean + scale * shift * self.bound
-            bound = self.bound
             if scale_share:
                 clipped = moments.clip_rows(scaled, self.bound)
                 squares = paid_scale.release(clipped, whole_budget, scale_share, rng)
@@ -225,7 +247,13 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         # As in scikit-learn, the heaviest loading of a component is positive.
         self.components_: Array = (basis * np.sign(basis[np.abs(basis).argmax(axis=0), range(k)])).T
         self._explained_variance = values
-        self.mean_, self.scale_ = mean, scale
+        self.mean_, self.scale_, self.bound_ = mean, scale, bound
+        self.method_, self.recommendation_ = method.name, None
+        if self.method == RECOMMENDED:
+            self.recommendation_ = (
+                f"{method.title} has the least predicted error at the worst of three stated spectra, "
+                f"{predicted:.2g}; a random guess has {guess:.2g}."
+            )
         self.spent_, self.epsilon_ = spent, epsilon
         self.simulation_ = self.random_state is not None
         self.notes_ = estimate.notes
@@ -252,7 +280,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             Scores, (n, k), in units of the scaled rows.
         """
         check_is_fitted(self)
-        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        rows = _read(lambda: validate_data(self, X, dtype=np.float64, reset=False), X)
         scores: Array = ((rows - self.mean_) / self.scale_) @ self.components_.T
         return scores
 
@@ -269,7 +297,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             ValueError: For another number of columns.
         """
         check_is_fitted(self)
-        scores = check_array(X, dtype=np.float64)
+        scores = _read(lambda: check_array(X, dtype=np.float64), X)
         k = len(self.components_)
         if scores.shape[1] != k:
             raise ValueError(f"X must have {k} columns, one for each component, got {scores.shape[1]}")
@@ -281,24 +309,41 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Return k, which scikit-learn asks for to name the columns of scores."""
         return len(self.components_)
 
-    def _method_and_options(self, budget: Budget, n: int, d: int, k: int) -> tuple[Method, dict[str, Any]]:
+    def _public_n(self, rows: int, budget: Budget) -> int | None:
+        """Return the number of rows where it is public, else the declared one; None where there is none.
+
+        Raises ValueError for params that are no dict, and a declared number that is not whole.
+        """
+        options = {} if self.params is None else self.params
+        checks.instance(dict, params=options)
+        if budget.neighbours == "replace-one":
+            return rows
+        if "declared_n" in options:
+            checks.whole(1, declared_n=options["declared_n"])
+        return options.get("declared_n")
+
+    def _method_and_options(
+        self, budget: Budget, rows: int, n: int | None, d: int, k: int
+    ) -> tuple[Method, dict[str, Any]]:
         """Return the method to run, named or recommended for this budget, and the options of its `fit`.
 
-        It sets `recommendation_` where the method is recommended. Raises ValueError for an unknown method,
-        and for params that are not its own.
+        rows: their number, which may be protected. n: the public number of rows, None where there is none.
+        Raises ValueError for an unknown method, for params that are not its own, and where nothing can be
+        recommended.
         """
         private = {name: method for name, method in METHODS.items() if method.private}
         checks.one_of([*private, RECOMMENDED], method=self.method)
-        options = {} if self.params is None else self.params
-        checks.instance(dict, params=options)
+        options = self.params or {}
         if self.method == RECOMMENDED:
-            if budget.neighbours != "replace-one":
-                raise ValueError("method must be named where neighbours protect the number of rows")
-            if not set(options) <= {"s_hat", "signal"}:
-                raise ValueError(f"params of a recommended method are s_hat and signal, got {options!r}")
-            answer = recommend("central", n=n, d=d, k=k, budget=budget, **options)
-            self.recommendation_ = answer.reason
-            return private[answer.method], dict(answer.options)
+            if not set(options) <= {"declared_n"}:
+                raise ValueError(f"params of a recommended method can only be declared_n, got {options!r}")
+            if n is None:
+                raise ValueError("method must be named, or declared_n given, where neighbours protect n")
+            possible = [name for name in _CANDIDATES if not private[name].skip(d)]
+            name = stated_spectra.recommend_blindly(
+                "central", n=n, d=d, k=k, budget=budget, providers=1, among=possible
+            )
+            return private[name], {"s_hat": RELEASED} if private[name].chooses_rows else {}
         method = private[self.method]
         known = set(signature(method.fit).parameters) - _KEYWORDS_OF_EVERY_FIT
         if method.tuned and options.get("iterations") == TUNED:
@@ -306,7 +351,44 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if not set(options) <= known:
             allowed = ", ".join(sorted(known)) or "none"
             raise ValueError(f"params must be among those of {method.name} ({allowed}), got {self.params!r}")
-        return method, with_tuned_rounds(method, budget, options, d, n, k, providers=1)
+        return method, with_tuned_rounds(method, budget, options, d, rows, k, providers=1)
+
+    def _concerns(
+        self,
+        method: Method,
+        n: int | None,
+        epsilon: float,
+        predicted: float | None,
+        guess: float,
+        pays_for_mean: bool,
+    ) -> list[str]:
+        """Return what to warn of before rows are read, in sentences.
+
+        n: rows, where their number is public. epsilon: what the fit truly spends. predicted, guess: sin Theta
+        that is predicted of the method, if any, and of a random guess.
+        """
+        sentences = []
+        if self.center is None and not pays_for_mean:
+            sentences.append(
+                "center is None and no mean is paid for, so the first component may be the mean of the rows: "
+                "give center, or private_center=0.1, or center=0 where that is meant"
+            )
+        if n is not None and self.delta >= 1 / n:
+            sentences.append(
+                f"delta = {self.delta:g} is not below 1/n = {1 / n:.2g}, so the guarantee lets a method "
+                "publish a whole row: choose a far smaller one"
+            )
+        if epsilon > self.epsilon * (1 + 1e-6) + 1e-9:  # more than rounding can add
+            sentences.append(
+                f"{method.name} truly spends epsilon = {epsilon:.4g} at delta = {self.delta:g}, "
+                f"more than the {self.epsilon:g} asked for"
+            )
+        if predicted is not None and predicted > SMALL_SHARE * guess:
+            sentences.append(
+                f"{method.title} is predicted to err {predicted:.2g} at the worst of three stated spectra, "
+                f"and a random guess errs {guess:.2g}: take more rows, a larger epsilon or fewer features"
+            )
+        return sentences
 
     def _mean_share(self, budget: Budget, d: int, n: int) -> float:
         """Return the share of the budget that pays for the mean, 0 for none.
@@ -335,13 +417,21 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         checks.inside_unit_interval(private_scale=self.private_scale)
         return float(self.private_scale)
 
-    def _per_feature(self, name: str, default: float, d: int) -> Array:
+    def _per_feature(self, name: str, default: float, columns: Sequence[Any]) -> Array:
         """Return the parameter of this name, `center` or `scale`, as one number for each feature, (d,).
 
-        default: the number that stands for a parameter that is None. Raises ValueError for anything but one
-        number or d of them.
+        default: the number that stands for a parameter that is None. columns: names of the features, or
+        their places where they have no names. Raises ValueError for anything but one number, d of them, or a
+        Series that has each column's name once.
         """
-        given = getattr(self, name)
+        given, d = getattr(self, name), len(columns)
+        if isinstance(given, pd.Series):
+            if set(given.index) != set(columns) or len(given) != d:
+                raise ValueError(
+                    f"{name} is a Series, so its index must have the name of each column of X once; give an "
+                    "array where the order of the columns is meant"
+                )
+            given = given.loc[list(columns)]
         try:
             values = np.asarray(default if given is None else given, dtype=np.float64)
         except (TypeError, ValueError):  # a string, or lists of unequal lengths
@@ -351,3 +441,58 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if name == "scale" and not (values > 0).all():
             raise ValueError(f"scale must be positive, got {given!r}")
         return np.full(d, values)
+
+
+def _predicted_error(method: Method, budget: Budget, n: int | None, d: int, k: int) -> float | None:
+    """Return sin Theta that is predicted of a method at the worst of the stated spectra.
+
+    None where the number of rows is not public, and for a method of which nothing is predicted.
+    """
+    if n is None or method.trust not in TRUSTS:
+        return None
+    patterns = stated_spectra.patterns(d, k)
+    errors = stated_spectra.errors_on(patterns, method.trust, n=n, d=d, k=k, budget=budget, providers=1)
+    return max(errors[method.name]) if method.name in errors else None
+
+
+def _read(check: Callable[[], Any], X: ArrayLike) -> Array:
+    """Return what scikit-learn's check makes of X, (n, d); what it raises quotes no cell of X."""
+    try:
+        checked: Array = check()
+        return checked
+    except (TypeError, ValueError):
+        refusal = _unreadable(X)
+        if refusal is None:
+            raise
+    # Raised here and not above: an error raised while another is handled keeps that one, with its cell.
+    raise refusal
+
+
+def _unreadable(X: ArrayLike) -> Exception | None:
+    """Return the error for a table of another shape, or for its first cell that is no number.
+
+    None where all cells are numbers or missing: of other faults scikit-learn's messages have no cell.
+    """
+    if issparse(X):
+        return None
+    cells = np.asarray(X, dtype=object)
+    if cells.ndim != 2:
+        return ValueError(
+            f"Expected 2D array, got {cells.ndim}D array instead. Reshape your data: a row for each patient, "
+            "all with the same columns"
+        )
+    for (row, column), cell in np.ndenumerate(cells):
+        if cell is None:
+            continue
+        name = f"'{X.columns[column]}'" if hasattr(X, "columns") else f"{column + 1:,}"
+        where = f"column {name} holds no number in row {row + 1:,}"
+        if isinstance(cell, complex | np.complexfloating):
+            return ValueError(f"Complex data not supported: {where}")
+        try:
+            float(cell)
+        except ValueError:
+            return ValueError(f"X must hold numbers only: {where}")
+        except TypeError:
+            kind = type(cell).__name__
+            return TypeError(f"argument must be a string or a number: {where}, but a {kind}")
+    return None

@@ -173,5 +173,6 @@ def test_a_transformer_leaves_empty_rows_empty_where_they_may_be_filled(monkeypa
     )
     rows = np.vstack([np.zeros(3), np.full((4, 3), 0.4)])
     for neighbours in ("add-remove", "replace-one"):
-        PrivatePCA(n_components=1, private_center=0.2, neighbours=neighbours, random_state=0).fit(rows)
+        given = {"method": "dps_pca", "neighbours": neighbours, "private_center": 0.2}
+        PrivatePCA(n_components=1, **given, random_state=0).fit(rows)
     assert not seen[0][0].any() and seen[0][1:].any() and seen[1][0].all()
