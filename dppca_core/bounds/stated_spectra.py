@@ -291,7 +291,7 @@ def row_length(*, n: int, d: int, budget: Budget) -> float:
     References:
         Derived here, but for h: it was fitted on ten clinical tables (`benchmarks/recommended.py`, k = 2,
         epsilon = 1 and 4), on which every h from .010 to .017 errs at most 1.1 times as much as the best
-        method. Breast cancer and digits, where the same holds, were not fitted on.
+        method. On breast cancer and digits the same holds, and they set no limit to h.
     """
     height = symmetric_gaussian.entry_std(budget, n, noise=None) * math.sqrt(d)
     return min(1.0, math.sqrt(NOISE_HEIGHT / height))
