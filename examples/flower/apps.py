@@ -23,6 +23,7 @@ from typing import Any, cast
 import numpy as np
 from flwr.app import ConfigRecord, Context, Message, RecordDict
 from flwr.clientapp import ClientApp
+from flwr.common.constant import ErrorCode
 from flwr.serverapp import Grid, ServerApp
 
 from dppca_core.federated import coordinator, message, protocol
@@ -40,6 +41,8 @@ CONNECT_SECONDS = 60.0
 MOST_WORDS = 300  # characters of a refusal that reach the record
 QUERY = "query"
 CANNOT_TAKE_PART = "it cannot take part in this run; its own log says why"
+STEP_FAILED = "did not answer: its step failed, and its own log says why"
+STEP_FAILED_OR_STOPPED = f"{STEP_FAILED}, or it was stopped"
 _log = logging.getLogger(__name__)
 
 client_app = ClientApp()
@@ -186,7 +189,9 @@ def ask_over(grid: Grid, plan: Plan) -> Transport:
 
 def _read(reply: Message, payload: int, seconds: float) -> RecordedAnswer | str:
     if reply.has_error():
-        return "did not answer: its step failed, and its own log says why"
+        # `worker` reports what its step raises; another code is Flower's own, as where a process was killed.
+        raised = reply.error.code == ErrorCode.CLIENT_APP_RAISED_EXCEPTION
+        return STEP_FAILED if raised else STEP_FAILED_OR_STOPPED
     try:
         content = reply.content["dppca"]
         if "refused" in content:

@@ -23,6 +23,7 @@ from tests.core.full_disk import full_disk
 with warnings.catch_warnings():  # of what Flower imports
     warnings.simplefilter("ignore")
     from flwr.app import ConfigRecord, Context, Error, Message, RecordDict
+    from flwr.common.constant import ErrorCode
     from flwr.supercore.task_identity import TaskIdentity
 
     from examples.flower import apps, hospital, wire
@@ -102,9 +103,13 @@ BROKEN = {
     "NaN": (content(answer=wire.encode(NAN)), "sent product with numbers that are not finite"),
     "a refusal": (content(refused="I am\n\nbusy"), "did not answer: I am busy"),
     "a novel": (content(refused="a" * 10**6), "did not answer: " + "a" * apps.MOST_WORDS),
-    "an error": (
-        lambda asked: Message(Error(1, "Traceback"), reply_to=asked),
+    "its step's error": (
+        lambda asked: Message(Error(ErrorCode.CLIENT_APP_RAISED_EXCEPTION), reply_to=asked),
         "did not answer: its step failed, and its own log says why",
+    ),
+    "killed": (
+        lambda asked: Message(Error(ErrorCode.CLIENT_APP_CRASHED, "Traceback"), reply_to=asked),
+        "did not answer: its step failed, and its own log says why, or it was stopped",
     ),
 }
 
