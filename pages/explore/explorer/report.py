@@ -10,10 +10,17 @@ from dppca_core.methods import METHODS
 from pages.explore.explorer import text as page_text
 from pages.explore.explorer.view import ExplorerView
 from pages.shared import text
-from pages.shared.charts import explorer_text, loadings
+from pages.shared.charts import explorer_text, loadings, unit
 from pages.shared.reports import html_report, phrases, sources
 from pages.shared.settings import sidebar
 
+_ERROR_DEFINITIONS = {
+    "sin": "Error: ‖sin Θ‖_F, of the angles Θ between the subspaces.",
+    "projector": "Error: ‖VVᵀ − WWᵀ‖_F = √2 ‖sin Θ‖_F.",
+    "energy": "Captured energy: tr(VᵀΣV) over the sum of the k leading eigenvalues of Σ.",
+    "share": "Share of the pattern recovered: 1 − ‖sin Θ‖²_F / k; k random directions of d recover k/d.",
+    "degrees": "Largest angle: of the principal angles Θ between the subspaces, in degrees.",
+}
 _FORMULAS = (
     "Algorithm: K_t = Σ_i (n_i/n)(Σ̂_i Q_t + G_i/n_i), G_i ~ N(0, σ²); Q_t+1 = qr(threshold_ŝ(qr(K_t))).",
     "Closed form after a burn-in: sin² ≈ k [(s−k) + (ŝ−s) f²] [(c σ/(n λ_k))² / (1−r²) + "
@@ -72,7 +79,7 @@ def _figures(view: ExplorerView, payload: dict[str, Any]) -> list[html_report.Re
     words = payload["words"][payload["active"]]
     drawn = payload["layout"]["meta"]["picture"]
     first = "The answer as a picture, the cost" if drawn else "The cost by round,"  # what panel 1 shows
-    finding = f"{words.get('spoken', words['sentence'])} {phrases.error_definition(view.settings)}"
+    finding = f"{words.get('spoken', words['sentence'])} {_ERROR_DEFINITIONS[unit(view.settings)]}"
     figures = [html_report.ReportFigure(payload, f"{first} by privacy setting and by method", finding)]
     method = results.experiment.method
     if (method, epsilon, 0) in results.failed:  # repeat 0 is the first run

@@ -15,6 +15,7 @@ from dppca_core.experiments.collaboration.protocols import Protocol
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.numerics import subspace_metrics
 from pages.hospitals.providers import gain_text, playback
+from pages.hospitals.providers.labels import JOIN_TITLES
 from pages.hospitals.providers.view import Row
 from pages.shared import text
 from pages.shared.charts import style
@@ -77,7 +78,7 @@ def gains(results: CollaborationResults, grouped: dict[str, list[Row]], settings
     looks = [look(row.protocol) for row in rows]
     marker = {"size": 11, "color": [look.colour for look in looks], "symbol": [look.symbol for look in looks]}
     shared = {"mode": "markers", "y": positions, "marker": marker}
-    shared["customdata"] = [text.JOIN_TITLES[row.protocol.trust] for row in rows]
+    shared["customdata"] = [JOIN_TITLES[row.protocol.trust] for row in rows]
 
     def dots(panel: int, name: str, spreads: Array) -> Trace:
         """Return a dot with arms for every row; spreads: its 10, 50 and 90 % quantiles, (rows, 3)."""

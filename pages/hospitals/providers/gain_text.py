@@ -15,6 +15,7 @@ from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS, Protocol
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.methods import METHODS
+from pages.hospitals.providers import labels
 from pages.hospitals.providers.view import Row, best, rows
 from pages.shared import text
 from pages.shared.background import refresh
@@ -35,7 +36,7 @@ _COLUMNS = (
 
 def title(protocol: Protocol, recipe: CollaborationSetting) -> str:
     """Return the protocol's name on screen; that of DPdisPCA tells how many directions it sends."""
-    name = text.PROTOCOL_NAMES.get(protocol.key, METHODS[protocol.method].title)
+    name = labels.PROTOCOL_NAMES.get(protocol.key, METHODS[protocol.method].title)
     if protocol.key == "dpdis_pca":
         name += f", {text.count(recipe.rank, 'direction', 'directions')}"
     return name
@@ -44,8 +45,8 @@ def title(protocol: Protocol, recipe: CollaborationSetting) -> str:
 def heading(trust: str, hospital: int, recipe: CollaborationSetting) -> str:
     """Return the heading over the protocols of a trust, with the size of a hospital that is alone."""
     if hospital == ALL:
-        return text.JOIN_TITLES[trust]
-    return f"{text.JOIN_TITLES[trust]}: {text.patients(recipe.sizes[hospital])} patients"
+        return labels.JOIN_TITLES[trust]
+    return f"{labels.JOIN_TITLES[trust]}: {text.patients(recipe.sizes[hospital])} patients"
 
 
 def headline(results: CollaborationResults, settings: Settings) -> str:

@@ -5,6 +5,7 @@ import re
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.collaboration.setting import MOST_HOSPITALS
 from dppca_core.experiments.collaboration.transcript import MESSAGE_PROTOCOLS
+from pages.hospitals.providers import labels
 from pages.shared import text
 from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.setting import MOST_LETTERS, Choice, Value, among, printable
@@ -63,7 +64,7 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
     shared: the settings of all pages by key; none is needed here. A `Choice`, and so `Sizes`, takes its key,
         its labels outside of plain view and in it, its options, the default and words for options.
     """
-    trusts = {"all": "everybody"} | text.JOIN_TITLES
+    trusts = {"all": "everybody"} | labels.JOIN_TITLES
     panels = {
         "gain": "Joining or alone",
         "travel": "What travels",
@@ -82,7 +83,7 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
         Sizes("join.sizes", "Hospitals' sizes", "Hospitals' sizes", ("",), "", {"": "those of the sliders"}),
         Choice("join.rank", "R, directions DPdisPCA sends", "Directions DPdisPCA sends", _RANKS, 10),
         among("join.source", "Run", sources),
-        Choice("join.way", "Protocol", "Protocol", MESSAGE_PROTOCOLS, "dps_pca", text.PROTOCOL_NAMES),
+        Choice("join.way", "Protocol", "Protocol", MESSAGE_PROTOCOLS, "dps_pca", labels.PROTOCOL_NAMES),
         Choice("join.hospital", "Hospital", "Hospital", hospitals, 1),
         Choice("join.other", "and hospital", "and hospital", hospitals, 2),
         # A round beyond the last shows the last.

@@ -7,19 +7,11 @@ import pandas as pd
 from dppca_core.datasets import TABLES
 from dppca_core.methods import METHODS
 from pages.shared import text
-from pages.shared.charts import unit
 from pages.shared.reports.html_report import ReportTable
 from pages.shared.settings.catalogue import CHOICES, FIXED_BY_TABLE, Settings
 
 _PLAIN_LABELS = {"epsilon": "Privacy loss (smaller protects more)"}  # in place of the control's
 _STATISTICAL = ("metric", "scale", "accounting")  # left out in plain view
-_ERROR_DEFINITIONS = {
-    "sin": "Error: ‖sin Θ‖_F, of the angles Θ between the subspaces.",
-    "projector": "Error: ‖VVᵀ − WWᵀ‖_F = √2 ‖sin Θ‖_F.",
-    "energy": "Captured energy: tr(VᵀΣV) over the sum of the k leading eigenvalues of Σ.",
-    "share": "Share of the pattern recovered: 1 − ‖sin Θ‖²_F / k; k random directions of d recover k/d.",
-    "degrees": "Largest angle: of the principal angles Θ between the subspaces, in degrees.",
-}
 
 
 def settings_in_words(settings: Settings, keys: Iterable[str]) -> list[tuple[str, str]]:
@@ -35,11 +27,6 @@ def settings_in_words(settings: Settings, keys: Iterable[str]) -> list[tuple[str
         label = choice.name(plain)
         rows.append((_PLAIN_LABELS.get(key, label) if plain else label, shown))
     return rows
-
-
-def error_definition(settings: Settings) -> str:
-    """Return the definition of the error on screen."""
-    return _ERROR_DEFINITIONS[unit(settings)]
 
 
 def methods(names: Sequence[str], k: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Name things on screen: metrics, trust, protocols. No Streamlit here."""
+"""Name things on screen: metrics, trust. No Streamlit here."""
 
 from pages.shared.text.numbers import percent
 
@@ -31,40 +31,11 @@ def declared_signal(signal: float) -> str:
     return f"the declared share of variance in the components ({percent(signal)})"
 
 
-# Names of the protocols that share a method, whose title would be ambiguous.
-PROTOCOL_NAMES = {
-    "pca": "PCA",
-    "sparse_pca": "Sparse PCA",
-    "dps_pca secure": "DPS-PCA, sealed sums",
-    "full": "Full noisy moments",
-    "dpdis_pca": "DPdisPCA",
-    "federated_projector": "Averaged projectors",
-    "dps_pca": "DPS-PCA, own noise",
-    "dps_pca shared": "DPS-PCA, shared noise",
-    "two_stage_sealed": "Two stages, sealed sums",
-    "two_stage_own_noise": "Two stages, own noise",
-    "alone open": "PCA",
-    "alone open sparse": "Sparse PCA",
-    "sparse_pca_shrunk": "Sparse PCA that shrinks",
-    "alone open shrunk": "Sparse PCA that shrinks",
-}
-
 # How hospitals join, in the words of a sentence, by whom they trust.
 JOINING = {
     "untrusted server": "Trusting nobody",
     "secure aggregation": "With sealed sums",
     "central": "With one trusted place",
-}
-
-# Headings of the protocols by whom the hospitals trust.
-JOIN_TITLES = {
-    "none": "Joined, no privacy",
-    "central": "Joined, trusting one place",
-    "secure aggregation": "Joined, sealed sums",
-    "untrusted server": "Joined, trusting nobody",
-    "one message": "Two messages undo the noise",
-    "alone": "Alone, protected",
-    "alone, none": "Alone, unprotected",
 }
 
 RELATIONS = {
