@@ -63,7 +63,11 @@ def main(arguments: list[str] | None = None) -> int:
             if stop.is_set() and isinstance(executor, executors.Cores):
                 executor.kill()  # else the interpreter waits for tasks that nobody will collect
     except (ValueError, OSError) as reason:
-        print(f"error: {reason}", file=sys.stderr)
+        not_utf8 = isinstance(reason, UnicodeDecodeError)  # whose text speaks of bytes
+        print(
+            f"error: {'a file that the recipe names is not in UTF-8' if not_utf8 else reason}",
+            file=sys.stderr,
+        )
         return 2
     failed = int((table["failed"] != "").sum())
     if failed:

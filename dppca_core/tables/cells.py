@@ -30,6 +30,7 @@ MISSING = (
     *("", "na", "n/a", "<na>", "nan", "nat", "null", "?", ".", "#n/a", "#na", "#div/0!", "#value!", "#num!"),
     *("inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"),
 )
+_NOT_UTF8 = "Column '{}' holds text that is not in UTF-8: convert it before you save the table."
 _FIRST_CELLS = 10_000  # cells that tell whether a column with some words is of numbers
 _PORTION = 2**24  # bytes of text that are worked on at a time
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -238,7 +239,7 @@ def kind_of(column: Any, decimal_comma: bool = False) -> str:
 def as_numbers_or_text(column: Any, name: str) -> Any:
     """Return a column of any flat Arrow type as float64 or text.
 
-    name: of the column, for the error. Raises ValueError for lists, records and bytes.
+    name: of the column, for the error. Raises ValueError for lists, records, bytes, and text not in UTF-8.
     """
     kind = column.type
     types = pa.types
@@ -250,7 +251,11 @@ def as_numbers_or_text(column: Any, name: str) -> Any:
     if types.is_floating(kind) or types.is_integer(kind) or types.is_null(kind) or types.is_decimal(kind):
         return column.cast(pa.float64(), safe=False)
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
-        return column.cast(pa.large_string())
+        text = column.cast(pa.large_string())
+        # Parquet files and frames may hold any bytes as text, and most functions of Arrow fail on them.
+        if none_if_refused(lambda: text.validate(full=True) is None) is None:
+            raise ValueError(_NOT_UTF8.format(name))
+        return text
     if types.is_temporal(kind) and not types.is_interval(kind):
         text = column.cast(pa.int64() if types.is_duration(kind) else pa.string())
         # A day without a time reads as the day, as a CSV of the same table has it.
@@ -317,7 +322,10 @@ def from_frame(frame: pd.DataFrame) -> pa.Table:
         series = frame.iloc[:, position]
         column = none_if_refused(partial(pa.array, series, from_pandas=True))
         if column is None:  # cells of several types
-            column = pa.array([None if value is None else str(value) for value in series])
+            words = [None if value is None else str(value) for value in series]
+            column = none_if_refused(partial(pa.array, words))
+            if column is None:
+                raise ValueError(_NOT_UTF8.format(name))
         if isinstance(column, pa.ChunkedArray):
             column = column.combine_chunks()
         columns[str(name)] = as_numbers_or_text(column, str(name))

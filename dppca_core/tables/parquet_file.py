@@ -75,7 +75,10 @@ def _opened(file: BinaryIO, texts: Sequence[str] = ()) -> Any:
         )
     )
     if parquet is None:
-        raise ValueError("The file starts like a Parquet file but cannot be read as one: is it complete?")
+        raise ValueError(
+            "The file starts like a Parquet file but cannot be read as one: is it complete, and its names in "
+            "UTF-8?"
+        )
     return parquet
 
 

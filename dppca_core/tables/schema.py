@@ -285,6 +285,8 @@ class Schema:
         """
         try:
             plain = json.loads(text)
+        except UnicodeDecodeError:
+            raise ValueError("The dictionary is not in UTF-8: save it in that encoding.") from None
         except (ValueError, RecursionError):
             plain = None
         if not isinstance(plain, dict) or not isinstance(plain.get("columns"), list):

@@ -12,7 +12,6 @@ from the message is the question. It never answers for a secure aggregation: Flo
 server that cheats (docs/federated.md), and without one the noise of each answer would be too small.
 """
 
-import json
 import logging
 import time
 from collections.abc import Mapping, Sequence
@@ -34,7 +33,7 @@ from dppca_core.federated.protocol import exchange_of
 from dppca_core.federated.record import Record, RecordedAnswer
 from dppca_core.release import journal
 from examples.flower import hospital, wire
-from examples.flower.own_files import OwnFiles
+from examples.flower.own_files import OwnFiles, read_json
 
 POLL_SECONDS = 0.2
 CONNECT_SECONDS = 60.0
@@ -92,7 +91,7 @@ def _answer(question: Message, context: Context) -> bytes:
 def work(grid: Grid, context: Context) -> None:
     """Run the agenda in turn."""
     agenda = Path(str(context.run_config["agenda"]))
-    for item in json.loads(agenda.read_text(encoding="utf-8")):
+    for item in read_json(agenda):
         run(grid, agenda.parent, **item)
 
 
@@ -102,7 +101,7 @@ def run(grid: Grid, folder: Path, plan: str, record: str, seed: int = 0, policy:
     Raises ValueError for a plan with secure aggregation, which is refused over Flower, and OSError, in one
     sentence, where the record cannot be written: hospitals keep what they sent.
     """
-    agreed = from_dict(json.loads((folder / plan).read_text(encoding="utf-8")))
+    agreed = from_dict(read_json(folder / plan))
     if exchange_of(agreed).sealed:
         raise ValueError("Flower has no secure aggregation that withstands a server that cheats")
     path = folder / record
@@ -139,7 +138,10 @@ def run(grid: Grid, folder: Path, plan: str, record: str, seed: int = 0, policy:
 
 def _earlier(plan: Plan, path: Path) -> Record | None:
     """Return the record of this plan as far as its lines are whole."""
-    whole = path.read_text(encoding="utf-8").rpartition("\n")[0] if path.exists() else ""
+    try:
+        whole = path.read_text(encoding="utf-8").rpartition("\n")[0] if path.exists() else ""
+    except UnicodeDecodeError:
+        raise ValueError(f"{path.name} cannot be read: it is not in UTF-8") from None
     if not whole:
         return None
     earlier = records.read(whole)

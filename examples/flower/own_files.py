@@ -49,7 +49,7 @@ class OwnFiles:
     @staticmethod
     def read(path: Path) -> "OwnFiles":
         """Read hospital.json. Raises ValueError where it lacks a name, or has one that is unknown."""
-        plain = _json(path)
+        plain = read_json(path)
         if not isinstance(plain, dict) or not _NEEDED <= plain.keys() <= _NEEDED | _OPTIONAL:
             needed = ", ".join(sorted(_NEEDED))
             raise ValueError(f"{path.name} must have {needed}, and may have limit and simulation")
@@ -68,7 +68,7 @@ class OwnFiles:
 
         Raises ValueError for a run without a plan here.
         """
-        agreed = (from_dict(_json(path)) for path in sorted(self.plans.glob("*.json")))
+        agreed = (from_dict(read_json(path)) for path in sorted(self.plans.glob("*.json")))
         plan = next((plan for plan in agreed if plan.run == run), None)
         if plan is None:
             raise ValueError(f"{self.name} did not agree to run {run!r}")
@@ -98,7 +98,7 @@ def _modified(path: Path) -> int:
 @lru_cache(maxsize=1)
 def _provider(rows: Path, constants: Path, stamp: tuple[int, int]) -> Provider:
     """Return the patients. The cache reads them anew once `stamp`, both files' times of change, differs."""
-    public = _json(constants)
+    public = read_json(constants)
     if "columns" in public:  # a data dictionary, as the page "Your data" saves it
         schema, raw = Schema.from_json(json.dumps(public)), tables.read(rows, rows.name)
         encoded = tables.encode(schema, raw.table, raw.decimal_comma)
@@ -113,7 +113,10 @@ def table(path: Path, columns: list[str]) -> Array:
     """Return columns of a CSV or Parquet file, (n, d). Raises ValueError where one or a number is absent."""
     if path.suffix not in (".csv", ".parquet"):
         raise ValueError(f"rows must be a .csv or .parquet file, got {path.name}")
-    frame = pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+    try:
+        frame = pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+    except UnicodeDecodeError:
+        raise ValueError(f"{path.name} cannot be read: it is not in UTF-8") from None
     if absent := [name for name in columns if name not in frame.columns]:
         raise ValueError(f"{path.name} has no column {absent[0]!r}")
     numbers = frame[columns].apply(pd.to_numeric, errors="coerce")
@@ -123,10 +126,13 @@ def table(path: Path, columns: list[str]) -> Array:
     return values
 
 
-def _json(path: Path) -> Any:
+def read_json(path: Path) -> Any:
+    """Return what a JSON file holds. Raises ValueError, naming the file, where it cannot be read."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as reason:
         raise ValueError(f"{path.name} cannot be read: {reason.strerror}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{path.name} cannot be read: it is not in UTF-8") from None
     except ValueError:
         raise ValueError(f"{path.name} is not JSON") from None

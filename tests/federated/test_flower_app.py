@@ -160,6 +160,12 @@ def test_too_little_noise_is_not_sent_where_nothing_sums_securely(files, tmp_pat
         apps.run(grid, tmp_path / "server", f"{SUMMED.run}.json", "record.jsonl")
 
 
+def test_a_record_in_another_encoding_is_named(files, tmp_path):
+    (tmp_path / "server" / "record.jsonl").write_bytes("größe\n".encode("latin-1"))
+    with pytest.raises(ValueError, match=r"^record\.jsonl cannot be read: it is not in UTF-8$"):
+        apps.run(Loop(files), tmp_path / "server", f"{PLAN.run}.json", "record.jsonl")
+
+
 @pytest.mark.parametrize("lines", [0.5, 1.5, 2.5], ids=["before any round", "in the first", "in the last"])
 def test_a_run_whose_record_met_a_full_disk_goes_on_from_it(files, tmp_path, lines):
     """Said in one sentence; hospitals, whose noise is true, send what had left again, and pay once."""

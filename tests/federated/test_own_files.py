@@ -75,6 +75,15 @@ def test_what_is_wrong_is_named(files, changed, message):
         OwnFiles.read(files[2]).state(PLAN.run)
 
 
+@pytest.mark.parametrize("name", ["hospital.json", "constants.json", "patients.csv", "plan"])
+def test_a_file_in_another_encoding_is_named(files, name):
+    plan = files[2].parent / "plans" / f"{PLAN.run}.json"
+    file = plan if name == "plan" else files[2].with_name(name)
+    file.write_bytes(file.read_bytes() + "größe".encode("latin-1"))
+    with pytest.raises(ValueError, match=rf"^{file.name} cannot be read: it is not in UTF-8$"):
+        OwnFiles.read(files[2]).state(PLAN.run)
+
+
 @pytest.mark.parametrize("cell", ["", "high", "inf"])
 def test_a_cell_without_a_number_is_named_by_its_column(files, cell):
     rows = files[2].with_name("patients.csv")

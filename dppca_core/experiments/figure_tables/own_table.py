@@ -43,7 +43,7 @@ def rehearsal(
     `twins` are (name, experiment, spread, number of runs). metric: the unit of errors, one of those of
     `subspace_metrics.in_unit`.
     """
-    schema, rows = Schema.from_json(Path(dictionary).read_text("utf-8")), {}
+    schema, rows = Schema.from_json(Path(dictionary).read_bytes()), {}
     for name, experiment, spread, repeats in twins:
         latent = experiment.population
         if spread and isinstance(latent, SpikedModel):  # the Gaussian beneath the invented rows
@@ -77,7 +77,7 @@ def twin_scores(
         std: The standard deviation of the noise in each count.
     """
     experiment, spread, centred = twin
-    schema, latent = Schema.from_json(Path(dictionary).read_text("utf-8")), experiment.population
+    schema, latent = Schema.from_json(Path(dictionary).read_bytes()), experiment.population
     if spread and isinstance(latent, SpikedModel):  # the Gaussian beneath the invented rows
         rows = DictionaryTwin(dictionary_cells(schema), schema.bound, latent, centred, spread)
         experiment = replace(experiment, population=rows)
@@ -138,7 +138,7 @@ def spectrum(dictionary: str, rows: str) -> pd.DataFrame:
 
     rows: the path of the owner's table.
     """
-    schema = Schema.from_json(Path(dictionary).read_text("utf-8"))
+    schema = Schema.from_json(Path(dictionary).read_bytes())
     raw = tables.read(Path(rows).read_bytes(), rows)
     held = clip_rows(tables.encode(schema, raw.table, raw.decimal_comma).rows, schema.bound)
     mean, moment = held.mean(axis=0), held.T @ held
@@ -151,7 +151,7 @@ def biplot(dictionary: str, rows: str, release: str) -> pd.DataFrame:
 
     rows: the path of the owner's table.
     """
-    schema = Schema.from_json(Path(dictionary).read_text("utf-8"))
+    schema = Schema.from_json(Path(dictionary).read_bytes())
     raw = tables.read(Path(rows).read_bytes(), rows)
     held = clip_rows(tables.encode(schema, raw.table, raw.decimal_comma).rows, schema.bound)
     document = json.loads(Path(release).read_text("utf-8"))

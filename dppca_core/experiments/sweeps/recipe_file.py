@@ -76,13 +76,13 @@ def parse(path: str | Path, reader: Callable[[Any], Parsed]) -> Parsed:
     """
     try:
         try:
-            plain = json.loads(Path(path).read_text(encoding="utf-8"))
+            plain = json.loads(Path(path).read_bytes())
         except json.JSONDecodeError as reason:
             raise ValueError(f"{path} must hold JSON: {reason.msg} in line {reason.lineno}") from reason
+        except UnicodeDecodeError as reason:
+            raise ValueError(f"{path} must hold JSON: it is not in UTF-8") from reason
         except ValueError as reason:
-            raise ValueError(
-                f"{path} must hold JSON: it is not in UTF-8, or has a number of thousands of digits"
-            ) from reason
+            raise ValueError(f"{path} must hold JSON: it has a number of thousands of digits") from reason
         return reader(plain)
     except RecursionError as reason:  # of reading it, or of quoting it in a message
         raise ValueError(f"{path} must hold a recipe, got lists or objects nested too deeply") from reason

@@ -19,7 +19,6 @@ from dppca_core.experiments.collaboration.transcript import Transcript
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.federated.exchange import ALL
 from pages.hospitals.providers import message_charts, network_diagram, run_text, runs
-from pages.shared import text
 from pages.shared.background import cache
 from pages.shared.reports import take_along
 from pages.shared.settings import widgets
@@ -60,7 +59,7 @@ def _render_rounds(recipe: CollaborationSetting, shown: Transcript, settings: Se
         **_table_and_code(recipe, shown, settings["join.way"], code),
     )
     if shown.record.ended:
-        st.text(text.brief(shown.record.ended))
+        st.text(runs.brief(shown.record.ended))
     st.caption(run_text.below_figure(shown))
 
 

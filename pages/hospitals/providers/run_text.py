@@ -171,7 +171,7 @@ def _answered(shown: Transcript, round_: Round, error: str) -> str:
 def _faults(shown: Transcript, round_: Round) -> str:
     """Return who failed and why, in brief: an uploaded record may hold any words, of many hospitals."""
     faults = [
-        f"{'The sum' if hospital == ALL else runs.name(shown, hospital)} {text.brief(why)}."
+        f"{'The sum' if hospital == ALL else runs.name(shown, hospital)} {runs.brief(why)}."
         for hospital, why in round_.faults.items()
     ]
     more = len(faults) - _MOST_FAULTS

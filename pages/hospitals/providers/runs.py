@@ -62,10 +62,24 @@ def stored() -> tuple[str, ...]:
 def open_stored(name: str) -> Transcript:
     """Read a stored run. Raises ValueError, with one sentence, for a file that is damaged."""
     try:
-        recorded = record.read((STORED / f"{name}.jsonl").read_text(encoding="utf-8"))
+        recorded = _recorded((STORED / f"{name}.jsonl").read_bytes())
     except ValueError as reason:
-        raise ValueError(f"data/runs/{name}.jsonl cannot be read: {text.brief(str(reason))}.") from reason
+        raise ValueError(f"data/runs/{name}.jsonl cannot be read: {brief(str(reason))}.") from reason
     return from_record(recorded, name.replace("-", "_"))  # "breast-cancer" is of the table "breast_cancer"
+
+
+def brief(words: str, most: int = 160) -> str:
+    """Return somebody else's words on one line of about so many letters at most."""
+    line = " ".join(words[: 4 * most].split())  # no need to split a text that may be very long
+    return line if len(line) <= most else f"{line[:most].rstrip()} …"
+
+
+def _recorded(raw: bytes) -> record.Record:
+    """Return the record that a file holds. Raises ValueError, whose text says what is wrong."""
+    try:
+        return record.read(raw.decode("utf-8-sig"))  # some editors write a byte order mark
+    except UnicodeDecodeError:
+        raise ValueError("it is not in UTF-8") from None
 
 
 def read(raw: bytes) -> Transcript:
@@ -74,16 +88,14 @@ def read(raw: bytes) -> Transcript:
         size, most = text.size(len(raw)), text.size(MOST_BYTES)
         raise ValueError(f"This file has {size}; this page reads up to {most}.")
     try:
-        recorded = record.read(raw.decode("utf-8-sig"))  # some editors write a byte order mark
-    except UnicodeDecodeError:
-        raise ValueError("This file is not a run's record: it is not text.") from None
+        recorded = _recorded(raw)
     except ValueError as reason:
-        raise ValueError(f"This file is not a run's record: {text.brief(str(reason))}.") from None
+        raise ValueError(f"This file is not a run's record: {brief(str(reason))}.") from None
     count = recorded.plan.hospitals
     if count > _MOST_HOSPITALS:
         raise ValueError(f"This page draws up to {_MOST_HOSPITALS} hospitals; this run has {count:,}.")
     if not recorded.rounds:
-        raise ValueError(f"This run has no round to show. {text.brief(recorded.ended)}".strip())
+        raise ValueError(f"This run has no round to show. {brief(recorded.ended)}".strip())
     return from_record(recorded)
 
 

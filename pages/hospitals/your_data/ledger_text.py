@@ -76,7 +76,8 @@ def refused(doing: str, reason: ValueError | OSError) -> str:
     """Return why a ledger could not be used; doing: "read" or "written", for a refusal of the disk."""
     if isinstance(reason, OSError):  # its text holds a path
         return f"The ledger could not be {doing} ({reason.strerror})."
-    return "The file is no ledger." if isinstance(reason, UnicodeDecodeError) else refusal(str(reason))
+    not_utf8 = isinstance(reason, UnicodeDecodeError)
+    return "The file is no ledger: it is not in UTF-8." if not_utf8 else refusal(str(reason))
 
 
 def exact(spent: numerical.Total, limit: Limit) -> str:

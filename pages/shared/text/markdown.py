@@ -25,12 +25,6 @@ def sentence(words: str) -> str:
     return capitalised.replace("*", r"\*")
 
 
-def brief(words: str, most: int = 160) -> str:
-    """Return somebody else's words on one line of about so many letters at most."""
-    line = " ".join(words[: 4 * most].split())  # no need to split a text that may be very long
-    return line if len(line) <= most else f"{line[:most].rstrip()} …"
-
-
 def unmarked(words: str) -> str:
     """Return a sentence without its Markdown: emphasis, badges and escapes."""
     words = re.sub(r":\w[\w-]*\[([^\]]*)\]", r"\1", words)

@@ -59,6 +59,26 @@ def test_what_is_wrong_is_named(plain, words, tmp_path, capsys):
     assert capsys.readouterr().err.startswith("error: ")
 
 
+@pytest.mark.parametrize(
+    ("recipe", "words"),
+    [
+        ({"figure": "own_table.released", "arguments": {"release": "named"}}, "a file that the recipe names"),
+        (
+            {"figure": "own_table.spectrum", "arguments": {"dictionary": "named", "rows": "absent"}},
+            "The dictionary",
+        ),
+    ],
+    ids=["release", "dictionary"],
+)
+def test_a_named_file_in_another_encoding_is_said_so(recipe, words, tmp_path, capsys):
+    (tmp_path / "named").write_bytes('{"features": ["Größe"]}'.encode("latin-1"))
+    recipe["arguments"] |= {key: str(tmp_path / name) for key, name in recipe["arguments"].items()}
+    written = tmp_path / "recipe.json"
+    written.write_text(json.dumps(recipe))
+    assert command.main([str(written), "--out", str(tmp_path / "table.csv")]) == 2
+    assert capsys.readouterr().err.startswith(f"error: {words} is not in UTF-8")
+
+
 @pytest.mark.parametrize("name", FIGURE_TABLES)
 def test_every_table_is_returned_by_its_last_statement_alone(name):
     """A page's code of a figure is the function's body, which prints the table instead of returning it."""

@@ -179,7 +179,7 @@ NUMBERS = {"name": "x", "kind": "number", "low": 0, "high": 1}
             "20,001: choose fewer",
         ),
         (lambda: Schema.from_json("{"), "JSON"),
-        (lambda: Schema.from_json(b"\xff"), "JSON"),
+        (lambda: Schema.from_json(b"\xff"), "not in UTF-8"),
         (lambda: Schema.from_json("[" * 100_000), "JSON"),
         (lambda: Schema.from_json('{"columns": [1, 2]}'), "needs a"),
         (

@@ -94,6 +94,7 @@ def row(*cells: object) -> bytes:
 
 SECRET = row(CANARY, NUMBER, 3)
 HEAD = b"a,b,c\n"
+LATIN = pa.array([f"{CANARY}\xfc".encode("latin-1")] * 2).view(pa.string())
 NESTED = pa.table({"a": [1.0, 2.0], "b": [[CANARY], [CANARY]]})
 BAD = {
     "empty": (b"", "is empty"),
@@ -121,6 +122,11 @@ BAD = {
     "no names": (SECRET * 3, r"numbers \(column 2, 3\)"),
     "nested": (parquet(NESTED), "'b' holds lists or records"),
     "bytes": (parquet(pa.table({"a": [1.0, 2.0], "b": [b"x", CANARY.encode()]})), "'b' holds bytes"),
+    "latin-1 in Parquet": (parquet(pa.table({"a": [1.0, 2.0], "b": LATIN})), "'b' holds text .* UTF-8"),
+    "latin-1 in Parquet's names": (
+        parquet(pa.table({"a": [1.0, 2.0], "bbbb": [3, 4]})).replace(b"bbbb", b"M\xfcll"),
+        "complete, and its names in UTF-8",
+    ),
     "cut Parquet": (parquet(pa.table({"a": [CANARY] * 9, "b": [1] * 9}))[:-30], "complete"),
     "broken Parquet": (
         (whole := parquet(pa.table({"a": [CANARY] * 999, "b": range(999)}), compression="none"))[:4]
@@ -192,6 +198,9 @@ def test_a_data_frame_is_a_table():
     is_one_quiet_sentence(
         refusal(lambda: tables.from_frame(pd.DataFrame({"a": [[CANARY]] * 2, "b": 1}), "t"))
     )
+    halves = pd.DataFrame({"a": [f"{CANARY}\ud800"] * 2, "b": 1}, dtype=object)
+    is_one_quiet_sentence(half := refusal(lambda: tables.from_frame(halves, "t")))
+    assert "'a' holds text that is not in UTF-8" in str(half)
 
 
 def test_exports_hold_no_formula():
@@ -291,9 +300,15 @@ def test_any_bytes_are_a_table_or_a_sentence(data):
 NUMBERS = st.lists(st.floats() | st.none(), min_size=4, max_size=4)
 
 
-@given(a=NUMBERS, b=NUMBERS, c=st.lists(st.none() | CELLS, min_size=4, max_size=4), few=st.integers(1, 4))
+@given(
+    a=NUMBERS,
+    b=NUMBERS,
+    c=st.lists(st.none() | CELLS | st.binary(max_size=3), min_size=4, max_size=4),
+    few=st.integers(1, 4),
+)
 def test_any_parquet_is_a_table_or_a_sentence(a, b, c, few):
-    table = pa.table({"a": pa.array(a, pa.float64()), "b": pa.array(b, pa.float32()), "c": c})
+    texts = pa.array(c, pa.binary()).view(pa.string())  # Arrow checks no bytes here
+    table = pa.table({"a": pa.array(a, pa.float64()), "b": pa.array(b, pa.float32()), "c": texts})
     encodes_or_refuses(parquet(table.slice(0, few)))
 
 

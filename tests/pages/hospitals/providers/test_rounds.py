@@ -332,7 +332,7 @@ PLAN_LINE = raw(recorded()).splitlines()[0]
     ("file", "reason"),
     [
         (b"", "a record must have lines, got none"),
-        (b"\xff\xfe\x00", "This file is not a run's record: it is not text."),
+        (b"\xff\xfe\x00", "This file is not a run's record: it is not in UTF-8."),
         (b"[" * 100_000, "line 1 is not of a record: it is not JSON."),
         (b"1" * 5_000, "line 1 is not of a record: it is not JSON."),
         (PLAN_LINE, "This run has no round to show."),

@@ -59,7 +59,7 @@ def test_a_damaged_ledger_is_one_sentence_and_no_release(folder):
 @pytest.mark.parametrize(
     ("data", "error"),
     [
-        (b"\xff\xfe", "The file is no ledger. Nothing was taken over."),
+        (b"\xff\xfe", "The file is no ledger: it is not in UTF-8. Nothing was taken over."),
         (b"{}\n", "Line 1 is not of a ledger. Nothing was taken over."),
         (None, ""),
     ],
