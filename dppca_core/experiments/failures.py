@@ -45,8 +45,11 @@ def log(where: str, error: BaseException) -> None:
 
 @contextmanager
 def log_errors(where: str) -> Iterator[None]:
-    """Log whatever is raised inside the `with` block, and continue after it; `where` begins the log line."""
+    """Log whatever is raised inside the `with` block, and continue after it; `where` begins the log line.
+
+    That includes what is no `Exception`, such as a panic of a library in Rust, so that no thread ends by it.
+    """
     try:
         yield
-    except Exception as error:
+    except BaseException as error:
         log(where, error)

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Literal
 
-from dppca_core.experiments.failures import log_errors
+from dppca_core.experiments.failures import log, log_errors
 from dppca_core.release.discrete_gaussian import Progress, StoppedError
 
 # How a job ends: done; stopped by the visitor, or since they left; refused with a sentence (ValueError);
@@ -129,7 +129,8 @@ class ReleaseJob:
             self.state, self.message = "refused", str(error)
         except OSError as error:  # its text holds a path
             self.state, self.message = "unwritten", error.strerror or "the disk refuses"
-        except Exception as error:  # its text may hold a cell, and a thread's traceback goes to the log
+        except BaseException as error:  # its text may hold a cell, and a thread's traceback goes to the log
+            log("release", error)
             self.state, self.message = "failed", type(error).__name__
         finally:
             self._ended.set()

@@ -74,8 +74,11 @@ class SessionExpiry:
         """Forget the tables of those who have left for good. Return whether nobody is left to watch."""
         with self._lock:
             for visitor, watched in list(self._watched.items()):
+                nothing_left = False
+                with log_errors("leaving"):  # one visitor's failure keeps no other's table
+                    nothing_left = self._expire(visitor, watched)
                 # Give one up that cannot be forgotten, or the thread would never end.
-                if self._expire(visitor, watched) or watched.tries == _MOST_TRIES:
+                if nothing_left or watched.tries == _MOST_TRIES:
                     del self._watched[visitor]
             if not self._watched:
                 # Inside the lock, or `watch` could find the thread running and not start another.

@@ -4,6 +4,8 @@ import logging
 import threading
 from collections.abc import Callable
 
+from dppca_core.experiments.failures import log_errors
+
 _LOG = logging.getLogger("dppca")
 
 
@@ -22,7 +24,8 @@ class LastingThread:
             former = self._thread
             if former is not None and former.is_alive():
                 return False
-            self._thread = threading.Thread(target=self._work, daemon=True, name=self.name)
+            work = log_errors(self.name)(self._work)  # a thread's own report would quote the exception's text
+            self._thread = threading.Thread(target=work, daemon=True, name=self.name)
             self._thread.start()
         if former is None:
             return False

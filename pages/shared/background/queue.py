@@ -15,7 +15,7 @@ from typing import Literal
 LONG_SECONDS = 15.0  # sweeps expected to take longer on one core have a line of their own
 _MOST_PREFETCHED = 3  # the most visitors at once for whom anything is prefetched
 Line = Literal["screen", "short", "long"]
-Abandon = Callable[[Exception | None], None]
+Abandon = Callable[[BaseException | None], None]
 
 
 class Rank(IntEnum):

@@ -134,12 +134,12 @@ class Job:
                     self._keep(self)
             else:
                 self.abandon()
-        except Exception as reason:
+        except BaseException as reason:
             self.abandon(reason)
         finally:
             self._ended.set()
 
-    def abandon(self, reason: Exception | None = None) -> None:
+    def abandon(self, reason: BaseException | None = None) -> None:
         """End early: it failed for this reason, was stopped, or its visitor has gone and may return."""
         if reason is not None:
             # The message of a lost cluster is written for visitors already.

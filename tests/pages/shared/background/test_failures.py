@@ -22,12 +22,20 @@ from pages.hospitals.your_data.session_expiry import SessionExpiry
 from pages.shared.background import cache, sessions
 from pages.shared.background import engine as engines
 from pages.shared.background.engine import Engine
+from pages.shared.background.lasting import LastingThread
 from pages.shared.charts import explorer_summary
 from tests.pages.conftest import Screen
 from tests.waiting import PATIENCE_SECONDS, eventually
 
 SECRET = "patient 17 weighs 71.3 kg"
 ERRORS = [ValueError("k must be at most 5"), MemoryError(SECRET), RuntimeError(SECRET), KeyError(SECRET)]
+
+
+class Panic(BaseException):
+    """Stand for what a library in Rust raises where it panics, which is no Exception."""
+
+
+FATAL = [Panic(SECRET), SystemExit(SECRET)]
 SENTENCES = ("k must be at most 5", "not enough memory", "RuntimeError", "KeyError")
 FAULTY = 99  # the seed whose runs fail
 SMALL = {"d": "20", "n": "10000", "k": "2", "s": "5", "shat": "10", "T": "3", "N": "2"}
@@ -62,9 +70,6 @@ def visit(monkeypatch, engine, screen) -> Callable[..., Screen]:
         raise AssertionError(f"the runs of {name} did not end")
 
     return opened
-
-
-DIES = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 
 
 class Faults:
@@ -192,7 +197,7 @@ class Sound:
         return None if self.done.is_set() else (1,)
 
 
-def failing(reason: Exception) -> Iterator[None]:
+def failing(reason: BaseException) -> Iterator[None]:
     raise reason
     yield
 
@@ -204,7 +209,7 @@ def raising(reason: BaseException) -> Callable[..., None]:
     return step
 
 
-@pytest.mark.parametrize("reason", ERRORS, ids=repr)
+@pytest.mark.parametrize("reason", [*ERRORS, *FATAL], ids=repr)
 def test_a_step_that_fails_costs_its_own_visitor_alone(reason, engine, caplog):
     """The failure may be in a cell, in the choice of the next one, or in a prefetch."""
     sound = Sound()
@@ -218,19 +223,29 @@ def test_a_step_that_fails_costs_its_own_visitor_alone(reason, engine, caplog):
     lines = [record.getMessage() for record in caplog.records]
     assert sum(type(reason).__name__ in line for line in lines) == 4
     assert not any(SECRET in line for line in lines)
+    assert not engine.revive()
 
 
-def killed(engine: Engine) -> None:
-    """End its thread by what no guard holds."""
-    broken = Broken(SystemExit())
-    engine.complete("ann", broken, lambda: (1,))
-    assert broken.asked.wait(PATIENCE_SECONDS)
-    engine._thread._thread.join(PATIENCE_SECONDS)
+def killed(thread: LastingThread, monkeypatch) -> None:
+    """Let a thread of this name have died, of what no guard within its work holds."""
+    with monkeypatch.context() as broken:
+        broken.setattr(thread, "_thread", None)
+        broken.setattr(thread, "_work", raising(Panic(SECRET)))
+        thread.start()
+        died = thread._thread
+    died.join(PATIENCE_SECONDS)
+    thread._thread = died
 
 
-@DIES
-def test_an_engine_that_has_died_is_started_by_the_next_look(engine):
-    killed(engine)
+def test_a_thread_that_dies_says_by_what_and_nothing_of_its_text(caplog, capfd, monkeypatch):
+    thread = LastingThread("engine", lambda: None)
+    killed(thread, monkeypatch)
+    assert "engine: Panic in " in caplog.text and thread.start()
+    assert SECRET not in caplog.text + capfd.readouterr().err
+
+
+def test_an_engine_that_has_died_is_started_by_the_next_look(engine, monkeypatch):
+    killed(engine._thread, monkeypatch)
     sound = Sound()
     engine.complete("bob", sound, sound.wanted)
     assert sound.done.wait(PATIENCE_SECONDS)
@@ -240,7 +255,6 @@ def health() -> Response:
     return asyncio.run(app.healthz(None))
 
 
-@DIES
 def test_the_health_check_names_what_has_died_once_and_starts_it_again(engine, monkeypatch, here):
     leaving = SessionExpiry(60, 0.01)
     monkeypatch.setattr(session, "expiry", lambda: leaving)
@@ -248,10 +262,8 @@ def test_the_health_check_names_what_has_died_once_and_starts_it_again(engine, m
     holder = Holder()
     leaving.watch("ann", holder, [].append)
     assert health().status_code == 200
-    killed(engine)
-    monkeypatch.setattr(sessions, "is_connected", raising(SystemExit()))
-    leaving._thread._thread.join(PATIENCE_SECONDS)
-    monkeypatch.setattr(sessions, "is_connected", here.__contains__)
+    killed(engine._thread, monkeypatch)
+    killed(leaving._thread, monkeypatch)
     answer = health()
     assert (answer.status_code, answer.body) == (503, b"started again: engine, leaving")
     assert (health().status_code, health().body) == (200, b"ok")
@@ -260,7 +272,7 @@ def test_the_health_check_names_what_has_died_once_and_starts_it_again(engine, m
 class Holder:
     """Hold a table; its first attempts to forget it fail."""
 
-    def __init__(self, reason: Exception | None = None, failures: int = 0) -> None:
+    def __init__(self, reason: BaseException | None = None, failures: int = 0) -> None:
         self.reason, self.failures, self.tries = reason, failures, 0
         self.forgot = threading.Event()
 
@@ -282,7 +294,7 @@ def over(leaving: SessionExpiry) -> bool:
     return eventually(lambda: not leaving._watched)
 
 
-@pytest.mark.parametrize("reason", ERRORS[1:3], ids=repr)
+@pytest.mark.parametrize("reason", [*ERRORS[1:3], *FATAL], ids=repr)
 def test_a_table_whose_forgetting_fails_keeps_no_other(reason, here, caplog):
     """It is tried again, but not for ever; its uploads go at once."""
     leaving, ann, bob, dropped = SessionExpiry(0.0, 0.01), Holder(reason, 2), Holder(), []
@@ -299,24 +311,38 @@ def test_a_table_whose_forgetting_fails_keeps_no_other(reason, here, caplog):
     assert SECRET not in "".join(record.getMessage() for record in caplog.records)
 
 
-@DIES
+@pytest.mark.parametrize("reason", [*ERRORS[1:3], *FATAL], ids=repr)
+def test_a_visitor_who_cannot_be_looked_for_keeps_no_other_table(reason, here, monkeypatch, caplog):
+    def connected(visitor: str) -> bool:
+        if visitor == "ann":
+            raise reason
+        return visitor in here
+
+    monkeypatch.setattr(sessions, "is_connected", connected)
+    leaving, ann, bob = SessionExpiry(0.0, 0.01), Holder(), Holder()
+    leaving.watch("ann", ann, [].append)
+    leaving.watch("bob", bob, [].append)
+    here.clear()
+    assert bob.forgot.wait(PATIENCE_SECONDS) and not ann.forgot.is_set()
+    monkeypatch.setattr(sessions, "is_connected", here.__contains__)
+    assert ann.forgot.wait(PATIENCE_SECONDS) and SECRET not in caplog.text
+
+
 def test_a_thread_that_forgets_no_more_is_started_by_the_next_page(here, monkeypatch):
     leaving, ann = SessionExpiry(0.0, 0.01), Holder()
-    monkeypatch.setattr(sessions, "is_connected", raising(SystemExit()))
-    leaving.watch("ann", ann, [].append)
-    leaving._thread._thread.join(PATIENCE_SECONDS)
-    monkeypatch.setattr(sessions, "is_connected", here.__contains__)
+    killed(leaving._thread, monkeypatch)
     here.clear()
     leaving.watch("ann", ann, [].append)
     assert ann.forgot.wait(PATIENCE_SECONDS)
 
 
-@pytest.mark.parametrize("reason", ERRORS[1:3], ids=repr)
-def test_a_release_that_fails_ends_and_the_next_is_made(reason):
+@pytest.mark.parametrize("reason", [*ERRORS[1:], *FATAL], ids=repr)
+def test_a_release_that_fails_ends_and_the_next_is_made(reason, caplog):
     fails = ReleaseJob(("here",), raising(reason), lambda: True)
     assert fails.confirm()
     fails.wait(PATIENCE_SECONDS)
-    assert fails.failed and SECRET not in fails.message
+    assert (fails.state, fails.message) == ("failed", type(reason).__name__)
+    assert f"release: {type(reason).__name__} in " in caplog.text and SECRET not in caplog.text
     makes = ReleaseJob(("there",), lambda progress: "made", lambda: True)
     assert makes.confirm()
     makes.wait(PATIENCE_SECONDS)

@@ -198,9 +198,10 @@ def test_what_ends_a_sweep_is_said(monkeypatch):
     for reason, message in (
         (ConnectionError(executors.LOST), "The cluster stopped answering; what was measured before is kept."),
         (KeyError("x"), "The program failed with KeyError."),
+        (SystemExit("x"), "The program failed with SystemExit."),
     ):
 
-        def broken(*_: object, reason: Exception = reason, **__: object):
+        def broken(*_: object, reason: BaseException = reason, **__: object):
             raise reason
 
         monkeypatch.setattr(sweep_jobs, "sweep", broken)
