@@ -31,6 +31,8 @@ USER 10001
 EXPOSE 8501
 # One 503 names a thread that had died and was started again; unhealthy is who answers so three times in a row.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
-    CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8501/healthz', timeout=4)"]
+    CMD ["python", "-c", "import os, urllib.request as u; \
+        path = os.environ.get('STREAMLIT_SERVER_BASE_URL_PATH', '').strip('/'); \
+        u.urlopen('http://127.0.0.1:8501' + f'/{path}'.rstrip('/') + '/healthz', timeout=4)"]
 CMD ["streamlit", "run", "app.py", "--server.address", "0.0.0.0", "--server.port", "8501", \
     "--server.allowedHosts", "*"]

@@ -21,6 +21,7 @@ from pages.learn.papers import results
 from pages.shared.background import cache, engine, prefetch
 from pages.shared.figure import plotly_bundle
 from pages.shared.server import first_paint, same_origin
+from pages.shared.server.base_path import base_path
 from pages.shared.settings import catalogue
 
 CACHING = {"Cache-Control": "public, max-age=86400"}
@@ -89,14 +90,23 @@ def prefetched(request: Request) -> Response:
     return JSONResponse(figures)
 
 
+def not_found(request: Request) -> PlainTextResponse:
+    """Answer that nothing is there."""
+    return PlainTextResponse("Not Found", status_code=404)
+
+
 same_origin.answer_refused_handshakes()
 MultiPartParser.spool_max_size = 2**31  # uploads stay in memory; by default those above 1 MB go to a file
 
+ANSWERS = {"/healthz": healthz, "/assets/plotly.min.js": plotly_js, "/ahead": prefetched}
 ROUTES = [
-    Route("/healthz", healthz),
-    Route("/assets/plotly.min.js", plotly_js),
-    Route("/ahead", prefetched),
+    *(Route(base_path() + path, answer) for path, answer in ANSWERS.items()),
+    # Streamlit answers any other path with a page and status 200: a health check there could not fail.
+    *(Route("/{elsewhere:path}" + path, not_found) for path in ANSWERS),
 ]
 
-MIDDLEWARE = [Middleware(same_origin.SameOrigin), Middleware(first_paint.FirstPaint, titles=order.titles())]
+MIDDLEWARE = [
+    Middleware(same_origin.SameOrigin),
+    Middleware(first_paint.FirstPaint, titles=order.titles()),
+]
 app = App("pages/menu.py", lifespan=warm, routes=ROUTES, middleware=MIDDLEWARE)

@@ -20,6 +20,7 @@ FLAGS = [
 ]
 COMPLETE = ".dppca-live[data-complete=true]"  # a figure with all that its setting needs
 START_SECONDS = 60
+BASE_PATH = "STREAMLIT_SERVER_BASE_URL_PATH"  # Streamlit's variable for the path below which a server answers
 
 
 def answers(url: str) -> bool:
@@ -55,7 +56,7 @@ def started(
             command, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT, env=os.environ | environment
         )
         try:
-            address = f"http://127.0.0.1:{port}/"
+            address = f"http://127.0.0.1:{port}/{environment.get(BASE_PATH, '')}".rstrip("/") + "/"
             until = time.monotonic() + START_SECONDS
             while not answers(f"{address}_stcore/health"):
                 if server.poll() is not None or time.monotonic() > until:

@@ -40,7 +40,8 @@
     const awaited = document.querySelector("#first-paint aside"); // a page of sliders has a figure, if not at once
     const opening = document.querySelector("[class*=st-key-introduction-]"); // its text may come after the figure
     if (opening?.offsetHeight === 0) return false;
-    return figure ? figure.dataset.drawn : ran && !awaited && document.querySelector("[data-testid=stMain] h1");
+    if (figure) return figure.dataset.drawn || "undrawn" in figure.dataset;
+    return ran && !awaited && document.querySelector("[data-testid=stMain] h1");
   };
   const timer = setInterval(() => {
     if (!ready() && performance.now() < PATIENCE) return;

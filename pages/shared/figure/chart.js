@@ -6,11 +6,14 @@
 let loading;
 function plotly(server) {
   if (window.Plotly) return Promise.resolve(window.Plotly);
-  loading ??= new Promise((done, failed) => {
+  loading ??= new Promise((done) => {
     const script = document.createElement("script");
     script.src = `${server}/assets/plotly.min.js`;
-    script.onload = () => done(window.Plotly);
-    script.onerror = () => failed(new Error("the chart library did not load"));
+    script.onload = script.onerror = () => {
+      script.remove();
+      loading = undefined; // so that the next drawing tries again where it did not load
+      done(window.Plotly);
+    };
     document.head.append(script);
   });
   return loading;
@@ -32,12 +35,14 @@ function fitted(layout) {
 }
 
 const still = window.matchMedia("(prefers-reduced-motion: reduce)");
+const UNDRAWN = "The chart library did not load. Reload the page to see the chart.";
 const unset = (text) => text === undefined || text === null || text === "";
 
 class View {
   constructor(root) {
     this.root = root;
     this.chart = root.querySelector(".chart");
+    this.undrawn = root.querySelector(".undrawn");
     this.slider = root.querySelector("input");
     this.scrubbed = null; // the epsilon being looked at, when it is not the page's own
     this.waiting = false;
@@ -197,6 +202,14 @@ class View {
     this.follower.observe(input, { attributes: true, attributeFilter: ["value"] });
   }
 
+  // Return the chart library; undefined where it does not load, which is then said in the chart's place.
+  async library() {
+    const library = await plotly(this.server);
+    this.root.toggleAttribute("data-undrawn", !library);
+    this.undrawn.textContent = library ? "" : UNDRAWN;
+    return library;
+  }
+
   soon(now) {
     if (this.waiting && !now) return;
     this.waiting = true;
@@ -253,7 +266,11 @@ class View {
     if (!whole && kind && kind === this.whole?.kind) return this.sweep(window.Plotly);
     this.width = this.chart.clientWidth;
     this.within(place(this.data.layout, this.width));
-    const library = await plotly(this.server);
+    const library = await this.library();
+    if (!library) {
+      this.stamped = null; // the same data is tried again when it comes again
+      return;
+    }
     const { data, root } = this;
     const began = this.index;
     this.width = this.chart.clientWidth;
@@ -282,7 +299,8 @@ class View {
 
   // Save the figure as seen, as a picture on white paper with its title and its legend.
   async save({ format, filename, title }) {
-    const library = await plotly(this.server);
+    const library = await this.library();
+    if (!library) return;
     const { data, chart } = this;
     const layout = themed(place(data.layout, PICTURE.width), this.root);
     for (const name of Object.keys(layout).filter((name) => /^[xy]axis/.test(name))) {

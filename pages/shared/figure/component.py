@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from streamlit import config
 
 from pages.shared import text
+from pages.shared.server.base_path import base_path
 from pages.shared.settings import editions
 
 _SERVER = secrets.token_hex(4)  # tells the counts of two starts of the server apart
@@ -82,8 +82,7 @@ def figure(
     sent = payload | {"picks": on_pick is not _nothing, "says": text.unmarked(says)}
     if "scene" not in sent:  # what browsers tell figures apart by: without frames it is the content
         sent["scene"] = f"{zlib.crc32(repr(sent).encode()):08x}"
-    base = config.get_option("server.baseUrlPath").strip("/")
-    sent |= {"key": key, "server": f"/{base}" if base else ""}
+    sent |= {"key": key, "server": base_path()}
     sent.setdefault("complete", not _preliminary.get())
     sent["turn"] = [_SERVER, next(_message_numbers)]
     acts = {"use": on_use, "pick": on_pick, "move": on_move}

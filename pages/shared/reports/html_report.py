@@ -76,7 +76,8 @@ def link(settings: Settings, page: str = "") -> str:
     It lacks the server's address where that is unknown. Call it while the page runs, not when it is pressed.
     """
     address = urlsplit(st.context.url or f"./{page}")
-    return address._replace(query=urlencode(to_link(settings)), fragment="").geturl()
+    path = address.path if page else address.path.rstrip("/") + "/"  # the front page's may be below a path
+    return address._replace(path=path, query=urlencode(to_link(settings)), fragment="").geturl()
 
 
 def today() -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from pages.shared.server.base_path import base_path
 from pages.shared.settings import of_pages
 
 _HERE = Path(__file__).parents[1]
@@ -54,7 +55,7 @@ class FirstPaint:
                 body += message.get("body", b"")
                 if message.get("more_body", False):
                     return
-                page = scope["path"].strip("/") or next(iter(self.titles))
+                page = scope["path"].removeprefix(base_path()).strip("/") or next(iter(self.titles))
                 outline = page_outline(page, self.titles.get(page, ""))
                 whole = body.replace(b"</head>", _HEAD, 1).replace(_ROOT, outline + _ROOT, 1)
                 headers = MutableHeaders(scope=start)
