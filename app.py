@@ -20,7 +20,7 @@ from pages.hospitals.your_data import session
 from pages.learn.papers import results
 from pages.shared.background import cache, engine, prefetch
 from pages.shared.figure import plotly_bundle
-from pages.shared.server import first_paint, same_origin
+from pages.shared.server import closed_tabs, first_paint, same_origin
 from pages.shared.server.base_path import base_path
 from pages.shared.settings import catalogue
 
@@ -106,6 +106,7 @@ ROUTES = [
 ]
 
 MIDDLEWARE = [
+    Middleware(closed_tabs.closed_tabs),
     Middleware(same_origin.SameOrigin),
     Middleware(first_paint.FirstPaint, titles=order.titles()),
 ]
