@@ -46,6 +46,8 @@ rows = new.rows / schema.bound - (release["mean"] or 0)
 rows = rows / (release["scales"] or 1) / (release["length after scaling"] or 1)
 scores = np.full((table.n, len(release["components"])), np.nan)
 scores[new.kept] = rows @ np.transpose(release["components"])
+if noise := [i for i, each in enumerate(release["noise of components"], 1) if min(each) >= 1]:
+    print(f"Components {noise} are mostly noise: do not read scores along them.", file=sys.stderr)
 names = ",".join(f"component {i + 1}" for i in range(scores.shape[1]))
 np.savetxt(sys.argv[2], scores, "%.17g", ",", header=names, comments="")
 '''

@@ -1,9 +1,11 @@
-"""Tell from a release alone what its noise adds to each loading, in the first order of the noise.
+"""Tell from a release alone what its noise adds to each loading and to each eigenvalue.
 
-Results are standard deviations of a loading, (d, k), at most 1, and post-processing: they read no rows. Each
-function has the formula for one kind of release. Divisors have tiny lower limits, so that equal eigenvalues
-or a signal below the noise give 1 and not an error.
+Of loadings it is the standard deviation in the first order of the noise, (d, k), at most 1. All of it is
+post-processing: no rows are read. Each function has the formula for one kind of release. Divisors have tiny
+lower limits, so that equal eigenvalues or a signal below the noise give 1 and not an error.
 """
+
+import math
 
 import numpy as np
 
@@ -28,14 +30,30 @@ def of_moment(moment: Array, k: int, std: float) -> Array:
     return np.minimum(noise, 1.0)
 
 
-def where_it_holds(loading_std: Array) -> Array:
-    """Return the noise of each loading, (d, k), with 1 for components of which more than half is noise.
+def of_eigenvalues(std: float, d: int) -> float:
+    """Return how far noise moves any eigenvalue of a second moment of d features, in 95 of 100 draws.
+
+    std: of an off-diagonal entry of the moment's symmetric noise E, whose diagonal has sqrt 2 times that. The
+    eigenvalues of B^T (S + E) B are within |E|_2 of those of B^T S B, for any orthonormal B (Weyl 1912). The
+    ends of E's spectrum lie about std d^(-1/6) times a Tracy-Widom variable (beta = 1; Commun. Math. Phys.
+    1996) beyond 2 std sqrt d. Both are within 1.45 of these in 95 of 100 draws, and of few features in 96 to
+    98. So the noise alone, on S = 0, gives no eigenvalue that is larger.
+    """
+    return std * (2 * math.sqrt(d) + 1.45 / math.pow(d, 1 / 6))
+
+
+def where_it_holds(loading_std: Array, eigenvalues: Array | None = None, error: float | None = None) -> Array:
+    """Return the noise of each loading, (d, k), with 1 for components that may be axes of noise.
 
     The first order holds while a component is turned little, sin theta = sqrt(sum of squares) <= 1/2: there
     this std is within a fifth of the error of releases of the breast cancer table. Beyond, nothing is known.
+    Nor is it where the component's eigenvalue, (k,), is within its error (`of_eigenvalues`): of noise alone
+    in 5 features one in seven seems to be turned little, as its eigenvalues lie far apart.
     """
-    turned = np.sqrt(np.square(loading_std).sum(axis=0))
-    return np.where(turned > 0.5, 1.0, loading_std)
+    may_be_noise = np.sqrt(np.square(loading_std).sum(axis=0)) > 0.5
+    if eigenvalues is not None and error is not None:
+        may_be_noise |= eigenvalues <= error
+    return np.where(may_be_noise, 1.0, loading_std)
 
 
 def of_rounds(basis: Array, squares: Array, std: float) -> Array:

@@ -80,6 +80,9 @@ def test_its_code_runs_as_it_stands_on_new_rows(tmp_path, asked):
         [*run, "new-rows.csv", "scores.csv"], cwd=tmp_path, env=environment, capture_output=True
     )
     assert (done.returncode, done.stdout) == (0, b"") and done.stderr.startswith(b"2 cells are outside")
+    told = [name for name, noise in zip("12", made.is_noise, strict=True) if noise]
+    says = f"Components [{', '.join(told)}] are mostly noise" if told else ""
+    assert says.encode() in done.stderr and (b"mostly noise" in done.stderr) == bool(told)
     scores = pd.read_csv(tmp_path / "scores.csv")
     document = made.document
     rows = ENCODED / 0.9
@@ -109,7 +112,7 @@ def test_its_code_reads_decimal_commas_and_the_words_of_a_saved_dictionary(tmp_p
         return subprocess.run(line, cwd=tmp_path, env=environment, capture_output=True, text=True)
 
     done = run("saved.json")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr.partition("Components")[0]) == (0, "")
     scores = pd.read_csv(tmp_path / "scores.csv")
     np.testing.assert_allclose(scores.iloc[0], ENCODED[0] / 0.9 @ made.basis, rtol=0, atol=1e-12)
     assert scores.isna().all(axis=1).tolist() == [False, True, False]
