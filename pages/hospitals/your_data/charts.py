@@ -160,13 +160,18 @@ def describe_predicted(figure: Figure) -> str:
 
 
 def scree(
-    covariance_eigenvalues: Array, moment_eigenvalues: Array, released: Array | None, scaled: bool
+    covariance_eigenvalues: Array,
+    moment_eigenvalues: Array,
+    released: Array | None,
+    scaled: bool,
+    error: float = 0.0,
 ) -> dict[str, Any]:
     """Draw the eigenvalues of the clipped rows' covariance and second moment, and the released ones.
 
     covariance_eigenvalues, moment_eigenvalues: (d,), falling. released: eigenvalues, (k,), or None where the
     method releases none. scaled: whether the released ones are of rows of length 1. These can be 1 at most;
-    the others are shares of B^2, B the bound to which rows were clipped.
+    the others are shares of B^2, B the bound to which rows were clipped. error: how far noise moves a
+    released one; those no larger may be noise and are grey.
     """
     count = min(MOST_ROWS, len(covariance_eigenvalues))
     spectra = [  # the name of a line, the method whose colours it has, and its values
@@ -179,18 +184,28 @@ def scree(
     for name, like, values in spectra:
         numbers = list(range(1, len(values) + 1))
         lines.append(traces.marked_line(name, style.look(like), numbers, traces.rounded(values), size=8))
+    if released is not None and error:
+        colours = [style.GUESS if value <= error else lines[-1]["marker"]["color"] for value in released]
+        lines[-1]["marker"] |= {"color": colours}
+        low = np.maximum(released - error, 0)
+        lines[-1]["error_y"] = traces.arms(low, released, released + error, style.GUESS)
     xaxis = traces.axis("component", dtick=max(1, count // 10), range=[0.5, count + 0.5])
     strength = f"eigenvalue ({'1: the most there can be' if scaled else 'share of B²'})"
     return _figure(lines, xaxis, traces.axis(strength, rangemode="tozero"), height=340)
 
 
 def describe_scree(figure: Figure) -> str:
-    """Return the description of the figure that `scree` draws: each line's first and last eigenvalue."""
+    """Return the description of the figure that `scree` draws: each line's first and last eigenvalue.
+
+    Of released ones it says how many are grey.
+    """
     ranges = []
     for trace in figure["data"]:
         values = traces.drawn_values(trace)
         # A line of one eigenvalue has no second end.
         ends = f"{text.short(values[0])}" + (f" to {text.short(values[-1])}" if len(values) > 1 else "")
+        grey = list(trace["marker"]["color"]).count(style.GUESS) if "error_y" in trace else 0
+        ends += f", of which {grey} may be noise" if grey else ""
         ranges.append(f"{trace['name']}, {text.count(len(values), 'direction', 'directions')}: {ends}")
     return f"Eigenvalue of every direction, largest first: {'; '.join(ranges)}."
 

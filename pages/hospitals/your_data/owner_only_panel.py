@@ -25,6 +25,7 @@ from pages.hospitals.your_data import (
     plain_text,
     score_panel,
     score_rehearsal,
+    score_text,
     session,
 )
 from pages.hospitals.your_data.layout import PageLayout, choose_or_none
@@ -107,7 +108,7 @@ def _show_details(
     with left:
         st.markdown("**Scree**")
         spectra = truths.covariance.eigenvalues, truths.moment.eigenvalues, released.eigenvalues
-        drawn = charts.scree(*spectra, unit_rows)
+        drawn = charts.scree(*spectra, unit_rows, released.eigenvalue_error or 0.0)
         _show_figure("scree", drawn, charts.describe_scree(drawn), recipes[0])
     raw = prepared.raw
     if not isinstance(raw, Raw) or not isinstance(held, Rows):
@@ -116,7 +117,10 @@ def _show_details(
     with right:
         st.markdown("**Biplot**")
         label = _choose_label(prepared)
-        _show_biplot(prepared, held, released.basis[:, :2], label, recipes[1])
+        if released.is_noise[:2].any():
+            st.caption(score_text.ON_NOISE)
+        else:
+            _show_biplot(prepared, held, released.basis[:, :2], label, recipes[1])
     if label is not None:
         # The job's number is in the key: another release has other scores.
         measure = partial(owner_only_diagnostics.downstream, raw, held, truths, label, released.basis)

@@ -84,7 +84,7 @@ with layout.step("release"):
     release = release_panel.show_releases(layout)
     if prepared is not None or state.confirmed:
         with layout.details():
-            score_panel.show(prepared, account, release, twin)
+            score_panel.show(prepared, account, release, twin, bool(stop))
 if prepared is not None:
     st.header("4 · The ledger of this table")
     with layout.step("ledger"):

@@ -3,9 +3,10 @@
 `analyst_text` has the names of those that stand at the same places for analysts.
 """
 
+from dppca_core.release.request import Request
 from pages.hospitals.your_data.ledger_text import Spending
 from pages.hospitals.your_data.rehearsal import StopSign
-from pages.hospitals.your_data.text import loss
+from pages.hospitals.your_data.text import loss, own_odds
 from pages.shared import text
 from pages.shared.plain import phrases
 
@@ -85,10 +86,11 @@ def stop(sign: StopSign) -> str:
     )
 
 
-def promise(epsilon: float, delta: float, neighbours: str, n: int) -> str:
+def promise(request: Request, n: int) -> str:
     """Return what each of n patients is promised, as an attacker's odds, with a warning if delta is large."""
-    large = phrases.delta_too_large(delta, n)
-    return f"{text.odds(epsilon, delta, neighbours, yours=True)} {large}".strip()
+    budget = request.budget
+    bound = text.odds(request.patient_epsilon, budget.delta, budget.neighbours, yours=True)
+    return f"{bound} {own_odds(request)} {phrases.delta_too_large(budget.delta, n)}".strip()
 
 
 def released(k: int, patients: str) -> str:

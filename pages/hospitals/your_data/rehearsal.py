@@ -228,8 +228,8 @@ def payload(twin: Twin) -> dict[str, Any]:
     """Return the figure of the rehearsal: the explorer's, with the other populations as curves.
 
     Its "words" have an entry for each of EPSILONS, whose sentence warns if the release is no better than a
-    guess there. Where a patient can have several rows, sentences count rows, and the attacker's odds are
-    stated for a row and for a patient.
+    guess there. The attacker's odds are the release's. Where a patient can have several rows, sentences count
+    rows.
     """
     drawn = explorer_summary.payload(twin.results, twin.epsilon, twin.settings)
     n, rows = twin.experiment.n, twin.request.rows_per_patient
@@ -238,11 +238,9 @@ def payload(twin: Twin) -> dict[str, Any]:
         if hopeless(twin, epsilon):
             entry = entry | {"sentence": f"{entry['sentence']} {twin_text.NO_BETTER}"}
         if rows > 1:
-            request = replace(twin.request, budget=replace(twin.request.budget, epsilon=epsilon))
-            odds = page_text.odds(request.budget, rows, request.patient_epsilon)
-            counted = entry["sentence"].replace(f"{n:,} patients", f"{n:,} rows", 1)
-            entry = entry | {"odds": odds, "sentence": counted}
-        entries.append(entry)
+            entry = entry | {"sentence": entry["sentence"].replace(f"{n:,} patients", f"{n:,} rows", 1)}
+        request = replace(twin.request, budget=replace(twin.request.budget, epsilon=epsilon))
+        entries.append(entry | {"odds": page_text.odds(request)})
     return _with_others(twin, drawn) | {"words": entries}
 
 

@@ -186,14 +186,14 @@ def show(
         layout.details().error(page_text.refusal(text.symbols(request)))
         return
     rows, budget = request.rows_per_patient, request.budget
-    layout.say(plain_text.promise(request.patient_epsilon, budget.delta, budget.neighbours, prepared.n))
+    layout.say(plain_text.promise(request, prepared.n))
     with layout.details():
         for sentence in adjustments(request, layout.settings):
             st.caption(sentence)
         if budget.delta > 1 / prepared.n:
             many = f"the number of {page_text.noun(rows)}"
             st.caption(f"The failure chance is above one in {many}: choose a smaller one.")
-        st.caption(page_text.odds(budget, rows, request.patient_epsilon))
+        st.caption(page_text.odds(request))
         st.caption(page_text.elsewhere(request))
     what = f"A release by {METHODS[request.method].title}"
     try:
@@ -318,7 +318,7 @@ def _show_release(release: ReleaseJob, layout: PageLayout) -> None:
     with layout.details():
         st.caption(page_text.told_from_zero(released))
         if released.eigenvalues is not None:
-            st.caption(page_text.eigenvalues(released))
+            st.markdown(page_text.eigenvalues(released))
         _list_loadings(released)
     bundle_panel.show_downloads(release, layout)
 

@@ -99,7 +99,7 @@ def build(record: PublicRecord, settings: Settings) -> Report:
     if released is not None:
         title = "What was released of our own table"
         if released.eigenvalues is not None and not plain:
-            texts = [("Strength of the directions", page_text.eigenvalues(released))]
+            texts = [("Strength of the directions", text.unmarked(page_text.eigenvalues(released)))]
     return Report(
         title=title,
         sentence=_sentence(record, plain),
@@ -121,11 +121,11 @@ def _guarantee(record: PublicRecord, plain: bool) -> str:
     released, account, words = record.released, record.account, plain_text if plain else analyst_text
     sentences = ["Nothing was released, so nothing is promised yet."]
     if released is not None:
-        sentences = [page_text.promise(released), page_text.how_noise_is_drawn(released.document["method"])]
+        request = bundle.recipe(released.document)
+        sentences = [page_text.promise(released), page_text.how_noise_is_drawn(request.method)]
+        sentences.append(page_text.odds(request))
         if plain:
-            document = released.document
-            budget, cost = document["parameters"]["budget"], document["epsilon for a patient"]
-            sentences = [plain_text.promise(cost, budget["delta"], budget["neighbours"], sum(record.sizes))]
+            sentences = [plain_text.promise(request, sum(record.sizes))]
         # What it costs by the owner's present answer on rows of a patient, if that was another then.
         sentences.append(page_text.restated(released, record.rows, words.restated))
     if account is not None and account.limit is not None:

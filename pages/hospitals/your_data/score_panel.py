@@ -65,33 +65,44 @@ def show_table(frame: pd.DataFrame) -> None:
 
 
 def show(
-    prepared: PreparedTable | None, account: Account | None, release: ReleaseJob | None, twin: Twin | None
+    prepared: PreparedTable | None,
+    account: Account | None,
+    release: ReleaseJob | None,
+    twin: Twin | None,
+    stopped: bool,
 ) -> None:
     """Render the twin's picture and the offer to release the table's, then the pictures that were released.
 
     prepared, account: None while there is no table, or its account is not known. release: the one shown on
-    the page.
+    the page. stopped: whether the rehearsal warns that the components would be mostly noise.
     """
     pictures = [job for job in session.current().confirmed if job.what.kind == "scores" and job.result]
     offered = prepared is not None and account is not None and (twin is not None or release is not None)
     if offered or pictures:
         st.subheader(score_text.TITLE)
     if offered:
-        _show_offer(prepared, account, release, twin)
+        _show_offer(prepared, account, release, twin, stopped)
     if pictures:
         _show_picture(pictures, release)
 
 
 def _show_offer(
-    prepared: PreparedTable, account: Account, release: ReleaseJob | None, twin: Twin | None
+    prepared: PreparedTable, account: Account, release: ReleaseJob | None, twin: Twin | None, stopped: bool
 ) -> None:
-    """Render the picture's controls, the twin's picture and, after a release of this table, the price."""
+    """Render the picture's controls, the twin's picture and, after a release of this table, the price.
+
+    Nothing is offered on axes of noise, as those that were released can be told to be, or else by the
+    rehearsal (stopped).
+    """
     settings = widgets.settings()
     rows = session.current().rows_per_patient or 1
     is_released = release is not None and release.what.table == prepared.identity
     # The components of this table's release or, before one, of the rehearsed release; without either 2.
     if (release.result.basis.shape[1] if is_released else twin.request.k if twin else 2) < 2:
         st.caption(score_text.ONE_COMPONENT)
+        return
+    if release.result.is_noise[:2].any() if is_released else stopped:
+        st.caption(score_text.ON_NOISE if is_released else score_text.ON_REHEARSED_NOISE)
         return
     widgets.show_control_row("own.scores_slice", "own.scores_cells")
     group = _choose_group(prepared)
@@ -109,7 +120,8 @@ def _show_offer(
         score_histogram.readable_cells(prepared.n, std, groups) if cells_along == BY_RULE else cells_along
     )
     st.caption(score_text.grid(cells_along, std, rows, groups))
-    stopped = twin is not None and _show_twin(twin, prepared.n / groups, groups, cells_along, std)
+    shown = twin is not None and not stopped
+    too_noisy = shown and _show_twin(twin, prepared.n / groups, groups, cells_along, std)
     if not is_released or account.limit is None:
         st.caption(score_text.AFTER)
         return
@@ -119,7 +131,7 @@ def _show_offer(
     )
     order = Order("scores", request, account, prepared.identity, prepared.raw.name)
     question = score_text.question(request, prepared.n)
-    label = "Release this picture anyway …" if stopped else "Release this picture …"
+    label = "Release this picture anyway …" if too_noisy else "Release this picture …"
     confirmation.show(order, label, "This picture", question, make, end=score_text.END)
 
 

@@ -14,6 +14,8 @@ from pages.shared import text
 
 TITLE = "Patients on the first two components"
 ONE_COMPONENT = "One component has no picture of patients: ask for two."
+ON_NOISE = "No picture of patients is offered: of the first two components one at least is mostly noise."
+ON_REHEARSED_NOISE = "No picture of patients is offered: the rehearsed components err too much."
 UNLIKE = "This picture is of another release's components."
 TOO_WIDE = "Of so many measurements no run is drawn here: neither the picture nor its losses are rehearsed."
 LOSSES = (

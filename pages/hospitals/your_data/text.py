@@ -6,7 +6,7 @@ METHODS, and a share is a part of the budget.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -116,22 +116,37 @@ def epsilon(value: float) -> str:
     return f"ε = {loss(value)}"
 
 
-def odds(budget: Budget, rows: int, patient_epsilon: float) -> str:
+def odds(request: Request) -> str:
     """Return the guarantee as an attacker's odds, for a row and for a patient with all their rows.
 
-    patient_epsilon: the epsilon of such a patient, at the budget's delta.
+    The bound for any method with this guarantee stands next to what this release's own noise allows.
     """
+    budget, rows = request.budget, request.rows_per_patient
     if rows == 1:
-        return text.odds(budget.epsilon, budget.delta, budget.neighbours)
+        return f"{text.odds(budget.epsilon, budget.delta, budget.neighbours)} {own_odds(request)}"
     guessed_of = "one row or another" if budget.neighbours == "replace-one" else "one row"
     right_by_row, right_by_patient = (
         text.right_at_most(tradeoff_curves.best_guess(epsilon, budget.delta))
-        for epsilon in (budget.epsilon, patient_epsilon)
+        for epsilon in (budget.epsilon, request.patient_epsilon)
     )
     return (
         "Suppose someone already knows everything else. "
         f"Asked whether {guessed_of} was used, they would be {right_by_row}. A coin is right 50 times. "
-        f"About all {rows:,} rows of one patient they would be {right_by_patient}."
+        f"About all {rows:,} rows of one patient they would be {right_by_patient}. {own_odds(request)}"
+    )
+
+
+def own_odds(request: Request) -> str:
+    """Return what a bound of `odds` is, and how often an attacker is right against this release's own noise.
+
+    All that is offered has Gaussian noise alone, which composes to one release of this mu (`closed_form`).
+    """
+    rows = request.rows_per_patient
+    mu = rows / closed_form.multiplier_of(request.events)
+    right = text.right_at_most(tradeoff_curves.gaussian_guess(mu), digits=1)
+    return (
+        "That is the bound for any method with this promise. Against this release's own noise they would be "
+        f"{right}{'' if rows == 1 else ', of all these rows'}."
     )
 
 
@@ -232,15 +247,23 @@ def told_from_zero(released: Released) -> str:
     )
 
 
+def strengths(values: Iterable[float], error: float) -> str:
+    """List eigenvalues; those within `error` of 0, which noise alone may give, are grey and say so."""
+    shown = [(text.short(max(value, 0.0)), value <= error) for value in values]
+    return ", ".join(f":gray[{value} (may be noise)]" if noise else value for value, noise in shown)
+
+
 def eigenvalues(released: Released) -> str:
-    """Return the released eigenvalues in one line, and of which rows they are."""
-    listed = ", ".join(text.short(max(value, 0.0)) for value in released.eigenvalues)
-    method = released.document["method"]
+    """Return the released eigenvalues, of which rows they are, and how far noise moves them."""
+    method, error = released.document["method"], released.eigenvalue_error
     length = "B²" if released.document["scales"] is None else "the squared length after scaling"
     scaled = "rows of length 1" if is_unit(method) else f"the scaled rows (shares of {length})"
     if released.document["stages"] is not None:
         scaled += ", of the features kept alone"
-    return f"Private eigenvalues of {scaled}: {listed}."
+    return (
+        f"Private eigenvalues of {scaled}: {strengths(released.eigenvalues, error)}. "
+        f"Noise moves each by {text.short(error)} at most, in 95 of 100 draws."
+    )
 
 
 def centring(released: Released) -> str:
@@ -275,7 +298,7 @@ def _centring(released: Released, share: float) -> str:
     if released.eigenvalues is None or len(released.eigenvalues) < 2:
         return risk
     values = np.maximum(released.eigenvalues, 0.0)
-    first_share = float(values[0] / values.sum()) if values.sum() > 0 else 0.0
+    first_share = float(values[0] / values.sum()) if values[0] > released.eigenvalue_error else 0.0
     if first_share < MOST_IN_ONE:
         return risk
     return f"{risk} It holds {text.percent(first_share)} of the released strength, as a large mean would."

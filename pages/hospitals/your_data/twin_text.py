@@ -13,7 +13,8 @@ from dppca_core.populations.dictionary_twin import DictionaryTwin
 from dppca_core.release import discrete_gaussian
 from dppca_core.release.request import Request
 from dppca_core.release.spectrum import Spectrum
-from pages.hospitals.your_data.text import HARDLY_BETTER, TOO_MUCH, is_unit, noun, refusal
+from pages.hospitals.your_data.charts import SURE
+from pages.hospitals.your_data.text import HARDLY_BETTER, TOO_MUCH, is_unit, noun, refusal, strengths
 from pages.hospitals.your_data.upload_text import where_patients_are
 from pages.shared import text
 
@@ -173,8 +174,9 @@ def spectrum(paid: Spectrum, k: int, centred: bool) -> str:
     be the mean, is left out then.
     """
     # With centred rows one more, since the first may be the mean.
-    top = ", ".join(text.short(value) for value in paid.eigenvalues[: k + centred])
-    sentence = f"**Eigenvalues that you paid for:** {top}, each give or take {text.short(2 * paid.std)}; "
+    error = SURE * paid.std
+    top = strengths(paid.eigenvalues[: k + centred], error)
+    sentence = f"**Eigenvalues that you paid for:** {top}, each give or take {text.short(error)}; "
     spikes = paid_spikes(paid.eigenvalues, paid.std, k, centred)
     if not spikes:
         return f"{sentence}the noise is as large, so this slice cannot tell a pattern."

@@ -55,10 +55,12 @@ def frame(figure: dict[str, Any]) -> pd.DataFrame:
 
 
 def _drawn(figure: dict[str, Any]) -> Iterator[tuple[dict[str, Any], ...]]:
-    """Return each trace that is drawn, with its x axis and its y axis."""
+    """Return each trace that is drawn and has numbers, with its x axis and its y axis."""
     drawn = as_shown(figure)
     for trace in drawn["data"]:
-        if trace.get("visible", True) is True:
+        # A heat map without a name that tells nothing when it is pointed at covers cells of another.
+        is_cover = bool(trace.get("z")) and not trace.get("name") and trace.get("hoverinfo") == "skip"
+        if trace.get("visible", True) is True and not is_cover:
             axes = (f"{name}axis{trace.get(f'{name}axis', name)[1:]}" for name in "xy")  # "x2" is "xaxis2"
             yield trace, *(drawn["layout"].get(axis, {}) for axis in axes)
 

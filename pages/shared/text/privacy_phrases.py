@@ -29,12 +29,12 @@ def guarantee_notes(kinds: Mapping[str, str]) -> str:
     return " ".join(sentence[0].upper() + sentence[1:] for sentence in sentences)
 
 
-def right_at_most(chance: float) -> str:
-    """Return the chance to guess right as a count of a hundred guesses."""
+def right_at_most(chance: float, digits: int = 0) -> str:
+    """Return the chance to guess right as a count of a hundred guesses, with one digit near a coin's."""
     percent = 100 * chance
     if percent >= 99.5:  # "100 times in 100" would be too much
         return "right almost every time"
-    return f"right at most {percent:.{0 if percent >= 50.5 else 1}f} times in 100"
+    return f"right at most {percent:.{digits if percent >= 50.5 else 1}f} times in 100"
 
 
 def odds(epsilon: float, delta: float, neighbours: str, yours: bool = False) -> str:

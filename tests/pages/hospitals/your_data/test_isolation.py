@@ -108,7 +108,7 @@ def test_no_page_but_its_own_shows_a_table(tmp_path, offered, capfd, caplog, mon
     caplog.set_level("DEBUG")
     monkeypatch.setenv(session.LEDGER_DIR, str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    page = released(csv(marked()), DICTIONARY, FILE, **SMALL, **{"own.shown": "true"})
+    page = released(csv(marked(2000)), DICTIONARY, FILE, **SMALL, **{"own.shown": "true"})
     page.app.selectbox(key="own label").set_value(2)
     page.run()
     # Its owner does see the table, so that its absence elsewhere says something.

@@ -20,6 +20,7 @@ from tests.pages.hospitals.your_data.table_page import (
     csv,
     limited,
     marked,
+    patients,
     released,
 )
 
@@ -145,7 +146,7 @@ def test_everything_is_one_file_that_is_built_once(monkeypatch):
 
 
 def test_a_paid_picture_comes_back_too_with_the_line_that_paid(kept):
-    former = released(**{"own.eps": "0.3"})
+    former = released(csv(patients(n=3000)), **{"own.eps": "0.3"})
     former.release("Release this picture")
     former.state.releases[0].mark_downloaded()
     (job,) = (job for job in former.state.to_download if not job.downloaded)

@@ -11,6 +11,7 @@ from dppca_core.tables import Column, Schema
 from pages.hospitals.your_data import charts, owner_only_text
 from pages.hospitals.your_data import owner_only_diagnostics as diagnostics
 from pages.hospitals.your_data.owner_only_diagnostics import ReleaseVerdict
+from pages.shared.charts import style
 from pages.shared.settings import catalogue
 from tests.pages.hospitals.your_data.table_page import ROWS, csv, released
 
@@ -69,8 +70,12 @@ def test_what_rows_of_length_1_change_on_this_table_is_stated(centre):
     [(True, "released, rows of length 1", "1: the most there can be"), (False, "released", "share of B²")],
 )
 def test_released_eigenvalues_are_named_by_the_rows_that_they_are_of(scaled, name, most):
-    drawn = charts.scree(np.array([0.3, 0.1]), np.array([0.4, 0.1]), np.array([0.6]), scaled)
-    assert drawn["data"][-1]["name"] == name
+    released = np.array([0.6, 0.2])
+    drawn = charts.scree(np.array([0.3, 0.1]), np.array([0.4, 0.1]), released, scaled, error=0.2)
+    line = drawn["data"][-1]
+    assert line["name"] == name and line["error_y"]["array"] == [0.2, 0.2]
+    assert [colour == style.GUESS for colour in line["marker"]["color"]] == [False, True]
+    assert "0.6 to 0.2, of which 1 may be noise" in charts.describe_scree(drawn)
     assert drawn["layout"]["yaxis"]["title"]["text"] == f"eigenvalue ({most})"
 
 

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from dppca_core import Budget
 from dppca_core.numerics import subspace_metrics
+from dppca_core.release.request import Request
 from pages.hospitals.your_data import (
     ledger_text,
     owner_only_diagnostics,
@@ -121,7 +123,7 @@ def test_every_sentence_is_short():
         *(plain_text.stop(each) for each in (sign, sign._replace(needed=None))),
         plain_text.rehearsed(4.0, 6.7),
         plain_text.price("", 1.0, Spending(0, 0.5, 1.0), 8, 10.3),
-        plain_text.promise(1.0, 1e-2, "replace-one", 569),
+        plain_text.promise(Request("analyze_gauss", 3, 2, Budget(1.0, 1e-2)), 569),
         plain_text.verdict(77.0, 6.7),
     ]
     for sentence in sentences:

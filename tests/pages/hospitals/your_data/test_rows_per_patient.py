@@ -2,10 +2,10 @@
 
 import pytest
 
-from dppca_core import Budget
 from dppca_core.accounting import closed_form, gaussian
 from dppca_core.release.ledger import DiskLedger
 from dppca_core.tables import content_key
+from pages.hospitals.your_data import release_panel
 from pages.hospitals.your_data import text as page_text
 from tests.pages.hospitals.your_data.table_page import (
     OTHER_TABLE,
@@ -106,8 +106,9 @@ def test_the_rehearsal_counts_rows_where_a_patient_has_several(built):
     """Its odds are those of the page's headline, at every epsilon."""
     page = prepared(dictionary=WIDE, rows=8, **AT_ONE)
     figure = page.figure
-    budget = Budget(1.0, 1e-6, page.app.session_state["settings of the last run"]["neighbours"])
-    assert page.words()["odds"] == page_text.odds(budget, 8, EIGHT)
+    settings = dict(page.app.session_state["settings of the last run"])
+    request = release_panel.requested(settings, page.state.ready, None, 8)
+    assert page.words()["odds"] == page_text.odds(request)
     assert all("all 8 rows of one patient" in entry["odds"] for entry in figure["words"])
     assert f"With {ROWS} rows in 1 hospital at" in page.words()["sentence"]
     assert "rows in one place" in page.markdown

@@ -12,7 +12,7 @@ from sklearn.decomposition import PCA
 
 from dppca_core import Budget, tables
 from dppca_core.experiments.demonstrations import twin_scores
-from dppca_core.release import discrete_gaussian, score_histogram
+from dppca_core.release import discrete_gaussian, loading_noise, score_histogram
 from dppca_core.release.request import Request
 from dppca_core.release.score_histogram import Group, ScoreRequest
 from dppca_core.tables import Column, Schema, limits
@@ -29,7 +29,6 @@ from pages.shared import text
 from pages.shared.settings import catalogue
 from tests.pages.hospitals.your_data.table_page import (
     CANARY,
-    ROWS,
     WIDE,
     TablePage,
     csv,
@@ -42,6 +41,8 @@ from tests.pages.hospitals.your_data.table_page import (
 )
 
 PICTURE = "Release this picture"
+MANY = 3000  # patients, of whom two components stand out of the noise at an epsilon of .5
+TABLE = csv(patients(n=MANY))
 LINK = {"own.scores_slice": "0.2", "own.scores_cells": "4"}
 
 
@@ -50,7 +51,7 @@ def picture(page):
 
 
 def test_it_is_free_on_the_twin_then_paid_for_once_and_downloaded():
-    page = limited(dictionary=WIDE, **LINK)
+    page = limited(TABLE, WIDE, **LINK)
     assert "The twin, as released" in page.markdown and not page.has_button(PICTURE)
     before = page.spent
     page.release()
@@ -59,7 +60,7 @@ def test_it_is_free_on_the_twin_then_paid_for_once_and_downloaded():
     assert page.spent != before and len(page.state.ledgers[table.raw.key].account().entries) == 2
     request = page.state.last("scores").what.request
     exact = score_histogram.whole_counts(request, table.parts)[0].reshape(request.shape) * 2.0**-20
-    assert exact.sum() == ROWS and np.abs(result.counts - exact).max() < 6 * result.std
+    assert exact.sum() == MANY and np.abs(result.counts - exact).max() < 6 * result.std
     listed = score_panel.cells(result.document)
     assert listed["count"].sum() == pytest.approx(result.counts.sum()) and len(listed) == 16
     assert text.unmarked(score_text.cost(result.document)) in text.unmarked(page.captions)
@@ -82,7 +83,7 @@ def split(page, name, words=None):
 
 def test_groups_are_of_the_dictionary_or_typed_and_never_read_from_rows():
     """A word that nobody typed counts as other, and is in no file; the age is a number, and no group."""
-    frame = marked()
+    frame = marked(MANY)
     page = released(csv(frame), WIDE, **LINK)
     split(page, "sex")
     page.release(PICTURE)
@@ -144,14 +145,14 @@ def test_the_guarantee_of_a_table_each_hospital_is_within_a_hospital(monkeypatch
 
 @pytest.mark.parametrize("words", ["north", "north, NA"])
 def test_words_that_are_no_groups_are_refused(words):
-    page = released(dictionary=WIDE, **LINK)
+    page = released(TABLE, WIDE, **LINK)
     split(page, "clinic", words)
     assert page.errors and not page.has_button(PICTURE)
 
 
 def test_an_interrupted_picture_goes_on_in_another_session(folder, monkeypatch):
     draw = discrete_gaussian.add_noise
-    page = released(dictionary=WIDE, **LINK)
+    page = released(TABLE, WIDE, **LINK)
     page.state.releases[0].mark_downloaded()
 
     def stopping(*_):
@@ -161,24 +162,42 @@ def test_an_interrupted_picture_goes_on_in_another_session(folder, monkeypatch):
     page.release(PICTURE)
     assert "You can go on with it for nothing" in page.warnings
     monkeypatch.setattr(discrete_gaussian, "add_noise", draw)
-    later = prepared(dictionary=WIDE, **LINK)
+    later = prepared(TABLE, WIDE, **LINK)
     before = later.spent
     later.press("Go on with it")
     later.state.last("scores").wait(60)
     later.run()
     assert picture(later).counts.shape == (1, 4, 4) and later.spent == before
     assert not later.has_button("Go on with it") and score_text.UNLIKE in later.captions
-    other = prepared(dictionary=Schema(WIDE.columns, bound=0.5), **LINK)
+    other = prepared(TABLE, Schema(WIDE.columns, bound=0.5), **LINK)
     assert not other.has_button("Go on with it") and "paid for and was not downloaded" in other.warnings
 
 
-@pytest.mark.parametrize(("link", "label"), [("0.01", "anyway"), ("1", "picture …")])
-def test_a_picture_that_is_noise_on_the_twin_is_advised_against(link, label):
-    page = limited(csv(patients(n=600)), WIDE, **{"own.scores_slice": link})
+@pytest.mark.parametrize(("cells", "label"), [("40", "anyway"), ("4", "picture …")])
+def test_a_picture_that_is_noise_on_the_twin_is_advised_against(cells, label):
+    page = limited(TABLE, WIDE, **LINK | {"own.scores_cells": cells})
     page.release()
     (button,) = [button for button in page.app.button if button.label.startswith(PICTURE)]
     assert label in button.label
     assert ("of this picture is noise" in page.warnings) == (label == "anyway")
+
+
+def test_no_picture_is_offered_on_axes_of_noise(monkeypatch):
+    """Neither rehearsed, nor to be paid for, nor of the owner's patients; of clear axes all three are."""
+    biplot = "Patients along two released directions"
+    shown = {"own.shown": "true"}
+    few = limited(dictionary=WIDE, **LINK | {"own.eps": "0.1"})
+    assert score_text.ON_REHEARSED_NOISE in few.captions and "The twin, as released" not in few.markdown
+    clear = released(TABLE, WIDE, **LINK | shown)
+    assert not clear.state.releases[0].result.is_noise.any()
+    assert clear.has_button(PICTURE) and "The twin, as released" in clear.markdown and biplot in clear.drawn
+    assert score_text.ON_NOISE not in clear.captions
+    second = np.array([0.0, 1.0])
+    monkeypatch.setattr(loading_noise, "where_it_holds", lambda noise, *_: np.maximum(noise, second))
+    noisy = released(TABLE, WIDE, **LINK | shown)
+    assert noisy.state.releases[0].result.is_noise.tolist() == [False, True]
+    assert not noisy.has_button(PICTURE) and "The twin, as released" not in noisy.markdown
+    assert noisy.captions.count(score_text.ON_NOISE) == 2 and biplot not in noisy.drawn
 
 
 def test_one_component_has_none():
@@ -187,9 +206,9 @@ def test_one_component_has_none():
 
 
 def test_a_table_read_in_pieces_is_read_again(monkeypatch):
-    monkeypatch.setattr(limits, "MOST_ROWS", ROWS - 1)
+    monkeypatch.setattr(limits, "MOST_ROWS", MANY - 1)
     page = TablePage(**LINK)
-    page.upload(parquet(patients()), "ours.parquet")
+    page.upload(parquet(patients(n=MANY)), "ours.parquet")
     page.answer()
     page.open_dictionary(WIDE)
     page.press("Read it now")
@@ -198,7 +217,7 @@ def test_a_table_read_in_pieces_is_read_again(monkeypatch):
     page.release(PICTURE)
     request = page.state.last("scores").what.request
     counts = score_histogram.whole_counts(request, page.state.ready.parts, read=page.state.ready.read)
-    assert counts.sum() * 2.0**-20 == ROWS
+    assert counts.sum() * 2.0**-20 == MANY
     assert np.abs(picture(page).counts.ravel() - counts[0] * 2.0**-20).max() < 6 * picture(page).std
 
 

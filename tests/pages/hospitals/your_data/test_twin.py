@@ -98,7 +98,7 @@ def test_what_is_rehearsed_is_what_is_released(makes, built, method):
         len(parts),
         ROWS,
     )
-    assert page.words()["odds"] == page_text.odds(request.budget, 1, request.patient_epsilon)
+    assert page.words()["odds"] == page_text.odds(request)
     assert title not in page.words()["printed"]
     assert experiment.sizes == table.sizes == tuple(map(len, parts))
     assert experiment.budget(twin.epsilon) == request.remainder.budget

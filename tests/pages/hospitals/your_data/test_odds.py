@@ -1,0 +1,61 @@
+"""Test that the bound for any method of a guarantee stands next to what a release's own noise allows."""
+
+import math
+import re
+
+import pytest
+from scipy.optimize import brentq
+from scipy.stats import norm
+
+from dppca_core import Budget
+from dppca_core.privacy import Release
+from dppca_core.release.request import OFFERED, Request
+from pages.hospitals.your_data import plain_text
+from pages.hospitals.your_data import text as page_text
+from tests.pages.hospitals.your_data.table_page import WIDE, released
+
+CASES = [(0.5, 1e-6, 1), (2.5, 1e-3, 1), (1.0, 1e-6, 8)]
+
+
+def of_noise(epsilon, delta, rows):
+    """Return how often of 100 the best test on noise for (epsilon, delta) is right (Balle & Wang 2018)."""
+
+    def delta_of(mu):
+        return norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
+
+    return 100 * norm.cdf(rows * brentq(lambda mu: delta_of(mu) - delta, 1e-3, 20) / 2)
+
+
+def of_any(epsilon, delta):
+    return 100 * (math.exp(epsilon) + delta) / (1 + math.exp(epsilon))
+
+
+def stated(sentence):
+    return [float(number) for number in re.findall(r"right at most ([\d.]+) times", sentence)]
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "rows"), CASES)
+@pytest.mark.parametrize("shares", [{}, {"mean_share": 0.1, "scale_share": 0.2}])
+@pytest.mark.parametrize("method", OFFERED)
+def test_both_numbers_are_right_for_every_method(method, shares, epsilon, delta, rows):
+    """Whatever is released, its noise is Gaussian and spends the whole budget; both numbers are named."""
+    request = Request(method, 6, 2, Budget(epsilon, delta), rows_per_patient=rows, **shares)
+    assert all(isinstance(event, Release) for event in request.events)
+    sentence, plain = page_text.odds(request), plain_text.promise(request, 10**6)
+    *bounds, own = stated(sentence)
+    assert own == pytest.approx(of_noise(epsilon, delta, rows), abs=0.06)
+    assert bounds[0] == pytest.approx(of_any(epsilon, delta), abs=0.51) and own < of_any(
+        request.patient_epsilon, delta
+    )
+    assert stated(plain)[-1] == own
+    for words in (sentence, plain):
+        assert "the bound for any method with this promise" in words
+        assert "this release's own noise" in words
+
+
+def test_the_promise_of_the_issue_is_in_the_report_and_on_the_page(built):
+    """At epsilon .5 and delta 1e-6 any method may let an attacker be right 62 times, this release 53."""
+    for view in ("analyst", "plain"):
+        page = released(dictionary=WIDE, view=view, **{"own.eps": "0.5", "own.delta": "1e-6"})
+        assert stated(built().guarantee) == [62, round(of_noise(0.5, 1e-6, 1), 1)]
+        assert stated(page.everything)[:2] == [62, round(of_noise(0.5, 1e-6, 1), 1)]
