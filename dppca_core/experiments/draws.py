@@ -27,6 +27,7 @@ OPTIONS = ("s_hat", "iterations", "burn_in", "provider_noise")  # of methods, an
 SCALINGS = ("bound", "bound-sqrt-d", "clipped", "largest", "unit")
 _CLIPPED_DRAWS = 20_000  # rows whose mean gives the eigenvalues of clipped rows, to about 1 %
 _MOST_NUMBERS = 10**9  # n d, of rows that are simulated one by one: ten seconds
+_TWINS_NUMBERS = 10**7  # n d, of invented rows in all draws of a twin
 
 
 DRAWS = ByteCache(128 * 2**20)  # patients' pooled moments, before they are assigned to hospitals
@@ -57,11 +58,15 @@ def patient_draws(population: Population, n: int, repeats: int) -> int:
     """Return how many draws of patients the repeats cycle through; each repeat has its own noise.
 
     A draw costs d^3 operations, so that at most 2e9/d^3 are made: ten up to d = 584, and two at d = 1000. A
-    whole table needs one, since its patients are always the same.
+    whole table needs one, since its patients are always the same. The rows of a twin are invented one by one:
+    all its draws together have 1e7 numbers at most, unless a single one has more.
     """
     if isinstance(population, str):
         return 1 if n == datasets.table(population).n else repeats
-    return max(1, min(repeats, int(2e9 / population.d**3)))
+    most = int(2e9 / population.d**3)
+    if isinstance(population, DictionaryTwin):
+        most = min(most, _TWINS_NUMBERS // (n * population.d))
+    return max(1, min(repeats, most))
 
 
 def generator(seed: int, repeat: int, name: str, key: tuple[int, ...] = ()) -> np.random.Generator:

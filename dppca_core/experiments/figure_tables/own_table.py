@@ -33,25 +33,25 @@ from dppca_core.tables import Schema
 
 def rehearsal(
     dictionary: str,
-    twins: tuple[tuple[str, ExplorerExperiment, float, int], ...],
+    twins: tuple[tuple[str, ExplorerExperiment, float], ...],
     centred: bool,
     epsilons: tuple[float, ...],
     metric: str,
 ) -> pd.DataFrame:
     """Return the 10, 50 and 90 % quantiles of the error on invented rows, by population and epsilon.
 
-    `twins` are (name, experiment, spread, number of runs). metric: the unit of errors, one of those of
+    `twins` are (name, experiment, spread). metric: the unit of errors, one of those of
     `subspace_metrics.in_unit`.
     """
     schema, rows = Schema.from_json(Path(dictionary).read_bytes()), {}
-    for name, experiment, spread, repeats in twins:
+    for name, experiment, spread in twins:
         latent = experiment.population
         if spread and isinstance(latent, SpikedModel):  # the Gaussian beneath the invented rows
             twin = DictionaryTwin(dictionary_cells(schema), schema.bound, latent, centred, spread)
             experiment = replace(experiment, population=twin)
         results = Results(experiment)
         for epsilon in epsilons:
-            cells = [results.cell(experiment.method, epsilon, repeat) for repeat in range(repeats)]
+            cells = [results.cell(experiment.method, epsilon, repeat) for repeat in range(experiment.repeats)]
             sines, angles = np.array([(cell.sin[-1], cell.angle[-1]) for cell in cells]).T
             errors = runs_in_unit(metric, sines, angles, experiment.k)
             rows[name, epsilon] = np.quantile(errors, [0.1, 0.5, 0.9])

@@ -65,11 +65,22 @@ def restated(then: str, now: str, cost: float) -> str:
 
 
 def stop(sign: StopSign) -> str:
-    """Return the warning that a release would be mostly noise, and what epsilon or how many rows would do."""
+    """Return the warning that a release would be of little use, and why.
+
+    Where noise is the cause it says what epsilon or how many rows would do.
+    """
     units = noun(sign.rows)
+    errs, unprotected = (text.percent(min(share, 1.0)) for share in (sign.share, sign.unprotected))
+    if not sign.is_noise:
+        return (
+            f"**Even without noise the answer would be poor:** {errs} of a guess's error, and {unprotected} "
+            "without privacy. A larger ε would hardly help."
+        )
     answer = "noise" if sign.share > HARDLY_BETTER else "mostly noise"
-    errs = text.percent(min(sign.share, 1.0))
-    begin = f"**At this budget the answer would be {answer}:** {errs} of a guess's error."
+    begin = (
+        f"**At this budget the answer would be {answer}:** {errs} of a guess's error. Without privacy it is "
+        f"{unprotected}."
+    )
     if sign.needed is None:
         return f"{begin} With {sign.n:,} {units} like the twin's, no ε up to {EPSILONS[-1]:g} is enough."
     return (

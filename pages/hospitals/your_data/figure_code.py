@@ -11,7 +11,7 @@ from dataclasses import replace
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.populations.dictionary_twin import DictionaryTwin
-from pages.hospitals.your_data.rehearsal import Twin, first_runs, predicted_at
+from pages.hospitals.your_data.rehearsal import Twin, predicted_at
 from pages.shared.charts.metric_axis import error_unit
 
 _DICTIONARY, _RELEASE = "dictionary.json", "release.json"  # of "Save the dictionary"; of the ZIP
@@ -49,15 +49,8 @@ def rehearsal(twin: Twin, *epsilons: float) -> FigureRecipe:
     """
     if twin.in_closed_form:
         return _predicted(twin)
-    twins = []
-    for each in (twin, *twin.others):
-        # As on the page: the figure has all repeats of the twin, and first runs of the others; the shares at
-        # one epsilon are of first runs alone.
-        (experiment, spread), repeats = _without_dictionary(each), first_runs(each)
-        if not epsilons and each is twin:
-            repeats = experiment.repeats
-        twins.append((each.pattern.title, experiment, spread, repeats))
-    values = {"dictionary": _DICTIONARY, "twins": tuple(twins), "centred": twin.request.mean_share > 0}
+    twins = tuple((each.pattern.title, *_without_dictionary(each)) for each in (twin, *twin.others))
+    values = {"dictionary": _DICTIONARY, "twins": twins, "centred": twin.request.mean_share > 0}
     values |= {"epsilons": tuple(epsilons or EPSILONS), "metric": error_unit(twin.settings)}
     return FigureRecipe("own_table.rehearsal", values)
 

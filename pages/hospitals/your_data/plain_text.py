@@ -76,7 +76,9 @@ def rehearsed(recovered: float, guess: float) -> str:
 
 
 def stop(sign: StopSign) -> str:
-    """Return the warning that a release would be mostly noise, and what would do instead."""
+    """Return the warning that a release would be of little use, and what would do instead."""
+    if not sign.is_noise:
+        return "**Even without noise the answer would be poor.** A larger privacy loss would hardly help."
     begin = "**Noise would spoil the answer.**"
     if sign.needed is None:
         return f"{begin} With so few patients no privacy loss here is large enough."

@@ -50,10 +50,10 @@ from pages.shared.plain.rows import ShareRow, Shares
 from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings.catalogue import Settings
 
-FEW_RUNS = 3  # by which populations are compared, before the page is shown
+FEW_RUNS = 3  # at each epsilon, before any curve gets more
 _FEWEST_FEATURES = 4  # of a twin, whose components k are below its carriers s, and these at most d
 _OTHERS_DASHES = ("longdash", "dot", "dashdot")
-_QUICK_NUMBERS = 10**6  # of n rows of d numbers, up to which a draw of the rows takes little time
+_NO_NOISE = 1e6  # an epsilon at which the noise is far below any error of sampling
 
 
 class Twin(NamedTuple):
@@ -98,17 +98,24 @@ class Twin(NamedTuple):
 class StopSign(NamedTuple):
     """Hold how bad a rehearsed release is, and what it would take instead.
 
-    share: its error as a share of a guess's. n: rows or patients of the table. epsilon: as asked for. rows:
-    how many one patient can have at most. needed: the least epsilon that would do; None where none of the
-    figure's does. patients: how many would do at the epsilon asked for; 0 where `needed` is None.
+    share: its error as a share of a guess's. unprotected: the same of PCA without privacy, on the same
+    patients. n: rows or patients of the table. epsilon: as asked for. rows: how many one patient can have at
+    most. needed: the least epsilon that would do; None where none of the figure's does. patients: how many
+    would do at the epsilon asked for; 0 where `needed` is None.
     """
 
     share: float
+    unprotected: float
     n: int
     epsilon: float
     rows: int
     needed: float | None = None
     patients: int = 0
+
+    @property
+    def is_noise(self) -> bool:
+        """Return whether noise is the cause: without privacy the error would be clearly smaller."""
+        return self.unprotected < page_text.HARDLY_BETTER * self.share
 
 
 def patterns(d: int, k: int, settings: Settings, paid: Spectrum | None, centred: bool) -> list[Pattern]:
@@ -221,6 +228,7 @@ def rehearse(
     ]
     stated = [twin for twin in twins if not twin.pattern.guessed]
     worst = max(stated, key=share_of_guess)
+    _unprotected_share(worst)  # measures it: the headline states it too, by the same runs
     return worst._replace(others=tuple(twin for twin in twins if twin is not worst))
 
 
@@ -276,7 +284,7 @@ def shares(twin: Twin) -> Shares:
     colour = style.look(experiment.method).colour
     rows = tuple(
         ShareRow(
-            f"Pattern {at.pattern.title}", trusts.spread(first_errors(at), experiment.k), colour, at is twin
+            f"Pattern {at.pattern.title}", trusts.spread(run_errors(at), experiment.k), colour, at is twin
         )
         for at in twin.rehearsed
     )
@@ -285,27 +293,36 @@ def shares(twin: Twin) -> Shares:
 
 def share_of_guess(twin: Twin) -> float:
     """Return the error at the twin's epsilon as a share of a guess's; 0 where no run has succeeded."""
-    errors = first_errors(twin)
+    errors = run_errors(twin)
     return float(np.median(errors)) / _guess(twin) if errors else 0.0
 
 
-def first_errors(twin: Twin) -> list[float]:
-    """Return the errors of the first runs at the twin's epsilon, measured if need be, or the one predicted.
+def run_errors(twin: Twin) -> list[float]:
+    """Return the errors of all runs at the twin's epsilon, measured if need be, or the one predicted.
 
-    Runs that are measured later do not count, or the worst population would change while a visitor looks.
+    All are measured before the page is shown: the headline, the worst population and the stop sign then have
+    the same runs, and do not change while a visitor looks.
+    """
+    return [_predicted(twin)] if twin.in_closed_form else _runs_of(twin, twin.experiment.method)
+
+
+def _runs_of(twin: Twin, method: str) -> list[float]:
+    """Return the error of each run of a method at the twin's epsilon, on its patients."""
+    runs = range(twin.experiment.repeats)
+    twin.results.try_cells((method, twin.epsilon, repeat) for repeat in runs)
+    return [cell.sin[-1] for cell in twin.results.measured(method, twin.epsilon)]
+
+
+def _unprotected_share(twin: Twin) -> float:
+    """Return the error of PCA without privacy on the twin's patients, as a share of a guess's.
+
+    It is the method that the figure shows as without privacy. Of a table too wide for runs it is what is
+    predicted of the release's method without noise.
     """
     if twin.in_closed_form:
-        return [_predicted(twin)]
-    runs = first_runs(twin)
-    twin.results.try_cells((twin.experiment.method, twin.epsilon, repeat) for repeat in range(runs))
-    return _measured(twin, twin.epsilon)[:runs]
-
-
-def first_runs(twin: Twin) -> int:
-    """Return how many runs are made before the page is shown: `FEW_RUNS` where they are quick, else one."""
-    experiment = twin.experiment
-    quick = experiment.d <= MOST_FEATURES and experiment.n * experiment.d <= _QUICK_NUMBERS
-    return min(FEW_RUNS if quick else 1, experiment.repeats)
+        return _predicted(twin._replace(epsilon=_NO_NOISE)) / _guess(twin)
+    errors = _runs_of(twin, explorer.reference(twin.results))
+    return float(np.median(errors)) / _guess(twin) if errors else 0.0
 
 
 def _guess(twin: Twin) -> float:
@@ -331,11 +348,6 @@ def predicted_at(twin: Twin) -> tuple[str, Budget, dict[str, Any]]:
     numbers = {name: getattr(experiment, name) for name in ("n", "d", "k", "providers")}
     numbers |= {"ratio": twin.pattern.spikes[-1], "carriers": twin.pattern.carriers, "s_hat": s_hat}
     return METHODS[request.method].trust, experiment.budget(twin.epsilon), numbers
-
-
-def _measured(twin: Twin, epsilon: float) -> list[float]:
-    """Return ||sin Theta|| after the last step of each run measured so far at this epsilon."""
-    return [cell.sin[-1] for cell in twin.results.measured(twin.experiment.method, epsilon)]
 
 
 def predicted_curves(twin: Twin) -> list[tuple[str, list[float]]]:
@@ -408,22 +420,24 @@ def _ways_out(
 
 def hopeless(twin: Twin, epsilon: float) -> bool:
     """Return whether the median run at this epsilon errs nearly as much as a guess; False without runs."""
-    errors = _measured(twin, epsilon)
+    errors = [cell.sin[-1] for cell in twin.results.measured(twin.experiment.method, epsilon)]
     return bool(errors) and float(np.median(errors)) > page_text.HARDLY_BETTER * _guess(twin)
 
 
 def stop_sign(twin: Twin, rehearse_at: Callable[[float], Twin | str]) -> StopSign | None:
     """Return what it would take if the rehearsed error is above a third of a guess's; None if it is not.
 
-    The least epsilon is searched by halving among the figure's larger ones, where `rehearse_at` returns the
-    rehearsal, on the worst population, of what would be released there. Noise in a mean goes as z/n, with z
-    the noise multiplier and n the patients: so n z(epsilon)/z(needed) patients do as well as the larger
-    epsilon.
+    Nothing is searched where noise is not the cause, as no epsilon would help then. Else the least epsilon is
+    searched by halving among the figure's larger ones, where `rehearse_at` returns the rehearsal, on the
+    worst population, of what would be released there. Noise in a mean goes as z/n, with z the noise
+    multiplier and n the patients: so n z(epsilon)/z(needed) patients do as well as the larger epsilon.
     """
     share, n, budget = share_of_guess(twin), twin.experiment.n, twin.request.budget
     if share <= TOO_MUCH:
         return None
-    sign = StopSign(share, n, budget.epsilon, twin.request.rows_per_patient)
+    sign = StopSign(share, _unprotected_share(twin), n, budget.epsilon, twin.request.rows_per_patient)
+    if not sign.is_noise:
+        return sign
     larger = [epsilon for epsilon in EPSILONS if epsilon > twin.epsilon]
     # Errors fall as epsilon grows, so that False comes before True.
     index = bisect_left(larger, True, key=lambda epsilon: _is_good_enough(rehearse_at(epsilon)))

@@ -6,6 +6,7 @@ beside it (`rehearsal`).
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import product
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlencode
@@ -132,8 +133,8 @@ def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, 
     def next_cell() -> tuple[Any, ...] | None:
         """Return the store of the next run to make, then its key there: first those of the curves."""
         stores = (results, *(other.results for other in twin.others))
-        for store in stores:
-            if (cell := store.next_of(twin.experiment.method, FEW_RUNS)) is not None:
+        for runs, store in product((FEW_RUNS, None), stores):  # None: all
+            if (cell := store.next_of(twin.experiment.method, runs)) is not None:
                 return (store, *cell)
         cell = results.next_missing(epsilon, False)  # False: no slow methods
         return None if cell is None else (results, *cell)

@@ -53,7 +53,7 @@ def test_a_whole_release_has_no_technical_word_outside_of_folds(plainly):
     table = page.state.ready
     asked = release_panel.requested(last, table, None, 1)
     twin = rehearsal.rehearse(asked, table.schema, table.sizes, last)
-    share = 100 * (1 - np.median(rehearsal.first_errors(twin)) ** 2 / 2)
+    share = 100 * (1 - np.median(rehearsal.run_errors(twin)) ** 2 / 2)
     assert plain_text.rehearsed(share, 100 * 2 / table.d) in page.markdown
     assert phrases.share(share) in str(plainly().figures[-1].figure)
     assert plainly().sentence == plain_text.NO_RELEASE and not technical(in_words(plainly()))
@@ -117,10 +117,10 @@ def test_a_price_is_a_part_of_the_budget(spent, sentence):
 
 
 def test_every_sentence_is_short():
-    sign = StopSign(0.5, 569, 0.5, 1, 8.0, 1900)
+    sign = StopSign(0.5, 0.1, 569, 0.5, 1, 8.0, 1900)
     sentences = [
         *(value for value in vars(plain_text).values() if isinstance(value, str) and " " in value),
-        *(plain_text.stop(each) for each in (sign, sign._replace(needed=None))),
+        *(plain_text.stop(each) for each in (sign, sign._replace(needed=None), sign._replace(unprotected=1))),
         plain_text.rehearsed(4.0, 6.7),
         plain_text.price("", 1.0, Spending(0, 0.5, 1.0), 8, 10.3),
         plain_text.promise(Request("analyze_gauss", 3, 2, Budget(1.0, 1e-2)), 569),

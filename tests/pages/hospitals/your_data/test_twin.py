@@ -1,5 +1,6 @@
 """The synthetic twin: it rehearses the release that a press makes, without any row of the table."""
 
+import math
 import re
 
 import numpy as np
@@ -17,7 +18,14 @@ from dppca_core.release.ledger import DiskLedger
 from dppca_core.release.request import HARDENED
 from dppca_core.release.spectrum import Spectrum
 from dppca_core.tables import Column, Schema, content_key
-from pages.hospitals.your_data import ledger_text, rehearsal, release_panel, twin_text
+from pages.hospitals.your_data import (
+    analyst_text,
+    ledger_text,
+    plain_text,
+    rehearsal,
+    release_panel,
+    twin_text,
+)
 from pages.hospitals.your_data import text as page_text
 from pages.shared import text
 from pages.shared.settings import catalogue
@@ -165,6 +173,54 @@ def test_a_stop_sign_says_what_it_would_take_and_that_does_it():
     assert not calm.has_button("Release anyway") and "At this budget" not in calm.warnings
 
 
+def test_one_rehearsal_has_one_number(built):
+    """Headline, list of populations, stop sign and report give the median of the same ten runs, for good."""
+    page = prepared(dictionary=WIDE, **{"own.eps": "2", "own.k": "1"})
+    settings, table = dict(page.app.session_state["settings of the last run"]), page.state.ready
+    asked = release_panel.requested(settings, table, None, 1)
+    twin = rehearsal.rehearse(asked, table.schema, table.sizes, settings)
+    results, method = Results(twin.experiment), twin.experiment.method  # of this test's own
+    errors = [results.cell(method, 2.0, repeat).sin[-1] for repeat in range(10)]
+    share, of_three = (np.median(runs) / math.sqrt(1 - 1 / 5) for runs in (errors, errors[:3]))
+    assert of_three < 1 / 3 < share  # three runs would raise no stop sign
+    for _ in range(2):
+        assert f"error {text.error(float(np.median(errors)))}" in page.words()["sentence"]
+        assert f"{text.percent(share)} ({twin.pattern.title})" in page.markdown
+        assert f"mostly noise:** {text.percent(share)} of a guess's error" in page.warnings
+        assert built().figures[-1].says.startswith(page.words()["sentence"].split(";")[0])
+        twin.results.try_cells((method, epsilon, run) for epsilon in EPSILONS for run in range(12))
+        page.run()
+
+
+def test_noise_is_named_only_where_the_answer_without_privacy_would_be_better():
+    """At epsilon 10 both err alike on 120 patients, and no larger one is searched; at 1 noise is named."""
+    schema = Schema(NUMBERS)
+
+    def rehearse_at(epsilon):
+        settings = catalogue.defaults() | {"own.epsilon": epsilon}
+        request = release_panel.requested(settings, of_size(6, 120), None, 1)
+        return rehearsal.rehearse(request, schema, (120,), settings)
+
+    def unprotected(twin):
+        results = Results(twin.experiment)
+        errors = [results.cell("pca", twin.epsilon, repeat).sin[-1] for repeat in range(10)]
+        return np.median(errors) / math.sqrt(2 * (1 - 2 / 6))
+
+    def never(epsilon):
+        raise AssertionError("an epsilon was searched")
+
+    noisy, poor = rehearse_at(1.0), rehearse_at(10.0)
+    signs = rehearsal.stop_sign(noisy, rehearse_at), rehearsal.stop_sign(poor, never)
+    for sign, twin in zip(signs, (noisy, poor), strict=True):
+        assert sign.unprotected == pytest.approx(unprotected(twin), rel=1e-6)
+        assert sign.is_noise == (sign.unprotected < 0.9 * sign.share) == (twin is noisy)
+        said = analyst_text.stop(sign)
+        assert text.percent(sign.share) in said and text.percent(sign.unprotected) in said
+        for words in (said, plain_text.stop(sign)):
+            assert ("without noise" in words.lower()) == (twin is poor)
+    assert signs[1].needed is None and "need" not in analyst_text.stop(signs[1])
+
+
 def test_a_release_that_would_be_refused_is_not_rehearsed(monkeypatch):
     monkeypatch.setattr(discrete_gaussian, "MOST_FEATURES", 3)
     page = prepared(dictionary=WIDE, **{"own.method": "analyze_gauss"})
@@ -301,6 +357,16 @@ def test_a_paid_spectrum_sets_how_long_rows_are():
     for twin in each:
         assert twin.pattern.paid
         assert twin.results.truth.eigenvalues.sum() == pytest.approx(paid.eigenvalues.sum(), rel=0.05)
+
+
+@pytest.mark.parametrize(("n", "draws"), [(10**5, 10), (3 * 10**5, 5), (10**6, 1)])
+def test_the_ten_runs_of_a_large_twin_share_draws_of_its_rows(n, draws):
+    """All draws together have ten million numbers at most, so that the page waits as long for any table."""
+    settings, schema = catalogue.defaults(), Schema(NUMBERS)
+    request = release_panel.requested(settings, of_size(6, n), None, 1)
+    pattern = rehearsal.patterns(6, 2, settings, None, True)[0]
+    experiment = rehearsal.twin_of(request, schema, (n,), settings, pattern).experiment
+    assert (experiment.repeats, experiment.patient_draws) == (10, draws)
 
 
 def test_a_large_twin_is_gaussian_and_says_so():
