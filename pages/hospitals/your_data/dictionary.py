@@ -15,8 +15,10 @@ from dppca_core.tables import Column, Schema, safe_cell
 from dppca_core.tables.quality import AS_MISSING, Expected
 
 KINDS = ("number", "category")
-NONE_OF_THEM = "none"  # typed as what is filled in: the cell counts as none of the categories
+NONE_OF_THEM = "none"  # typed as what is filled in (`_none_of`): the cell counts as none of the categories
 ALL = "all"  # typed as a choice: all columns
+# By what separates words: one word up to the next, in quotation marks or as it stands.
+_WORD = {mark: re.compile(rf'\s*(?:"((?:[^"]|"")*)"|([^{mark}]*?))\s*(?:{mark}|$)') for mark in ";,"}
 _POSITIONS = re.compile(r"(\d{1,6})(?:\s*-\s*(\d{1,6}))?")
 _DTYPES = {"kind": "str", "low": "float64", "high": "float64", "categories": "str"}
 _DTYPES |= {"missing": "str", "usual": "str", "codes": "str", "synonyms": "str"}
@@ -55,15 +57,36 @@ class DictionaryLine:
 
 
 def split_words(typed: str) -> tuple[str, ...]:
-    """Split a text at semicolons, or at commas where it has none, and leave out blank parts."""
-    parts = typed.split(";" if ";" in typed else ",")
-    return tuple(part.strip() for part in parts if part.strip())
+    """Split a text at semicolons, or at commas where it has none, and leave out blank parts.
+
+    A part in quotation marks is one word; a quotation mark within is written twice.
+    """
+    parts = _WORD[";" if ";" in typed else ","].findall(typed)
+    words = (quoted.replace('""', '"') or plain for quoted, plain in parts)
+    return tuple(word for word in words if word.strip())
 
 
 def join_words(words: Sequence[str]) -> str:
     """Return a text that `split_words` splits into these."""
-    # A single word with a comma would be split there, unless a semicolon ends it.
-    return "; ".join(words) + (";" if len(words) == 1 and "," in words[0] else "")
+    return "; ".join(map(_quoted, words)) + (";" if len(words) == 1 and "," in words[0] else "")
+
+
+def _quoted(word: str) -> str:
+    """Return a word as it stands in a list of words, in quotation marks where it would be read otherwise."""
+    return '"' + word.replace('"', '""') + '"' if ";" in word or word.startswith('"') else word
+
+
+def _none_of(categories: Sequence[str]) -> str:
+    """Return what is typed to fill in none of these: "none" or, if that is one of them, "none of them"."""
+    typed = NONE_OF_THEM
+    while typed in map(str.casefold, categories):
+        typed += " of them"
+    return typed
+
+
+def _typed_number(value: float | str | None) -> str:
+    """Return the shortest text that is read as this number, "" for None."""
+    return "" if value is None else repr(float(value)).removesuffix(".0")
 
 
 def _split_synonyms(typed: str) -> tuple[tuple[str, str], ...]:
@@ -118,11 +141,11 @@ def line_from_column(column: Column) -> DictionaryLine:
     fill, usual = column.fill, column.usual
     mapped = {"codes": join_words(column.missing_codes), "synonyms": _join_synonyms(column.synonyms)}
     if column.kind == "number":
-        # With 15 digits a number that was typed comes out as it was typed.
-        missing, usually = ("" if value is None else f"{value:.15g}" for value in (fill, usual))
+        missing, usually = _typed_number(fill), _typed_number(usual)
         ends = float(column.low), float(column.high)
         return DictionaryLine("number", *ends, missing=missing, usual=usually, **mapped)
-    missing = "" if fill is None else str(fill) or NONE_OF_THEM  # a blank filling is none of the categories
+    # A blank filling is none of the categories.
+    missing = "" if fill is None else str(fill) or _none_of(column.categories)
     words = join_words(column.categories)
     usually = "" if usual is None else str(usual)
     return DictionaryLine("category", None, None, words, missing, usually, **mapped)
@@ -134,9 +157,7 @@ def to_column(name: str, line: DictionaryLine) -> Column:
     mapped = {"missing_codes": split_words(line.codes), "synonyms": _split_synonyms(line.synonyms)}
     if line.kind == "category":
         known = split_words(line.categories)
-        # "none" is a filling, unless it is one of the categories.
-        none_of_them = missing.casefold() == NONE_OF_THEM and NONE_OF_THEM not in map(str.casefold, known)
-        fill = "" if none_of_them else missing or None
+        fill = "" if missing.casefold() == _none_of(known) else missing or None
         return Column(name, "category", categories=known, fill=fill, usual=usual or None, **mapped)
     if line.low is None or line.high is None:
         raise ValueError(f"'{name}' needs its lowest and its highest value")

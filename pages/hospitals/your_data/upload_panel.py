@@ -3,6 +3,7 @@
 The dictionary is the public description of the columns that count, a line for each, as the owner types it.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -359,7 +360,7 @@ def _public_choices(state: TableSession, raw: Table, schema: Schema | None) -> N
     usual = "" if schema is None else f"{schema.default_bound:.4g}"
     state.bound = left.number_input(
         upload_text.BOUND,
-        min_value=1e-9,
+        min_value=math.ulp(0.0),  # any that a dictionary can state
         value=state.bound,
         key=f"own bound {state.generation}",
         format="%.4g",

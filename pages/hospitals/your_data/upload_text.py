@@ -25,7 +25,8 @@ HELP = {  # by the dictionary's column
     "low": "What the code book or physiology allows, not the lowest patient.",
     "high": "What the code book or physiology allows, not the highest patient.",
     "categories": "Of a category, separated by commas: every answer there may be.",
-    "missing": "Blank: the row is left out. Else what is filled in; 'none' of them.",
+    "missing": "Blank: the row is left out. Else what is filled in; 'none' of them ('none of them', where "
+    "'none' is a category).",
     "codes": "Cells that count as missing, as 999; <5; unknown. Capitals do not matter. Never published.",
     "synonyms": "Other words for categories, as m = male; w = female. Never published.",
     "usual": "Where most patients lie, from the code book: then no mean is paid for. Blank: not known.",

@@ -1,0 +1,110 @@
+"""Test that a data dictionary states the same after it was opened in the editor and saved again."""
+
+import json
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from dppca_core.tables import Column, Schema
+from pages.hospitals.your_data import dictionary
+from pages.hospitals.your_data.dictionary import DictionaryLine
+from tests.pages.hospitals.your_data.table_page import DICTIONARY, limited
+
+# Words of letters that the editor reads in its own way, and those that it marks a filling with.
+WORDS = st.one_of(
+    st.sampled_from(["none", "None", "NONE", "none of them", "none of them of them", "a, b", "a; b", '"a"']),
+    st.text("abAn1<é;,\"'=& .-", min_size=1, max_size=8).map(str.strip).filter(bool),
+)
+NUMBERS = st.one_of(st.integers(-(10**6), 10**6), st.floats(-1e9, 1e9), st.just(0.1 + 0.2))
+
+
+def made(**fields):
+    """Return a column with these fields, and let the example go where there is none."""
+    try:
+        return Column(**fields)
+    except ValueError:
+        assume(False)
+
+
+@st.composite
+def columns(draw, name):
+    """Return a column of either kind, each of whose fields may be stated or not."""
+    codes = tuple(draw(st.lists(WORDS, max_size=2)))
+    if draw(st.booleans()):
+        low, high = sorted(draw(st.tuples(NUMBERS, NUMBERS)))
+        within = st.one_of(st.none(), st.sampled_from([low, high]), st.floats(low, high))
+        fill, usual = draw(within), draw(within)
+        return made(name=name, kind="number", low=low, high=high, fill=fill, usual=usual, missing_codes=codes)
+    words = tuple(draw(st.lists(WORDS, min_size=1, max_size=4)))
+    fill = draw(st.sampled_from([None, "", *words]))
+    usual = draw(st.sampled_from([None, *words]))
+    synonyms = tuple(draw(st.lists(st.tuples(WORDS, st.sampled_from(words)), max_size=2)))
+    fields = {"fill": fill, "usual": usual, "missing_codes": codes, "synonyms": synonyms}
+    return made(name=name, kind="category", categories=words, **fields)
+
+
+def opened(schema):
+    """Return what the page makes of a dictionary's file once it stood in the editor and was not touched."""
+    names = [column.name for column in schema.columns]
+    lines, bound, absent = dictionary.load(schema.to_json().encode(), names)
+    assert not absent
+    return dictionary.to_schema(dictionary.lines_from_frame(dictionary.to_frame(lines), names), bound)
+
+
+@given(columns("age"), columns("=1+1"), st.one_of(st.none(), st.floats(1e-300, 1.0)))
+@settings(max_examples=400)
+def test_a_dictionary_survives_opening_and_saving(first, second, bound):
+    """Every field of both kinds, also words that hold the editor's own separators and marks."""
+    schema = Schema((first, second, Column("c", "number", 0, 1)), bound)
+    again = opened(schema)
+    assert again == schema
+    assert json.loads(again.to_json()) == json.loads(schema.to_json())
+    assert Schema.from_json(again.to_json()) == schema
+
+
+@pytest.mark.parametrize(
+    ("words", "typed", "fill"),
+    [
+        (("some", "severe"), "none", ""),
+        (("none", "some", "severe"), "none", "none"),
+        (("None", "some"), "None", "None"),
+        (("none", "some", "severe"), "none of them", ""),
+        (("none", "none of them"), "none of them of them", ""),
+    ],
+)
+def test_a_filling_of_none_is_no_category_of_that_name(words, typed, fill):
+    """It changed into the category "none" when it was opened, and reached a published release."""
+    column = Column("pain", "category", categories=words, fill=fill)
+    line = DictionaryLine("category", categories="; ".join(words), missing=typed)
+    assert dictionary.to_column("pain", line) == column
+    assert dictionary.line_from_column(column).missing == typed
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("a, b", ("a", "b")),
+        ("a, b; c", ("a, b", "c")),
+        ("a, b;", ("a, b",)),
+        ('"a; b"; c', ("a; b", "c")),
+        ('"a ""b"""; 5" or more;  ; "c', ('a "b"', '5" or more', '"c')),
+        (" ;, ", (",",)),
+        ("", ()),
+    ],
+)
+def test_words_are_split_as_they_are_typed(typed, words):
+    assert dictionary.split_words(typed) == words
+    assert dictionary.split_words(dictionary.join_words(words)) == words
+
+
+def test_the_page_saves_the_dictionary_that_it_opened_and_releases_it(offered):
+    sex = Column("sex", "category", categories=("f", "m", "none", "a; b"), fill="", usual="m")
+    columns = (*DICTIONARY.columns, sex, Column("clinic", "category", categories=("north",), fill=""))
+    schema = Schema(columns, bound=0.1 + 0.2)
+    page = limited(dictionary=schema)
+    saved = [data for build in offered if isinstance(data := build(), str) and '"columns"' in data]
+    assert page.state.ready.schema == schema and Schema.from_json(saved[-1]) == schema
+    page.release()
+    published = page.state.releases[0].result.document["public"]["dictionary"]
+    assert published == json.loads(schema.to_json())
