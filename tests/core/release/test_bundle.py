@@ -80,9 +80,9 @@ def test_its_code_runs_as_it_stands_on_new_rows(tmp_path, asked):
         [*run, "new-rows.csv", "scores.csv"], cwd=tmp_path, env=environment, capture_output=True
     )
     assert (done.returncode, done.stdout) == (0, b"") and done.stderr.startswith(b"2 cells are outside")
-    told = [name for name, noise in zip("12", made.is_noise, strict=True) if noise]
-    says = f"Components [{', '.join(told)}] are mostly noise" if told else ""
-    assert says.encode() in done.stderr and (b"mostly noise" in done.stderr) == bool(told)
+    noisy = [name for name, noise in zip("12", made.is_noise, strict=True) if noise]
+    says = f"Components [{', '.join(noisy)}] are mostly noise" if noisy else ""
+    assert says.encode() in done.stderr and (b"mostly noise" in done.stderr) == bool(noisy)
     scores = pd.read_csv(tmp_path / "scores.csv")
     document = made.document
     rows = ENCODED / 0.9

@@ -42,12 +42,12 @@ def test_both_numbers_are_right_for_every_method(method, shares, epsilon, delta,
     request = Request(method, 6, 2, Budget(epsilon, delta), rows_per_patient=rows, **shares)
     assert all(isinstance(event, Release) for event in request.events)
     sentence, plain = page_text.odds(request), plain_text.promise(request, 10**6)
-    *bounds, own = stated(sentence)
-    assert own == pytest.approx(of_noise(epsilon, delta, rows), abs=0.06)
-    assert bounds[0] == pytest.approx(of_any(epsilon, delta), abs=0.51) and own < of_any(
+    *bounds, by_noise = stated(sentence)
+    assert by_noise == pytest.approx(of_noise(epsilon, delta, rows), abs=0.06)
+    assert bounds[0] == pytest.approx(of_any(epsilon, delta), abs=0.51) and by_noise < of_any(
         request.patient_epsilon, delta
     )
-    assert stated(plain)[-1] == own
+    assert stated(plain)[-1] == by_noise
     for words in (sentence, plain):
         assert "the bound for any method with this promise" in words
         assert "this release's own noise" in words

@@ -110,10 +110,10 @@ def test_every_number_of_a_report_is_one_of_release_json(view, method):
 
     titles = {"analyst": "Loadings of the released components"}
     title = titles.get(view, "What the released patterns are made of")
-    told = {(i, j) for i, j in np.ndindex(values.shape) if not grey[i, j]}
+    clear = {(i, j) for i, j in np.ndindex(values.shape) if not grey[i, j]}
     listed = filter(None, read.rows.get(title, ()))  # a head has no cells
     cells = {(features.index(name), int(j) - 1): cell for name, j, cell in listed}
-    assert cells == {at: f"{values[at]:.4g}" for at in told}
+    assert cells == {at: f"{values[at]:.4g}" for at in clear}
     (figure,) = read.figures
     drawn, cover = figure["data"]
     order = [features.index(name) for name in figure["layout"]["yaxis"]["ticktext"]]
@@ -142,7 +142,7 @@ def test_every_number_of_a_report_is_one_of_release_json(view, method):
     known = [f"{value:g}" for value in stated if isinstance(value, int | float)]
     known += [*map(text.short, np.abs(values[~grey])), *numbers(document["guarantee"])]
     known += [f"{n:,}", f"{document['public']['dictionary']['bound']:.4g}", "1.00", "1e-6"]
-    known += [str(len(told)), str(np.count_nonzero(values)), "0", "1", "2", "3"]
+    known += [str(len(clear)), str(np.count_nonzero(values)), "0", "1", "2", "3"]
     for heading in (title, "Settings", "What was released of our own table"):
         words = read.words[heading].replace(now.made, "")
         assert set(numbers(words)) <= set(known), heading

@@ -214,9 +214,9 @@ def test_noise_is_named_only_where_the_answer_without_privacy_would_be_better():
     for sign, twin in zip(signs, (noisy, poor), strict=True):
         assert sign.unprotected == pytest.approx(unprotected(twin), rel=1e-6)
         assert sign.is_noise == (sign.unprotected < 0.9 * sign.share) == (twin is noisy)
-        said = analyst_text.stop(sign)
-        assert text.percent(sign.share) in said and text.percent(sign.unprotected) in said
-        for words in (said, plain_text.stop(sign)):
+        warning = analyst_text.stop(sign)
+        assert text.percent(sign.share) in warning and text.percent(sign.unprotected) in warning
+        for words in (warning, plain_text.stop(sign)):
             assert ("without noise" in words.lower()) == (twin is poor)
     assert signs[1].needed is None and "need" not in analyst_text.stop(signs[1])
 
