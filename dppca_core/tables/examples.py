@@ -68,5 +68,7 @@ def _stored_schema(stored: dict[str, Any], least: float = -math.inf) -> Schema:
         half = _SCALES_EACH_SIDE * entry.get("scale", 0.0)
         low, high = entry.get("range") or (entry["centre"] - half, entry["centre"] + half)
         low = max(low, least)
-        columns.append(Column(entry["name"], "number", low, high, fill=low / 2 + high / 2))
+        # With 12 digits the sums come out as a person would write them.
+        low, high, fill = (float(f"{value:.12g}") for value in (low, high, low / 2 + high / 2))
+        columns.append(Column(entry["name"], "number", low, high, fill=fill))
     return Schema(tuple(columns))

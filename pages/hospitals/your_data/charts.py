@@ -165,13 +165,14 @@ def scree(
     released: Array | None,
     scaled: bool,
     error: float = 0.0,
+    may_be_noise: Sequence[bool] = (),
 ) -> dict[str, Any]:
     """Draw the eigenvalues of the clipped rows' covariance and second moment, and the released ones.
 
     covariance_eigenvalues, moment_eigenvalues: (d,), falling. released: eigenvalues, (k,), or None where the
     method releases none. scaled: whether the released ones are of rows of length 1. These can be 1 at most;
     the others are shares of B^2, B the bound to which rows were clipped. error: how far noise moves a
-    released one; those no larger may be noise and are grey.
+    released one. may_be_noise: which of these are grey.
     """
     count = min(MOST_ROWS, len(covariance_eigenvalues))
     spectra = [  # the name of a line, the method whose colours it has, and its values
@@ -185,7 +186,7 @@ def scree(
         numbers = list(range(1, len(values) + 1))
         lines.append(traces.marked_line(name, style.look(like), numbers, traces.rounded(values), size=8))
     if released is not None and error:
-        colours = [style.GUESS if value <= error else lines[-1]["marker"]["color"] for value in released]
+        colours = [style.GUESS if noise else lines[-1]["marker"]["color"] for noise in may_be_noise]
         lines[-1]["marker"] |= {"color": colours}
         low = np.maximum(released - error, 0)
         lines[-1]["error_y"] = traces.arms(low, released, released + error, style.GUESS)

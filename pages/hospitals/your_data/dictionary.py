@@ -84,7 +84,7 @@ def _none_of(categories: Sequence[str]) -> str:
     return typed
 
 
-def _typed_number(value: float | str | None) -> str:
+def number_text(value: float | str | None) -> str:
     """Return the shortest text that is read as this number, "" for None."""
     return "" if value is None else repr(float(value)).removesuffix(".0")
 
@@ -141,7 +141,7 @@ def line_from_column(column: Column) -> DictionaryLine:
     fill, usual = column.fill, column.usual
     mapped = {"codes": join_words(column.missing_codes), "synonyms": _join_synonyms(column.synonyms)}
     if column.kind == "number":
-        missing, usually = _typed_number(fill), _typed_number(usual)
+        missing, usually = number_text(fill), number_text(usual)
         ends = float(column.low), float(column.high)
         return DictionaryLine("number", *ends, missing=missing, usual=usually, **mapped)
     # A blank filling is none of the categories.

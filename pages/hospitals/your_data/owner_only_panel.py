@@ -108,7 +108,7 @@ def _show_details(
     with left:
         st.markdown("**Scree**")
         spectra = truths.covariance.eigenvalues, truths.moment.eigenvalues, released.eigenvalues
-        drawn = charts.scree(*spectra, unit_rows, released.eigenvalue_error or 0.0)
+        drawn = charts.scree(*spectra, unit_rows, released.eigenvalue_error or 0.0, released.is_noise)
         _show_figure("scree", drawn, charts.describe_scree(drawn), recipes[0])
     raw = prepared.raw
     if not isinstance(raw, Raw) or not isinstance(held, Rows):

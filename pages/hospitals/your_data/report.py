@@ -17,6 +17,7 @@ from dppca_core.tables import Column, Schema
 from pages.hospitals.your_data import (
     analyst_text,
     charts,
+    dictionary,
     ledger_panel,
     ledger_text,
     plain_text,
@@ -283,12 +284,13 @@ def _public_table(schema: Schema) -> ReportTable:
 
 def _public_line(column: Column) -> tuple[str, str, str]:
     """Return a column's line in the table of what is public: name, range or categories, if missing."""
-    values = ", ".join(column.categories)
+    values, written = ", ".join(column.categories), str
     if column.kind == "number":
-        values = f"{column.low:g} to {column.high:g}"
+        written = dictionary.number_text
+        values = f"{written(column.low)} to {written(column.high)}"
     if column.usual is not None:
-        values += f", usually {column.usual:g}" if column.kind == "number" else f", usually {column.usual}"
-    missing = "row left out" if column.fill is None else f"{column.fill} filled in"
+        values += f", usually {written(column.usual)}"
+    missing = "row left out" if column.fill is None else f"{written(column.fill)} filled in"
     # A blank filling is that of a category: the cell counts as none of its answers.
     return column.name, values, "counts as none of them" if column.fill == "" else missing
 

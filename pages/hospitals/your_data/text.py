@@ -247,21 +247,25 @@ def told_from_zero(released: Released) -> str:
     )
 
 
-def strengths(values: Iterable[float], error: float) -> str:
-    """List eigenvalues; those within `error` of 0, which noise alone may give, are grey and say so."""
-    shown = [(text.short(max(value, 0.0)), value <= error) for value in values]
-    return ", ".join(f":gray[{value} (may be noise)]" if noise else value for value, noise in shown)
+def strengths(values: Iterable[float], may_be_noise: Iterable[bool]) -> str:
+    """List eigenvalues; those that may be noise are grey and say so."""
+    shown = (text.short(max(value, 0.0)) for value in values)
+    pairs = zip(shown, may_be_noise, strict=True)
+    return ", ".join(f":gray[{value} (may be noise)]" if noise else value for value, noise in pairs)
 
 
 def eigenvalues(released: Released) -> str:
-    """Return the released eigenvalues, of which rows they are, and how far noise moves them."""
+    """Return the released eigenvalues, of which rows they are, and how far noise moves them.
+
+    Those of components that are grey are grey too.
+    """
     method, error = released.document["method"], released.eigenvalue_error
     length = "B²" if released.document["scales"] is None else "the squared length after scaling"
     scaled = "rows of length 1" if is_unit(method) else f"the scaled rows (shares of {length})"
     if released.document["stages"] is not None:
         scaled += ", of the features kept alone"
     return (
-        f"Private eigenvalues of {scaled}: {strengths(released.eigenvalues, error)}. "
+        f"Private eigenvalues of {scaled}: {strengths(released.eigenvalues, released.is_noise)}. "
         f"Noise moves each by {text.short(error)} at most, in 95 of 100 draws."
     )
 
@@ -298,7 +302,7 @@ def _centring(released: Released, share: float) -> str:
     if released.eigenvalues is None or len(released.eigenvalues) < 2:
         return risk
     values = np.maximum(released.eigenvalues, 0.0)
-    first_share = float(values[0] / values.sum()) if values[0] > released.eigenvalue_error else 0.0
+    first_share = 0.0 if released.is_noise[0] else float(values[0] / values.sum())
     if first_share < MOST_IN_ONE:
         return risk
     return f"{risk} It holds {text.percent(first_share)} of the released strength, as a large mean would."

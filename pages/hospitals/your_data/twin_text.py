@@ -174,8 +174,8 @@ def spectrum(paid: Spectrum, k: int, centred: bool) -> str:
     be the mean, is left out then.
     """
     # With centred rows one more, since the first may be the mean.
-    error = SURE * paid.std
-    top = strengths(paid.eigenvalues[: k + centred], error)
+    error, first = SURE * paid.std, paid.eigenvalues[: k + centred]
+    top = strengths(first, first <= error)
     sentence = f"**Eigenvalues that you paid for:** {top}, each give or take {text.short(error)}; "
     spikes = paid_spikes(paid.eigenvalues, paid.std, k, centred)
     if not spikes:

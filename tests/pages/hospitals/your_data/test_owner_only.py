@@ -71,7 +71,7 @@ def test_what_rows_of_length_1_change_on_this_table_is_stated(centre):
 )
 def test_released_eigenvalues_are_named_by_the_rows_that_they_are_of(scaled, name, most):
     released = np.array([0.6, 0.2])
-    drawn = charts.scree(np.array([0.3, 0.1]), np.array([0.4, 0.1]), released, scaled, error=0.2)
+    drawn = charts.scree(np.array([0.3, 0.1]), np.array([0.4, 0.1]), released, scaled, 0.2, [False, True])
     line = drawn["data"][-1]
     assert line["name"] == name and line["error_y"]["array"] == [0.2, 0.2]
     assert [colour == style.GUESS for colour in line["marker"]["color"]] == [False, True]
