@@ -54,7 +54,7 @@ def read(path: Path, rows: int, columns: int) -> float:
     """Return the seconds of reading the file in batches of rows, and nothing else."""
     began = time.perf_counter()
     with files.opened(path, batch_rows=5000) as layout:
-        assert sum(batch.num_rows for batch in layout.batches()) == rows
+        assert sum(batch.rows.num_rows for batch in layout.batches()) == rows
     return time.perf_counter() - began
 
 

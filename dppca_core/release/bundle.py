@@ -37,7 +37,7 @@ published = tables.Schema.from_json(json.dumps(release["public"]["dictionary"]))
 schema = tables.Schema.from_json(pathlib.Path(sys.argv[3]).read_bytes()) if sys.argv[3:] else published
 if schema.published != published.published:
     sys.exit("The saved dictionary is not that of this release.")
-table = tables.read(pathlib.Path(sys.argv[1]), "new rows", fewest=1)
+table = tables.read(pathlib.Path(sys.argv[1]), "new rows", to_score=True)
 # A row with a missing cell and no fill is left out: nan.
 new = tables.encode(schema, table.table, table.decimal_comma)
 if outside := sum(new.owner.outside):

@@ -8,7 +8,7 @@ A column is an Arrow array or chunked array; "portions" and "chunks" are consecu
 error messages quote cells, which are private: `none_if_refused` and `until_refused` drop them.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -149,6 +149,34 @@ def _numbers(column: pa.Array, decimal_comma: bool) -> NumberColumn:
     for word, value in (("true", 1.0), ("false", 0.0)):
         values[others[np.asarray(pc.equal(words, word), dtype=bool)]] = value
     return NumberColumn(values, missing, np.isnan(values) & ~missing)
+
+
+def blank_rows(columns: Sequence[Any], decimal_comma: bool = False) -> Mask:
+    """Return which rows have no cell in any of these columns, (n,): each of their cells is missing.
+
+    columns: at least one, of any Arrow type.
+    """
+    blank = np.ones(len(columns[0]), dtype=bool)
+    for column in columns:
+        # Of most tables the first column leaves no row to look at.
+        still = np.flatnonzero(blank)
+        if not len(still):
+            break
+        part = column if len(still) == len(blank) else column.take(pa.array(still))
+        blank[still] = _missing(part, decimal_comma)
+    return blank
+
+
+def _missing(column: Any, decimal_comma: bool) -> Mask:
+    """Return which cells of a column of any Arrow type are missing, (n,); codes are not unpacked for it."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        codes = pc.fill_null(column.indices.cast(pa.int64()), -1)  # a null takes the last True
+        coded: Mask = np.append(_missing(column.dictionary, decimal_comma), True)[np.asarray(codes)]
+        return coded
+    if pa.types.is_floating(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return numbers(column, decimal_comma).missing
+    return np.array(column.is_null())
 
 
 def canonical(chunks: list[Any], decimal_comma: bool = False) -> Any:

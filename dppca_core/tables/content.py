@@ -2,13 +2,14 @@
 
 The ledger is the record of the privacy budget that was spent on the table's rows.
 
-The same table is: equally many rows, and the same columns that count, the same rows in any order, with the
-same cells in any order of columns. File name, format, separator, quoting, encoding, column names and row
-numbers without a name do not matter. Numbers are compared in single precision (24 bits). So these save the
-same table anew: single precision, the shortest text that reads back as the same number (what programs write
-by default), and any text that keeps every digit a number came with, up to 15. Fewer digits than a number has
-are another number: where rounding crosses a border between two numbers of single precision, the table is
-another one. Fifteen digits of numbers that have more cross one about once in 10^8 cells.
+The same table is: equally many rows that are not blank (`layout`), and the same columns that count, the same
+rows in any order, with the same cells in any order of columns. File name, format, separator, quoting,
+encoding, column names and row numbers without a name do not matter. Numbers are compared in single precision
+(24 bits). So these save the same table anew: single precision, the shortest text that reads back as the same
+number (what programs write by default), and any text that keeps every digit a number came with, up to 15.
+Fewer digits than a number has are another number: where rounding crosses a border between two numbers of
+single precision, the table is another one. Fifteen digits of numbers that have more cross one about once in
+10^8 cells.
 
     row     = (sum over cells of mix(cell), sum over cells of mix'(cell))       128 bits, a set of cells
     rows    = sum over rows of mix_1(row), ..., mix_4(row)                      256 bits, a set of rows
@@ -247,6 +248,8 @@ def content_keys(table: pa.Table | pd.DataFrame, sketcher: Sketcher | None = Non
     that are lists, records or bytes.
     """
     whole = cells.from_frame(table) if isinstance(table, pd.DataFrame) else table
+    if (blank := cells.blank_rows(whole.columns)).any():
+        whole = whole.filter(pa.array(~blank))
     former_rows = min(whole.num_rows, FORMER_ROWS)
     return _keys(lambda: whole.to_batches(max_chunksize=_BATCH_ROWS), former_rows, sketcher)
 
@@ -276,14 +279,14 @@ def content_keys_of_file(
 
     def batches() -> Iterator[Any]:
         """Yield the file's batches from its first row on. Raises ValueError for a file without rows."""
-        done = 0
+        done = patients = 0
         with files.opened(source, encoding, batch_rows=_BATCH_ROWS) as layout:
-            for batch in layout.batches():
+            for batch, blank in layout.batches():
                 yield batch
-                done += batch.num_rows
+                done, patients = done + len(blank), patients + batch.num_rows
                 if progress is not None:
                     progress(done, layout.rows)
-        if not done:
+        if not patients:
             raise ValueError(NO_ROWS)
 
     return _keys(batches, most_rows if most_rows <= former_rows else 0, sketcher)

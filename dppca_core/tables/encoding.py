@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from dppca_core.arrays import Array
+from dppca_core.arrays import Array, Indices
 from dppca_core.tables import answers, cells
 from dppca_core.tables.schema import Column, Schema
 
@@ -16,11 +16,11 @@ from dppca_core.tables.schema import Column, Schema
 class OwnerCounts:
     """Count one table's rows and cells. No noise protects these counts: for its owner, never for a release.
 
-    rows: all that were read. dropped: rows left out for a missing cell. filled: missing cells of kept rows in
-    whose place a constant stands. outside: for each chosen column, cells of kept rows beyond their range or
-    none of their categories. missing: for each chosen column, missing cells of all rows, those that a missing
-    code marks included. clipped: kept rows whose norm is above the bound. The counts of two parts of a table
-    can be added.
+    rows: all that were read but blank ones. dropped: rows left out for a missing cell. filled: missing cells
+    of kept rows in whose place a constant stands. outside: for each chosen column, cells of kept rows beyond
+    their range or none of their categories. missing: for each chosen column, missing cells of all rows, those
+    that a missing code marks included. clipped: kept rows whose norm is above the bound. blank: blank rows of
+    the file, which are no patients (`layout`). The counts of two parts of a table can be added.
     """
 
     rows: int
@@ -29,6 +29,7 @@ class OwnerCounts:
     outside: tuple[int, ...]
     missing: tuple[int, ...]
     clipped: int
+    blank: int = 0
 
     @staticmethod
     def none(schema: Schema) -> OwnerCounts:
@@ -55,6 +56,7 @@ class OwnerCounts:
             outside=tuple(a + b for a, b in zip(self.outside, other.outside, strict=True)),
             missing=tuple(a + b for a, b in zip(self.missing, other.missing, strict=True)),
             clipped=self.clipped + other.clipped,
+            blank=self.blank + other.blank,
         )
 
 
@@ -84,12 +86,14 @@ def encode(
     table: pa.Table | pa.RecordBatch,
     decimal_comma: bool = False,
     before: int = 0,
+    blank: cells.Mask | None = None,
 ) -> Encoded:
     """Return the encoded rows of a table, each from its own cells and the schema alone.
 
     The formulas are in `dppca_core.tables.schema`. decimal_comma: whether 1,5 is one and a half; a table that
     was read knows it (`Raw`). before: how many rows of the file precede these, so that an error names a row
-    by its number in the file. Raises ValueError, whose text quotes no cell, for a chosen column that is not
+    by its number in the file. blank: which rows of the file, at this place, were left out as blank; None: no
+    row was. Raises ValueError, whose text quotes no cell, for a chosen column that is not
     there, or for text in a column of numbers.
     """
     positions = {name: position for position, name in enumerate(table.schema.names)}
@@ -98,6 +102,8 @@ def encode(
             raise ValueError(f"The table has no column '{column.name}'.")
     n: int = table.num_rows
     rows, kept = np.empty((n, schema.d)), np.ones(n, dtype=bool)
+    # The place of each row in the file, from 1.
+    places = before + 1 + (np.arange(n) if blank is None else np.flatnonzero(~blank))
     # How many cells of each row were filled in; which cells of each column are out of range, and how many of
     # it are missing.
     filled, outside, absent = np.zeros(n, dtype=np.intp), [], []
@@ -106,7 +112,7 @@ def encode(
         part = rows[:, begin : (begin := begin + len(column.features))]
         column_cells = cells.as_numbers_or_text(table.column(positions[column.name]), column.name)
         if column.kind == "number":
-            missing, beyond = _numbers(column, column_cells, decimal_comma, before, part)
+            missing, beyond = _numbers(column, column_cells, decimal_comma, places, part)
         else:
             missing, beyond = _categories(column, column_cells, decimal_comma, part)
         outside.append(beyond)
@@ -124,22 +130,23 @@ def encode(
         outside=tuple(int(beyond[kept].sum()) for beyond in outside),
         missing=tuple(absent),
         clipped=int((np.sqrt(np.einsum("ij,ij->i", rows, rows)) > schema.bound).sum()),
+        blank=0 if blank is None else int(blank.sum()),
     )
     return Encoded(rows, kept, owner)
 
 
 def _numbers(
-    column: Column, column_cells: pa.Array, decimal_comma: bool, before: int, part: Array
+    column: Column, column_cells: pa.Array, decimal_comma: bool, places: Indices, part: Array
 ) -> tuple[cells.Mask, cells.Mask]:
     """Write a column's encoded numbers to `part`, (n, 1); return which cells are missing, which out of range.
 
-    column_cells: as `cells.as_numbers_or_text` gives them. before: as for `encode`.
+    column_cells: as `cells.as_numbers_or_text` gives them. places: of the rows in the file, from 1, (n,).
     """
     values, missing, unread = answers.numbers(column_cells, column.missing_codes, decimal_comma)
     if unread.any():
         others = int(unread.sum()) - 1
         raise ValueError(
-            f"Column '{column.name}' holds no number in row {before + int(np.argmax(unread)) + 1:,}"
+            f"Column '{column.name}' holds no number in row {places[np.argmax(unread)]:,}"
             f"{f' and {others:,} others' if others else ''}, {_what_instead(column_cells)}"
         )
     if column.fill is not None:

@@ -4,9 +4,11 @@ A column of text can be read as codes: Arrow's dictionary type, in which each di
 and every cell holds a number for it. Unpacking replaces each code by its text.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, BinaryIO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
@@ -41,15 +43,15 @@ def open_layout(file: BinaryIO, columns: Sequence[str] | None, batch_rows: int) 
     unpacked = _check_packed(parquet.metadata, stored)
     batch_rows = max(_FEWEST_ROWS, min(batch_rows, limits.MOST_BATCH_CELLS // len(stored)))
     # Texts as codes, so that a text which is there a million times is not unpacked before it is counted.
-    texts = [name for name, kind in types.items() if kind in (pa.string(), pa.large_string())]
+    texts = [field.name for field in schema if field.type in (pa.string(), pa.large_string())]
     parquet = _opened(file, texts=texts)
+    others = [name for name, shown in zip(all_stored, names, strict=True) if shown and name not in stored]
+    blank_rows = _blank_rows(parquet, others)
 
-    def batches() -> Iterator[pa.RecordBatch]:
+    def all_rows() -> Iterator[tuple[pa.RecordBatch, cells.Mask]]:
         """Yield the wanted columns, a batch at a time, smaller ones where the texts are long."""
-        options = {"batch_size": batch_rows, "columns": list(stored), "use_threads": False}
-        for batch in cells.until_refused(lambda: parquet.iter_batches(**options)):
-            if batch is None:
-                raise ValueError("The Parquet file cannot be read to its end: is it complete?")
+        done = 0
+        for batch in _batches(parquet, batch_size=batch_rows, columns=list(stored)):
             size = _check_texts(batch, stored)
             # As many rows at a time as hold about `_MOST_UNPACKED` bytes of unpacked text.
             step = max(1, batch.num_rows // max(1, size // _MOST_UNPACKED))
@@ -59,9 +61,51 @@ def open_layout(file: BinaryIO, columns: Sequence[str] | None, batch_rows: int) 
                     cells.as_numbers_or_text(part.column(as_stored), name)
                     for as_stored, name in stored.items()
                 ]
-                yield pa.record_batch(plain, names=list(wanted))
+                blank = blank_rows(plain, done)
+                done += part.num_rows
+                yield pa.record_batch(plain, names=list(wanted)), blank
 
-    return Layout("Parquet", tuple(wanted), parquet.metadata.num_rows, batches, unnamed, unpacked=unpacked)
+    return Layout("Parquet", tuple(wanted), parquet.metadata.num_rows, all_rows, unnamed, unpacked=unpacked)
+
+
+def _batches(parquet: Any, **options: Any) -> Iterator[Any]:
+    """Yield batches of the opened file's rows; options: of `iter_batches`.
+
+    Raises ValueError for a file that ends too early.
+    """
+    for batch in cells.until_refused(lambda: parquet.iter_batches(use_threads=False, **options)):
+        if batch is None:
+            raise ValueError("The Parquet file cannot be read to its end: is it complete?")
+        yield batch
+
+
+def _blank_rows(parquet: Any, others: list[str]) -> Callable[[Sequence[Any], int], cells.Mask]:
+    """Return a function that tells which of some rows are blank, from their wanted columns.
+
+    It is given these columns, and how many rows of the file precede. Only where a row has no cell in them are
+    the others read, which are named as in the file: of that row group, and once, as rows come in order.
+    """
+    ends = np.cumsum([parquet.metadata.row_group(i).num_rows for i in range(parquet.num_row_groups)])
+    batch_rows = max(_FEWEST_ROWS, limits.MOST_BATCH_CELLS // max(len(others), 1))
+
+    @lru_cache(maxsize=1)
+    def without_others(group: int) -> cells.Mask:
+        """Return which rows of a row group have no cell in the columns that are not wanted."""
+        batches = _batches(parquet, batch_size=batch_rows, columns=others, row_groups=[group])
+        return np.concatenate([cells.blank_rows(batch.columns) for batch in batches])
+
+    def blank_rows(columns: Sequence[Any], before: int) -> cells.Mask:
+        """Return which rows have a cell neither in these columns nor in the others, (n,)."""
+        blank = cells.blank_rows(columns)
+        if others and blank.any():
+            rows = np.flatnonzero(blank)
+            groups = np.searchsorted(ends, before + rows, side="right")
+            for group in np.unique(groups):
+                here, begin = rows[groups == group], int(ends[group - 1]) if group else 0
+                blank[here] = without_others(int(group))[before + here - begin]
+        return blank
+
+    return blank_rows
 
 
 def _opened(file: BinaryIO, texts: Sequence[str] = ()) -> Any:

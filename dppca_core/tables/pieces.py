@@ -125,14 +125,12 @@ def pieces(
     batch_rows = max(256, _BATCH_CELLS // max(schema.d, len(names)))
     done = 0
     with files.opened(source, encoding, tuple(names), batch_rows) as layout:
-        for file_batch in layout.batches():
-            # A text file has batches of its own size, which may be larger.
-            for begin in range(0, file_batch.num_rows, batch_rows):
-                batch = file_batch.slice(begin, batch_rows)
-                yield Piece(batch, encode(schema, batch, layout.decimal_comma, done), layout.decimal_comma)
-                done += batch.num_rows
-                if progress is not None:
-                    progress(done, layout.rows)
+        for batch, blank in layout.batches(batch_rows):
+            encoded = encode(schema, batch, layout.decimal_comma, done, blank)
+            yield Piece(batch, encoded, layout.decimal_comma)
+            done += len(blank)
+            if progress is not None:
+                progress(done, layout.rows)
 
 
 def _rows_by_hospital(piece: Piece, by: str | None) -> Iterator[tuple[str, Array]]:

@@ -11,6 +11,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -83,7 +84,8 @@ def join(
     )
     name = f"{tables[0].name} and {len(tables) - 1:,} more" if len(tables) > 1 else tables[0].name
     form, unnamed = f"{len(tables):,} hospitals", ()
-    return JoinedTable(name, form, pa.table(joined), unnamed, all_commas, hospital_column)
+    blank = np.concatenate([tables[i].blank for i in order])
+    return JoinedTable(name, form, pa.table(joined), unnamed, all_commas, blank, hospital_column)
 
 
 def check_hospitals(names: Sequence[str]) -> list[str]:

@@ -96,8 +96,10 @@ def open_layout(file: BinaryIO, head: bytes, encoding: str, columns: Sequence[st
     if len(head) < limits.HEADER_BYTES and len(sample.strip().splitlines()) < 2:
         raise ValueError(NO_ROWS)  # Arrow fails on a single line without an end
     wanted, unnamed = select_columns(names, columns)
+    named = [position for position, name in enumerate(names) if name]
+    form, decimal_comma = _FORMS[delimiter], delimiter != ","  # where commas do not separate cells
 
-    def batches() -> Iterator[pa.RecordBatch]:
+    def all_rows() -> Iterator[tuple[pa.RecordBatch, cells.Mask]]:
         """Yield the wanted columns as text, a batch at a time, from the first row after the names."""
         file.seek(0)
         text = _Utf8(file, encoding)
@@ -105,11 +107,10 @@ def open_layout(file: BinaryIO, head: bytes, encoding: str, columns: Sequence[st
         for batch in _all_lines(text, delimiter, len(names)):
             rows = batch if begun else batch.slice(1)  # the first batch begins with the line of names
             begun = True
-            yield pa.record_batch([rows.column(i) for i in wanted.values()], names=list(wanted))
+            blank = cells.blank_rows([rows.column(i) for i in named], decimal_comma)
+            yield pa.record_batch([rows.column(i) for i in wanted.values()], names=list(wanted)), blank
 
-    form = _FORMS[delimiter]
-    # The number of rows is not known yet (None). Where commas do not separate cells they are decimal commas.
-    return Layout(form, tuple(wanted), None, batches, unnamed, decimal_comma=delimiter != ",")
+    return Layout(form, tuple(wanted), None, all_rows, unnamed, decimal_comma)  # None: rows are not counted
 
 
 def _sample(head: bytes, encoding: str) -> str:

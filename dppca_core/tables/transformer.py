@@ -25,8 +25,9 @@ class DictionaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     A row with a missing cell that the dictionary does not fill in becomes zeros, as on the page: it adds
     nothing to any sum and is still counted, so that the number of rows does not tell which rows had such
-    cells. Columns that the dictionary does not name are left out. An array must have the dictionary's
-    columns, in its order; a data frame is read by its column names.
+    cells. A blank row, which the page leaves out, is counted here: a transformer keeps all rows. Columns that
+    the dictionary does not name are left out. An array must have the dictionary's columns, in its order; a
+    data frame is read by its column names.
 
     Args:
         schema: The dictionary, as `Schema.from_json` reads it from the file that the page saves.

@@ -158,7 +158,7 @@ def read_and_prepare(
         prepared_table.IN_ONE_PLACE if hospital_column is None else prepared_table.by_column(hospital_column)
     )
     sketch = None if sketcher is None else sketcher.sketch
-    raw = replace(large, key=keys.key, former_keys=keys.former, sketch=sketch)
+    raw = replace(large, n=owner.rows, key=keys.key, former_keys=keys.former, sketch=sketch)
     sizes = tuple(part.n for part in held)
 
     def read_again(use: Use, progress: Progress, of_mean: bool = False) -> None:

@@ -38,8 +38,9 @@ class LargeTable:
 
     It has the fields of `Raw` that the page asks for. `n`, its rows, is None where the file does not state
     it. `key` and `former_keys` are digests of its content, under which ledgers are kept, and `sketch` notices
-    other tables of the same patients (`tables.content_keys_of_file`); they are known once it was read. Kinds
-    and constants stay unknown: all columns count as numbers until the owner says otherwise.
+    other tables of the same patients (`tables.content_keys_of_file`); they are known once it was read, and
+    then `n` counts no blank row. Kinds and constants stay unknown: all columns count as numbers until the
+    owner says otherwise.
     """
 
     name: str
@@ -199,7 +200,7 @@ def prepare(
     joined = isinstance(raw, JoinedTable)
     if joined:
         hospital_column = raw.hospital_column
-    encoded = tables.encode(schema, raw.table, raw.decimal_comma)
+    encoded = tables.encode(schema, raw.table, raw.decimal_comma, blank=raw.blank)
     most_kept = None if patient_column is None else most_kept
     patients = _patient_of_each_row(raw, patient_column, schema)
     n = int(patients.max()) + 1  # they are numbered from 0

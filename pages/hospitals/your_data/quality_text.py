@@ -1,7 +1,7 @@
 """Form sentences on how a table's cells fit its dictionary, for the owner alone. No Streamlit here."""
 
 from pages.hospitals.your_data.prepared_table import PreparedTable
-from pages.hospitals.your_data.text import literal
+from pages.hospitals.your_data.text import left_out_as_blank, literal
 from pages.shared import text
 
 UNCOUNTED = "The cells of this table could not be counted."
@@ -20,6 +20,8 @@ def rows(prepared: PreparedTable) -> list[str]:
         f"{owner.filled:,} missing cells filled in.",
         f"{text.percent(owner.clipped_share)} of the rows used are longer than the bound and shortened.",
     ]
+    if owner.blank:
+        lines.append(left_out_as_blank(owner.blank))
     names = {column.name for column in prepared.schema.columns}
     constant = [literal(name) for name in prepared.raw.constant if name in names]
     if constant:

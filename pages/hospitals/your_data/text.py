@@ -106,6 +106,12 @@ def stated(rows: int) -> str:
     return "1" if rows == 1 else f"up to {rows:,}"
 
 
+def left_out_as_blank(rows: int) -> str:
+    """Return that so many rows of the file are blank, and are no patients."""
+    what = text.count(rows, "blank row is", "blank rows are")
+    return f"{what} left out: a row without any cell is no patient."
+
+
 def loss(value: float) -> str:
     """Return an epsilon as a number, a large one without meaningless decimals."""
     return text.short(value) if value < 100 else f"{value:,.0f}"

@@ -5,9 +5,9 @@
 
 from collections.abc import Sequence
 
-from dppca_core.tables import Schema, limits
+from dppca_core.tables import Raw, Schema, limits
 from pages.hospitals.your_data.prepared_table import PreparedTable, Table, is_by_column
-from pages.hospitals.your_data.text import literal, noun, unit
+from pages.hospitals.your_data.text import left_out_as_blank, literal, noun, unit
 from pages.shared import text
 from pages.shared.background import sessions
 
@@ -55,9 +55,11 @@ def uploaded(raw: Table) -> str:
     """Return the table's name, form and size in one line."""
     rows = "" if raw.n is None else f"{raw.n:,} rows, "
     line = f"**{literal(raw.name)}** ({raw.form}): {rows}{len(raw.columns):,} named columns."
-    if not raw.unnamed:
-        return line
-    return f"{line} Column {', '.join(map(str, raw.unnamed[:_LISTED]))} has no name and is left out."
+    if raw.unnamed:
+        line += f" Column {', '.join(map(str, raw.unnamed[:_LISTED]))} has no name and is left out."
+    if isinstance(raw, Raw) and raw.blank.any():
+        line += f" {left_out_as_blank(int(raw.blank.sum()))}"
+    return line
 
 
 def ask_rows(joined: bool) -> str:

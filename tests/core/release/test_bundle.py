@@ -104,7 +104,7 @@ def test_its_code_reads_decimal_commas_and_the_words_of_a_saved_dictionary(tmp_p
         (tmp_path / name).write_text(text)
     (tmp_path / "saved.json").write_text(mapped.to_json())
     (tmp_path / "other.json").write_text(Schema(COLUMNS, bound=0.8).to_json())
-    (tmp_path / "new.csv").write_text("pulse;sex;age;stage\n61,5;woman;40;1,0\n<30;m;50;2\n100;f;;3\n")
+    (tmp_path / "new.csv").write_text("pulse;sex;age;stage\n61,5;woman;40;1,0\n;;;\n<30;m;50;2\n100;f;;3\n")
 
     def run(*dictionary):
         line = [sys.executable, "apply.py", "new.csv", "scores.csv", *dictionary]
@@ -115,7 +115,7 @@ def test_its_code_reads_decimal_commas_and_the_words_of_a_saved_dictionary(tmp_p
     assert (done.returncode, done.stderr.partition("Components")[0]) == (0, "")
     scores = pd.read_csv(tmp_path / "scores.csv")
     np.testing.assert_allclose(scores.iloc[0], ENCODED[0] / 0.9 @ made.basis, rtol=0, atol=1e-12)
-    assert scores.isna().all(axis=1).tolist() == [False, True, False]
+    assert scores.isna().all(axis=1).tolist() == [False, True, True, False]  # a blank row keeps its place
     refused = run("other.json")
     assert refused.returncode and "not that of this release" in refused.stderr
     assert run().returncode  # a word that the published dictionary does not know is no number

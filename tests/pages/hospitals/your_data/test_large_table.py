@@ -1,13 +1,19 @@
 """A table too large to hold is read in pieces, and released from its sums."""
 
 import numpy as np
+import pandas as pd
+import pytest
 
+from dppca_core import tables
 from dppca_core.tables import limits
 from pages.hospitals.your_data import owner_only_text, upload_text
 from pages.hospitals.your_data.owner_only_diagnostics import truths
+from pages.hospitals.your_data.prepared_table import prepare
 from tests.pages.hospitals.your_data.table_page import (
     DICTIONARY,
     ROWS,
+    TABLE,
+    WIDE,
     TablePage,
     csv,
     parquet,
@@ -44,3 +50,27 @@ def test_a_large_table_that_does_not_fit_is_one_sentence(monkeypatch):
     page = prepared(csv(patients().assign(age="old")), DICTIONARY)
     page.press("Read it now")
     assert "'age'" in page.errors and "\n" not in page.errors and page.has_button("Read it again")
+
+
+@pytest.mark.parametrize("store", [csv, parquet])
+@pytest.mark.parametrize("limit", [None, "MOST_BYTES", "MOST_ROWS"], ids=["held", "by size", "by rows"])
+def test_blank_rows_below_a_table_are_no_patients(monkeypatch, store, limit):
+    """As a spreadsheet saves them: said where the table is, and in no number that a release states."""
+    expected = prepare(tables.read(TABLE, "t"), WIDE, None, 1).identity
+    if limit is not None:
+        monkeypatch.setattr(limits, limit, 200)
+    blank = pd.DataFrame(index=range(2_000), columns=patients().columns)
+    blank = blank.astype(dict.fromkeys(("age", "weight", "pulse"), float))
+    page = prepared(store(pd.concat([patients(), blank])), WIDE)
+    if page.has_button("Read it now"):
+        page.press("Read it now")
+    assert (
+        page.state.ready.n == page.state.ready.raw.n == ROWS
+        and f"**Ready:** {ROWS} patients" in page.everything
+    )
+    assert "2,000 blank rows are left out: a row without any cell is no patient." in page.everything
+    assert page.state.ready.identity == expected
+    page.press("Set this limit")
+    page.release()
+    assert page.state.releases[0].result.document["hospitals"] == [ROWS]
+    assert not page.errors and "0.5 of the limit" in page.spent  # its ledger is of as many patients
