@@ -85,7 +85,7 @@ def as_numbers(words: Sequence[str]) -> cells.NumberColumn:
 
     The dictionary does not say how the file writes decimals, so both are read.
     """
-    return cells.numbers(pa.array(words, pa.large_string()), decimal_comma=True)
+    return cells.numbers(pa.array(words, pa.large_string()), decimal_comma=True, points_too=True)
 
 
 def _indices(

@@ -35,6 +35,7 @@ _FIRST_CELLS = 10_000  # cells that tell whether a column with some words is of 
 _PORTION = 2**24  # bytes of text that are worked on at a time
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _COMMA_NUMBER = r"^[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE][+-]?[0-9]+)?$"
+_THOUSANDS = r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+(,[0-9]*)?$"  # 1.012 may be 1012; 0.012 and 1012.345 may not
 _DATE = (
     r"^([0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.]([0-9]{4}|[0-9]{2}))([ T].*)?$"
 )
@@ -114,11 +115,12 @@ def chunks_of(column: Any) -> list[Any]:
     return column.chunks if isinstance(column, pa.ChunkedArray) else [column]
 
 
-def numbers(column: Any, decimal_comma: bool = False) -> NumberColumn:
+def numbers(column: Any, decimal_comma: bool = False, points_too: bool = False) -> NumberColumn:
     """Return the cells of a column of numbers or text, each as a number if it is one.
 
-    column: as `as_numbers_or_text` gives it. decimal_comma: whether 1,5 is one and a half, as in files whose
-    columns are not separated by commas. The arrays are fresh, so that a caller may write to them.
+    column: as `as_numbers_or_text` gives it. decimal_comma: whether 1,5 is one and a half; then 1.5 is too,
+    but 1.012 is no number, as it may be 1012 (`may_be_thousands`). points_too: there it is 1.012, for words
+    of which no file says how they are written. The arrays are fresh, so that a caller may write to them.
     """
     if pa.types.is_floating(column.type):
         values = np.array(column.to_numpy(zero_copy_only=False))  # a copy: Arrow's memory is read-only
@@ -127,16 +129,18 @@ def numbers(column: Any, decimal_comma: bool = False) -> NumberColumn:
         return NumberColumn(values, missing, np.zeros(len(values), dtype=bool))
     # Stands before the portions, so that a column without any can be put together too.
     none = NumberColumn(np.empty(0), np.empty(0, dtype=bool), np.empty(0, dtype=bool))
-    parts = (_numbers(part, decimal_comma) for part in portions(chunks_of(column)))
+    parts = (_numbers(part, decimal_comma, points_too) for part in portions(chunks_of(column)))
     return NumberColumn(*map(np.concatenate, zip(none, *parts, strict=True)))
 
 
-def _numbers(column: pa.Array, decimal_comma: bool) -> NumberColumn:
+def _numbers(column: pa.Array, decimal_comma: bool, points_too: bool) -> NumberColumn:
     """Read a portion of a text column as `numbers` does."""
     text = texts(column)
     # Arrow fails as a whole on a text that is no number, so only those that look like one are handed to it.
     pattern = _COMMA_NUMBER if decimal_comma else _NUMBER
     looks_numeric = pc.fill_null(pc.match_substring_regex(text, pattern), False)
+    if decimal_comma and not points_too:
+        looks_numeric = pc.and_(looks_numeric, pa.array(~may_be_thousands(text)))
     digits = pc.if_else(looks_numeric, text, pa.scalar(None, text.type))
     if decimal_comma:
         digits = pc.replace_substring(digits, ",", ".")
@@ -177,6 +181,12 @@ def _missing(column: Any, decimal_comma: bool) -> Mask:
     if pa.types.is_floating(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return numbers(column, decimal_comma).missing
     return np.array(column.is_null())
+
+
+def may_be_thousands(text: pa.Array) -> Mask:
+    """Return which texts have a point with exactly three digits behind it that may mark thousands, (n,)."""
+    matched: Mask = np.asarray(pc.fill_null(pc.match_substring_regex(text, _THOUSANDS), False))
+    return matched
 
 
 def canonical(chunks: list[Any], decimal_comma: bool = False) -> Any:
@@ -251,7 +261,8 @@ def kind_of(column: Any, decimal_comma: bool = False) -> str:
     """
     if pa.types.is_floating(column.type):
         return "number"
-    first = numbers(column.slice(0, _FIRST_CELLS), decimal_comma)  # enough to tell, and quick
+    # Enough to tell, and quick. A column of numbers is one also while a mark of thousands is unclear.
+    first = numbers(column.slice(0, _FIRST_CELLS), decimal_comma, points_too=True)
     if np.isfinite(first.values).sum() > first.unread.sum():
         return "number"
     kind = "text"

@@ -96,7 +96,7 @@ def _words(text: Any) -> tuple[Words, Array]:
 
     So a number in a column of text has the same word as in a column of numbers.
     """
-    read = cells.numbers(text, decimal_comma=True)
+    read = cells.numbers(text, decimal_comma=True, points_too=True)
     words = _numeric(read.values, read.missing)
     for i in np.flatnonzero(read.unread):
         digest = hashlib.blake2b(text[int(i)].as_py().encode(), digest_size=8).digest()

@@ -144,10 +144,10 @@ def _numbers(
     """
     values, missing, unread = answers.numbers(column_cells, column.missing_codes, decimal_comma)
     if unread.any():
-        others = int(unread.sum()) - 1
+        others, what = int(unread.sum()) - 1, _what_instead(column_cells, unread, decimal_comma)
         raise ValueError(
             f"Column '{column.name}' holds no number in row {places[np.argmax(unread)]:,}"
-            f"{f' and {others:,} others' if others else ''}, {_what_instead(column_cells)}"
+            f"{f' and {others:,} more' if others else ''}, {what}"
         )
     if column.fill is not None:
         values[missing] = float(column.fill)
@@ -162,8 +162,17 @@ def _numbers(
     return missing, beyond
 
 
-def _what_instead(column_cells: pa.Array) -> str:
-    """Return the end of the error: what a column holds instead of numbers, and what to do about it."""
+def _what_instead(column_cells: pa.Array, unread: cells.Mask, decimal_comma: bool) -> str:
+    """Return the end of the error: what a column holds instead of numbers, and what to do about it.
+
+    unread: which of its cells are neither a number nor missing.
+    """
+    first = cells.texts(column_cells.slice(int(np.argmax(unread)), 1))
+    if decimal_comma and cells.may_be_thousands(first).any():
+        return (
+            "but a point that may mark thousands or decimals: write thousands without a mark, and decimals "
+            "with a comma."
+        )
     if cells.kind_of(column_cells) == "date":
         return "but a date: turn them into numbers, such as an age or days since."
     return (

@@ -8,7 +8,7 @@ another row or cell, another name of a hospital, and which columns are joined.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, compress
 from typing import Any
 
 import numpy as np
@@ -52,8 +52,8 @@ def join(
 
     Raises:
         ValueError: With one sentence without a cell, for names that do not tell hospitals apart, a joined
-            column that a table's mapping leaves open, a column that is not there or used twice, or tables
-            that are too large together.
+            column that a table's mapping leaves open, a column that is not there or used twice, decimal
+            commas that cannot become points, or tables that are too large together.
     """
     hospitals = check_hospitals(names)
     columns = tuple(dict.fromkeys(chain(*mappings)))
@@ -66,6 +66,8 @@ def join(
     all_commas = all(raw.decimal_comma for raw in tables)
     # Tables whose decimal commas become points, as the others have points.
     rewritten = [tables[i].decimal_comma and not all_commas for i in order]
+    for i in compress(order, rewritten):
+        _check_points(hospitals[i], tables[i], mappings[i])
     joined = {
         column: _concatenated(
             [
@@ -134,6 +136,20 @@ def _check_mapping(
         if source in used:
             raise ValueError(f"{hospital}'s column '{source}' is chosen twice.")
         used.add(source)
+
+
+def _check_points(hospital: str, raw: reading.Raw, mapping: Mapping[str, str | None]) -> None:
+    """Raise ValueError where a hospital's decimal commas cannot become points: a cell has an unclear point.
+
+    It would read as a decimal point in the joined table.
+    """
+    for name in filter(None, mapping.values()):
+        column = raw.table[name]
+        if column.type == _TEXT and any(cells.may_be_thousands(chunk).any() for chunk in column.chunks):
+            raise ValueError(
+                f"{hospital}'s column '{name}' has a point that may mark thousands or decimals: write "
+                "thousands without a mark, and decimals with a comma."
+            )
 
 
 def _check_size(tables: Sequence[reading.Raw], columns: int, text_bytes: int) -> None:

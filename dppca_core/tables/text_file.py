@@ -97,7 +97,7 @@ def open_layout(file: BinaryIO, head: bytes, encoding: str, columns: Sequence[st
         raise ValueError(NO_ROWS)  # Arrow fails on a single line without an end
     wanted, unnamed = select_columns(names, columns)
     named = [position for position, name in enumerate(names) if name]
-    form, decimal_comma = _FORMS[delimiter], delimiter != ","  # where commas do not separate cells
+    form, decimal_comma = _FORMS[delimiter], _has_decimal_commas(sample, delimiter)
 
     def all_rows() -> Iterator[tuple[pa.RecordBatch, cells.Mask]]:
         """Yield the wanted columns as text, a batch at a time, from the first row after the names."""
@@ -153,12 +153,31 @@ def _find_separator(sample: str, whole: bool) -> tuple[str, list[str]]:
     return best_delimiter, first_line
 
 
+def _has_decimal_commas(sample: str, delimiter: str) -> bool:
+    """Return whether commas are the decimal marks of a text table, by the separator and the first cells.
+
+    They are where they do not separate cells, unless a cell has a decimal point and none has a decimal comma.
+    A mark that may be one of thousands, as in 1.012 or 1,012, tells nothing.
+    """
+    if delimiter == ",":
+        return False
+    complete = sample.rpartition("\n")[0]  # the last cell may be cut short
+
+    def is_seen(mark: str) -> bool:
+        """Return whether a cell is a number with this decimal mark."""
+        digits = rf"(0*{mark}\d+|\d+{mark}(\d{{1,2}}|\d{{4,}}))([eE][+-]?\d+)?"
+        end = rf"[\r\n\"{re.escape(delimiter)}]"
+        return re.search(rf"{end} *[+-]?{digits} *(?={end}|$)", complete) is not None
+
+    return is_seen(",") or not is_seen(r"\.")
+
+
 def _refuse_patient_line(names: Sequence[str]) -> None:
     """Raise ValueError for a first line with numbers in it, unless it counts the columns from 0 or 1.
 
     Names are hardly numbers: the line of names was probably forgotten, and this one is a patient's.
     """
-    numbers = cells.numbers(pa.array(names, pa.large_string()), decimal_comma=True).values
+    numbers = cells.numbers(pa.array(names, pa.large_string()), decimal_comma=True, points_too=True).values
     counted = [str(i) for i in range(len(names) + 1)]
     # A name that is no number reads as NaN, which differs from itself.
     if (numbers == numbers).any() and list(names) not in (counted[:-1], counted[1:]):

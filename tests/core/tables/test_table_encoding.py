@@ -191,7 +191,7 @@ NUMBERS = {"name": "x", "kind": "number", "low": 0, "high": 1}
         (lambda: tables.encode(SCHEMA, frame(age=[1.0], sex=["F"])), "no column 'stage'"),
         (
             lambda: tables.encode(Schema((AGE, SEX)), frame(age=["1", CANARY, CANARY], sex=["F"] * 3)),
-            "row 2 and 1 others",
+            "row 2 and 1 more",
         ),
         (lambda: tables.encode(Schema((AGE, SEX)), frame(age=["2020-01-01"], sex=["F"])), "but a date"),
     ],

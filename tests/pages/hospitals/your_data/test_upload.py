@@ -124,3 +124,16 @@ def test_a_name_that_is_a_formula_is_none_in_what_a_list_downloads():
     cells = [str(cell) for frame in shown for cell in frame.to_numpy().ravel()]
     assert harmless in cells and formula not in cells
     assert page.app.data_editor[0].value["column"][0] == harmless
+
+
+def test_a_point_that_may_mark_thousands_is_refused_where_its_column_is_chosen():
+    """As a German laboratory writes it, beside decimal commas: it was read as 1.012, silently."""
+    rows = "".join(f"{40 + i};1{i},5;{933 + i if i % 2 else f'1.{i:03d}'}\n" for i in range(10))
+    columns = (Column("age", "number", 0, 120), Column("hb", "number", 0, 30))
+    page = prepared(f"age;hb;ferritin\n{rows}".encode(), Schema(columns))
+    assert not page.errors and page.state.ready.n == 10
+    page.open_dictionary(Schema((*columns, Column("ferritin", "number", 0, 5000))), "more.json")
+    assert page.errors == (
+        "Column 'ferritin' holds no number in row 1 and 4 more, but a point that may mark thousands or "
+        "decimals: write thousands without a mark, and decimals with a comma."
+    )
