@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import TimeoutError
 
 from dppca_core.tables import Schema, content_key, read
+from pages.hospitals.your_data import upload_text
 from scripts.started import ROOT, serving, started
 from tests.browser.conftest import patient
 from tests.pages.hospitals.your_data.table_page import CANARY, DICTIONARY, NUMBER, csv, patients
@@ -158,6 +159,51 @@ def test_a_paid_release_is_downloaded_each_time_and_not_lost(newcomer, browser, 
     page.get_by_text("1 paid release that this session does not have").wait_for()
     assert page.get_by_text("Download all of it (JSON)").count() == 0
     page.context.close()
+
+
+# A connection that is cut comes back as to a server that has dropped the session, once `forgotten` is set.
+CUT = """
+const Socket = window.WebSocket;
+window.WebSocket = function (url, protocols) {
+  // The third names the session to go on with.
+  window.socket = new Socket(url, window.forgotten ? protocols.slice(0, 2) : protocols);
+  return window.socket;
+};
+Object.assign(window.WebSocket, { prototype: Socket.prototype, OPEN: Socket.OPEN, CLOSED: Socket.CLOSED });
+Object.assign(window.WebSocket, { CONNECTING: Socket.CONNECTING, CLOSING: Socket.CLOSING });
+"""
+
+
+def test_a_lost_connection_says_that_it_cost_the_table(newcomer, address):
+    """In one sentence beside an empty uploader; a connection that is back in time costs nothing."""
+    page = newcomer.new_page()
+    page.add_init_script(CUT)
+    page.goto(f"{address}your_data?repeats=1")
+    uploader, lost = page.get_by_test_id("stFileUploader").first, page.get_by_text(upload_text.LOST)
+    page.locator("input[type=file]").first.set_input_files(
+        {"name": "ours.csv", "mimeType": "text/csv", "buffer": csv(patients(n=600))}
+    )
+    rows = page.get_by_text("600 rows")
+    rows.wait_for()
+    page.wait_for_function("window.dppcaUnsaved?.table")
+    for forgotten in (False, True):
+        page.evaluate(
+            f"window.forgotten = {json.dumps(forgotten)}, window.former = window.socket, former.close()"
+        )
+        page.wait_for_function("window.socket !== window.former && window.socket.readyState === 1")
+        if not forgotten:
+            page.get_by_text("A patient can have several rows").click()  # it is answered by the same session
+            page.get_by_text("Column that names the patient").wait_for()
+            assert rows.is_visible() and lost.count() == 0 and "ours.csv" in uploader.inner_text()
+    lost.wait_for()
+    assert rows.count() == 0 and "ours.csv" not in uploader.inner_text()
+    page.get_by_role("button", name="Take the breast cancer table").click()
+    page.get_by_text("569 rows, 31 named columns").wait_for()
+    lost.wait_for(state="detached")
+    page.reload()
+    page.get_by_text("Try this").first.wait_for()
+    assert lost.count() == 0
+    page.close()
 
 
 def release_example(page, address):

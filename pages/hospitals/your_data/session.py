@@ -73,6 +73,9 @@ class TableSession:
     editor_lines: dict[str, DictionaryLine] = field(default_factory=dict)  # those the editor began with
     example: str = ""  # name of the bundled table that this is
     tables_loaded: int = 0  # how many were loaded so far
+    table_lost: bool = False  # with a lost connection: no other was loaded since
+    # Names the uploader of the table: under another name the browser shows an empty one.
+    uploader: str = field(default_factory=partial(secrets.token_hex, 4))
     several_rows: bool | None = None  # whether a patient can have several rows; None until the owner answers
     most_rows: int | None = None  # of one patient, as the owner states it
     named_patients: str | None = None  # the column that names the patients, as it was chosen
@@ -143,7 +146,7 @@ class TableSession:
     def load(self, raw: Table) -> None:
         """Replace the table. What was typed for columns of the same names stays."""
         self._drop_results()
-        self.raw, self.example = raw, ""
+        self.raw, self.example, self.table_lost = raw, "", False
         # Uploads count as handled still, but why one was refused concerns the former table.
         self.files = {uploader: (file_id, "") for uploader, (file_id, _) in self.files.items()}
         self.hospitals = HospitalTables(raw if isinstance(raw, Raw) else None)
@@ -172,6 +175,7 @@ class TableSession:
         """Drop the table and everything computed from it, except what was released. Mapped words go too."""
         self._drop_results()
         self.raw = self.opened = None
+        self.uploader = secrets.token_hex(4)
         self.cache_by_name.pop("dictionary", None)
         self.hospitals = HospitalTables()
         self.lines = {name: line.without_words for name, line in self.lines.items()}

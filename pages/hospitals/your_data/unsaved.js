@@ -26,7 +26,7 @@ function watch(state) {
 
 function guard() {
   if (window.dppcaUnsaved) return window.dppcaUnsaved;
-  const state = { armed: false, clicked: -Infinity, turn: "" };
+  const state = { armed: false, clicked: -Infinity, table: false, turn: "" };
   window.addEventListener("beforeunload", (event) => {
     if (!state.armed) return;
     event.preventDefault();
@@ -50,7 +50,8 @@ export default function ({ data, setTriggerValue }) {
   state.ask = () => {
     try {
       const token = sessionStorage.getItem(KEY);
-      if (token) setTriggerValue("claim", { token, armed: sessionStorage.getItem(ARMED) === "true" });
+      const armed = sessionStorage.getItem(ARMED) === "true";
+      if (token) setTriggerValue("claim", { token, armed, table: state.table });
     } catch {
       // storage is switched off
     }
@@ -72,6 +73,7 @@ export default function ({ data, setTriggerValue }) {
   if (data.keep || former === data.token) remember(state.armed);
   else if (data.copied) remember(false); // it is for the other tab to remember
   // Claim until the server has heard it: a newer run may end the one that would, and a new server has heard none.
-  if (!former || former === data.token || former === data.heard) return;
-  setTriggerValue("claim", { token: former, armed });
+  if (former && former !== data.token && former !== data.heard)
+    setTriggerValue("claim", { token: former, armed, table: state.table });
+  else state.table = data.table; // of this document: a new session after a lost connection has none
 }

@@ -6,6 +6,9 @@ token gets the releases and ledgers of that session, and no table: rows are not 
 server started anew, it gets what was kept encrypted under that token (`kept_copies`), and no ledger. The page
 then goes on under this token. While a page holds that session, nobody else gets anything of it: a duplicated
 tab has a copy of the storage, token and all.
+
+After a lost connection a page can have another session too, without having been reloaded. Then the browser
+remembers whether there was a table, and the page says that it is gone.
 """
 
 import itertools
@@ -43,13 +46,14 @@ def guard(state: TableSession) -> None:
         key=_KEY,
         data={
             # armed: ask before the page is left. copied: this tab is a copy of one that is open. keep: put
-            # this token into the tab's storage. heard: the token that was claimed last. turn: tells this run
-            # of the page from all others.
+            # this token into the tab's storage. table: whether there is one to lose. heard: the token that
+            # was claimed last. turn: tells this run of the page from all others.
             "armed": state.drawing or any(job.result and not job.downloaded for job in state.to_download),
             "token": state.token,
             "heard": state.heard,
             "copied": bool(state.elsewhere),
             "keep": state.raw is not None or bool(state.to_download),
+            "table": state.raw is not None,
             "turn": f"{_SERVER_NAME} {next(_run_numbers)}",
         },
         on_claim_change=_claim,
@@ -60,18 +64,20 @@ def _claim() -> None:
     """Take over what was paid for in the session whose token the browser has sent."""
     claim = st.session_state[_KEY]["claim"]
     if isinstance(claim, Mapping):  # a browser can send anything
-        take_over(session.current(), str(claim.get("token")), claim.get("armed") is True)
+        armed, had_table = (claim.get(key) is True for key in ("armed", "table"))
+        take_over(session.current(), str(claim.get("token")), armed, had_table)
 
 
-def take_over(state: TableSession, token: str, armed: bool) -> None:
+def take_over(state: TableSession, token: str, armed: bool, had_table: bool = False) -> None:
     """Take over what the session with this token has paid for, if its page has gone.
 
     If its page is open, this tab is a copy of that one, which is noted. If the server does not know the token
     any more, what is kept on disk comes back. If nothing is kept, and something paid was not downloaded, it
     is noted as missing. state: the session of this tab. armed: whether something was not downloaded, as far
-    as the browser tab knows.
+    as the browser tab knows. had_table: whether the page, which was not reloaded since, had a table.
     """
     former, state.heard = session.sessions().get(token), token
+    state.table_lost = had_table and former is not state and state.raw is None
     if former is None:
         state.missing = not _restore(state, token) and armed
     elif former is not state and sessions.is_connected(former.visitor):

@@ -98,10 +98,11 @@ def _choose_file(state: TableSession, layout: PageLayout) -> None:
         upload = st.file_uploader(
             "A table: one row per patient, column names in the first line",
             type=["csv", "tsv", "txt", "parquet"],
-            key="own file",
+            key=f"own file {state.uploader}",
             help="It stays in this session's memory: no disk, no log, no other visitor.",
         )
         st.caption(upload_text.HELD)
+        lost_place = st.empty()
     with right:
         with layout.details():
             st.caption(upload_text.large(st.get_option("server.maxUploadSize")))
@@ -119,6 +120,8 @@ def _choose_file(state: TableSession, layout: PageLayout) -> None:
     refused = state.handle("table", f"{upload.file_id} {encoding}" if upload else "", take)
     if refused:
         st.error(page_text.refusal(refused) + (upload_text.FORMER_STAYS if state.raw else ""))
+    if state.table_lost:  # no table was loaded in this run either
+        lost_place.warning(upload_text.LOST)
 
 
 def _load_example(state: TableSession, name: str) -> None:

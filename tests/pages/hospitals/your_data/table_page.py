@@ -69,7 +69,7 @@ class TablePage(Screen):
         return self.app.session_state["own table"]
 
     def upload(self, data=TABLE, name="ours.csv"):
-        self.app.file_uploader(key="own file").set_value((name, data, "text/csv"))
+        self.app.file_uploader(key=f"own file {self.state.uploader}").set_value((name, data, "text/csv"))
         self.run()
 
     def answer(self, rows=1):

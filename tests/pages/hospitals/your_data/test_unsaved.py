@@ -18,6 +18,7 @@ from pages.hospitals.your_data import (
     session,
     text,
     unsaved_warning,
+    upload_text,
 )
 from pages.shared.background import sessions
 from pages.shared.reports import html_report
@@ -201,3 +202,42 @@ def test_a_release_that_is_being_drawn_goes_on_for_the_reloaded_tab(monkeypatch,
     tab.state.releases[0].wait(PATIENCE_SECONDS)
     tab.run()
     assert tab.state.releases[0].result is not None and "Download all of it (JSON)" in downloads(tab)
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["former session known", "forgotten"])
+def test_a_table_that_a_lost_connection_cost_is_said_until_another_is_loaded(absent, kept):
+    """To the page that had one and was not reloaded since; and the browser shows an empty uploader."""
+    former = TablePage()
+    former.upload()
+    assert former.guarded["table"] and upload_text.LOST not in former.warnings
+    token = former.become("former")
+    absent.add("former")
+    if not kept:
+        del session.sessions()[token]
+    page, reloaded = TablePage(), TablePage()
+    assert not page.guarded["table"] and page.state.uploader != former.state.uploader
+    unsaved_warning.take_over(page.state, token, armed=False, had_table=True)
+    unsaved_warning.take_over(reloaded.state, token, armed=False)
+    page.run()
+    reloaded.run()
+    assert upload_text.LOST in page.warnings and upload_text.LOST not in reloaded.warnings
+    page.run()
+    assert upload_text.LOST in page.warnings  # a run changes nothing
+    page.upload()
+    assert page.state.raw is not None and upload_text.LOST not in page.warnings
+    unsaved_warning.take_over(page.state, page.state.token, armed=False, had_table=True)
+    page.run()
+    assert upload_text.LOST not in page.warnings  # a connection that came back in time
+    page.press("Forget it")
+    assert upload_text.LOST not in page.warnings
+
+
+def test_a_table_that_was_forgotten_leaves_an_empty_uploader():
+    page = TablePage()
+    page.upload()
+    former = page.state.uploader
+    page.press("Forget it")
+    (box,) = (box for box in page.app.file_uploader if box.key.startswith("own file"))
+    assert box.key != f"own file {former}" and box.value is None
+    page.upload()
+    assert page.state.raw is not None
