@@ -57,6 +57,7 @@ from dppca_core.release.request import (
     parameters,
 )
 
+USABLE_SHARE = "usable share of patients, as stated"
 _EQUAL_PARTS = [1 / stacked.ROUNDS] * stacked.ROUNDS  # what each round takes of the budget, in 1/z^2
 
 
@@ -106,6 +107,7 @@ def make(
     read: Reader | None = None,
     resumed: Entry | None = None,
     chosen: str = "",
+    usable_share: float | None = None,
 ) -> Released:
     """Pay for a release of components on the ledger, draw its noise, and return it.
 
@@ -116,7 +118,9 @@ def make(
     it. expected: as for `Ledger.spend`. progress: is told the share done, and answers whether to go on. read:
     hands over the rows of a table of which `rows` are sums. resumed: an entry that paid for this release
     before; it costs nothing then, and what was drawn is not drawn again. chosen: how columns and k were
-    chosen, by `how_chosen.statement`; public, and on the ledger too.
+    chosen, by `how_chosen.statement`; public, and on the ledger too. usable_share: of the patients, on which
+    the rehearsal rested, as the owner stated it; None where nothing was stated. It is only repeated in the
+    document.
 
     Raises OverLimitError beyond the limit. Raises ValueError, before anything is paid, for rows that are
     longer than 1 or do not fit the request, for noise that cannot be drawn exactly, and where `resumed` paid
@@ -190,6 +194,7 @@ def make(
         "events": to_plain(request.events),
         "calibration": "Balle & Wang 2018, T steps as one" if exact else "zCDP, Bun & Steinke 2016",
         "hospitals": sizes,
+        USABLE_SHARE: usable_share,
         "public": public,
         "features": list(features),
         "components": basis.T.tolist(),

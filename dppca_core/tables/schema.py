@@ -258,6 +258,11 @@ class Schema:
         """
         return all(column.usual is not None for column in self.columns)
 
+    @property
+    def leaves_rows_out(self) -> bool:
+        """Return whether a row can be left out: some column has nothing to stand for a missing cell."""
+        return any(column.fill is None for column in self.columns)
+
     @cached_property
     def published(self) -> Schema:
         """Return the schema as it may be published, without missing codes and synonyms.

@@ -40,7 +40,7 @@ class PublicTable:
 
     Attributes:
         d: Encoded columns.
-        n: Patients.
+        n: Patients that count as usable: a release leaves out who has a missing cell that nothing fills in.
         providers: Hospitals.
         bound: Length to which rows are shortened, in units of the dictionary.
         mean_share: Part of a budget that pays for a private mean; 0 where the centre is public, None where it
@@ -51,6 +51,8 @@ class PublicTable:
         paid: The privacy budget that they cost.
         columns: What is public of each column, without its name; none where that is not known.
         clip: The bound, in root mean square lengths of rows that spread evenly over the dictionary.
+        usable_share: The share of all patients that these are, as the owner states; None where it is not
+            stated, and all count.
     """
 
     d: int
@@ -64,6 +66,7 @@ class PublicTable:
     paid: Budget | None = None
     columns: tuple[NumberCells | CategoryCells, ...] = ()
     clip: float = 1.0
+    usable_share: float | None = 1.0
 
     def shares(self, budget: Budget, n: int) -> tuple[float, float]:
         """Return the shares of a budget that mean and scales take at n patients.

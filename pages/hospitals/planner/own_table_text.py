@@ -29,7 +29,13 @@ SOURCE = (
 def facts(table: PublicTable) -> str:
     """Return the table's public sizes in words: patients, hospitals and measurements."""
     hospitals = "" if table.providers == 1 else f" in {table.providers} hospitals"
-    return f"{table.n:,} patients{hospitals}, {table.d:,} measurements"
+    unknown = "" if table.usable_share is not None else ", all patients counted as usable"
+    return f"{patients(table)}{hospitals}, {table.d:,} measurements{unknown}"
+
+
+def patients(table: PublicTable) -> str:
+    """Return how many patients a plan counts, and that others are not usable where that is stated."""
+    return f"{table.n:,} {'usable ' if (table.usable_share or 1) < 1 else ''}patients"
 
 
 def spectrum(table: PublicTable, patterns: Sequence[Pattern]) -> str:
@@ -55,7 +61,7 @@ def at_table(title: str, error: float, pattern: Pattern, table: PublicTable, eps
     title: the method's. error: ‖sin Θ‖.
     """
     return (
-        f"On your {table.n:,} patients at ε = {text.number(epsilon)}, {title} is predicted to err by "
+        f"On your {patients(table)} at ε = {text.number(epsilon)}, {title} is predicted to err by "
         f"{text.short(error)}, where the pattern is {pattern.title}."
     )
 

@@ -220,7 +220,7 @@ def headline(planner: Planner) -> str:
         verdict = within if agrees(ratio) else "says otherwise, so go by it"
         sentence += f" Simulation {verdict}: {interval_of(simulation, asked)}."
     if planner.table is not None and asked == "patients":
-        sentence += f" Your table has {planner.table.n:,}."
+        sentence += f" Your table has {own_table_text.patients(planner.table)}."
     return sentence + _least_needed(answer.value, planner)
 
 

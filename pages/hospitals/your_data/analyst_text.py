@@ -64,6 +64,14 @@ def restated(then: str, now: str, cost: float) -> str:
     )
 
 
+def cannot_know(rows: int) -> str:
+    """Return that a rehearsal cannot tell whether noise spoils the answer; rows: as in `StopSign`."""
+    return (
+        "**Whether noise would spoil the answer cannot be known:** nobody has stated which share of the "
+        f"{noun(rows)} is usable. State it above, or fill in missing cells."
+    )
+
+
 def stop(sign: StopSign) -> str:
     """Return the warning that a release would be of little use, and why.
 

@@ -23,6 +23,7 @@ from pages.hospitals.your_data import (
     owner_only_diagnostics,
     owner_only_text,
     plain_text,
+    rehearsal,
     score_panel,
     score_rehearsal,
     score_text,
@@ -31,19 +32,24 @@ from pages.hospitals.your_data import (
 from pages.hospitals.your_data.layout import PageLayout, choose_or_none
 from pages.hospitals.your_data.owner_only_diagnostics import TableTruths
 from pages.hospitals.your_data.prepared_table import PreparedTable, Rows
+from pages.hospitals.your_data.rehearsal import Twin
 from pages.hospitals.your_data.release_job import ReleaseJob
-from pages.hospitals.your_data.text import is_unit, noun, refusal
+from pages.hospitals.your_data.text import TOO_MUCH, is_unit, noun, refusal
 from pages.shared.charts.metric_axis import in_unit, unit
 from pages.shared.figure import component
 from pages.shared.reports import take_along
 
 
-def show(prepared: PreparedTable, release: ReleaseJob | None, layout: PageLayout) -> None:
-    """Compare the release that is shown above with the answer without privacy, or say why that cannot be."""
+def show(prepared: PreparedTable, twin: Twin | None, release: ReleaseJob | None, layout: PageLayout) -> None:
+    """Rehearse for the patients that are usable, and compare the release with the answer without privacy.
+
+    twin: the rehearsal that all may see. release: the one that is shown above.
+    """
     if not layout.settings["own.shown"]:
         st.caption("Hidden. Turn on *Show what only you may see* at the top.")
         return
     st.markdown(owner_only_text.NOT_PRIVATE)
+    _show_usable(prepared, twin, layout)
     if prepared.d > limits.MOST_COLUMNS_IN_PIECES:
         st.caption(owner_only_text.TOO_WIDE)
         return
@@ -69,6 +75,25 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, layout: PageLayout
     with layout.details():
         # Details have the analyst's unit in every view.
         _show_details(prepared, release, truths, held, unit(layout.settings | {"view": "analyst"}))
+
+
+def _show_usable(prepared: PreparedTable, twin: Twin | None, layout: PageLayout) -> None:
+    """Render how many patients are usable, and the rehearsal for these; nothing where all are."""
+    usable = prepared.usable
+    if usable == prepared.n:
+        return
+    rows = session.current().rows_per_patient or 1
+    st.markdown(owner_only_text.usable(prepared.n, usable, rows, prepared.most_kept))
+    if twin is None:
+        return
+    sizes = tuple(max(1, round(size * usable / prepared.n)) for size in prepared.sizes)
+    rehearse = partial(rehearsal.rehearse_for_owner, twin, prepared.schema, sizes, layout.settings)
+    patterns = tuple(each.pattern for each in twin.rehearsed)
+    owners_twin = session.current().cached_for_table(("usable", twin.request, patterns), rehearse)
+    shown, error = rehearsal.shares(owners_twin), rehearsal.share_of_guess(owners_twin)
+    layout.say(plain_text.usable(usable, shown.rows[0].share, shown.guess, error > TOO_MUCH))
+    with layout.details():
+        st.markdown(owner_only_text.rehearsed_for_usable(usable, error, owners_twin.pattern.title, rows))
 
 
 def _show_details(

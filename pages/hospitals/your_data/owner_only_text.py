@@ -8,7 +8,7 @@ import pandas as pd
 
 from dppca_core.tables import limits
 from pages.hospitals.your_data.owner_only_diagnostics import COVARIANCE, MOMENT, ReleaseVerdict
-from pages.hospitals.your_data.text import HARDLY_BETTER, literal, noun
+from pages.hospitals.your_data.text import HARDLY_BETTER, TOO_MUCH, literal, noun
 from pages.shared import text
 from pages.shared.charts.metric_axis import in_unit, value_text
 
@@ -27,6 +27,31 @@ TOO_WIDE = (
     "to compare with."
 )
 NO_ROWS = "Of a table that was read in pieces there are no rows here to draw."
+
+
+def usable(n: int, counted: int, rows: int, most_kept: int | None) -> str:
+    """Return how many patients are usable, which must not be stated in public.
+
+    n: all patients. counted: the usable ones. rows: how many one patient can have. most_kept: how many rows
+    of a patient count; None where all do.
+    """
+    units = noun(rows)
+    what = f"**{counted:,} of {n:,} {units} are usable:** nothing fills in the missing cells of the others."
+    if most_kept is not None:
+        what = f"**Usable rows make up {counted:,} of {n:,} {units}**, {most_kept:,} rows for each."
+    return f"{what} Do not state a share above that was counted here: it would become public."
+
+
+def rehearsed_for_usable(counted: int, share: float, pattern: str, rows: int) -> str:
+    """Return the error of a release of so many usable patients, as a share of a guess's.
+
+    pattern: the title of the worst one, on which it is.
+    """
+    end = " **That is of little use.**" if share > TOO_MUCH else ""
+    return (
+        f"Rehearsed for {counted:,} {noun(rows)}, a release has {text.percent(min(share, 1.0))} of a guess's "
+        f"error where the pattern is {pattern}.{end}"
+    )
 
 
 def near_the_mean(cosine: float, rows: int) -> str:

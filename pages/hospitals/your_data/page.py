@@ -21,6 +21,7 @@ from pages.hospitals.your_data import (
     text,
     unsaved_warning,
     upload_panel,
+    usable_patients,
 )
 from pages.hospitals.your_data.layout import PageLayout
 from pages.hospitals.your_data.prepared_table import PreparedTable
@@ -56,8 +57,10 @@ if prepared is not None:
     ledger, account = ledger_panel.open_ledger(prepared.raw)
     st.header("2 · Rehearse on invented patients")
     request = release_panel.requested(settings, prepared, account, rows)
+    usable_share = usable_patients.stated_share(prepared.schema, settings)
     with layout.step("rehearsal", on_demand=True):
-        judged, too_wide = rehearsal.judge(request, prepared.n, prepared.d, len(prepared.sizes))
+        usable = usable_patients.sizes(prepared.schema, prepared.sizes, settings)
+        judged, too_wide = rehearsal.judge(request, sum(usable), prepared.d, len(usable))
         if judged:
             (layout.details().warning if too_wide else layout.details().info)(judged)
         twin = synthetic_twin_panel.show(prepared, account, request, layout)
@@ -72,14 +75,18 @@ with layout.step("release"):
         release_panel.choose_settings(prepared, request, layout)
         if twin is not None:
             stop = rehearsal.stop_sign(twin, partial(_rehearse_at, prepared, account))
+        cannot_know = twin is not None and usable_share is None
         if stop:
-            st.warning(layout.words.stop(stop))
+            counted = usable_patients.counted_by_stop_sign(usable_share, rows)
+            st.warning(f"{layout.words.stop(stop)} {counted}".rstrip())
+        elif cannot_know:
+            st.warning(layout.words.cannot_know(rows))
         if account.limit is None:
             ledger_panel.ask_limit(prepared.raw, ledger, layout)
         else:
             if not state.drawing:  # a release in the making is on the ledger, and would seem lost
                 release_panel.show_kept(prepared, ledger, account, layout)
-            release_panel.show(prepared, account, request, bool(stop), layout)
+            release_panel.show(prepared, account, request, bool(stop) or cannot_know, layout)
     unsaved_warning.show(state, prepared is not None)
     release = release_panel.show_releases(layout)
     if prepared is not None or state.confirmed:
@@ -100,7 +107,7 @@ if record is not None:
 if prepared is not None:
     st.header("5 · Only for you")
     with layout.step("owner"):
-        owner_only_panel.show(prepared, release, layout)
+        owner_only_panel.show(prepared, twin, release, layout)
 # The first step that is not done is suggested; the last counts as never done.
 done = (
     *(state.raw is not None, state.rows_per_patient is not None, prepared is not None),

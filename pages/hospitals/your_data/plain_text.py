@@ -6,7 +6,7 @@
 from dppca_core.release.request import Request
 from pages.hospitals.your_data.ledger_text import Spending
 from pages.hospitals.your_data.rehearsal import StopSign
-from pages.hospitals.your_data.text import loss, own_odds
+from pages.hospitals.your_data.text import loss, noun, own_odds
 from pages.shared import text
 from pages.shared.plain import phrases
 
@@ -75,6 +75,14 @@ def rehearsed(recovered: float, guess: float) -> str:
     )
 
 
+def cannot_know(rows: int) -> str:
+    """Return that nobody knows whether noise spoils the answer; rows: the most rows of one patient."""
+    return (
+        f"**We cannot know whether noise would spoil the answer.** {noun(rows).capitalize()} with a missing "
+        "value are left out: state above how many stay."
+    )
+
+
 def stop(sign: StopSign) -> str:
     """Return the warning that a release would be of little use, and what would do instead."""
     if not sign.is_noise:
@@ -110,6 +118,15 @@ def apart(many: int, of_all: int) -> str:
 def releases(many: int) -> str:
     """Return how many releases the ledger holds."""
     return f"{text.count(many, 'release', 'releases')} so far." if many else NO_RELEASE
+
+
+def usable(counted: int, recovered: float, guess: float, of_little_use: bool) -> str:
+    """Return what a release would recover with so many usable patients; recovered, guess: shares, in %."""
+    end = " **That is of little use.**" if of_little_use else ""
+    return (
+        f"With your {counted:,} usable patients a release would recover {phrases.share(recovered)} of the "
+        f"pattern. A guess recovers {phrases.share(guess)}.{end}"
+    )
 
 
 def verdict(recovered: float, guess: float) -> str:

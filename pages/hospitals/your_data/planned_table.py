@@ -9,7 +9,7 @@ from dppca_core.populations.dictionary_twin import dictionary_cells
 from dppca_core.privacy import Budget
 from dppca_core.release.ledger_records import Account
 from dppca_core.release.spectrum import Spectrum
-from pages.hospitals.your_data import synthetic_twin_panel
+from pages.hospitals.your_data import synthetic_twin_panel, usable_patients
 from pages.hospitals.your_data.prepared_table import PreparedTable
 from pages.shared.settings import catalogue, editions, public_table, widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
@@ -23,13 +23,16 @@ SEVERAL_ROWS = (
 def public_sizes(prepared: PreparedTable, settings: Settings) -> PublicTable:
     """Return a table's sizes, and which parts of a budget these settings give to its mean and scales.
 
+    Patients are those that count as usable.
     A mean is paid for where the settings say so and, by rule, where the dictionary has no usual values.
     """
     centred_by = settings["own.centre"]
     pays_for_mean = centred_by == "paid" or (centred_by == "rule" and not prepared.schema.has_usual_values)
+    usable = sum(usable_patients.sizes(prepared.schema, prepared.sizes, settings))
     return PublicTable(
         # Features, patients, hospitals, and the bound of rows.
-        *(prepared.d, prepared.n, len(prepared.sizes), float(prepared.schema.bound)),
+        *(prepared.d, usable, len(prepared.sizes), float(prepared.schema.bound)),
+        usable_share=usable_patients.stated_share(prepared.schema, settings),
         mean_share=_set_share(settings["own.mean_share"]) if pays_for_mean else 0.0,
         scale_share=_set_share(settings["own.scale_share"]) if settings["own.scale"] == "paid" else 0.0,
     )

@@ -130,6 +130,13 @@ class PreparedTable:
         return sum(self.sizes)
 
     @property
+    def usable(self) -> int:
+        """Return how many patients the rows that are used make up, which is private."""
+        return int(
+            self.used + 0.5 + 1e-6
+        )  # rounded: weights are less by a factor of 1 + 1e-12 (`row_weights`)
+
+    @property
     def d(self) -> int:
         """Return the number of features of an encoded row."""
         return self.schema.d

@@ -17,7 +17,7 @@ def rows(prepared: PreparedTable) -> list[str]:
     owner = prepared.owner
     lines = [
         f"{owner.rows:,} rows of the table were read, {owner.dropped:,} left out for a missing cell, "
-        f"{owner.filled:,} missing cells filled in.",
+        f"{owner.kept:,} are usable, {owner.filled:,} missing cells filled in.",
         f"{text.percent(owner.clipped_share)} of the rows used are longer than the bound and shortened.",
     ]
     if owner.blank:

@@ -8,6 +8,7 @@ paid for. No Streamlit here.
 """
 
 import math
+import secrets
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -38,7 +39,7 @@ from dppca_core.release.request import (
 )
 from dppca_core.release.spectrum import Spectrum
 from dppca_core.tables import Schema, limits
-from pages.hospitals.your_data import charts, twin_text
+from pages.hospitals.your_data import charts, twin_text, usable_patients
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.settings import NO_GUESS
 from pages.hospitals.your_data.text import TOO_MUCH
@@ -61,7 +62,8 @@ class Twin(NamedTuple):
 
     experiment: runs the release's method on invented patients. epsilon: the release's. settings: those of the
     explorer, by which its figure is drawn. request: the release. pattern: the population's. others:
-    rehearsals of the same release on the other populations, drawn as curves beside this one.
+    rehearsals of the same release on the other populations, drawn as curves beside this one. own_results: a
+    store of runs that no other visitor has, for the owner's part.
     """
 
     experiment: ExplorerExperiment
@@ -70,11 +72,12 @@ class Twin(NamedTuple):
     request: Request
     pattern: Pattern
     others: tuple["Twin", ...] = ()
+    own_results: Results | None = None
 
     @property
     def results(self) -> Results:
         """Return the store of runs on this population, which keeps them for all visitors and makes more."""
-        return cache.results(self.experiment)
+        return cache.results(self.experiment) if self.own_results is None else self.own_results
 
     @property
     def in_closed_form(self) -> bool:
@@ -211,8 +214,8 @@ def rehearse(
     Args:
         request: What would be released, or why it would be refused.
         schema: The dictionary of the table.
-        sizes: Patients of each hospital.
-        settings: The page's, with the visitor's guess.
+        sizes: Patients of each hospital; those are counted that the owner states as usable.
+        settings: The page's, with the visitor's guess and that share.
         paid: Eigenvalues of the table that were paid for; None where none were.
     """
     if isinstance(request, str):
@@ -222,14 +225,30 @@ def rehearse(
     centred = request.mean_share > 0
     # What was paid for are the eigenvalues of rows in public units, and not of correlations.
     paid = None if request.scale_share else paid
+    usable = usable_patients.sizes(schema, sizes, settings)
     twins = [
-        twin_of(request, schema, sizes, settings, pattern)
+        twin_of(request, schema, usable, settings, pattern)
         for pattern in patterns(request.d, request.k, settings, paid, centred)
     ]
     stated = [twin for twin in twins if not twin.pattern.guessed]
     worst = max(stated, key=share_of_guess)
     _unprotected_share(worst)  # measures it: the headline states it too, by the same runs
     return worst._replace(others=tuple(twin for twin in twins if twin is not worst))
+
+
+def rehearse_for_owner(twin: Twin, schema: Schema, sizes: tuple[int, ...], settings: Settings) -> Twin:
+    """Return the same release's rehearsal on the worst population, for the patients that really are usable.
+
+    sizes: how many of these each hospital has, which is private. So runs are in no store of all visitors, and
+    have a secret seed: caches below know patients by seed and number, and would answer others faster.
+    """
+    seed, twins = secrets.randbits(62), []
+    for public in twin.rehearsed:
+        usable = twin_of(twin.request, schema, sizes, settings, public.pattern)
+        assert isinstance(usable, Twin)  # the request is one that can be rehearsed
+        experiment = replace(usable.experiment, seed=seed)
+        twins.append(usable._replace(experiment=experiment, own_results=Results(experiment)))
+    return max(twins, key=share_of_guess)
 
 
 def payload(twin: Twin) -> dict[str, Any]:

@@ -38,6 +38,7 @@ from pages.hospitals.your_data import (
     planned_table,
     score_panel,
     session,
+    usable_patients,
 )
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.layout import PageLayout
@@ -68,7 +69,7 @@ def requested(
     Numbers that the table is too narrow for are moved to the nearest possible ones (`adjustments` says so).
     Of the table only what is public is read: its dictionary, and the patients of each hospital.
     """
-    n, d = prepared.n, prepared.d
+    d = prepared.d
     # Before the limit is set, neighbours are what the limit's form begins with.
     limit = account.limit if account is not None else None
     neighbours = limit.neighbours if limit is not None else CHOICES["neighbours"].default
@@ -76,6 +77,7 @@ def requested(
     try:
         budget = Budget(settings["own.epsilon"], settings["own.delta"], neighbours)
         table = planned_table.public_sizes(prepared, settings)
+        n = table.n  # of usable patients, by whom errors are predicted
         mean_share, scale_share = table.shares(budget, n)
         if method == RECOMMENDED:
             # Predictions are for what mean and scales leave of the budget.
@@ -202,6 +204,7 @@ def show(
         st.error(page_text.refusal(str(reason)))
         return
     order = Order("release", request, account, prepared.identity, prepared.raw.name, how_were_chosen)
+    order = order._replace(usable_share=_usable_share(prepared, layout.settings))
     word = layout.words.COMPONENT
     components = text.count(request.k, word, f"{word}s")
     question = f"**Release {components} of {prepared.n:,} {page_text.noun(rows)}?**"
@@ -216,7 +219,13 @@ def _make_release(order: Order, _: PreparedTable, **given: Any) -> Released:
     given: as `confirmation.release_keywords` returns, and `resumed`, the paid entry, where a release is gone
     on with.
     """
-    return private_release.make(order.request, chosen=order.chosen, **given)
+    return private_release.make(order.request, chosen=order.chosen, usable_share=order.usable_share, **given)
+
+
+def _usable_share(prepared: PreparedTable, settings: Settings) -> float | None:
+    """Return the share of usable patients that a release states; None where no row can be left out either."""
+    schema = prepared.schema
+    return usable_patients.stated_share(schema, settings) if schema.leaves_rows_out else None
 
 
 def show_kept(prepared: PreparedTable, ledger: Ledger, account: Account, layout: PageLayout) -> None:
@@ -250,6 +259,7 @@ def show_kept(prepared: PreparedTable, ledger: Ledger, account: Account, layout:
             is_picture = isinstance(request, ScoreRequest)
             kind, make = ("scores", score_panel.make) if is_picture else ("release", _make_release)
             order = Order(kind, request, account, prepared.identity, prepared.raw.name)
+            order = order._replace(usable_share=_usable_share(prepared, layout.settings))
             go_on = partial(confirmation.go_on, order, partial(make, resumed=ledger.entry(entry.id)))
             right.button("Go on with it", key=f"own resume {entry.id}", on_click=go_on, width="stretch")
     if lost:

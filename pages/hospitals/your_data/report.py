@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from dppca_core.methods import METHODS
 from dppca_core.release import bundle, how_chosen
 from dppca_core.release.ledger_records import Account
-from dppca_core.release.private_release import Released
+from dppca_core.release.private_release import USABLE_SHARE, Released
 from dppca_core.release.request import OFFERED, Request
 from dppca_core.tables import Column, Schema
 from pages.hospitals.your_data import (
@@ -25,11 +25,13 @@ from pages.hospitals.your_data import (
     sources,
     twin_text,
     upload_text,
+    usable_patients,
 )
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.prepared_table import PreparedTable, is_at_random
 from pages.hospitals.your_data.rehearsal import Twin
 from pages.hospitals.your_data.release_job import ReleaseJob
+from pages.hospitals.your_data.settings import UNKNOWN
 from pages.hospitals.your_data.synthetic_twin_panel import paid_spectrum
 from pages.shared import text
 from pages.shared.plain import rows as share_rows
@@ -46,7 +48,9 @@ class PublicRecord:
     how many rows of one patient count at most, None where all do. `account` is the ledger as it stands,
     `released` the release that is shown, if any. `request` is what was released or, before that, what a press
     of Release would make or why it would refuse. `rows` is how many rows one patient can have at most by the
-    owner's answer now. `twin` is the rehearsal, or why there is none.
+    owner's answer now. `twin` is the rehearsal, or why there is none. `usable_share` is that
+    of the patients whom the rehearsal counts, as the owner states it or stated it at the release; None where
+    it is not stated.
     """
 
     schema: Schema
@@ -58,6 +62,7 @@ class PublicRecord:
     request: Request | str
     rows: int
     twin: Twin | str | None = field(repr=False)
+    usable_share: float | None
 
     @property
     def stated_rows(self) -> int:
@@ -84,12 +89,16 @@ def public_record(
         if prepared is None:
             return None
         # From its second field on, an identity has the first four fields of the record.
-        return PublicRecord(*prepared.identity[1:], account, None, request, rows, twin)
+        usable_share = usable_patients.stated_share(prepared.schema, settings)
+        return PublicRecord(*prepared.identity[1:], account, None, request, rows, twin, usable_share)
     request, table = release.what.request, release.what.table
+    usable_share = release.result.document[USABLE_SHARE]
     if prepared is None or prepared.identity[:2] != table[:2]:  # key and dictionary
-        return PublicRecord(*table[1:], None, release.result, request, request.rows_per_patient, None)
+        rows = request.rows_per_patient
+        return PublicRecord(*table[1:], None, release.result, request, rows, None, usable_share)
+    settings = settings | {"own.usable": usable_share or UNKNOWN}
     twin = rehearsal.rehearse(request, table.schema, table.sizes, settings, paid_spectrum(table))
-    return PublicRecord(*table[1:], account, release.result, request, rows, twin)
+    return PublicRecord(*table[1:], account, release.result, request, rows, twin, usable_share)
 
 
 def build(record: PublicRecord, settings: Settings) -> Report:
@@ -175,6 +184,7 @@ def _plain_settings(record: PublicRecord) -> list[tuple[str, str]]:
         (page_text.noun(record.stated_rows).capitalize(), f"{sum(record.sizes):,}"),
         ("Hospitals", _hospitals(record, f"{len(record.sizes):,}")),
         ("Measurements", f"{record.schema.d:,}"),
+        *_usable(record),
     ]
     if isinstance(record.request, str):
         return entries
@@ -200,6 +210,7 @@ def _settings(record: PublicRecord, settings: Settings) -> list[tuple[str, str]]
         (f"{noun} of each", upload_text.spread(sizes)),
         ("Features d", f"{record.schema.d:,}"),
         (upload_text.BOUND, f"{record.schema.bound:.4g}"),
+        *_usable(record),
     ]
     if isinstance(request, str):
         return entries
@@ -218,6 +229,12 @@ def _settings(record: PublicRecord, settings: Settings) -> list[tuple[str, str]]
         ("Privacy loss ε for a patient", f"{request.patient_epsilon:.4g}"),
     ]
     return entries + phrases.settings_in_words(settings | as_used, keys=as_used)
+
+
+def _usable(record: PublicRecord) -> list[tuple[str, str]]:
+    """Return the entry of the settings on usable patients; none where the dictionary leaves nobody out."""
+    name = f"Usable {page_text.noun(record.stated_rows)}"
+    return [(name, usable_patients.in_words(record.usable_share))] if record.schema.leaves_rows_out else []
 
 
 def _figures(record: PublicRecord, plain: bool) -> list[ReportFigure]:

@@ -34,6 +34,7 @@ from pages.hospitals.your_data import (
     score_rehearsal,
     score_text,
     session,
+    usable_patients,
 )
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.layout import choose_or_none
@@ -115,13 +116,14 @@ def _show_offer(
     # Where hospitals trust nobody each adds its own noise, by the method of the release or of the rehearsal.
     asked = release.what.request if is_released else twin.request if twin else None
     noises = noisy_sums(asked.method, len(prepared.sizes)) if isinstance(asked, Request) else 1
+    usable = sum(usable_patients.sizes(prepared.schema, prepared.sizes, settings))
     std, cells_along = score_histogram.noise_std(budget, noises), settings["own.scores_cells"]
     cells_along = (
-        score_histogram.readable_cells(prepared.n, std, groups) if cells_along == BY_RULE else cells_along
+        score_histogram.readable_cells(usable, std, groups) if cells_along == BY_RULE else cells_along
     )
     st.caption(score_text.grid(cells_along, std, rows, groups))
     shown = twin is not None and not stopped
-    too_noisy = shown and _show_twin(twin, prepared.n / groups, groups, cells_along, std)
+    too_noisy = shown and _show_twin(twin, usable / groups, groups, cells_along, std)
     if not is_released or account.limit is None:
         st.caption(score_text.AFTER)
         return

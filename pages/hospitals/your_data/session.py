@@ -46,7 +46,8 @@ class Order(NamedTuple):
 
     kind: "release" of components, "spectrum" of eigenvalues, or "scores" for a picture of scores. request:
     what to make, a request of that kind. account: as it stood when the price was shown. name: of the table's
-    file. chosen: how columns and k were chosen, as the owner states it.
+    file. chosen: how columns and k were chosen, as the owner states it. usable_share: that of the patients on
+    which the rehearsal of a release rested, as the owner states it; None where nothing is stated.
     """
 
     kind: str
@@ -55,6 +56,7 @@ class Order(NamedTuple):
     table: TableIdentity
     name: str
     chosen: str = ""
+    usable_share: float | None = None
 
 
 @dataclass

@@ -14,6 +14,7 @@ from pages.shared.settings.setting import Choice, among, switch
 
 RECOMMENDED = "recommended"
 NO_GUESS = "none"
+UNKNOWN = "unknown"
 # The weakest spike over the top of the bulk, by a visitor's guess.
 RATIOS = (2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 CENTRES = {
@@ -26,6 +27,7 @@ BY_RULE = "rule"
 # SHARES of the budget pay for a mean or scales. SLICES are epsilons for eigenvalues or a picture of scores.
 SHARES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 SLICES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+USABLE = tuple(percent / 100 for percent in range(100, 0, -1))
 CELLS = (3, 4, 5, 6, 8, 10, 12, 16, 20, 30, 40)
 DELTAS = tuple(10.0**-power for power in range(12, 3, -1))
 
@@ -101,6 +103,17 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
             *((NO_GUESS, *RATIOS), NO_GUESS, {ratio: f"{ratio:g} to 1" for ratio in RATIOS}),
             help="A guess adds a curve. The rehearsal stays that of the worst population.",
             link_words={ratio: f"{ratio:g}" for ratio in RATIOS},
+        ),
+        Choice(
+            "own.usable",
+            label="Usable patients, a public share",
+            plain="Patients with no missing value, a public share",
+            options=(UNKNOWN, *USABLE),
+            default=UNKNOWN,
+            words={UNKNOWN: "not known"} | {share: text.percent(share) for share in USABLE},
+            help="Type it, from how the data were collected or from an earlier study. Do not count it in "
+            "this table: it becomes public.",
+            link_words={share: f"{share:g}" for share in USABLE},
         ),
         Choice("own.slice", "Slice ε of the budget", "Slice of the privacy budget", SLICES, 0.05),
         Choice(

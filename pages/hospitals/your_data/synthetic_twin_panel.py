@@ -30,6 +30,7 @@ from pages.hospitals.your_data import (
     rehearsal,
     session,
     twin_text,
+    usable_patients,
 )
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.layout import PageLayout
@@ -73,6 +74,7 @@ def show(
 
     Returns the twin on the worst population, or None after showing why nothing is rehearsed.
     """
+    _ask_usable(prepared, layout.settings)
     twin = rehearse_table(prepared, request, layout.settings)
     if isinstance(twin, str):
         layout.say(plain_text.NOT_REHEARSED)
@@ -84,6 +86,21 @@ def show(
         with layout.details():
             _show_details(prepared, account, twin, layout.settings)
     return twin
+
+
+def _ask_usable(prepared: PreparedTable, settings: Settings) -> None:
+    """Ask which share of the patients is usable, and say how many are counted; nothing where all are."""
+    schema = prepared.schema
+    if not schema.leaves_rows_out:
+        return
+    left, right = st.columns([2, 3], vertical_alignment="bottom")
+    with left:
+        widgets.show_control("own.usable")
+    usable = sum(usable_patients.sizes(schema, prepared.sizes, settings))
+    rows = session.current().rows_per_patient or 1
+    right.caption(
+        usable_patients.counted(prepared.n, usable, usable_patients.stated_share(schema, settings), rows)
+    )
 
 
 def _show_shares(twin: Twin) -> None:
@@ -150,7 +167,7 @@ def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, 
     )
     st.caption(
         twin_text.invented(
-            twin.experiment, rows, twin.pattern.title, prepared.schema.bound, twin.request.method
+            twin.experiment, rows, twin.pattern.title, prepared.schema.bound, twin.request.method, prepared.n
         )
     )
     if spectrum is not None:

@@ -82,11 +82,12 @@ def only_predicted(d: int) -> str:
     )
 
 
-def invented(twin: ExplorerExperiment, rows: int, strength: str, bound: float, method: str) -> str:
+def invented(twin: ExplorerExperiment, rows: int, strength: str, bound: float, method: str, n: int) -> str:
     """Return what the twin has in common with the table, and in what it differs.
 
     twin: the experiment that rehearses the release. rows: how many one patient can have. strength: how the
     twin's pattern is, in words. bound: the length to which a release shortens rows. method: the release's.
+    n: of all patients, of whom the twin has as many as are usable.
     """
     if isinstance(twin.population, DictionaryTwin):
         kind = (
@@ -110,9 +111,9 @@ def invented(twin: ExplorerExperiment, rows: int, strength: str, bound: float, m
                 f"longest. A release shortens rows beyond {bound:.4g}, which usually needs less noise."
             )
     return (
-        f"Invented {noun(rows)}, as many ({twin.n:,}) and with as many measurements ({twin.d:,}) as yours, "
-        f"whose pattern is {strength}. No patient of yours has a part in this figure, so it costs nothing. "
-        f"{kind} {centre(twin, rows)} {long_rows}"
+        f"Invented {noun(rows)}, as many ({twin.n:,}) and with as many measurements ({twin.d:,}) as "
+        f"{'yours' if twin.n == n else 'your usable ones'}, whose pattern is {strength}. No patient of yours "
+        f"has a part in this figure, so it costs nothing. {kind} {centre(twin, rows)} {long_rows}"
     )
 
 

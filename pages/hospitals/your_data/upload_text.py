@@ -150,7 +150,7 @@ def counts_public(assignment: str, schema: Schema, rows: int) -> str:
         sentence += f" So does your statement that a patient has at most {rows:,} rows."
     if is_by_column(assignment):
         sentence += f" Assigned by a column, it tells how many {many} have each of that column's values."
-    if any(column.fill is None for column in schema.columns):
+    if schema.leaves_rows_out:
         sentence += (
             f" A {each} with a missing cell is left out of the sums and still counted, so the number says "
             "nothing of which that was; eigenvalues come out smaller by the share that is left out."

@@ -166,7 +166,7 @@ class TablePage(Screen):
 
 def of_size(d, n, usual=False):
     """Return the public numbers of a table in one place; usual: whether its dictionary has usual values."""
-    schema = SimpleNamespace(has_usual_values=usual, bound=1.0)
+    schema = SimpleNamespace(has_usual_values=usual, bound=1.0, leaves_rows_out=False)
     return SimpleNamespace(d=d, n=n, sizes=(n,), averaged=False, schema=schema)
 
 

@@ -56,7 +56,7 @@ def take(page, **taken):
 def test_a_refused_table_is_mapped_on_the_spot_and_released_without_its_words(folder, capfd, caplog):
     caplog.set_level("DEBUG")
     page = prepared(csv(messy()), SCHEMA)
-    assert "holds no number in row 4 and 2 others" in page.errors and "<5" not in page.errors
+    assert "holds no number in row 4 and 2 more" in page.errors and "<5" not in page.errors
     assert owner_only_text.NOT_PRIVATE in page.markdown
     counts = counted_on(page)
     assert counts.loc["weight"].tolist() == ["", "3 (2.5 %)", "4 (3.3 %)"]

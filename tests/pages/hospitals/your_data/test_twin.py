@@ -169,7 +169,7 @@ def test_a_stop_sign_says_what_it_would_take_and_that_does_it():
     assert shares[1] <= 1 / 3 < shares[0]
     z = [gaussian.noise_multiplier(Budget(epsilon, 1e-6)) for epsilon in (0.1, enough)]
     assert int(stop[2].replace(",", "")) == pytest.approx(120 * z[0] / z[1], rel=0.1)
-    calm = limited(dictionary=WIDE, **{"own.eps": "10", "own.k": "1"})
+    calm = limited(dictionary=WIDE, **{"own.eps": "10", "own.k": "1", "own.usable": "1"})
     assert not calm.has_button("Release anyway") and "At this budget" not in calm.warnings
 
 
@@ -380,5 +380,5 @@ def test_a_large_twin_is_gaussian_and_says_so():
             rehearsal.patterns(6, 2, catalogue.defaults(), None, True)[0],
         ).experiment
         assert isinstance(experiment.population, DictionaryTwin) == follows
-        shown = twin_text.invented(experiment, 1, "weak", 1.0, "analyze_gauss")
+        shown = twin_text.invented(experiment, 1, "weak", 1.0, "analyze_gauss", n)
         assert ("They follow your dictionary" in shown) == follows != ("They are Gaussian" in shown)
