@@ -10,7 +10,11 @@ pytestmark = pytest.mark.browser
 # Once the server runs another page than the first, the browser misses the messages that `misses(i)` names,
 # from 0.
 # `runs` counts the runs of a whole page that the server has said to have ended, missed or not.
-MEANT = ("v=2", "delta=1e-05", "method=dps_pca")  # what a link without a version meant, written out
+MEANT = (
+    "preset=large-study",
+    "delta=1e-05",
+    "method=dps_pca",
+)  # what a link without a version meant, written out
 DEAF = """
 // The fields of a message (ForwardMsg) by number: numbers, and bytes of what is nested.
 function fields(bytes) {
@@ -101,7 +105,7 @@ def test_a_page_that_cannot_be_drawn_any_more_opens_anew(watched, address):
 def test_moves_before_the_last_one_is_answered_are_kept_and_what_follows_them_is_no_move(watched, address):
     visitor = watched()
     visitor.page.add_init_script(FAR)
-    page = visitor.open(f"{address}?v=2&repeats=1&d=30&k=2&s=6&shat=10").page
+    page = visitor.open(f"{address}?preset=large-study&repeats=1&d=30&k=2&s=6&shat=10").page
     visitor.settle()
     page.evaluate("() => { window.late = 400 }")
     patients = page.get_by_role("slider", name="Patients in total")

@@ -38,7 +38,7 @@ FITTED = """() => [...document.querySelectorAll('.dppca-live .chart')].every(
 def tour(tabs, address):
     """Yield a tab in which a visitor goes from page to page by the menu, as most do."""
     page = tabs.new_page()
-    page.goto(f"{address}?v=2&view=analyst&{SMALL}")
+    page.goto(f"{address}?preset=large-study&view=analyst&{SMALL}")
     yield page
     page.close()
 
@@ -83,7 +83,11 @@ def test_all_sliders_and_the_chart_are_in_sight(tour, place, size):
 
 def test_a_boards_sliders_and_the_chart_are_in_sight(watched, address):
     """A board moves neither delta nor the features kept: what another setting decides is a field."""
-    page = watched(viewport={"width": 1280, "height": 720}).open(f"{address}?v=2&view=plain&{SMALL}").page
+    page = (
+        watched(viewport={"width": 1280, "height": 720})
+        .open(f"{address}?preset=large-study&view=plain&{SMALL}")
+        .page
+    )
     page.locator(".unready").wait_for(state="detached")
     check_in_sight(page, 720, fewest=6)
 
@@ -177,7 +181,7 @@ def story(tabs, address):
     """Yield a telephone on a first visit of the story, whose three steps stand above."""
     page = tabs.new_page()
     page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(f"{address}story?v=2&repeats=2")
+    page.goto(f"{address}story?preset=large-study&repeats=2")
     yield page
     page.close()
 
@@ -196,7 +200,11 @@ def test_on_a_telephone_a_step_of_the_story_has_its_first_setting_and_its_chart_
 
 @pytest.mark.parametrize("place", ["", "convergence"])
 def test_a_chart_follows_the_window_when_a_tablet_is_turned(watched, address, place):
-    page = watched(viewport={"width": 1180, "height": 820}).open(f"{address}{place}?v=2&{SMALL}").page
+    page = (
+        watched(viewport={"width": 1180, "height": 820})
+        .open(f"{address}{place}?preset=large-study&{SMALL}")
+        .page
+    )
     for width, height in ((820, 1180), (1180, 820)):
         page.set_viewport_size({"width": width, "height": height})
         page.wait_for_function(FITTED)

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.browser
 
 
 def test_the_steps_of_a_page_are_closed_for_good(watched, address):
-    page = watched(viewport={"width": 1280, "height": 720}).open(f"{address}?v=2&{SMALL}").page
+    page = watched(viewport={"width": 1280, "height": 720}).open(f"{address}?preset=large-study&{SMALL}").page
     steps, lead = page.locator(".steps"), page.get_by_text("Why this method?")
     assert steps.get_by_role("listitem").count() == 3 and not lead.is_visible()
     steps.get_by_role("button", name="Close these three steps").press("Enter")

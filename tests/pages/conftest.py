@@ -39,14 +39,14 @@ local_script_runner.require_widgets_deltas = wait_for_script
 
 
 class Screen:
-    """Run a page, and give access to what it shows. The version of its links is today's, unnamed."""
+    """Run a page, and give access to what it shows. It starts from the preset on which others build."""
 
     def __init__(self, page: str = "", **link: str) -> None:
         self.app = AppTest.from_file(str(ROUTER), default_timeout=60)
         if page:
             # Streamlit knows a page by its address; before a first run AppTest looks for it by its file.
             self.app._page_hash = calc_hash(Path(page).parent.name)
-        for key, value in ({"v": "2", "repeats": "2"} | link).items():
+        for key, value in ({"preset": "large-study", "repeats": "2"} | link).items():
             self.app.query_params[key] = value
         self.run()
 
@@ -96,7 +96,7 @@ class Screen:
 
     @property
     def link(self) -> dict[str, str]:
-        return {key: value for key, value in self.app.query_params.items() if key != "v"}
+        return dict(self.app.query_params.items())
 
     @property
     def settings(self) -> Any:

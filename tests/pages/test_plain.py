@@ -273,7 +273,7 @@ def test_hospitals_that_differ_have_the_analyst_s_numbers(data):
 def test_the_report_of_a_board_has_versions_and_names_in_its_sources_alone():
     view = PlainView(SETTINGS)
     view.results.try_cells(view.results.first(view.epsilon, view.shown))
-    made = explorer_plain.report(view, "./?v=2")
+    made = explorer_plain.report(view, "./?preset=large-study")
     before = made._replace(sources=())
     figures = "\n".join(f"{figure.title} {figure.says}" for figure in made.figures)
     lines = [made.title, made.sentence, made.guarantee, made.made, figures, *made.limits]

@@ -54,7 +54,7 @@ class Curves(screen.CombinedStore):
         least = settings["providers"] if self.key == "n" else 0  # each hospital has at least one patient
         self.values = sorted({settings[self.key], *(value for value in grid if value >= least)})
         # At another value other settings may be impossible: they are changed to the nearest possible ones.
-        along = [catalogue.reconcile(settings | {self.key: value}, self.key)[0] for value in self.values]
+        along = [catalogue.reconcile(settings | {self.key: value}, (self.key,))[0] for value in self.values]
         self.points = [to_experiment.from_settings_with_method(each) for each in along]
         self.stores = [cache.results(experiment) for experiment, _ in self.points]
         self.here = self.values.index(settings[self.key])

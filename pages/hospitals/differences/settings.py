@@ -68,4 +68,4 @@ def unused(settings: dict[str, Value]) -> dict[str, str]:
     return reasons | dict.fromkeys(not_used, "other methods only")
 
 
-PANEL = Panel(unused=unused, plain_uses=("trust",))
+PANEL = Panel(opens="Rare disease", unused=unused, plain_uses=("trust",))

@@ -112,6 +112,7 @@ def _held(settings: dict[str, Value]) -> dict[str, tuple[str, str]]:
 
 
 PANEL = Panel(
+    opens="Rare disease",
     decided={
         **{"trust": "all are compared", "provider_noise": "all kinds are on the page"},
         "start": "always random here",

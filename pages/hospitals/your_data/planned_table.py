@@ -84,7 +84,7 @@ def show_planner_button(account: Account | None, settings: Settings) -> None:
     sizes = {"k": settings["own.k"], "delta": settings["own.delta"], "providers": table.providers}
     from_here |= {key: CHOICES[key].nearest(value) for key, value in sizes.items()}
     # The planner's options are fewer: take the nearest that go together, and keep k where that can be.
-    possible, _ = catalogue.reconcile(settings | from_here, moved="k")
+    possible, _ = catalogue.reconcile(settings | from_here, moved=("k",))
     # Set them before any widget: a button's own run comes too late for that.
     label = "Plan a study on this dictionary"
     if st.button(

@@ -42,4 +42,6 @@ def step_controls(step: int, settings: Mapping[str, Any]) -> tuple[str, str]:
     )[step - 1]
 
 
-PANEL = Panel(hidden=True)  # no panel of shared settings: each step has its two controls beside the chart
+PANEL = Panel(
+    opens="Rare disease", hidden=True
+)  # no panel of shared settings: each step has its two controls beside the chart

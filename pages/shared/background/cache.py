@@ -102,9 +102,9 @@ def regimes(
 
 
 def warm_up() -> None:
-    """Use one BLAS thread, measure the default experiment, and spare loaded modules garbage collection."""
+    """Use one BLAS thread, measure what the front page opens at, and spare loaded modules garbage collection."""
     use_one_thread()
-    experiment, epsilon = to_experiment.from_settings_with_method(catalogue.defaults())
+    experiment, epsilon = to_experiment.from_settings_with_method(catalogue.defaults(catalogue.SMALL_STUDY))
     cells = results(experiment)
     cells.try_cells(cells.first(epsilon))
     gc.collect()

@@ -47,7 +47,7 @@ def one_press_away(now: Settings, move: Move | None) -> dict[Move, Settings]:
         options = CHOICES[name].options
         index = options.index(now[name]) + step
         if name in movable and 0 <= index < len(options):
-            settings_by_move[name, step] = reconcile(now | {name: options[index]}, name)[0]
+            settings_by_move[name, step] = reconcile(now | {name: options[index]}, (name,))[0]
     return settings_by_move
 
 

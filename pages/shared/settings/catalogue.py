@@ -3,7 +3,8 @@
 No Streamlit here, so that tests need no browser. Options are round numbers; a link may hold anything.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dppca_core.datasets import TABLES
@@ -36,9 +37,6 @@ _NEIGHBOURS = {"replace-one": "replace one", "add-remove": "add or remove one"}
 _HOSPITALS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200)
 
 _DELTA_SET = "delta_set"
-# Every new link has this parameter. Older ones mean the defaults of their time: delta = 1e-5, and DPS-PCA.
-_VERSION = {"v": "2"}
-_OLD_DELTA = 1e-5
 
 # From the least trust to the most.
 _TRUSTS = ("untrusted server", "secure aggregation", "central")
@@ -57,8 +55,8 @@ _DELTAS = (*(10.0**-p for p in range(10, 2, -1)), 0.01, 0.02, 0.05, 0.1, 0.2, 0.
 
 
 def delta_for(n: float, deltas: tuple[float, ...] = _DELTAS) -> float:
-    """Return the failure chance that n patients get until it is set: min(1e-6, 1/(10 n)), rounded down."""
-    most = min(1e-6, 0.1 / n) * (1 + 1e-9)  # the factor forgives rounding errors
+    """Return the failure chance that n patients get until it is set: min(1e-6, 1/(100 n)), rounded down."""
+    most = min(1e-6, 0.01 / n) * (1 + 1e-9)  # the factor forgives rounding errors
     return max((delta for delta in deltas if delta <= most), default=min(deltas))
 
 
@@ -83,7 +81,7 @@ CHOICES: dict[str, Choice] = {
             *("delta", "Failure chance δ", "Chance that privacy fails"),
             *(_DELTAS, delta_for(100_000)),
             help="Left: more privacy. Right: more accuracy. Until you set it, it follows the number of "
-            "patients: at most one in ten times as many.",
+            "patients: at most one in a hundred times as many.",
             plain_words={delta: text.one_in(delta) for delta in _DELTAS},
         ),
         Choice("n", "Patients in total n", "Patients in total", _decades(2, 9), 100_000),
@@ -159,31 +157,41 @@ SUITED_TO_TABLE: dict[str, tuple[Settings, int]] = {
 }
 
 
-def defaults() -> Settings:
-    return {key: choice.default for key, choice in CHOICES.items()}
+def defaults(preset: str = "") -> Settings:
+    """Return the settings of a preset by its title, of that on which the others build where none is named."""
+    return defaults_with({}, preset)
 
 
-def defaults_with(changes: Settings) -> Settings:
-    """Return the defaults with these changes, of which those that have a flag count as set by hand."""
-    return defaults() | {flag: key in changes for key, flag in _FLAGS.items()} | changes
+def defaults_with(changes: Settings, preset: str = "") -> Settings:
+    """Return a preset's settings with these changes, of which those that have a flag count as set by hand."""
+    name = preset or _BASE
+    off = PRESETS[name] | changes
+    flags = {flag: key in off for key, flag in _FLAGS.items()}
+    result = {key: choice.default for key, choice in CHOICES.items()} | flags | off | {"preset": name}
+    if not result[_DELTA_SET]:
+        result["delta"] = delta_for(sizes(result)[0])
+    return result
 
 
-def to_link(settings: Settings) -> dict[str, str]:
-    """Return the parameters of a link that restores these settings: those off their default.
+def to_link(settings: Settings, named: bool = True) -> dict[str, str]:
+    """Return the parameters of a link that restores these settings: the preset, and what differs from it.
 
-    A setting with a flag, as delta, is among them whenever it was set by hand, and never while it follows n.
+    A setting with a flag, as delta, is among them where it was set by hand, and never while it follows n.
+    named: whether the link names the preset; without its name a page opens at its own.
     """
+    preset = settings["preset"]
+    base = defaults(preset)
     link = {
         choice.parameter: choice.link(settings[key])
         for key, choice in CHOICES.items()
-        if not {key, key.removesuffix("_set")} & _FLAGS.keys() and settings[key] != choice.default
+        if not {key, key.removesuffix("_set")} & _FLAGS.keys() and settings[key] != base[key]
     }
     for key, flag in _FLAGS.items():
-        if settings[flag]:
-            link[key] = CHOICES[key].link(settings[key])
-        elif any(name.startswith(f"{key.rpartition('.')[0]}.") for name in link):
-            link[flag] = "false"  # a link with other settings of that page and no flag means "by hand"
-    return _VERSION | link if link else {}
+        if settings[flag] and (settings[flag], settings[key]) != (base[flag], base[key]):
+            link[CHOICES[key].parameter] = CHOICES[key].link(settings[key])
+        elif settings[flag] != base[flag]:
+            link[flag] = "false"
+    return {"preset": CHOICES["preset"].link(preset)} | link if named else link
 
 
 def sizes(settings: Settings) -> tuple[int, int]:
@@ -203,23 +211,20 @@ def rows_kept(settings: Settings) -> int:
     return kept
 
 
-def open_link(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
-    """Return the possible settings nearest to those of a link, and a sentence for each that was changed."""
+def open_link(params: Mapping[str, str], preset: str = "") -> tuple[Settings, list[str]]:
+    """Return the possible settings nearest to those of a link, and a sentence for each that was changed.
+
+    preset: that of the link's page, for a link that names none.
+    """
     known = ((OF_PARAMETER[name], raw) for name, raw in params.items() if name in OF_PARAMETER)
     # From a setting's key to its option, and the link's text where that is no option.
-    read = {choice.key: choice.read(raw) for choice, raw in known if choice.key != _DELTA_SET}
-    requested = defaults() | {key: value for key, (value, _) in read.items()}
-    if read and not _VERSION.items() <= params.items():  # an older link
-        old_defaults = {"delta": _OLD_DELTA, _DELTA_SET: True, "method": DPS_PCA}
-        requested |= old_defaults | {key: requested[key] for key in read}
-        if "trust" in read:  # typed by hand: older links had no trust
-            requested["method"] = read["method"][0] if "method" in read else RECOMMENDED
-    for key, flag in _FLAGS.items():  # a link from before the flag, with settings of its page, has it set
-        before = flag not in read and any(name.startswith(f"{key.rpartition('.')[0]}.") for name in read)
-        requested[flag] |= key in read or before
+    read = {choice.key: choice.read(raw) for choice, raw in known}
+    base = read["preset"][0] if "preset" in read else preset
+    requested = defaults(base) | {key: value for key, (value, _) in read.items()}
+    requested |= {flag: True for key, flag in _FLAGS.items() if key in read}
     no_option = {key: shown for key, (_, shown) in read.items() if shown is not None}
     link_text = {key: shown for key, shown in no_option.items() if key not in fixed(requested)}
-    now, reasons = _resolve(requested, None)
+    now, reasons = _resolve(requested, ())
     sentences = []
     for key in dict.fromkeys([*link_text, *reasons]):
         choice = CHOICES[key]
@@ -235,13 +240,21 @@ def open_link(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
     return now, sentences
 
 
-def reconcile(settings: Settings, moved: str | None = None) -> tuple[Settings, list[str]]:
+def reconcile(settings: Settings, moved: Sequence[str] = ()) -> tuple[Settings, list[str]]:
     """Return the nearest possible combination, and a sentence for each control that was changed.
 
-    The control that was just `moved`, by its key, stays as it is where that is possible.
+    moved: keys of controls in the order in which they were moved. Of two that are impossible together the
+        one that was moved later stays as it is, where that is possible.
     """
     now, reasons = _resolve(settings, moved)
     return now, [_change(key, settings, now, reason) for key, reason in reasons.items()]
+
+
+def change_sentences(before: Settings, settings: Settings, moved: Sequence[str]) -> list[str]:
+    """Return a sentence for each control that `reconcile` changes and that had another value `before`."""
+    now, reasons = _resolve(settings, moved)
+    changed = ((key, reason) for key, reason in reasons.items() if now[key] != before[key])
+    return [_change(key, settings, now, reason) for key, reason in changed]
 
 
 def _change(key: str, before: Settings, now: Settings, reason: str) -> str:
@@ -258,7 +271,7 @@ def _quoted(key: str, now: Settings) -> str:
 
 def conflict(settings: Settings) -> str | None:
     """Return why these settings are impossible together, as the end of a sentence; None if possible."""
-    for key, reason in _resolve(settings, None)[1].items():
+    for key, reason in _resolve(settings, ())[1].items():
         name = CHOICES[key].name(settings["view"] == "plain")
         return f"{name} {reason[3:]}" if reason.startswith("it ") else reason  # "it" is the control
     return None
@@ -274,44 +287,55 @@ def _least(key: str, limit: float) -> Value | None:
     return min((option for option in CHOICES[key].numbers if option >= limit), default=None)
 
 
-def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str, str]]:
+def _resolve(settings: Settings, moved: Sequence[str]) -> tuple[Settings, dict[str, str]]:
     """Return the nearest possible combination, and the reason for each control that was changed.
 
-    The control that was `moved` (its key) prevails over others. From a link (None) d prevails over k and s,
-    s over k, and the method over the trust. A table fixes d, n and the true sparsity.
+    Controls that were `moved` later prevail over others. Where none of two was, as in a link, d prevails over
+    k and s, s over k, and the method over the trust. A table fixes d, n and the true sparsity.
     """
     now = dict(settings)
     reasons: dict[str, str] = {}
+    turn = {key: i for i, key in enumerate(moved)}
 
     def set_to(key: str, value: Value | None, reason: str) -> None:
         now[key], reasons[key] = value, reason
+
+    def later(key: str, other: str) -> bool:
+        """Return whether a control was moved after the other one."""
+        return turn.get(key, -1) > turn.get(other, -1)
 
     def named(key: str, value: Value | None = None) -> str:
         """Return a size with its name, as "k = 3"; of the setting as it is now, unless another is given."""
         size = now[key] if value is None else value
         return f"{size} {CHOICES[key].plain.lower()}" if now["view"] == "plain" else f"{key} = {size}"
 
-    now |= {flag: True for key, flag in _FLAGS.items() if key == moved}
+    now |= {flag: True for key, flag in _FLAGS.items() if key in moved}
     if now["method"] != RECOMMENDED and METHODS[now["method"]].trust != now["trust"]:
         title, method_trust = METHODS[now["method"]].title, METHODS[now["method"]].trust
         reason = f"{title} trusts {text.TRUST_TITLES[method_trust].lower()}"
         plain = now["view"] == "plain"
-        if moved == "trust":
+        if later("trust", "method"):
             set_to("method", RECOMMENDED, "the method shown before needs another" if plain else reason)
         else:
             set_to("trust", method_trust, "the method in your link needs it" if plain else reason)
     table = TABLES.get(now["data"])
-    if table is None and moved == "s" and now["s"] > now["d"]:
+    if table is None and later("s", "d") and now["s"] > now["d"]:
         set_to("d", _least("d", now["s"]), f"it must be at least {named('s')}")
-    if table and moved == "data" and table.name in SUITED_TO_TABLE:
+    if table and "data" in moved and table.name in SUITED_TO_TABLE:
         suited, share = SUITED_TO_TABLE[table.name]
         measured = f"here {share} % of the pattern is recovered, by measurement; a guess recovers "
         why = {"epsilon": f"{measured}{100 * suited['k'] / table.d:.0f} %"}
+        usual = defaults(now["preset"])
         for key, value in suited.items():
-            if now[key] == CHOICES[key].default != value:  # not moved by the visitor
+            if key not in moved and now[key] == usual[key] != value:
                 set_to(key, value, why.get(key, "with it more of this table is seen"))
     n, d = sizes(now)
-    if table is None and moved == "k" and now["k"] >= now["s"] and (_least("s", now["k"] + 1) or d + 1) <= d:
+    if (
+        table is None
+        and later("k", "s")
+        and now["k"] >= now["s"]
+        and (_least("s", now["k"] + 1) or d + 1) <= d
+    ):
         set_to("s", _least("s", now["k"] + 1), f"it must stay above {named('k')}")  # an option up to d
     if table is None and now["s"] > d:
         set_to("s", _most("s", d), f"it cannot exceed {named('d', d)}")
@@ -323,11 +347,11 @@ def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str,
         set_to("s_hat", _most("s_hat", d), f"it cannot exceed {named('d', d)}")
     if not by_release and now["s_hat"] <= now["k"]:
         set_to("s_hat", _least("s_hat", now["k"] + 1), f"it must stay above {named('k')}")
-    if now["providers"] > n and table is None and moved == "providers":
+    if now["providers"] > n and table is None and later("providers", "n"):
         set_to("n", _least("n", now["providers"]), f"there are {now['providers']} hospitals")
     elif now["providers"] > n:
         set_to("providers", _most("providers", n), f"there are {n:,} patients")
-    if now["bulk"] >= now["spike"] and moved == "bulk":  # 1.01: strictly above
+    if now["bulk"] >= now["spike"] and later("bulk", "spike"):  # 1.01: strictly above
         set_to("spike", _least("spike", now["bulk"] * 1.01), f"it must stay above {now['bulk']:g}")
     elif now["bulk"] >= now["spike"]:
         set_to("bulk", _most("bulk", now["spike"] / 1.01), f"it must stay below {now['spike']:g}")
@@ -341,14 +365,17 @@ def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str,
 _GE_FIGURES: Settings = {  # Ge et al. section 5, as printed
     **{"d": 1000, "n": 100_000, "k": 5, "s": 10, "s_hat": 50, "providers": 1, "iterations": 10, "burn_in": 0},
     **{"accounting": "as-printed", "scaling": "largest", "provider_noise": "shared", "scale": "linear"},
-    **{"trust": "untrusted server", "method": DPS_PCA, "first_panel": "rounds"},
+    **{"trust": "untrusted server", "method": DPS_PCA, "first_panel": "rounds", "metric": "sin"},
 }
+_BASE = "Large study"  # the others are what differs from it
+SMALL_STUDY, RARE_DISEASE = "Small study", "Rare disease"
 PRESETS: dict[str, Settings] = {
-    "Defaults": {},
+    SMALL_STUDY: {"n": 2000, "d": 50},
+    RARE_DISEASE: {"n": 10_000, "providers": 50, "d": 50, "spike": 20.0, "bulk": 15.0},
+    _BASE: {},
     "Ge et al. Fig. 3(a)": _GE_FIGURES | {"epsilon": 1.0, "delta": 0.3},
     "Ge et al. Fig. 3(b)": _GE_FIGURES | {"epsilon": 2.0, "delta": 0.1},
     "Ge et al. Fig. 4(a)": _GE_FIGURES | {"epsilon": 1.25, "delta": 0.3, "metric": "projector"},
-    "Five hospitals, small": {"n": 10_000, "providers": 5, "d": 50, "k": 2, "s": 8, "s_hat": 16},
     "Where Theorem 4.3 holds": {
         **{"d": 1000, "n": 10**9, "k": 5, "s": 10, "s_hat": 680, "providers": 1, "epsilon": 1.0},
         **{"delta": 1e-5, "start": "near", "burn_in": 0, "first_panel": "rounds"},
@@ -364,3 +391,28 @@ PRESETS: dict[str, Settings] = {
     "Digits as images": {"data": "digits", "providers": 1, "k": 3, "s_hat": 64, "epsilon": 4.0},
 }
 PRESETS |= of_pages.presets()
+
+
+def _slug(title: str) -> str:
+    """Return a preset's title as a link has it: "small-study"."""
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+
+
+_PRESET = among(
+    *("preset", "Start from", {title: title for title in PRESETS}, _BASE),
+    link_words={title: _slug(title) for title in PRESETS},
+)
+CHOICES[_PRESET.key] = OF_PARAMETER[_PRESET.parameter] = _PRESET
+# What is shown and not measured, and pages' own settings: a preset leaves them, and they make none one's own.
+_OF_THE_SCREEN = ("view", "ghost", "loadings", "slow", "metric", "scale", *PAGE_KEYS)
+
+
+def shared(keys: Iterable[str]) -> set[str]:
+    """Return which of these settings all pages share: once one is set by hand, pages keep to them all."""
+    return {key for key in keys if key not in _OF_THE_SCREEN}
+
+
+def with_preset(settings: Settings, preset: str) -> Settings:
+    """Return settings after a preset was chosen, which leaves trust and screen unless it names them."""
+    kept = {key: settings[key] for key in ("trust", *_OF_THE_SCREEN) if key not in PRESETS[preset]}
+    return defaults_with({}, preset) | kept

@@ -25,6 +25,7 @@ class Panel:
     """Hold what a page changes in the panel of shared settings.
 
     Attributes:
+        opens: Title of the preset at which the page opens, until a setting that pages share is set by hand.
         hidden: Whether the page has its settings beside what they decide, and no panel.
         decided: Settings that are decided on the page itself, with the reason.
         unused: From all settings to those that make no difference on the page, with the reason; None where a
@@ -33,6 +34,7 @@ class Panel:
         held: From all settings to those that something else decides, with what they show and what decides.
     """
 
+    opens: str = "Small study"
     hidden: bool = False
     decided: Reasons = field(default_factory=dict)
     unused: Callable[[Mapping[str, Any]], Reasons] | None = None

@@ -16,9 +16,6 @@ MORE = (
 # Plain view shows only what a board understands: the rest is as a link has it, or as we advise.
 PLAIN_MAIN = ("data", "trust", "epsilon", "n", "providers", "d", "k", "s")
 PLAIN_MORE = ("delta", "largest_share", "spike", "bulk")
-_PRESET_KEY = "the preset from which the settings began"  # of the session's state
-# A preset leaves these as they are unless it names them: what is shown, and whom the visitor trusts.
-_UNCHANGED = ("trust", "view", "ghost", "loadings", "slow", *catalogue.PAGE_KEYS)
 
 
 def render(page: str) -> None:
@@ -26,13 +23,13 @@ def render(page: str) -> None:
 
     Call it before `widgets.settings`, which returns what this has applied. page: the page's name in links.
     """
-    now = update()
-    plain, chosen = now["view"] == "plain", st.session_state.get(_PRESET_KEY)
+    panel = of_pages.panel(page)
+    now = update(panel.opens)
+    plain, chosen = now["view"] == "plain", now["preset"]
     # Presets that set delta reproduce papers, which plain view leaves out.
     names = [name for name, preset in PRESETS.items() if not (plain and "delta" in preset)]
-    if chosen and (chosen not in names or catalogue.reconcile(_preset(chosen, now))[0] != now):
-        chosen = st.session_state[_PRESET_KEY] = None  # a slider has moved since: no longer the preset
-    panel = of_pages.panel(page)
+    if chosen not in names or catalogue.reconcile(catalogue.with_preset(now, chosen))[0] != now:
+        chosen = None  # a slider has moved since
     if panel.hidden:
         return
     with st.sidebar, st.container(key="shared-settings"):
@@ -55,15 +52,9 @@ def render(page: str) -> None:
                     _widget(key, now, panel)
 
 
-def _preset(name: str, now: Settings) -> Settings:
-    """Return all settings of a preset; trust, detail, ghost, loadings and pages' own stay as they are now."""
-    return catalogue.defaults_with({key: now[key] for key in _UNCHANGED} | PRESETS[name])
-
-
 def _apply_preset(name: str) -> None:
-    """Set all settings of a preset, and remember it as the one from which they began."""
-    st.session_state[_PRESET_KEY] = name
-    set_all(_preset(name, settings()))
+    """Set all settings of a preset."""
+    set_all(catalogue.with_preset(settings(), name))
 
 
 def _widget(key: str, now: Settings, panel: Panel) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -13,7 +13,8 @@ from pages.shared.settings import catalogue, editions, newcomer
 from pages.shared.settings.catalogue import CHOICES, Settings
 from pages.shared.settings.setting import Choice
 
-_LAST = "settings of the last run"  # this and the next four are keys of the session's state
+_LAST = "settings of the last run"  # this and the next five are keys of the session's state
+_WANTED = "settings that the visitor asked for"
 _NOTICES = "sentences about what was changed"
 _MOVED = "settings moved since the last run"
 _LAST_MOVE = "slider moved last, and by how much"
@@ -26,20 +27,45 @@ _SWITCHES = (  # key, label, help
 _CONTROLS = {True: st.select_slider, False: st.selectbox}  # by whether the options are numbers
 
 
-def _possible_settings() -> tuple[Settings, list[str]]:
-    """Return the nearest possible settings to those of controls or link, and a sentence for each change."""
-    if _LAST not in st.session_state:  # the session's first run
-        return catalogue.open_link(st.query_params.to_dict())
-    before: Settings = st.session_state[_LAST]
-    # Do not read the widgets: Streamlit forgets the value of a widget that is no longer on screen.
-    now = before | st.session_state.get(_MOVED, {})
-    moved = next((key for key in CHOICES if now[key] != before[key]), None)
-    if moved is not None and CHOICES[moved].numeric:  # a slider: what it may be moved to next is prefetched
-        options = CHOICES[moved].options
-        st.session_state[_LAST_MOVE] = moved, options.index(now[moved]) - options.index(before[moved])
-    possible, sentences = catalogue.reconcile(now, moved)
-    # Where nothing moved the page refreshed itself, so the earlier notices still apply.
-    return possible, st.session_state[_NOTICES] if moved is None else sentences
+class Wanted(NamedTuple):
+    """Hold what a visitor asked for, from which the possible settings follow.
+
+    It is kept, so that a control that had to give way comes back once nothing stands against it.
+
+    Attributes:
+        settings: As they were asked for, which need not be possible together.
+        moved: Keys of controls in the order in which they were moved, each once.
+        by_hand: Whether a setting that pages share was set. Until then each page opens at its own preset.
+    """
+
+    settings: Settings
+    moved: tuple[str, ...] = ()
+    by_hand: bool = False
+
+    @property
+    def possible(self) -> Settings:
+        return catalogue.reconcile(self.settings, self.moved)[0]
+
+    def after(self, moves: Settings) -> "Wanted":
+        """Return what is wanted once these settings were moved as well."""
+        moved = (*(key for key in self.moved if key not in moves), *moves)
+        return Wanted(self.settings | moves, moved, self.by_hand or bool(catalogue.shared(moves)))
+
+    def on(self, preset: str) -> "Wanted":
+        """Return what is wanted on a page with this preset."""
+        if self.by_hand or self.settings["preset"] == preset:
+            return self
+        return Wanted(catalogue.with_preset(self.settings, preset))
+
+
+def _first_wanted(preset: str) -> tuple[Wanted, list[str]]:
+    """Return what the session's first link asks for, and sentences on what of it is not possible."""
+    params = st.query_params.to_dict()
+    settings, sentences = catalogue.open_link(params, preset)
+    asked = catalogue.shared(
+        catalogue.OF_PARAMETER[name].key for name in params if name in catalogue.OF_PARAMETER
+    )
+    return Wanted(settings, by_hand=bool(asked)), sentences
 
 
 def widget_arguments(
@@ -66,6 +92,7 @@ def set_to(key: str, value: object) -> None:
 def follow(key: str, value: object) -> Settings:
     """Set a setting before its widget is shown, unless its flag `{key}_set` is on; return all settings."""
     if not st.session_state[_LAST][f"{key}_set"]:
+        st.session_state[_WANTED].settings[key] = value
         st.session_state[_LAST][key] = value
     return settings()
 
@@ -79,6 +106,7 @@ def set_all(requested: Settings) -> None:
     """Set all settings at once, to the nearest possible to these."""
     possible, _ = catalogue.reconcile(requested)
     st.session_state[_LAST], st.session_state[_NOTICES] = possible, []
+    st.session_state[_WANTED] = Wanted(possible, by_hand=True)
     st.session_state.pop(_MOVED, None)
     editions.forget_moved_widget()
 
@@ -101,18 +129,42 @@ def show(key: str, name: str, plain: bool, widget: str = "", **more: Any) -> Non
     _CONTROLS[choice.numeric](name, **options | widget_arguments(key, now, widget) | default | more)
 
 
-def update() -> Settings:
-    """Make the settings of link and widgets possible, and set the link. Call it before any widget."""
+def update(preset: str) -> Settings:
+    """Make the settings of link and widgets possible, and set the link. Call it before any widget.
+
+    preset: that at which the page opens.
+    """
     editions.finish()
-    now, sentences = _possible_settings()
-    st.session_state[_LAST], st.session_state[_NOTICES] = now, sentences
+    if _WANTED not in st.session_state:
+        wanted, sentences = _first_wanted(preset)
+    else:
+        before: Wanted = st.session_state[_WANTED]
+        pending = st.session_state.get(_MOVED, {})
+        moves = {key: value for key, value in pending.items() if before.settings[key] != value}
+        _note_move(before.possible, moves)
+        wanted = before.after(moves).on(preset)
+        # Where nothing moved the page refreshed itself, so the earlier notices still apply.
+        sentences = st.session_state[_NOTICES]
+        if moves:
+            sentences = catalogue.change_sentences(before.possible, wanted.settings, wanted.moved)
     # Streamlit may interrupt this run after any statement when the user moves another widget, so the state
     # must be consistent after each line.
+    st.session_state[_NOTICES] = sentences
+    st.session_state[_LAST] = now = wanted.possible
+    st.session_state[_WANTED] = wanted
     st.session_state.pop(_MOVED, None)
-    link = catalogue.to_link(now)
+    link = catalogue.to_link(now, named=wanted.by_hand)
     if st.query_params.to_dict() != link:
         st.query_params.from_dict(link)
     return now
+
+
+def _note_move(before: Settings, moves: Settings) -> None:
+    """Note the slider that was moved, and how far: what it may be moved to next is prefetched."""
+    moved = next((key for key in moves if CHOICES[key].numeric), None)
+    if moved is not None:
+        options = CHOICES[moved].options
+        st.session_state[_LAST_MOVE] = moved, options.index(moves[moved]) - options.index(before[moved])
 
 
 def show_control(key: str) -> None:

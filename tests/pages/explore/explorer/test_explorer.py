@@ -57,7 +57,7 @@ def test_what_is_drawn_is_what_the_core_measures_of_the_method_shown(screen, tru
     """
     words = {"central": "one-place", "secure aggregation": "sealed", "untrusted server": "nobody"}
     link = {"first": "rounds", "repeats": "3", "delta": "0.001", "scale": "linear", "trust": words[trust]}
-    settings = catalogue.open_link({"v": "2"} | link)[0]
+    settings = catalogue.open_link({"preset": "large-study"} | link)[0]
     assert settings["trust"] == trust
     experiment, epsilon = to_experiment.from_settings(settings)
     name = method or recommended(experiment, epsilon, trust).method

@@ -40,6 +40,6 @@ def test_it_follows_the_patients_and_is_in_no_link_until_it_is_set():
     ],
 )
 def test_a_link_keeps_what_it_meant(link, by_hand, delta):
-    opened, sentences = catalogue.open_link({"v": "2"} | link)
+    opened, sentences = catalogue.open_link({"preset": "large-study"} | link)
     assert sentences == [] and (opened["own.delta_set"], opened["own.delta"]) == (by_hand, delta)
     assert catalogue.open_link(catalogue.to_link(opened)) == (opened, [])

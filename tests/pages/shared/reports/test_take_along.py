@@ -218,4 +218,7 @@ def test_links_have_the_address_that_the_visitor_sees(monkeypatch):
     seen = "https://pca.hospital.example/cost/planner?eps=9#top"
     monkeypatch.setattr(type(st.context), "url", property(lambda context: seen))
     settings = catalogue.defaults() | {"epsilon": 2.0}
-    assert html_report.link(settings, "planner") == "https://pca.hospital.example/cost/planner?v=2&eps=2"
+    assert (
+        html_report.link(settings, "planner")
+        == "https://pca.hospital.example/cost/planner?preset=large-study&eps=2"
+    )

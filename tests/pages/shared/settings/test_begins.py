@@ -12,7 +12,8 @@ OFF_DEFAULT = (
     "&figure=ge-4b&attack.alarms=0.5&attack.draws=1000&join.trust=server&join.rank=5&sites.strength=2&tau=0.2"
     "&plan.asked=hospitals"
 )
-VARYING = ("plan.way", "compare.release", "method")  # one of those that are there now
+# One of those that are there now, and nothing once a setting differs from the preset.
+VARYING = ("plan.way", "compare.release", "method", "preset")
 KINDS = ("select_slider", "selectbox", "checkbox", "toggle", "button_group")
 
 

@@ -1,6 +1,7 @@
 """Test that any link opens the page at the nearest possible setting and says what it changed."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,8 +12,8 @@ from dppca_core.experiments import Axis
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.methods import METHODS
 from pages.explore.convergence import curves
-from pages.shared.settings import catalogue, to_experiment
-from pages.shared.settings.catalogue import CHOICES
+from pages.shared.settings import catalogue, of_pages, to_experiment, widgets
+from pages.shared.settings.catalogue import CHOICES, OF_PARAMETER
 from tests.pages.visited import allowed
 
 BAD = {
@@ -26,7 +27,7 @@ BAD = {
     "decimal comma below 1": ({"eps": "0,125"}, {"epsilon": 0.125}, ""),
     "commas between thousands": ({"n": "1,000,000"}, {"n": 10**6}, ""),
     "underscores": ({"eps": "1__0"}, {"epsilon": 1.0}, "not a number"),
-    "nan": ({"delta": "nan"}, {"delta": 1e-6}, "not a number"),
+    "nan": ({"delta": "nan"}, {"delta": 1e-7}, "not a number"),
     "zero": ({"eps": "0"}, {"epsilon": 0.01}, "set it to 0.01"),
     "negative": ({"n": "-5"}, {"n": 100}, "set it to 100"),
     "huge": ({"n": "1e40"}, {"n": 10**9}, "set it to 1,000,000,000"),
@@ -96,48 +97,45 @@ def test_what_a_table_fixes_is_not_spoken_of(screen):
 
 
 def test_a_link_restores_what_made_it(screen):
-    """A link has what is off its default and nothing else; a corrected link has what it became."""
-    link = {"eps": "2", "accounting": "as-printed", "noise": "shared", "view": "plain", "ghost": "true"}
+    """A link has its preset, what differs from it and nothing else; a corrected link has what it became."""
+    link = {"preset": "large-study", "eps": "2", "accounting": "as-printed", "noise": "shared", "view": "plain", "ghost": "true"}
     assert screen(**link).link == link | {"repeats": "2"}
     assert screen(eps="0", metric="PROJECTOR", d="200").link == {
+        "preset": "large-study",
         "eps": "0.01",
         "metric": "projector",
         "repeats": "2",
     }
 
 
-def test_old_links_open_and_new_ones_are_written_as_before():
-    """Settings are called as in the core; links keep the papers' letters."""
+def test_links_keep_the_papers_letters():
+    """Settings are called as in the core."""
     link = {"eps": "2", "N": "8", "T": "20", "shat": "30", "burn": "1", "noise": "shared", "share": "0.5"}
     link |= {"own.eps": "1", "own.N": "3", "own.T": "5", "own.shat": "12", "own.burn": "1"}
+    link |= {"family": "shat", "compare.over": "hospitals"}
     names = ("epsilon", "providers", "iterations", "s_hat", "burn_in", "provider_noise", "largest_share")
-    opened, sentences = catalogue.open_link(link | {"family": "shat", "compare.over": "hospitals"})
+    opened, sentences = catalogue.open_link(link)
     assert sentences == [] and [opened[name] for name in names] == [2.0, 8, 20, 30, 1, "shared", 0.5]
     assert (opened["family"], opened["compare.over"]) == ("s_hat", "providers")
-    written = link | {"family": "shat", "compare.over": "hospitals", "v": "2", "delta": "1e-05"}
-    written["own.delta"] = "1e-06"  # it did not move then
-    written["method"] = "dps_pca"  # older links were about it
-    assert catalogue.to_link(opened) == written
-    assert [catalogue.open_link({"view": word, "v": "2"}) for word in ("board", "Board", "plain")] == [
-        (catalogue.defaults() | {"view": "plain"}, [])
-    ] * 3
+    assert catalogue.to_link(opened, named=False) == link
 
 
 @pytest.mark.parametrize(
     ("link", "delta"),
     [
-        ({}, 1e-6),
-        ({"n": "1e6"}, 1e-5),  # links of the first version kept its default
-        ({"n": "1e6", "v": "1"}, 1e-5),
-        ({"n": "1e6", "delta": "1e-8"}, 1e-8),
-        ({"n": "1e6", "v": "2"}, 1e-7),
-        ({"n": "2e6", "v": "2"}, 1e-8),
-        ({"n": "100", "v": "2"}, 1e-6),
-        ({"n": "1e9", "v": "2"}, 1e-10),
-        ({"data": "breast_cancer", "v": "2", "n": "1e9"}, 1e-6),
+        ({}, 1e-7),
+        ({"preset": "small-study"}, 1e-6),
+        ({"n": "1e6", "delta": "1e-5"}, 1e-5),
+        ({"n": "1e6"}, 1e-8),
+        ({"n": "2e6"}, 1e-9),
+        ({"n": "100"}, 1e-6),
+        ({"n": "1e9"}, 1e-10),  # the least option
+        ({"data": "breast_cancer", "n": "1e9"}, 1e-6),
+        ({"preset": "ge-et-al-fig-3-a"}, 0.3),
+        ({"preset": "ge-et-al-fig-3-a", "delta_set": "false"}, 1e-7),
     ],
 )
-def test_delta_is_what_the_link_meant_or_follows_the_patients(link, delta):
+def test_delta_is_what_the_link_says_or_follows_the_patients(link, delta):
     opened, sentences = catalogue.open_link(link)
     assert sentences == [] and opened["delta"] == delta
     assert catalogue.open_link(catalogue.to_link(opened)) == (opened, [])
@@ -145,11 +143,13 @@ def test_delta_is_what_the_link_meant_or_follows_the_patients(link, delta):
 
 def test_delta_moves_with_the_patients_until_it_is_set():
     for n in CHOICES["n"].options:
-        assert catalogue.delta_for(n) <= min(1e-6, 1 / (10 * n)) < 10.001 * catalogue.delta_for(n)
-    now, sentences = catalogue.reconcile(catalogue.defaults() | {"n": 10**7}, moved="n")
-    assert now["delta"] == 1e-8 and sentences == [] and "delta" not in catalogue.to_link(now)
-    now, _ = catalogue.reconcile(now | {"delta": 1e-4}, moved="delta")
-    now, _ = catalogue.reconcile(now | {"n": 10**8}, moved="n")
+        least = min(CHOICES["delta"].options)
+        assert catalogue.delta_for(n) <= max(min(1e-6, 1.001 / (100 * n)), least)
+        assert min(1e-6, 1 / (100 * n)) < 10.001 * catalogue.delta_for(n)
+    now, sentences = catalogue.reconcile(catalogue.defaults() | {"n": 10**7}, moved=("n",))
+    assert now["delta"] == 1e-9 and sentences == [] and "delta" not in catalogue.to_link(now)
+    now, _ = catalogue.reconcile(now | {"delta": 1e-4}, moved=("delta",))
+    now, _ = catalogue.reconcile(now | {"n": 10**8}, moved=("n",))
     assert now["delta"] == 1e-4 and catalogue.to_link(now)["delta"] == "0.0001"
 
 
@@ -178,17 +178,102 @@ def test_rows_chosen_from_the_release_reach_two_stages_and_leave_others_all_rows
 
 
 @pytest.mark.parametrize("name", [min(catalogue.PRESETS), max(catalogue.PRESETS)])
-def test_a_presets_link_is_the_preset(screen, name):
+def test_a_presets_link_is_its_name_and_what_differs(screen, name):
     page = screen(view="researcher", ghost="true")
     page.move("preset", name)
     assert all(page.setting(key) == value for key, value in catalogue.PRESETS[name].items())
+    of_presets = {OF_PARAMETER[parameter].key for parameter in page.link} & catalogue.PRESETS[name].keys()
+    assert page.link["preset"] == CHOICES["preset"].link(name) and not of_presets
     copied = screen(**({"repeats": "10"} | page.link))
-    assert all(
-        copied.setting(key) == page.setting(key) for key in ("view", "ghost", *catalogue.PRESETS[name])
-    )
-    assert (copied.setting("view"), copied.setting("ghost")) == ("researcher", True)
+    assert copied.settings == page.settings
     page.move("epsilon", 0.05)
-    assert page.app.session_state["the preset from which the settings began"] is None
+    assert page.shown("preset") is None  # the box no longer says that this is the preset
+    assert page.link["preset"] == CHOICES["preset"].link(name) and page.link["eps"] == "0.05"
+
+
+def _slider_moves() -> st.SearchStrategy[tuple[str, object]]:
+    return st.sampled_from(list(CHOICES)).flatmap(
+        lambda key: st.tuples(st.just(key), st.sampled_from(CHOICES[key].options))
+    )
+
+
+class Parameters(dict):
+    """Stand in for Streamlit's query parameters."""
+
+    def to_dict(self):
+        return dict(self)
+
+    def from_dict(self, link):
+        self.clear()
+        self.update(link)
+
+
+@pytest.fixture
+def streamlit_session(monkeypatch):
+    session = SimpleNamespace(session_state={}, query_params=Parameters())
+    monkeypatch.setattr(widgets, "st", session)
+    return session
+
+
+OWN = {page: of_pages.panel(page).opens for page in ("", "convergence", "bounds", "providers", "story")}
+
+
+def test_a_page_opens_at_its_own_preset_until_a_shared_setting_is_set_by_hand(streamlit_session):
+    """Detail and a page's own settings make none one's own; a shared slider does, and then all travel."""
+    assert len(set(OWN.values())) == 3
+    for page, preset in [*OWN.items(), *OWN.items()]:
+        now = widgets.update(OWN[page])
+        assert now["preset"] == preset and now | catalogue.PRESETS[preset] == now, page
+        assert streamlit_session.query_params.to_dict() == {}
+    widgets.set_to("plan.target", 0.2)
+    widgets.set_to("view", "plain")
+    assert widgets.update("Large study")["n"] == 100_000
+    assert widgets.update("Small study")["n"] == 2000
+    assert streamlit_session.query_params.to_dict() == {"view": "plain", "plan.target": "0.2"}
+    widgets.set_to("epsilon", 2.0)
+    for preset in ("Small study", "Large study", "Rare disease"):
+        now = widgets.update(preset)
+        assert (now["n"], now["d"], now["epsilon"], now["view"]) == (2000, 50, 2.0, "plain")
+        link = {"preset": "small-study", "eps": "2", "view": "plain", "plan.target": "0.2"}
+        assert streamlit_session.query_params.to_dict() == link
+
+
+def test_a_link_with_a_shared_setting_keeps_to_it_on_all_pages(streamlit_session):
+    streamlit_session.query_params = Parameters({"eps": "2"})
+    assert widgets.update("Small study")["epsilon"] == 2.0
+    assert streamlit_session.query_params.to_dict() == {"preset": "small-study", "eps": "2"}
+    assert widgets.update("Large study")["n"] == 2000
+
+
+def _apart(settings):
+    """Return settings without the flags, which say of delta that it was moved."""
+    return {key: value for key, value in settings.items() if not key.endswith("_set")}
+
+
+@given(st.lists(_slider_moves(), max_size=4), _slider_moves())
+def test_a_move_and_its_return_change_nothing_else(moves, excursion):
+    """So k to 20 and back leaves s and s_hat as they were, d to 2,000 and back leaves k."""
+    wanted = widgets.Wanted(catalogue.defaults("Small study"))
+    for key, value in moves:
+        wanted = wanted.after({key: value})
+    before = wanted.possible
+    key, value = excursion
+    if CHOICES[key].numeric or isinstance(CHOICES[key].default, bool):
+        wanted = widgets.Wanted(before)  # as after a reload
+        back = wanted.after({key: value}).after({key: before[key]})
+        # A failure chance that was moved stays as it was set.
+        kept = {key: value for key, value in _apart(back.possible).items() if key not in ("delta",)}
+        assert kept == {key: value for key, value in _apart(before).items() if key not in ("delta",)}
+
+
+def test_a_return_within_a_session_brings_back_what_gave_way():
+    """A control that gave way earlier comes back as well, once nothing stands against what was asked."""
+    wanted = widgets.Wanted(catalogue.defaults("Small study")).after({"k": 20})
+    assert (wanted.possible["s"], wanted.possible["s_hat"]) == (21, 21)
+    wanted = wanted.after({"d": 10})
+    assert (wanted.possible["d"], wanted.possible["s"], wanted.possible["k"]) == (10, 10, 9)
+    wanted = wanted.after({"d": 50}).after({"k": 3})
+    assert wanted.possible == catalogue.defaults("Small study")
 
 
 @given(
@@ -208,17 +293,11 @@ def test_any_link_becomes_a_possible_scene(link):
     assert 1 <= experiment.k < experiment.d and experiment.k < experiment.s_hat <= experiment.d
 
 
-def _slider_moves() -> st.SearchStrategy[tuple[str, object]]:
-    return st.sampled_from(list(CHOICES)).flatmap(
-        lambda key: st.tuples(st.just(key), st.sampled_from(CHOICES[key].options))
-    )
-
-
 @given(st.lists(_slider_moves(), max_size=12))
 def test_any_sequence_of_moves_stays_possible(moves):
     now = catalogue.defaults()
     for key, value in moves:
-        now, _ = catalogue.reconcile(now | {key: value}, moved=key)
+        now, _ = catalogue.reconcile(now | {key: value}, moved=(key,))
         assert now[key] == value or key in ("s", "k", "s_hat", "providers", "start", "d")
         to_experiment.from_settings(now)
 
@@ -229,19 +308,19 @@ def test_any_sequence_of_moves_stays_possible(moves):
 )
 def test_another_trust_lets_the_method_go_and_says_why(view, why):
     before = catalogue.defaults() | {"view": view, "method": "dpdis_pca", "trust": "untrusted server"}
-    now, (sentence,) = catalogue.reconcile(before | {"trust": "central"}, moved="trust")
+    now, (sentence,) = catalogue.reconcile(before | {"trust": "central"}, moved=("trust",))
     assert now["method"] == catalogue.RECOMMENDED and sentence.endswith(f": {why}.")
 
 
 def test_one_control_gives_way_at_the_end_of_the_scale():
     full = catalogue.defaults() | {"d": 10, "s": 10, "k": 10, "s_hat": 10}
-    assert catalogue.reconcile(full, moved="k")[1] == [
+    assert catalogue.reconcile(full, moved=("k",))[1] == [
         "We lowered “Components k” to 9: it must stay below s = 10."
     ]
 
 
 def test_the_moved_control_stays_and_the_other_gives_way():
-    now, sentences = catalogue.reconcile(catalogue.defaults() | {"k": 12}, moved="k")
+    now, sentences = catalogue.reconcile(catalogue.defaults() | {"k": 12}, moved=("k",))
     assert (now["k"], now["s"]) == (12, 13)
     assert sentences == ["We raised “Features that matter s” to 13: it must stay above k = 12."]
 
