@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from dppca_core import METHODS, Budget, SpikedModel, sin_theta
-from dppca_core.bounds.recommendation import heaviest_share, recommend
+from dppca_core.bounds.recommendation import recommend
 from dppca_core.bounds.stated_spectra import STATED, predicted_errors, recommend_blindly, row_length
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.numerics import linalg
 from dppca_core.privacy import NEIGHBOURS
+from tests.core.laws import heaviest_share
 
 CENTRAL = ("analyze_gauss", "two_stage", "stacked_rounds")
 
