@@ -61,7 +61,9 @@ CORNERS = {
     "default": Corner("", 1.2),
     "d = 1000": Corner("preset=large-study&d=1000&n=100000&k=5&N=5", 1.5),
     "d = 2000": Corner("preset=large-study&d=2000&n=1000000000&k=10&N=100&s=20&shat=40", 2.5),
-    "real table": Corner("preset=large-study&data=breast_cancer", 1.2, ("epsilon", "delta", "providers", "k")),
+    "real table": Corner(
+        "preset=large-study&data=breast_cancer", 1.2, ("epsilon", "delta", "providers", "k")
+    ),
 }
 AGAINST_ONE_SLIDER = 3.0
 BURST_TARGET = 1.5

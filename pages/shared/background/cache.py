@@ -102,7 +102,7 @@ def regimes(
 
 
 def warm_up() -> None:
-    """Use one BLAS thread, measure what the front page opens at, and spare loaded modules garbage collection."""
+    """Use one BLAS thread, measure what the front page opens at, and spare modules garbage collection."""
     use_one_thread()
     experiment, epsilon = to_experiment.from_settings_with_method(catalogue.defaults(catalogue.SMALL_STUDY))
     cells = results(experiment)
