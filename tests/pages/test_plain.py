@@ -49,7 +49,8 @@ SETTINGS = catalogue.defaults_with(
 STATISTICIANS = {"explore/convergence/page.py", "explore/bounds/page.py", "learn/papers/page.py"}
 _NAMES = {method.title for method in METHODS.values()} | set(METHODS) - {"full"}
 _NEVER = re.compile(
-    r"†|‡|[εδσλγτΘŝ]|[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]|\d[eE][-+]?\d|\bsin\b|\bseeds?\b|\brounds?\b|\bPCA\b|\b(numpy|Python)\b",
+    r"†|‡|[δσλγτΘŝ]|(?<!privacy loss )ε|"
+    r"[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]|\d[eE][-+]?\d|\bsin\b|\bseeds?\b|\brounds?\b|\bPCA\b|\b(numpy|Python)\b",
     re.IGNORECASE,
 )
 

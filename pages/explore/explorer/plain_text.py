@@ -6,7 +6,7 @@ QUESTION = (
     "patient."
 )
 TRY = "**Try this:** move *Patients in total* to the left. Where does the answer become a guess?"
-TRY_TABLE = "**Try this:** move *Privacy loss* to the right until the answer is more than a guess."
+TRY_TABLE = "**Try this:** move *Privacy loss ε* to the right until the answer is more than a guess."
 NOT_PRIVATE = "Shares are computed from the table without noise: they are not private."
 SIMULATED = "The patients are simulated. Real patients may give other shares."
 LIMITS = "This is a study tool. It shows what to expect, and protects no real patients."

@@ -15,7 +15,7 @@ ALONE, AS_MEASURED, STANDARDISED = "Alone, protected", "Joined, not standardised
 ROWS_NOTE = "Each bar shows how much of its own patients' pattern the median hospital recovers."
 HOSPITALS = "Hospital by hospital"
 TRY = "**Try this:** let hospitals differ more. When does joining harm a hospital?"
-TRY_HEART = "**Try this:** move *Privacy loss* to the right. What is left is what hospitals do not share."
+TRY_HEART = "**Try this:** move *Privacy loss ε* to the right. What is left is what hospitals do not share."
 NOT_PRIVATE = "Computed from the patients' records without noise: not private."
 IN_HOUSE = "A hospital that publishes nothing needs no protection, and may do better alone."
 # How joining compares with staying alone, for a hospital.

@@ -46,7 +46,7 @@ def show(prepared: PreparedTable, twin: Twin | None, release: ReleaseJob | None,
     twin: the rehearsal that all may see. release: the one that is shown above.
     """
     if not layout.settings["own.shown"]:
-        st.caption("Hidden. Turn on *Show what only you may see* at the top.")
+        st.caption("Hidden. Turn on *Show exact values* at the top.")
         return
     st.markdown(owner_only_text.NOT_PRIVATE)
     _show_usable(prepared, twin, layout)

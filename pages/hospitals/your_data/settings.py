@@ -124,7 +124,7 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
             *("own.scores_cells", CELLS, "Cells along each direction", "Cells along each direction"),
             "By rule a cell expects at least twice its noise on average.",
         ),
-        switch("own.shown", "Show what only you may see (not private)"),
+        switch("own.shown", "Show exact values (do not share this screen)"),
     ]
 
 

@@ -52,11 +52,11 @@ def references(unprotected: float, guess: float) -> str:
 
 
 def delta_too_large(delta: float, n: float) -> str:
-    """Return that the chance of failure is too large for so many patients; empty where it is not."""
+    """Return that the failure chance is too large for so many patients; empty where it is not."""
     if delta <= 1 / n:
         return ""
     return (
-        f"The chance that privacy fails, {text.one_in(delta)}, is too large for {n:,.0f} patients. "
+        f"The failure chance, {text.one_in(delta)}, is too large for {n:,.0f} patients. "
         f"Choose {text.one_in(delta_for(n))}."
     )
 

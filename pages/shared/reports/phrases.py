@@ -10,7 +10,7 @@ from pages.shared import text
 from pages.shared.reports.html_report import ReportTable
 from pages.shared.settings.catalogue import CHOICES, FIXED_BY_TABLE, Settings
 
-_PLAIN_LABELS = {"epsilon": "Privacy loss (smaller protects more)"}  # in place of the control's
+_PLAIN_LABELS = {"epsilon": "Privacy loss ε (smaller protects more)"}  # in place of the control's
 _STATISTICAL = ("metric", "scale", "accounting")  # left out in plain view
 
 

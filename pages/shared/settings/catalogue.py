@@ -73,12 +73,12 @@ CHOICES: dict[str, Choice] = {
         ),
         among("method", "Method shown", _METHODS),
         Choice(
-            *("epsilon", "Privacy loss ε", "Privacy loss", EPSILONS, 1.0),
+            *("epsilon", "Privacy loss ε", "Privacy loss ε", EPSILONS, 1.0),
             help="Left: more privacy. Right: more accuracy.",
             link_name="eps",
         ),
         Choice(
-            *("delta", "Failure chance δ", "Chance that privacy fails"),
+            *("delta", "Failure chance δ", "Failure chance"),
             *(_DELTAS, delta_for(100_000)),
             help="Left: more privacy. Right: more accuracy. Until you set it, it follows the number of "
             "patients: at most one in a hundred times as many.",

@@ -114,7 +114,7 @@ def set_all(requested: Settings) -> None:
 def label_with_ends(choice: Choice, plain: bool) -> str:
     """Return a control's name and the meaning of its ends, without markup, for screen readers."""
     ends = choice.key == "epsilon" or (choice.key == "delta" and not plain)  # in plain view it would wrap
-    return choice.name(plain) + (" · private ↔ accurate" if ends else "")
+    return choice.name(plain) + (": strict ↔ loose" if ends else "")
 
 
 def show(key: str, name: str, plain: bool, widget: str = "", **more: Any) -> None:

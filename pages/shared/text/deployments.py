@@ -13,11 +13,10 @@ NOTE = (
 )
 
 
-def title(published: Sequence[Deployment], plain: bool) -> str:
+def title(published: Sequence[Deployment]) -> str:
     """Return the line that opens the table: the range of epsilon of the releases in health."""
     epsilons = [release.epsilon for release in published if release.health]
-    what = "Elsewhere" if plain else "ε elsewhere"
-    return f"{what}: {min(epsilons):.1f} to {max(epsilons):.0f} in health"
+    return f"Health projects have used {min(epsilons):.1f} to {max(epsilons):.0f}"
 
 
 def table(published: Sequence[Deployment], plain: bool) -> str:

@@ -8,7 +8,7 @@ _FOLDS = (phrases.FOLD, "Where this comes from")
 _METHODS = re.compile(
     r"\b(PCA|Gauss|CAPE|SuLQ|Oja|Wishart|moments?|two[- ]stages?|stacked|power method)\b", re.IGNORECASE
 )
-_SYMBOLS = re.compile(r"[†‡*εδσΘŝλ‖]|\d[eE]-\d|\bsin\b|\bseed|\brounds?\b", re.IGNORECASE)
+_SYMBOLS = re.compile(r"[†‡*δσΘŝλ‖]|(?<!privacy loss )ε|\d[eE]-\d|\bsin\b|\bseed|\brounds?\b", re.IGNORECASE)
 
 
 def shown(block) -> str:

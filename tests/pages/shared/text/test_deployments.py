@@ -20,7 +20,5 @@ def test_only_a_persons_epsilon_is_not_grey(published) -> None:
 
 
 def test_the_line_states_the_range_of_health_data_alone() -> None:
-    assert text.title(deployments(), plain=False) == "ε elsewhere: 1.7 to 10 in health"
-    assert text.title([each for each in deployments() if each.epsilon < 2], plain=True).endswith(
-        "1.7 to 2 in health"
-    )
+    assert text.title(deployments()) == "Health projects have used 1.7 to 10"
+    assert text.title([each for each in deployments() if each.epsilon < 2]).endswith("used 1.7 to 2")
