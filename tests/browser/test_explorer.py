@@ -93,7 +93,7 @@ def test_in_plain_view_the_rows_follow_the_scrub_and_the_server_is_asked_nothing
     page.settle()
     page.requests.clear()
     before, sentence = page.drawn(), page.sentence()
-    scrub = page.page.get_by_role("slider", name="Privacy loss in the browser")
+    scrub = page.page.get_by_role("slider", name="Privacy loss ε in the browser")
     scrub.evaluate("s => { s.value = 3; s.dispatchEvent(new Event('input')); }")
     page.page.wait_for_function("document.querySelector('.dppca-live').dataset.drawn.endsWith(':3')")
     assert page.drawn() != before and page.sentence() != sentence

@@ -55,14 +55,26 @@ class Picture(NamedTuple):
     without_patient: tuple[NeighbourRelease, ...]
     mu: float
 
-    def right_guesses(self, limit: float, pairs: int | None = None) -> int:
+    @property
+    def limit(self) -> float:
+        """Return above which number read the attacker says "with the patient".
+
+        Half-way between two normal laws of one width: from even odds no other test is right more often.
+        """
+        return self.mu / 2
+
+    @property
+    def tries(self) -> int:
+        """Return the number of releases, of both data sets together."""
+        return len(self.with_patient) + len(self.without_patient)
+
+    def right_guesses(self, pairs: int | None = None) -> int:
         """Return how many releases the attacker assigns to the right data set.
 
-        The attacker says "with the patient" where the number read is above `limit`. pairs: how many releases
-        of each data set count, from the first on; None counts all.
+        pairs: how many releases of each data set count, from the first on; None counts all.
         """
-        right = sum(release.reading > limit for release in self.with_patient[:pairs])
-        return right + sum(release.reading <= limit for release in self.without_patient[:pairs])
+        right = sum(release.reading > self.limit for release in self.with_patient[:pairs])
+        return right + sum(release.reading <= self.limit for release in self.without_patient[:pairs])
 
 
 def picture(budget: Budget, releases: int = 20, seed: int = 0) -> Picture:

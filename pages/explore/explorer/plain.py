@@ -80,7 +80,7 @@ class PlainView(ExplorerView):
             changed = panel.frame(epsilon) | dict(enumerate(rows.patches(shares.rows), len(panel.traces)))
             frames.append({"traces": {str(i): patch for i, patch in changed.items()}})
             sentence = headline(results, shares, trust)
-            promise = text.odds(epsilon, experiment.delta, experiment.neighbours, yours=True)
+            promise = text.odds(epsilon, experiment.delta)
             spoken = [sentence, panel.spoken(epsilon), rows.description(shares)]
             entry = {"sentence": sentence, "spoken": " ".join(filter(None, spoken)), "tiles": []}
             odds = f"{phrases.references(shares.unprotected, shares.guess)} {promise}"
@@ -99,7 +99,7 @@ class PlainView(ExplorerView):
             "frames": frames,
             "words": words,
             "tiles": [],
-            "scrub": "Privacy loss",
+            "scrub": "Privacy loss ε",
             "legend": [*panel.legend, *references],
         } | panel.more
 
@@ -133,7 +133,7 @@ def report(view: PlainView, link: str) -> html_report.Report:
         sentence=headline(results, shares, trust),
         settings=report_phrases.settings_in_words(view.settings, (*sidebar.PLAIN_MAIN, *sidebar.PLAIN_MORE)),
         figures=[html_report.ReportFigure(payload, phrases.TITLE, rows.description(shares))],
-        guarantee=text.odds(view.epsilon, experiment.delta, experiment.neighbours, yours=True),
+        guarantee=text.odds(view.epsilon, experiment.delta),
         limits=[limit for limit in limits if limit],
         sources=[
             text.unmarked(sources.how_measured(results)),

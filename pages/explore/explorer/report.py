@@ -102,7 +102,7 @@ def _guarantee(results: Results, epsilon: float) -> str:
     """
     experiment = results.experiment
     true_epsilon = explorer_text.true_epsilon(results, epsilon)
-    odds = text.odds(true_epsilon, experiment.delta, experiment.neighbours)
+    odds = text.odds(true_epsilon, experiment.delta)
     caution = explorer_text.printed(results, epsilon, (experiment.method,))
     relation = text.RELATIONS[experiment.neighbours]
     return (

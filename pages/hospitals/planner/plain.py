@@ -143,7 +143,7 @@ class PlainPlan(CautiousPlanner):
         epsilon = float(self.numbers[trust]) if self.asked == "epsilon" else self.epsilon
         # The patients of the plan, for which delta may be too large.
         n = {"patients": value, "hospitals": value * self.size}.get(self.asked, self.n)
-        promised = plain_text.promise(epsilon, settings["delta"], settings["neighbours"], n)
+        promised = plain_text.promise(epsilon, settings["delta"], n)
         return f"{promised} {plain_text.TRUST[trust]}"
 
     @property
@@ -229,8 +229,8 @@ def report(settings: Settings, link: str) -> html_report.Report:
             ("Target", f"To {plan.goal}"),
             ("Patients now", f"{plan.n:,}"),
             ("Hospitals", f"{settings['providers']:,}"),
-            ("Privacy loss", text.number(settings["epsilon"])),
-            ("Chance that privacy fails", text.one_in(settings["delta"])),
+            ("Privacy loss ε", text.number(settings["epsilon"])),
+            ("Failure chance", text.one_in(settings["delta"])),
         ],
         figures=[html_report.ReportFigure(plan.figure(), plain_text.AXES[plan.asked], plan.rows[0])],
         texts=[(title, words) for title, words in texts.items() if words],

@@ -132,12 +132,12 @@ def plan(target: str, k: int, d: int, amount: str, where: str) -> str:
     return f"To {target} ({pattern}), the study needs at least {amount}{where}. {NO_SIMULATION}"
 
 
-def promise(epsilon: float, delta: float, neighbours: str, n: float) -> str:
+def promise(epsilon: float, delta: float, n: float) -> str:
     """Return what each of `n` patients is promised, with a warning where `delta` is too large for so many."""
     parts = (
         f"Differential privacy protects each patient, with a privacy loss of {text.number(epsilon)}.",
-        text.odds(epsilon, delta, neighbours, yours=True),
-        f"With a chance of {text.one_in(delta)} the promise may fail.",
+        text.odds(epsilon, delta),
+        text.margin(delta),
         phrases.delta_too_large(delta, n),
     )
     return " ".join(part for part in parts if part)

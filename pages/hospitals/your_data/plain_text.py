@@ -98,9 +98,9 @@ def stop(sign: StopSign) -> str:
 
 def promise(request: Request, n: int) -> str:
     """Return what each of n patients is promised, as an attacker's odds, with a warning if delta is large."""
-    budget = request.budget
-    bound = text.odds(request.patient_epsilon, budget.delta, budget.neighbours, yours=True)
-    return f"{bound} {own_odds(request)} {phrases.delta_too_large(budget.delta, n)}".strip()
+    delta = request.budget.delta
+    bound = text.odds(request.patient_epsilon, delta)
+    return f"{bound} {own_odds(request)} {phrases.delta_too_large(delta, n)}".strip()
 
 
 def released(k: int, patients: str) -> str:

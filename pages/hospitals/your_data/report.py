@@ -192,9 +192,9 @@ def _plain_settings(record: PublicRecord) -> list[tuple[str, str]]:
     return [
         *entries,
         ("Patterns", f"{record.request.k}"),
-        ("Privacy loss (smaller protects more)", text.number(budget.epsilon)),
+        ("Privacy loss ε (smaller protects more)", text.number(budget.epsilon)),
         ("Privacy loss of a patient", f"{record.request.patient_epsilon:.4g}"),
-        ("Chance that privacy fails", text.one_in(budget.delta)),
+        ("Failure chance", text.one_in(budget.delta)),
     ]
 
 

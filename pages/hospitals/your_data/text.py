@@ -69,7 +69,7 @@ TRY_THIS = (  # in the order of the steps: the first is shown whose step is not 
     "type the range of two columns from a code book, and see the table get ready.",
     "see what the rehearsal promises on the worst of its populations, find the privacy that it needs there, "
     "and only then release.",
-    "turn on what only you may see, and compare the release with the answer without privacy.",
+    "turn on *Show exact values*, and compare the release with the answer without privacy.",
     "bring the same table again under another name: its ledger is found by its content.",
 )
 TOO_MUCH = 1 / 3  # of a guess's error: beyond it a pattern is of little use
@@ -129,16 +129,15 @@ def odds(request: Request) -> str:
     """
     budget, rows = request.budget, request.rows_per_patient
     if rows == 1:
-        return f"{text.odds(budget.epsilon, budget.delta, budget.neighbours)} {own_odds(request)}"
-    guessed_of = "one row or another" if budget.neighbours == "replace-one" else "one row"
-    right_by_row, right_by_patient = (
-        text.right_at_most(tradeoff_curves.best_guess(epsilon, budget.delta))
+        return f"{text.odds(budget.epsilon, budget.delta)} {own_odds(request)}"
+    by_row, by_patient = (
+        text.at_most(tradeoff_curves.best_guess(epsilon, budget.delta))
         for epsilon in (budget.epsilon, request.patient_epsilon)
     )
     return (
-        "Suppose someone already knows everything else. "
-        f"Asked whether {guessed_of} was used, they would be {right_by_row}. A coin is right 50 times. "
-        f"About all {rows:,} rows of one patient they would be {right_by_patient}. {own_odds(request)}"
+        f"Even an attacker who knew all other rows could tell whether one row was used {by_row}. "
+        f"A random guess: 50. Whether all {rows:,} rows of one patient were used: {by_patient}. "
+        f"{own_odds(request)}"
     )
 
 
@@ -149,10 +148,10 @@ def own_odds(request: Request) -> str:
     """
     rows = request.rows_per_patient
     mu = rows / closed_form.multiplier_of(request.events)
-    right = text.right_at_most(tradeoff_curves.gaussian_guess(mu), digits=1)
+    right = text.at_most(tradeoff_curves.gaussian_guess(mu), digits=1)
     return (
-        "That is the bound for any method with this promise. Against this release's own noise they would be "
-        f"{right}{'' if rows == 1 else ', of all these rows'}."
+        "That is the bound for any method with this promise. Against this release's own noise the attacker "
+        f"is right {right}{'' if rows == 1 else ', of all these rows'}."
     )
 
 

@@ -29,7 +29,8 @@ def published(table: pd.DataFrame, n: int, delta: float) -> Trace:
     The worst mechanism that delta allows publishes each record in the clear with probability delta. table:
     the number of patients published, by delta: its 10 % quantile, its expectation and its 90 % quantile.
     """
-    deltas, floor, colour = table.index.tolist(), 0.01, "#D55E00"  # floor: fewer are drawn at the lower edge
+    # Fewer patients than `floor` are drawn at the lower edge. A delta that follows n gives at most 0.01.
+    deltas, floor, colour = table.index.tolist(), 1e-4, "#D55E00"
     # The range is in powers of ten, up to twice what is expected at the largest delta, and to 20 at least.
     reach = [math.log10(floor), math.log10(2 * max(n * deltas[-1], 10.0))]
     low, high = (rounded(np.maximum(table[edge], floor)) for edge in ("10 %", "90 %"))

@@ -2,7 +2,8 @@
 
 The two data sets differ in one patient, who is in the first. Of each release the attacker reads one number,
 in units of the noise: N(0, 1) without the patient, N(mu, 1) with. Above a threshold, the line, the attacker
-says "with". Figures are plain dictionaries, without Streamlit: tested without a browser.
+says "with". A data set has its name and colour, a method the attacked one's. Figures are plain dictionaries,
+without Streamlit: tested without a browser.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,17 +14,20 @@ from scipy.stats import norm
 from dppca_core.arrays import Array
 from dppca_core.auditing import tradeoff_curves
 from dppca_core.auditing.membership import Rates
+from dppca_core.experiments.demonstrations.attacks import AttackSetting
 from dppca_core.experiments.demonstrations.neighbours import Picture
 from dppca_core.privacy import Budget
 from pages.learn.privacy import text as page_text
 from pages.learn.privacy.view import Attack
 from pages.shared import text
 from pages.shared.charts import style
-from pages.shared.charts.style import WITH, WITHOUT
+from pages.shared.charts.style import ANOTHER_PATIENT, THE_PATIENT
 from pages.shared.charts.traces import Trace, arms, axis, line, marks, one_panel, rounded
 
 _READ = "number read (1 = spread of the noise)"
 _CROWD = "#7A8793"  # of all patients but the one who differs, and of what is ruled out
+_NO_NOISE = _PROMISED = "#009E73"
+_REFUTED = "#C9434F"
 
 
 def _figure(traces: Sequence[Trace], height: int, **layout: object) -> Trace:
@@ -32,36 +36,40 @@ def _figure(traces: Sequence[Trace], height: int, **layout: object) -> Trace:
     return one_panel(traces, legend_at=-0.2, height=height, margin=margin, **layout)
 
 
-def releases(picture: Picture, limit: float) -> Trace:
+def releases(picture: Picture) -> Trace:
     """Draw both data sets, the direction released from each, and the number read, as frames to play.
 
-    A frame shows one release of each data set, and the numbers read from it and all before it. limit: the
-    number above which the attacker says "with the patient".
+    A frame shows one release of each data set, and the numbers read from it and all before it. The last one
+    stands first, since it has all results.
     """
     titles = text.neighbour_names(picture.instead is not None)
     # A row of numbers read from each data set, with the patient and without.
     reads = np.array(
         [[release.reading for release in side] for side in (picture.with_patient, picture.without_patient)]
     )
-    reach = max(4.0, 1.08 * float(np.abs(reads).max()), abs(limit) + 0.3)
+    reach = max(4.0, 1.08 * float(np.abs(reads).max()))
     count = len(picture.with_patient)
-    sides = (("with", WITH, "circle", picture.patient), ("without", WITHOUT, "diamond-open", picture.instead))
+    sides = (
+        (titles[0].lower(), THE_PATIENT, "circle", picture.patient),
+        (titles[1].lower(), ANOTHER_PATIENT, "diamond-open", picture.instead),
+    )
     others = {"x": rounded(picture.others[:, 0]), "y": rounded(picture.others[:, 1]), "opacity": 0.7}
     plane: list[Trace] = []
     beside: list[Trace] = []
     for panel, (side, colour, symbol, who) in enumerate(sides, 1):
         x, y = ([], []) if who is None else who.reshape(2, 1).tolist()
-        patient = f"the patient who differs, {titles[panel - 1].lower()}"
+        patient = f"the patient who differs, {side}"
         plane += [
-            marks(panel, "everybody else", _CROWD, "circle", size=7, edge=1.5, hoverinfo="skip", **others),
+            marks(panel, "all others", _CROWD, "circle", size=7, edge=1.5, hoverinfo="skip", **others),
             marks(panel, patient, colour, symbol, size=13, edge=1.5, x=x, y=y, hoverinfo="skip"),
             line(panel, "direction released", colour, width=3, hoverinfo="skip"),
         ]
-        hover = "release %{y}: %{x:.2f}<extra></extra>"
+        hover = "result %{y}: %{x:.2f}<extra></extra>"
         # Panel 3 has the numbers read, panels 1 and 2 the data sets.
         beside.append(marks(3, f"read {side}", colour, symbol, size=7, edge=1.5, hovertemplate=hover))
     # By its meta, browsers draw the line in the colour of text, on light or dark ground.
-    divide = line(3, "the line", "#000000", "dash", x=[limit] * 2, y=[0, count + 1], meta="text-colour")
+    ends = {"x": [picture.limit] * 2, "y": [0, count + 1]}
+    divide = line(3, "the line", "#000000", "dash", meta="text-colour", **ends)
     frames = []
     for at in range(count):
         # What changes, by position in "data": three traces of each data set, of which the third is the
@@ -72,7 +80,8 @@ def releases(picture: Picture, limit: float) -> Trace:
             changed[str(index)] = {"x": rounded([-x, x]), "y": rounded([-y, y])}
         # The readings so far, of which the newest has a larger marker.
         for index, trace, read in zip((6, 7), beside, reads, strict=True):
-            marker = trace["marker"] | {"size": [7] * at + [11]}
+            # Without an opacity the library fades marks of several sizes.
+            marker = trace["marker"] | {"size": [7] * at + [11], "opacity": 1}
             numbers = {"x": rounded(read[: at + 1]), "y": list(range(1, at + 2))}
             changed[str(index)] = numbers | {"marker": marker}
         frames.append({"traces": changed})
@@ -80,11 +89,11 @@ def releases(picture: Picture, limit: float) -> Trace:
         "data": [*plane, *beside, divide],
         "layout": _releases_layout(titles, reach, count),
         "frames": frames,
-        "words": page_text.frames(picture, limit),
-        # The browser's component shows the first frame, and plays the others on demand; none can be kept.
-        "active": 0,
+        "words": page_text.frames(picture),
+        # The browser's component plays all frames from the first on demand; none can be kept.
+        "active": count - 1,
         "play": True,
-        "scrub": "Releases",
+        "scrub": "Results",
         "ends": ["first", "last"],
         "kept": False,
         "tiles": [],
@@ -108,7 +117,7 @@ def _releases_layout(titles: Sequence[str], reach: float, count: int) -> Trace:
         "xaxis2": across | {"anchor": "y2"},
         "yaxis2": square | {"anchor": "x2", "scaleanchor": "x2"},
         "xaxis3": axis(_READ, range=[-reach, reach], anchor="y3"),
-        "yaxis3": axis("release", range=[count + 0.7, 0.3], anchor="x3", dtick=5),
+        "yaxis3": axis("result", range=[count + 0.7, 0.3], anchor="x3", dtick=5),
     }
     head = {"showarrow": False, "font": {"size": 13}, "xref": "paper", "yref": "paper"}
     head |= {"xanchor": "left", "yanchor": "bottom"}
@@ -130,12 +139,13 @@ def _releases_layout(titles: Sequence[str], reach: float, count: int) -> Trace:
     return wide | {"meta": {"titles": (), "narrow": placed(560, stacked, (1.01, 1.01, 0.55))}}
 
 
-def readings(attack: Attack) -> Trace:
+def readings(attack: Attack, budget: Budget) -> Trace:
     """Draw what is read with and without the patient, the attacker's line, and the two errors.
 
     For each there is the normal law, as a curve, and the histogram of the draws. Filled areas under the laws
-    are false alarms, "without" above the line, and misses, "with" below it.
+    are false alarms, "without" above the line, and misses, "with" below it. budget: its neighbours name both.
     """
+    with_patient, other = page_text.sides(budget)
     left, right = min(-3.6, attack.limit - 0.5), max(attack.mu + 3.6, attack.limit + 0.5)
     x = np.linspace(left, right, 241)
     bins = np.linspace(left, right, 49)
@@ -146,15 +156,23 @@ def readings(attack: Attack) -> Trace:
     # which that error's area is drawn.
     for name, colour, dash, centre, draws, error, edge in (
         (
-            "without",
-            WITHOUT,
+            other,
+            ANOTHER_PATIENT,
             "dash",
             0.0,
             attack.without_patient,
             "false alarms",
             np.append(attack.limit, above),
         ),
-        ("with", WITH, "solid", attack.mu, attack.with_patient, "misses", np.append(below, attack.limit)),
+        (
+            with_patient,
+            THE_PATIENT,
+            "solid",
+            attack.mu,
+            attack.with_patient,
+            "misses",
+            np.append(below, attack.limit),
+        ),
     ):
         heights, _ = np.histogram(draws, bins)
         y = rounded(heights / (len(draws) * (bins[1] - bins[0])))  # a density, as the law is
@@ -163,7 +181,7 @@ def readings(attack: Attack) -> Trace:
         area = line(1, error, colour, x=rounded(edge), y=rounded(norm.pdf(edge, centre)), hoverinfo="skip")
         fill = {"fill": "tozeroy", "fillcolor": style.faded(colour, 0.25), "line": {"width": 0}}
         errors.append(area | fill | {"showlegend": True})
-        law = line(1, f"{name} the patient", colour, dash, x=rounded(x), y=rounded(norm.pdf(x, centre)))
+        law = line(1, name, colour, dash, x=rounded(x), y=rounded(norm.pdf(x, centre)))
         laws.append(law | {"showlegend": True})
     limit = line(1, "the line", "#000000", x=[attack.limit] * 2, y=[0, 0.46], hoverinfo="skip")
     up = axis("how often", range=[0, 0.46], showticklabels=False)
@@ -171,13 +189,13 @@ def readings(attack: Attack) -> Trace:
     return _figure([*drawn, *errors, *laws, limit | {"meta": "text-colour"}], 400, xaxis=across, yaxis=up)
 
 
-def errors(attack: Attack, budget: Budget) -> Trace:
+def errors(attack: Attack, attacked: AttackSetting) -> Trace:
     """Draw misses against false alarms: what the promise rules out, the best tests, and those measured.
 
-    attack: the chosen test, and what was measured of it. budget: the promise (ε, δ), which allows no test
-    below its curve.
+    attack: the chosen test, and what was measured of it. attacked: the method, and the promise (ε, δ), which
+    allows no test below its curve.
     """
-    alarms = _fine()
+    alarms, budget, colour = _fine(), attacked.budget, style.look(attacked.method).colour
     least = tradeoff_curves.allowed(budget.epsilon, budget.delta, alarms)
     fill = {"fill": "tozeroy", "fillcolor": style.faded(_CROWD, 0.25), "line": {"color": _CROWD, "width": 1}}
     x, shown = rounded(alarms), {"showlegend": True}
@@ -187,10 +205,10 @@ def errors(attack: Attack, budget: Budget) -> Trace:
     traces = [
         line(1, "ruled out by (ε, δ)", _CROWD, x=x, y=rounded(least), hoverinfo="skip", **shown) | fill,
         line(1, "random guess", style.GUESS, "dot", x=[0, 1], y=[1, 0], hoverinfo="skip", **shown),
-        line(1, f"best tests, μ = {text.short(attack.mu)}", WITH, x=x, y=best, **shown, **hover),
+        line(1, f"best tests, μ = {text.short(attack.mu)}", colour, x=x, y=best, **shown, **hover),
         marks(1, "the chosen test", style.GUESS, "circle-open", size=15, edge=2.5, **here, **shown),
-        _rates_with_error_bars("measured, 95 % intervals", WITHOUT, "x-thin", attack.measured) | hover,
-        _rates_with_error_bars("measured without noise", "#009E73", "star", attack.silent) | hover,
+        _rates_with_error_bars("measured, 95 % intervals", colour, "x-thin", attack.measured) | hover,
+        _rates_with_error_bars("measured without noise", _NO_NOISE, "star", attack.silent) | hover,
     ]
     share = {"range": [-0.02, 1.02], "tickformat": ".0%"}
     across, up = axis("false alarms (share)", **share), axis("misses (share)", **share)
@@ -216,17 +234,18 @@ def _rates_with_error_bars(name: str, colour: str, symbol: str, rates: Rates) ->
     return marks(1, name, colour, symbol, size=9, **point)
 
 
-def audits(promised: float, true_epsilon: float, shown: Mapping[str, float]) -> Trace:
+def audits(attacked: AttackSetting, true_epsilon: float, shown: Mapping[str, float]) -> Trace:
     """Draw the lower bounds on epsilon that audits show, beside the promised and the true epsilon.
 
-    A bar beyond the promise refutes it, and has another colour. promised, true_epsilon: what is asked for,
-    and what the noise gives. shown: each audit's bound, by its label.
+    A bar beyond the promise refutes it, and has another colour. attacked: the method, and what it promises.
+    true_epsilon: what its noise gives. shown: each audit's bound, by its label.
     """
+    promised, colour = attacked.budget.epsilon, style.look(attacked.method).colour
     # Bars are drawn from below: the promise is on top, then the true epsilon, then the audits in their order.
     rows = dict(reversed(shown.items())) | {"what its noise truly gives": true_epsilon, "promised": promised}
     values = list(rows.values())
     # The last two are no audits.
-    shades = [*(WITHOUT if value > promised else WITH for value in values[:-2]), _CROWD, "#009E73"]
+    shades = [*(_REFUTED if value > promised else colour for value in values[:-2]), _CROWD, _PROMISED]
     bars = {
         **{"type": "bar", "orientation": "h", "x": rounded(values), "y": list(rows), "width": 0.6},
         **{"marker": {"color": shades}, "text": [page_text.figures(value) for value in values]},

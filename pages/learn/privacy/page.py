@@ -56,12 +56,12 @@ with st.expander(text.THREE_ODDS):
     st.markdown(text.three_odds(attack, draws))
 count = len(attack.with_patient)  # fewer than asked for where some have failed
 
-st.header("One patient more or less")
+title = text.releases_title(budget)
+st.header(title)
 picture = neighbours.picture(budget, seed=settings["seed"])
-releases = attack_charts.releases(picture, attack.limit)
 drawn = {"budget": budget, "seed": settings["seed"]}
-show(releases, "releases", "", "One patient more or less", "releases", drawn)
-st.markdown(text.experiment(picture, attack.limit, budget))
+show(attack_charts.releases(picture), "releases", "", title, "releases", drawn)
+st.markdown(text.experiment(picture, budget))
 
 st.header("The attacker's best test")
 widgets.show_control_row(*OF_ATTACK)
@@ -78,9 +78,10 @@ def readings() -> pd.DataFrame:
 best_test = partial(show, code="best_test", values=test, table=readings)
 left, right = st.columns(2)
 with left:
-    best_test(attack_charts.readings(attack), "readings", chosen, "What the attacker reads")
+    readings_chart = attack_charts.readings(attack, budget)
+    best_test(readings_chart, "readings", chosen, "What the attacker reads")
 with right:
-    errors = attack_charts.errors(attack, budget)
+    errors = attack_charts.errors(attack, draws.attacked)
     best_test(errors, "errors", f"{chosen} {measured}", "The attacker's errors")
 st.markdown(measured)
 st.caption(text.attacked(method, settings))
@@ -118,7 +119,7 @@ if broken is not None:
     bars["with the mistake planted"] = broken.epsilon
 verdict = text.audited(honest, broken, bug or "", draws, count)
 st.markdown(verdict)
-audits = attack_charts.audits(budget.epsilon, draws.case.epsilon, bars)
+audits = attack_charts.audits(draws.attacked, draws.case.epsilon, bars)
 kinds = ("true",) if bug is None else ("true", bug)
 audit = {"attacked": draws.attacked, "kinds": kinds, "count": count, "level": view.LEVEL}
 show(audits, "audit", verdict, "Is the promise kept?", "audit", audit)

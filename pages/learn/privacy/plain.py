@@ -11,7 +11,7 @@ from pages.shared.background import cache
 from pages.shared.plain import phrases
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import widgets
-from pages.shared.settings.catalogue import Settings, sizes
+from pages.shared.settings.catalogue import Settings
 
 
 def show(settings: Settings) -> None:
@@ -19,17 +19,14 @@ def show(settings: Settings) -> None:
     budget, draws = view.budget(settings), cache.attack_draws(view.attack_setting(settings))
     widgets.headline(plain_text.headline(draws), "epsilon", "delta")
     picture = neighbours.picture(budget, seed=settings["seed"])
-    limit = picture.mu / 2  # half-way between two normal laws of one width errs least
     code = FigureRecipe("privacy.releases", {"budget": budget, "seed": settings["seed"]})
     take_along.show(
-        attack_charts.releases(picture, limit),
-        *("releases figure", "dppca-releases", plain_text.RELEASES),  # its key, its files' name, its title
+        attack_charts.releases(picture),
+        # Its key, its files' name, and its title.
+        *("releases figure", "dppca-releases", text.releases_title(budget)),
         code=lambda: code,
     )
-    for sentences in (
-        plain_text.releases(picture, limit),
-        plain_text.failure(sizes(settings)[0], budget.delta),
-    ):
+    for sentences in (plain_text.releases(picture), plain_text.failure(budget.delta)):
         st.markdown("  \n".join(sentences))
     st.markdown(f"**Try this:** {plain_text.TRY_THIS}")
 

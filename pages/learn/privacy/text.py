@@ -25,8 +25,8 @@ from pages.shared.settings.catalogue import CHOICES, Settings
 TITLE = "Privacy"
 STEPS = (
     "Each point is a patient; the two sets differ in one.",
-    "Move privacy to the right: the attacker is right more often.",
-    "Right 50 times in 100 is a guess: nothing was learned.",
+    "Move privacy loss ε to the right: the attacker is right more often.",
+    "A random guess is right 50 times in 100: then nothing was learned.",
 )
 INTRODUCTION = "**What can an attacker learn about one patient?** Here is the best possible attempt."
 THREE_ODDS = "How often the attacker is right: promised, best possible, measured"
@@ -85,7 +85,7 @@ def headline(draws: AttackDraws) -> str:
     budget, kept = draws.attacked.budget, kept_epsilon(draws)
     title = METHODS[draws.attacked.method].title
     asked, true = text.number(budget.epsilon), figures(kept)
-    odds = text.odds(kept, budget.delta, budget.neighbours)
+    odds = text.odds(kept, budget.delta)
     if kept > budget.epsilon:
         odds += f" The noise of {title} does not keep its promise of {asked}: it truly gives {true}."
     elif kept < budget.epsilon:
@@ -117,7 +117,7 @@ def three_odds(attack: Attack, draws: AttackDraws) -> str:
         f"| **Promised** | at most {promised} | What {promise} allows, for any method and attack. |\n"
         f"| **Best possible** | {best} | The best test against the noise of {method}, by formula. |\n"
         f"| **Measured** | {measured} ({low} to {high}) | The best of all tests with "
-        f"{100 * attack.alarms:g} % false alarms, on {drawn}. |\n\nA coin is right 50 of 100 times."
+        f"{100 * attack.alarms:g} % false alarms, on {drawn}. |\n\nA random guess is right 50 of 100 times."
     )
 
 
@@ -127,43 +127,41 @@ def _of_100(chance: float) -> str:
     return f"{percent:.{1 if percent < 99.9 else 4}f}"
 
 
-def experiment(picture: Picture, limit: float, budget: Budget) -> str:
-    """Return what the picture shows, and how many of the attacker's guesses on its releases are right.
+def releases_title(budget: Budget) -> str:
+    """Return what stands above the picture of two data sets: how they differ, by the budget's neighbours."""
+    replaced = budget.neighbours == "replace-one"
+    return "One patient replaced by another" if replaced else "One patient more or less"
 
-    limit: the number read above which the attacker guesses "with the patient".
-    """
-    count = len(picture.with_patient)
-    change = "left out" if picture.instead is None else "replaced by another"
+
+def sides(budget: Budget) -> tuple[str, str]:
+    """Return the names of both data sets within a sentence, that with the patient first."""
+    first, second = text.neighbour_names(budget.neighbours == "replace-one")
+    return first.lower(), second.lower()
+
+
+def experiment(picture: Picture, budget: Budget) -> str:
+    """Return what the picture shows, and how many of the attacker's guesses on its releases are right."""
+    change = "left out" if picture.instead is None else "replaced by another patient"
     return (
-        f"**Two data sets of {PATIENTS} patients, alike except that one patient is {change}.** From each, "
-        f"{METHODS['analyze_gauss'].title} publishes a noisy summary {count} times at "
-        f"{promise_text(budget)}; its main direction is drawn. The attacker knows everybody else's data, and "
-        "assigns each release to one of "
-        f"the two. Right in {text.luck(picture.right_guesses(limit), 2 * count)}"
+        f"**Two data sets of {PATIENTS} patients are alike, except that the patient is {change}.** From "
+        f"each, {METHODS['analyze_gauss'].title} publishes a noisy result {len(picture.with_patient)} times "
+        f"at {promise_text(budget)}; its main direction is drawn. The attacker knows all other patients, and "
+        f"says “{sides(budget)[0]}” to the right of the line at {picture.limit:.2f}. "
+        f"{text.luck(picture.right_guesses(), picture.tries)} Chance stays within these limits in "
+        "19 of 20 tries."
     )
 
 
-def frames(picture: Picture, limit: float) -> list[dict[str, object]]:
-    """Return for each frame, which is one release of each data set, its notes and how it is read aloud.
-
-    limit: the number read above which the attacker guesses "with the patient".
-    """
-    count = len(picture.with_patient)
-    first, second = (side.lower() for side in text.neighbour_names(picture.instead is not None))
-    frames = []
-    for index, (with_patient, without_patient) in enumerate(
-        zip(picture.with_patient, picture.without_patient, strict=True), 1
-    ):
-        guesses = [
-            first if release.reading > limit else second for release in (with_patient, without_patient)
-        ]
-        notes = (
-            f"Release {index}. The truth is “{first}”: the attacker reads {with_patient.reading:.2f} and "
-            f"says “{guesses[0]}”. The truth is “{second}”: {without_patient.reading:.2f}, “{guesses[1]}”. "
-            f"Right so far: {picture.right_guesses(limit, index)} of {2 * index}."
-        )
-        spoken = f"Two data sets that differ in one patient, {index} of {count} releases. {notes}"
+def frames(picture: Picture) -> list[dict[str, object]]:
+    """Return for each frame, which is one release of each data set, its notes and how it is read aloud."""
+    count, before, frames = len(picture.with_patient), 0, []
+    for index in range(1, count + 1):
+        right = picture.right_guesses(index)
+        here = ("wrong both times", "right once", "right both times")[right - before]
+        notes = f"Result {index}: {here}. Right so far: {right} of {2 * index}."
+        spoken = f"Two data sets that differ in one patient, {index} of {count} results. {notes}"
         frames.append({"at": f"{index} of {count}", "notes": notes, "sentence": "", "spoken": spoken})
+        before = right
     return frames
 
 
@@ -174,11 +172,13 @@ def chosen(attack: Attack, budget: Budget) -> str:
     fewer misses than the noise.
     """
     least = float(tradeoff_curves.allowed(budget.epsilon, budget.delta, attack.alarms))
+    with_patient, other = sides(budget)
     return (
-        f"What the attacker reads averages 0 without the patient and {text.short(attack.mu)} with, in units "
-        f"of the noise. Above {attack.limit + 0.0:.2f} the attacker says “with”. At "
-        f"{100 * attack.alarms:g} % false alarms every test misses {share(attack.misses)} or more. The "
-        f"promise alone demands {share(least)}."
+        f"What the attacker reads averages 0 {other} and {text.short(attack.mu)} {with_patient}, in units of "
+        "the noise. From even odds a line half-way between is right most often, as in the picture above. "
+        f"Here the attacker moves the line to {attack.limit + 0.0:.2f}, for {100 * attack.alarms:g} % false "
+        f"alarms. Then every test misses {share(attack.misses)} or more. The promise alone demands "
+        f"{share(least)}."
     )
 
 
@@ -197,11 +197,11 @@ def measured(attack: Attack, draws: int) -> str:
     if silent.right == 1:
         clear = f"in every test, which shows at least {100 * least:.1f} % of the time"
     return (
-        f"**Measured, {draws:,} times with the patient and {draws:,} times without:** "
+        f"**Measured, {draws:,} times on each data set:** "
         f"{_measured(rates.false_alarms, rates.false_alarm_span)} false alarms, "
         f"{_measured(rates.misses, rates.miss_span)} misses. {curve} "
-        f"This attack was right {_measured(rates.right)} of the time; a coin, 50 %. Without noise the "
-        f"attacker is right {clear}. Both intervals hold at once in {round(20 * LEVEL)} of 20 attacks."
+        f"This attack was right {_measured(rates.right)} of the time; a random guess, 50 %. Without noise "
+        f"the attacker is right {clear}. Both intervals hold at once in {round(20 * LEVEL)} of 20 attacks."
     )
 
 
@@ -235,7 +235,7 @@ def attacked(method: str, settings: Settings) -> str:
 
 
 def failure(n: int, budget: Budget) -> str:
-    """Return how many of n patients the worst mechanism that delta allows publishes in the clear.
+    """Return how many of n patients the worst mechanism that delta allows publishes, which ours never does.
 
     It warns where delta is above 1 in n.
     """
@@ -244,9 +244,9 @@ def failure(n: int, budget: Budget) -> str:
     shown = text.number(float(f"{expected:.2g}")) if expected < 100 else f"{expected:,.0f}"
     close = f" That is no protection: keep δ well below 1 in {n:,}."
     return (
-        f"**A program that publishes each record in the clear with probability δ = {text.number(delta)} and "
-        f"says nothing else keeps this part of the promise.** Of {n:,} patients it is expected to publish "
-        f"{shown}; the chance of at least one is {share(published.chance_of_any)}."
+        f"**{text.NEVER_PUBLISHED}** The worst program that keeps this part of the promise publishes each "
+        f"record in the clear with probability δ = {text.number(delta)}. Of {n:,} patients it is expected to "
+        f"publish {shown}; the chance of at least one is {share(published.chance_of_any)}."
         f"{close if delta > 1 / n else ''}"
     )
 
@@ -259,7 +259,7 @@ def beyond(attack: Attack, budget: Budget) -> str:
     _, misses = tradeoff_curves.touching(attack.mu, budget.epsilon)
     delta = gaussian.delta_of(1 / attack.mu, budget.epsilon)
     return (
-        "Gaussian noise publishes no record. It uses δ differently: with a chance of "
+        "The Gaussian noise of our method uses δ differently: with a chance of "
         f"{figures(1 - misses)} a release favours the patient by a likelihood ratio above e^ε. The excess "
         f"over e^ε adds up to {figures(delta)}; δ = {text.number(budget.delta)} is allowed."
     )
@@ -315,7 +315,7 @@ def audited(honest: LowerBound, broken: LowerBound | None, bug: str, draws: Atta
     promise = f"the promise of {budget.epsilon:g}"
     rate = f"If a program keeps its promise, such an audit accuses it in at most 1 of {cases} cases."
     knows = "" if honest.mu is None else ", which knows that the noise is Gaussian,"  # mu only then
-    shows = f"From {count:,} releases with the patient and as many without, the audit{knows} shows that ε is"
+    shows = f"From {count:,} releases of each data set, the audit{knows} shows that ε is"
     first = f"**{shows} at least {figures(honest.epsilon)}, which does not contradict {promise}.**"
     if honest.epsilon > budget.epsilon:
         first = (

@@ -174,16 +174,16 @@ def decision(decision: view.Decision) -> Trace:
     return weights(decision.weights)
 
 
-def attack(attack: view.SpyAttack) -> Trace:
-    """Draw step 4: the laws of what a spy reads with and without the patient, and twenty readings of each."""
-    picture, limit = attack.picture, attack.limit
+def attack(attack: view.AttackPicture) -> Trace:
+    """Draw step 4: the laws of what is read with and without the patient, and twenty readings of each."""
+    picture, limit = attack.picture, attack.picture.limit
     # Both laws have width 1, at 0 and at mu: four widths to each side leave out next to nothing.
     left, right = -4.0, max(picture.mu + 4.0, 4.0)
     x = np.linspace(left, right, 201)
     present, absent = text.neighbour_names(picture.instead is not None)
     sides = (  # name, colour, marker, dash, the law's mean, releases
-        (present, style.WITH, "circle", "solid", picture.mu, picture.with_patient),
-        (absent, style.WITHOUT, "diamond-open", "dash", 0.0, picture.without_patient),
+        (present, style.THE_PATIENT, "circle", "solid", picture.mu, picture.with_patient),
+        (absent, style.ANOTHER_PATIENT, "diamond-open", "dash", 0.0, picture.without_patient),
     )
     traces: list[Trace] = []
     for row, (name, colour, symbol, dash, centre, releases) in enumerate(sides):
@@ -201,7 +201,7 @@ def attack(attack: view.SpyAttack) -> Trace:
     return _figure(
         [*traces, edge],
         annotations=[note | {"xanchor": "left", "yanchor": "bottom", "xshift": 6}],
-        xaxis=_axis("number the spy reads (1 is the width of the noise)", range=[left, right]),
+        xaxis=_axis("number read (1 is the width of the noise)", range=[left, right]),
         yaxis={"visible": False, "range": [-0.27, 0.5], "fixedrange": True},
     )
 

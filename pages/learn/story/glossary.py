@@ -21,11 +21,11 @@ GUESS = ("Guess", "a random pattern, made without data.")
 TOTAL = ("Total", "one sum over all patients, for each pair of measurements.")
 WEIGHT = ("Weight", "how much a measurement counts. 0 is not at all, 1 is in full.")
 NOISE = ("Noise", "random numbers, added on purpose before anything leaves.")
-SPY = ("Spy", "someone who knows all other patients and asks about this one.")
+ATTACKER = ("Attacker", "whoever knows all other patients and asks about this one.")
 SETTING = ("Privacy setting", "how much one patient may change what leaves. Less is more private.")
 SERVER = ("Server", "the computer that adds up what hospitals send.")
 SEALED = ("Sealed sums", "hospitals hide their numbers from all. Only the sum can be read.")
-GLOSSARY = (PATTERN, _SHARE, _ANGLE, GUESS, TOTAL, WEIGHT, NOISE, SPY, SETTING, SERVER, SEALED)
+GLOSSARY = (PATTERN, _SHARE, _ANGLE, GUESS, TOTAL, WEIGHT, NOISE, ATTACKER, SETTING, SERVER, SEALED)
 # What a step's controls are called, where the story has its own words.
 CONTROLS = {"k": "Patterns to find", "epsilon": "Privacy setting"}
 

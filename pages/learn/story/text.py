@@ -10,8 +10,6 @@ guess's.
 import math
 from collections.abc import Sequence
 
-from dppca_core.auditing import tradeoff_curves
-from dppca_core.auditing.membership import coin_span
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.privacy import Budget
@@ -21,7 +19,8 @@ from pages.learn.story.settings import TRUSTED
 from pages.learn.story.units import Spread, Unit
 from pages.learn.story.view import NEARLY_FREE, Curve, Decision, Joined
 from pages.shared import text
-from pages.shared.settings.catalogue import Settings, delta_for
+from pages.shared.plain import phrases
+from pages.shared.settings.catalogue import Settings
 from pages.shared.text.verdicts import A_BOARD_CARES, Gain, gain
 
 STEPS = (
@@ -83,11 +82,11 @@ def rebuilt(record: view.RebuiltRecord) -> StepText:
     crowd = (
         f"So even {size:,} patients together hide nobody." if size > 1 else "Here there is not even a crowd."
     )
-    finding = f"From two exact totals, a spy works out {values}."
+    finding = f"From two exact totals, an attacker works out {values}."
     move = (
         f"pick another patient, then move {'*Hospitals*' if _is_table(setting) else '*Patients in total*'}."
     )
-    return StepText(finding, (totals, crowd), (glossary.TOTAL, glossary.SPY), move)
+    return StepText(finding, (totals, crowd), (glossary.TOTAL, glossary.ATTACKER), move)
 
 
 def pattern(weights: view.Weights) -> StepText:
@@ -106,15 +105,14 @@ def pattern(weights: view.Weights) -> StepText:
     return StepText(finding, (f"{seen} Nothing is hidden yet.", shown), terms, move)
 
 
-def attack(attack: view.SpyAttack) -> StepText:
-    """Return step 4: how often a spy guesses right from noisy releases, and whether a coin might as well."""
-    lucky = attack.right <= coin_span(attack.tries)[1]  # the most right guesses that a coin is likely to make
-    no_better = "no better than a coin might" if lucky else "better than a coin"
-    finding = f"From {attack.tries} noisy releases, a spy guesses {no_better}."
-    right = f"Half of them have the patient. The spy is right in {text.luck(attack.right, attack.tries)}"
+def attack(attack: view.AttackPicture) -> StepText:
+    """Return step 4: how often an attacker guesses right from noisy results, and what chance alone gives."""
+    picture = attack.picture
+    finding = text.luck(picture.right_guesses(), picture.tries)
+    half = "The patient is in half of these results."
     move = "draw again, then move *Privacy setting* to the right."
-    terms = (glossary.NOISE, glossary.SPY, glossary.SETTING)
-    return StepText(finding, (right, promise(attack.budget)), terms, move)
+    terms = (glossary.NOISE, glossary.ATTACKER, glossary.SETTING)
+    return StepText(finding, (half, promise(attack.budget)), terms, move)
 
 
 def _finding(curve: Curve) -> tuple[str, str]:
@@ -292,16 +290,13 @@ def _compared(joined: Joined, alone: Spread) -> Gain:
 
 def promise(budget: Budget) -> str:
     """Return the guarantee in words: how often an attacker is right at most."""
-    return text.odds(budget.epsilon, budget.delta, budget.neighbours)
+    return text.odds(budget.epsilon, budget.delta)
 
 
 def failure(setting: CollaborationSetting) -> str:
     """Return that the promise may fail with a chance delta, and a safer chance if delta is above 1 in n."""
-    margin = text.margin(setting.budget.delta)
-    if setting.budget.delta <= 1 / setting.n:
-        return margin
-    safer = f"set the chance of failure to {text.one_in(delta_for(setting.n))}"
-    return f"{margin} That is not safe enough for {setting.n:,} patients: {safer}."
+    delta = setting.budget.delta
+    return f"{text.margin(delta)} {phrases.delta_too_large(delta, setting.n)}".strip()
 
 
 def is_advised(joined: Joined) -> bool:
@@ -388,18 +383,12 @@ def decision(decision: Decision) -> StepText:
     count = len(setting.sizes)
     finding, cost = _decide(joined)
     traffic = f"Each of {count:,} hospitals sends {sent}." if count > 1 else f"The hospital sends {sent}."
-    more = [cost, f"{_spy(setting.budget)} {traffic}"]
+    more = [cost, f"{promise(setting.budget)} {traffic}"]
     if setting.budget.delta > 1 / setting.n:
         more.append(failure(setting))
     move = "find the most private setting that you would still release, if there is one. Print the summary."
-    terms = (glossary.recovered(joined.unit), glossary.NOISE, glossary.SPY, glossary.GUESS)
+    terms = (glossary.recovered(joined.unit), glossary.NOISE, glossary.ATTACKER, glossary.GUESS)
     return StepText(finding, tuple(more), terms, move)
-
-
-def _spy(budget: Budget) -> str:
-    """Return the promise as how often a spy is right at most."""
-    right = text.right_at_most(tradeoff_curves.best_guess(budget.epsilon, budget.delta))
-    return f"About any one patient, a spy is {right}; a coin is right 50 times."
 
 
 def opening(settings: Settings) -> str:
@@ -428,6 +417,6 @@ def listed(settings: Settings, setting: CollaborationSetting) -> Sequence[tuple[
         ("Measurements", f"{setting.d}"),
         ("Patterns", str(setting.k)),
         ("Privacy setting", text.number(setting.budget.epsilon)),
-        ("Chance of failure", text.one_in(setting.budget.delta)),
+        ("Failure chance", text.one_in(setting.budget.delta)),
         ("Whom the hospitals trust", TRUSTED[settings["story.way"]]),
     )

@@ -222,28 +222,18 @@ def measure_weights(settings: Mapping[str, Any], trust: str = "") -> Weights:
     return Weights(setting, unit(settings, setting), method, true, released, rows, errors)
 
 
-class SpyAttack(NamedTuple):
-    """Hold step 4: twenty releases with and without a patient, and how often a spy's guess was right.
-
-    The spy guesses "with" where the number read off a release is above `limit`.
-    """
+class AttackPicture(NamedTuple):
+    """Hold step 4: twenty releases with and without a patient, from which an attacker guesses."""
 
     budget: Budget
     picture: Picture
-    limit: float
-    right: int
-    tries: int
 
 
-def attack(settings: Mapping[str, Any]) -> SpyAttack:
-    """Draw releases from two data sets, and guess from each which of the two it is of."""
+def attack(settings: Mapping[str, Any]) -> AttackPicture:
+    """Draw releases from two data sets, which differ in one patient."""
     budget = to_setting(settings).budget
     seed = settings["seed"] + settings["story.draw"] - 1  # the first draw is that of the privacy page
-    drawn = picture(budget, seed=seed)
-    limit = drawn.mu / 2  # half-way between two normal laws of one width errs least
-    return SpyAttack(
-        budget, drawn, limit, drawn.right_guesses(limit), len(drawn.with_patient) + len(drawn.without_patient)
-    )
+    return AttackPicture(budget, picture(budget, seed=seed))
 
 
 class Curve(NamedTuple):

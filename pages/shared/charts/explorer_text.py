@@ -33,7 +33,7 @@ def words(
     drawn = [name for name in (*results.live_methods, *results.slow) if name in beside]  # live ones first
     always = {
         "epsilon": text.number(epsilon),
-        "odds": text.odds(true_epsilon(results, epsilon), experiment.delta, experiment.neighbours),
+        "odds": text.odds(true_epsilon(results, epsilon), experiment.delta),
         "theorem": _theorem(bounds, view),
         "notes": _notes(results, epsilon, beside),
         "printed": printed(results, epsilon, drawn),

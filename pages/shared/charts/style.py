@@ -58,7 +58,9 @@ GUESS = "#7A8793"
 THEOREM = ("#C58300", "#F0C34E", "#F8E2A0")
 THEOREM_DASHES = ("solid", "dash", "dot")  # of the edges, all in the first colour
 
-WITH, WITHOUT = "#1F7FC0", "#D55E00"  # two data sets, with a patient and without
+# Of the two data sets that an attacker must tell apart, and of nothing else.
+THE_PATIENT, ANOTHER_PATIENT = "#4F63E0", "#6F8F00"
+WITH, WITHOUT = "#1F7FC0", "#D55E00"  # a contrast of two, for what has no colours of its own
 # Colours of heat maps by sign, with a contrast of 3:1 to the signs written on them in either theme.
 NEGATIVE, POSITIVE = "#3A7CBF", "#C9434F"
 DIVERGING = [[0, NEGATIVE], [0.5, "rgba(128,140,150,0.08)"], [1, POSITIVE]]

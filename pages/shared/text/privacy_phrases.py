@@ -14,6 +14,11 @@ GUARANTEES = {
     "none": "not private",
 }
 
+NEVER_PUBLISHED = (
+    "Our method never publishes a record. "
+    "Still, choose the failure chance far below 1 in the number of patients."
+)
+
 UNUSUAL_GUARANTEES = ("ε", "on a good event", "approximate sampler")
 
 
@@ -29,33 +34,26 @@ def guarantee_notes(kinds: Mapping[str, str]) -> str:
     return " ".join(sentence[0].upper() + sentence[1:] for sentence in sentences)
 
 
-def right_at_most(chance: float, digits: int = 0) -> str:
-    """Return the chance to guess right as a count of a hundred guesses, with one digit near a coin's."""
+def at_most(chance: float, digits: int = 0) -> str:
+    """Return how often an attacker is right at most, of a hundred guesses, with one digit near 50."""
     percent = 100 * chance
     if percent >= 99.5:  # "100 times in 100" would be too much
-        return "right almost every time"
-    return f"right at most {percent:.{digits if percent >= 50.5 else 1}f} times in 100"
+        return "almost always"
+    return f"at most {percent:.{digits if percent >= 50.5 else 1}f} times in 100"
 
 
-def odds(epsilon: float, delta: float, neighbours: str, yours: bool = False) -> str:
-    """Return the promise in words: how often one who knows all other records is right about this one."""
+def odds(epsilon: float, delta: float) -> str:
+    """Return the promise in words: how often an attacker who knows all others is right about one patient."""
     most = tradeoff_curves.best_guess(epsilon, delta)
-    other = " or another's" if neighbours == "replace-one" else ""
-    whose = "your" if yours else "one patient's"
-    verdict = f"would be {right_at_most(most)}. A coin is right 50 times."
-    if most >= 0.995:
-        verdict = "could be almost certain. At this setting the promise protects nobody."
-    asked = f"Asked whether {whose} record{other} was used, they {verdict}"
-    return f"Suppose someone already knows everything about everybody else. {asked}"
+    beside = "This promise protects nobody." if most >= 0.995 else "A random guess: 50."
+    could = f"could tell whether the patient took part {at_most(most)}"
+    return f"Even an attacker who knew everyone else {could}. {beside}"
 
 
 def luck(right: int, tries: int) -> str:
-    """Return how many of so many guesses were right, beside a coin's and its range in 19 of 20 tries."""
-    (low, high), coin = membership.coin_span(tries), tries // 2
-    verdict = f"below a coin's {coin}, by luck" if right < coin else f"like a coin's {coin}"
-    if right > coin:
-        verdict = f"above a coin's {coin}, {'but within luck' if right <= high else 'by more than luck'}"
-    return f"{right} of {tries}: {verdict}. A coin lands between {low} and {high} in 19 of 20 tries."
+    """Return how many of so many guesses were right, and what chance alone gives in 19 of 20 tries."""
+    low, high = membership.coin_span(tries)
+    return f"The attacker is right {right} times in {tries}; chance gives {low} to {high}."
 
 
 def printed_truth(truly: Mapping[str, Sequence[str]], budget: Budget) -> str:
@@ -92,4 +90,4 @@ def large_delta(delta: float, n: float) -> str:
 
 def neighbour_names(replaced: bool) -> tuple[str, str]:
     """Return the names of two neighbouring data sets; `replaced`: the second has another patient instead."""
-    return ("With the patient", "With another instead") if replaced else ("With the patient", "Without")
+    return "With the patient", "With another patient" if replaced else "Without the patient"

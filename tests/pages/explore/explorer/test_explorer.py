@@ -33,7 +33,7 @@ def test_it_opens_with_the_sentence_the_odds_and_four_figures(screen):
     assert words["sentence"].startswith(
         "With 100,000 patients in 5 hospitals at ε = 1, Two-stage PCA, own noise finds"
     )
-    assert "right at most 73 times in 100. A coin is right 50 times." in words["odds"]
+    assert "at most 73 times in 100. A random guess: 50." in words["odds"]
     assert len(words["tiles"]) == 4 and all(value for value, _ in words["tiles"])
 
 

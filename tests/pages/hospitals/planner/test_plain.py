@@ -103,5 +103,5 @@ def test_the_report_has_plain_sentences():
         *map(str, made.settings),
     ]
     assert not technical("\n".join(words)) and len(made.sentence.split()) <= 20
-    assert odds(1.0, 1e-6, "replace-one", yours=True) in made.guarantee
+    assert odds(1.0, settings["delta"]) in made.guarantee
     assert np.isfinite(made.figures[0].figure["data"][0]["x"]).all()

@@ -62,7 +62,7 @@ def test_a_whole_release_has_no_technical_word_outside_of_folds(plainly):
     account = page.state.ledgers[table.raw.key].account()
     spent = ledger_text.spending(account, asked.events)
     assert plain_text.price("", 8.0, spent, 1, 8.0) in words(page) and "half" in plain_text.part(0.5)
-    assert odds(8.0, 1e-6, "replace-one", yours=True) in words(page)
+    assert odds(8.0, 1e-6) in words(page)
     page.release()
     page.app.checkbox(key="own.shown").check()
     page.run()
@@ -99,7 +99,7 @@ def test_a_poor_rehearsal_says_what_would_do_and_rows_of_a_patient_count():
     settings = dict(page.app.session_state["settings of the last run"])
     request = release_panel.requested(settings, page.state.ready, None, 8)
     assert f"their privacy loss is {request.patient_epsilon:.2f}" in words(page)
-    assert odds(request.patient_epsilon, 1e-6, "replace-one", yours=True) in words(page)
+    assert odds(request.patient_epsilon, 1e-6) in words(page)
     assert not technical(words(page)), technical(words(page))
 
 

@@ -277,14 +277,13 @@ def test_a_rebuilt_table_row_is_a_row_of_the_table():
         assert int(np.argmin(near)) == who and min(near) < 1e-7
 
 
-def test_the_spy_is_counted_and_promised_as_the_core_has_it():
+def test_the_attacker_is_counted_and_promised_as_the_core_has_it():
     attack = view.attack(settings())
     mu, picture = attack.picture.mu, attack.picture
     right = sum(release.reading > mu / 2 for release in picture.with_patient)
     right += sum(release.reading <= mu / 2 for release in picture.without_patient)
-    assert (attack.right, attack.tries) == (right, 40)
     words = story_text.attack(attack).sentences
-    assert text.odds(1.0, 1e-6, "replace-one") in words and text.luck(right, 40) in words
+    assert text.odds(1.0, attack.budget.delta) in words and text.luck(right, 40) in words
     assert re.findall(r"(\d+) times in 100", words) == ["73"]  # one number for one thing
     assert math.e / (1 + math.e) == pytest.approx(0.73, abs=2e-3)  # what it stands for
 
@@ -498,7 +497,7 @@ def test_small_words_are_right_too():
     )
     assert "Working together hardly helps here." in lots[0] and "more clearly" not in lots[0]
     assert "almost free: we recover over 99.9999 %" in lots[4] and "with noise or without" in lots[7]
-    assert "protects nobody" in lavish[3] and "almost every time" in lavish[7]
+    assert "protects nobody" in lavish[3] and "almost always" in lavish[7]
     assert "One hospital has nobody else to trust." in lone[6]
     wide = settings(d=2000, n=10**9) | {"story.step": 6}
     assert "2,000 values" in story_text.waiting(wide)
@@ -573,4 +572,5 @@ def test_the_report_holds_all_eight_steps():
     assert full.sentence == slides()[7].text.finding and len(full.sentence.split()) <= 20
     assert "Python" not in full.made and "Seed" not in full.made and "Python" in full.sources[-1]
     assert [row[0] for row in full.tables[0].rows] == [term for term, _ in glossary.GLOSSARY]
-    assert text.odds(1.0, 1e-6, "replace-one") in full.guarantee and text.margin(1e-6) in full.guarantee
+    delta = settings()["delta"]
+    assert text.odds(1.0, delta) in full.guarantee and text.margin(delta) in full.guarantee

@@ -114,7 +114,7 @@ def test_odds_are_those_of_the_epsilon_that_the_noise_truly_gives(accounting):
         true = method.true_epsilon(
             experiment.budget(at), d=experiment.d, k=experiment.k, **experiment.options("dps_pca")
         )
-        assert words["odds"] == text.odds(true, experiment.delta, experiment.neighbours)
+        assert words["odds"] == text.odds(true, experiment.delta)
         trues.append(true)
     here = explorer_summary.EPSILONS.index(1.0)
     assert ("73 times" in built["words"][here]["odds"]) == (accounting == "exact")

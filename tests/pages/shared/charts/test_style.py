@@ -3,6 +3,7 @@
 import itertools
 import tomllib
 
+import numpy as np
 import pytest
 
 from pages.explore.bounds import charts as bound_charts
@@ -24,16 +25,42 @@ DRAWN = {
     *paper_charts.SHADES,
     *(style.look("a method of tomorrow").colour, style.GUESS, style.THEOREM[0]),
 }
+SIDES = (style.THE_PATIENT, style.ANOTHER_PATIENT)  # two data sets, drawn by the privacy page and the story
+# What people without one kind of cones see of linear red, green and blue (Machado et al. 2009, table 1).
+WITHOUT_CONES = {
+    "red": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "green": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+    "blue": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+}
+# From linear red, green and blue to the tristimulus values of sRGB, in units of white's.
+TRISTIMULUS = [[0.4339, 0.3762, 0.1899], [0.2126, 0.7152, 0.0722], [0.0178, 0.1095, 0.8727]]
 
 
 def channels(colour):
     return [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
 
 
+def linear(colour):
+    return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels(colour)]
+
+
 def luminance(colour):
     """Return the relative luminance, as WCAG 2.1 defines it."""
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels(colour)]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    red, green, blue = linear(colour)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def difference(first, other, seen):
+    """Return the distance of two colours in CIE L*a*b*, as they are `seen`; about 2 is just noticeable."""
+    places = []
+    for colour in (first, other):
+        x, y, z = np.cbrt(np.maximum(TRISTIMULUS @ np.clip(seen @ np.array(linear(colour)), 0, 1), 0.009))
+        places.append((116 * y - 16, 500 * (x - y), 200 * (y - z)))
+    return float(np.linalg.norm(np.subtract(*places)))
 
 
 def contrast(first, other):
@@ -58,7 +85,19 @@ def test_the_formula_is_that_of_the_standard():
 def test_what_is_drawn_has_three_to_one(theme):
     """WCAG 2.1, 1.4.11 asks for it, against the page that charts stand on."""
     page = THEMES[theme]["backgroundColor"]
-    assert {colour: contrast(colour, page) for colour in DRAWN if contrast(colour, page) < 3} == {}
+    assert {colour: contrast(colour, page) for colour in (*DRAWN, *SIDES) if contrast(colour, page) < 3} == {}
+
+
+@pytest.mark.parametrize("cones", WITHOUT_CONES)
+def test_two_data_sets_are_told_apart_without_red_green_or_blue_cones(cones):
+    """Vermilion and olive fail the same test."""
+    seen = np.array(WITHOUT_CONES[cones])
+    assert difference(*SIDES, seen) > 25
+    assert cones == "blue" or difference("#D55E00", SIDES[1], seen) < 25
+
+
+def test_two_data_sets_have_colours_of_their_own():
+    assert len({*SIDES}) == 2 and not DRAWN & {*SIDES}
 
 
 @pytest.mark.parametrize("theme", THEMES)

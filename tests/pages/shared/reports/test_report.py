@@ -27,7 +27,7 @@ MINE = Report(
     sentence="With 10 patients it costs much.",
     settings=[("Patients", "10"), (EVIL, EVIL)],
     figures=[ReportFigure(FIGURE, "Error", "The error halves."), ReportFigure(FIGURE, EVIL, EVIL)],
-    guarantee="They would be right at most 73 times in 100.",
+    guarantee="An attacker could tell at most 73 times in 100.",
     limits=["Noise is floating point.", EVIL],
     sources=["Ge et al. 2018.", EVIL],
     link="https://dashboard.example/?eps=1&n=10",

@@ -203,7 +203,7 @@ def test_the_attack_is_told_by_calculation_and_as_measured():
     seen = Rates(0.19, 0.7, (0.1, 0.3), (0.6, 0.8))
     attack = Attack(0.5, 0.2, 0.84, 0.633, np.zeros(1), np.zeros(1), seen, seen)
     description = privacy_text.chosen(attack, Budget(1.0, 0.1))
-    assert "and 0.5 with, in units" in description
-    assert "At 20 % false alarms every test misses 63.3 % or more" in description
+    assert "and 0.5 with the patient, in units" in description
+    assert "to 0.84, for 20 % false alarms. Then every test misses 63.3 % or more" in description
     assert description.endswith("The promise alone demands 35.6 %.")
     assert "19.0 % (10.0 to 30.0 %) false alarms, 70.0 %" in privacy_text.measured(attack, 1)

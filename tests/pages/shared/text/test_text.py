@@ -12,30 +12,23 @@ from pages.shared import text
 @pytest.mark.parametrize(
     ("epsilon", "right"),
     [
-        (0.01, "right at most 50.2 times in 100. A coin is right 50 times."),
-        (1.0, "right at most 73 times in 100. A coin is right 50 times."),
-        (5.0, "right at most 99 times in 100. A coin is right 50 times."),
-        (10.0, "almost certain. At this setting the promise protects nobody."),
+        (0.01, "took part at most 50.2 times in 100. A random guess: 50."),
+        (1.0, "took part at most 73 times in 100. A random guess: 50."),
+        (5.0, "took part at most 99 times in 100. A random guess: 50."),
+        (10.0, "took part almost always. This promise protects nobody."),
     ],
 )
 def test_odds_read_as_a_person_would_say_them(epsilon, right):
-    assert text.odds(epsilon, 1e-10, "replace-one").endswith(right)
-    assert "your record" in text.odds(epsilon, 1e-10, "replace-one", yours=True)
+    odds = text.odds(epsilon, 1e-10)
+    assert odds.endswith(right)
+    assert max(len(sentence.split()) for sentence in odds.split(". ")) <= 20
 
 
-@pytest.mark.parametrize(
-    ("right", "words"),
-    [
-        (18, "below a coin's 20, by luck."),
-        (20, "like a coin's 20."),
-        (26, "above a coin's 20, but within luck."),
-        (27, "above a coin's 20, by more than luck."),
-    ],
-)
-def test_a_spy_below_a_coin_is_explained_by_luck(right, words):
-    interval = stats.binom.interval(0.95, 40, 0.5)
-    between = "A coin lands between {:.0f} and {:.0f} in 19 of 20 tries.".format(*interval)
-    assert text.luck(right, 40) == f"{right} of 40: {words} {between}"
+@pytest.mark.parametrize("right", [0, 17, 34, 40])
+def test_what_an_attacker_guesses_right_stands_next_to_what_chance_gives(right):
+    least, most = map(int, stats.binom.interval(0.95, 40, 0.5))
+    words = f"The attacker is right {right} times in 40; chance gives {least} to {most}."
+    assert text.luck(right, 40) == words
 
 
 @pytest.mark.parametrize(
