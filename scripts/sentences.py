@@ -96,7 +96,7 @@ def link(rng: random.Random, view: str) -> dict[str, str]:
     shared = [choice for key, choice in CHOICES.items() if "." not in key and key not in _KEPT]
     chosen = rng.sample(shared, rng.randint(1, 5)) + rng.sample(of_pages, len(of_pages) // 3)
     words = {c.parameter: c.link(rng.choice(c.options)) for c in chosen if c.options}
-    return words | {"preset": "large-study", "view": view, "repeats": "2"}
+    return words | {"view": view, "repeats": "2"}
 
 
 def main() -> None:
@@ -112,7 +112,7 @@ def main() -> None:
     for run in range(options.runs):
         page, view = pages[run % len(pages)], ("plain", "analyst")[run // len(pages) % 2]
         defaults = run < 2 * len(pages)  # each page first as it opens
-        app = visit(page, {"preset": "large-study", "view": view} if defaults else link(rng, view))
+        app = visit(page, {"view": view} if defaults else link(rng, view))
         kept = shown.setdefault((page.parent.name, view), {})
         for text in texts(app):
             for sentence in sentences(text):

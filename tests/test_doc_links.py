@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import pytest
 
+from pages.shared.settings import of_pages
 from pages.shared.settings.catalogue import OF_PARAMETER, open_link
 from tests import markdown
 
@@ -37,9 +38,9 @@ def _of_dashboard(name: str, query: str) -> str | None:
     if name not in PAGES | {""}:
         return "no such page"
     asked = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query)))
-    if unknown := set(asked) - {*OF_PARAMETER, "v"}:
+    if unknown := set(asked) - set(OF_PARAMETER):
         return f"no such settings: {sorted(unknown)}"
-    notices = open_link(asked)[1]
+    notices = open_link(asked, of_pages.panel(name).opens)[1]
     return " ".join(notices) or None
 
 
@@ -68,6 +69,7 @@ def test_links_are_found_at_all():
         ("https://nohost/", "an address outside must be https with a host"),
         ("http://127.0.0.1:8501/explore", "no such page"),
         ("http://127.0.0.1:8501/bounds?epsilon=1", "no such settings: ['epsilon']"),
+        ("http://127.0.0.1:8501/bounds?v=2", "no such settings: ['v']"),
     ],
 )
 def test_a_broken_link_is_seen(link, why):

@@ -327,7 +327,7 @@ def test_it_recommends_what_the_core_does_under_each_trust(opened):
             budget=experiment.budget(epsilon),
             s_hat=experiment.s_hat,
             providers=experiment.providers,
-            signal=experiment.population.signal,
+            model=experiment.population,
         )
         assert answer.reason in shown
 

@@ -30,7 +30,7 @@ def test_every_figure_opens_with_the_verdict_of_its_last_run(screen, key):
     assert ("✗" in page.markdown) == (not stored.verdict.reproduced)
     names = [trace["name"] for trace in page.figure["data"]]
     assert names.count("open: printed in the paper") == bool(figure.printed)
-    assert {"figure", "run"} >= set(page.link) - {"repeats"}
+    assert {"figure", "run"} >= set(page.link) - {"preset", "repeats"}
 
 
 def test_every_run_is_drawn_with_all_its_curves():
@@ -87,7 +87,8 @@ def test_a_damaged_result_is_one_sentence(screen, tmp_path, monkeypatch):
 def test_another_figure_starts_at_its_first_run(screen):
     page = screen(PAGE, figure="ge-3b", run="1")
     page.move("figure", "ge-4b")
-    assert page.setting("run") == 0 and page.link == {"figure": "ge-4b", "repeats": "2"}
+    assert page.setting("run") == 0 and page.link["figure"] == "ge-4b"
+    assert "run" not in page.link
 
 
 @pytest.mark.parametrize(
