@@ -10,11 +10,6 @@ pytestmark = pytest.mark.browser
 # Once the server runs another page than the first, the browser misses the messages that `misses(i)` names,
 # from 0.
 # `runs` counts the runs of a whole page that the server has said to have ended, missed or not.
-MEANT = (
-    "preset=large-study",
-    "delta=1e-05",
-    "method=dps_pca",
-)  # what a link without a version meant, written out
 DEAF = """
 // The fields of a message (ForwardMsg) by number: numbers, and bytes of what is nested.
 function fields(bytes) {
@@ -91,7 +86,7 @@ def test_a_page_whose_first_run_was_lost_keeps_every_setting(watched, address):
         page.get_by_role("slider", name="Privacy loss").first.press("ArrowRight")
         answered(page)
     asked = page.evaluate("new URLSearchParams(location.search).toString().split('&').sort().join('&')")
-    assert asked == "&".join(sorted(["eps=1.6", *SMALL.split("&"), *MEANT]))
+    assert asked == "&".join(sorted(["preset=large-study", "eps=1.6", *SMALL.split("&")]))
     page.get_by_role("radio", name="Analyst", checked=True).wait_for()
 
 
@@ -115,9 +110,9 @@ def test_moves_before_the_last_one_is_answered_are_kept_and_what_follows_them_is
     page.wait_for_timeout(1000)  # what the browser reports of delta has come by then
     assert "delta=" not in page.url
     page.get_by_role("combobox", name="Start from").click()
-    page.get_by_role("option", name="Five hospitals, small").click()
+    page.get_by_role("option", name="Rare disease").click()
     page.get_by_role("slider", name="Privacy loss").press("ArrowRight")
-    page.wait_for_url("**&eps=1.25&n=10000&**")
+    page.wait_for_url("**?preset=rare-disease&eps=1.25")
     page.wait_for_timeout(1000)
-    assert "&eps=1.25&n=10000&" in page.url
+    assert page.url.endswith("?preset=rare-disease&eps=1.25")
     assert visitor.errors == []

@@ -25,7 +25,8 @@ SLIDERS = (
 
 def test_a_deep_link_is_the_first_thing_a_new_server_shows(watched):
     with serving() as address:
-        page = watched().open(f"{address}?eps=2&n=1%2C000%2C000&N=20&d=30&repeats=1&view=Researcher")
+        link = "eps=2&n=1%2C000%2C000&N=20&d=30&repeats=1&method=dps_pca&view=Researcher"
+        page = watched().open(f"{address}?{link}")
         sentence = page.sentence()
         assert sentence.startswith("With 1,000,000 patients in 20 hospitals at ε = 2, DPS-PCA finds")
         page.page.get_by_role("radio", name="Researcher", checked=True).wait_for()
@@ -61,12 +62,12 @@ def test_a_presets_link_and_a_reload_keep_the_screen(watched, address):
     page = watched().open(f"{address}?repeats=1&d=30&k=2&s=6&shat=10&ghost=true")
     page.page.wait_for_selector("[data-test-script-state=notRunning]")  # else Streamlit drops the press
     page.page.get_by_role("combobox", name="Start from").click()
-    page.page.get_by_role("option", name="Five hospitals, small").click()
-    page.page.wait_for_url("**n=10000**")
-    page.page.get_by_text("With 10,000 patients in 5 hospitals").wait_for()
+    page.page.get_by_role("option", name="Rare disease").click()
+    page.page.wait_for_url("**preset=rare-disease**")
+    page.page.get_by_text("With 10,000 patients in 50 hospitals").wait_for()
     assert "ghost=true" in page.page.url
     for again in (watched().open(page.page.url), page.open(page.page.url)):
-        assert again.sentence().startswith("With 10,000 patients in 5 hospitals")
+        assert again.sentence().startswith("With 10,000 patients in 50 hospitals")
         again.page.get_by_role("switch", name="Keep the last result", checked=True).wait_for()
 
 
@@ -101,15 +102,16 @@ def test_in_plain_view_the_rows_follow_the_scrub_and_the_server_is_asked_nothing
     assert [url for url in page.requests if "/ahead?" not in url] == [] and page.errors == []
 
 
+OF_DPS_PCA = f"{SMALL}&method=dps_pca"
 CHART = "document.querySelector('.dppca-live .chart')"
 
 
 def test_the_picture_follows_the_scrub_and_its_patients_are_the_cores(watched, address):
-    page = watched().open(f"{address}?{SMALL}")
+    page = watched().open(f"{address}?{OF_DPS_PCA}")
     page.settle()
     page.requests.clear()
     scrub = page.page.get_by_role("slider", name="Scrub ε in the browser")
-    settings = catalogue.open_link(dict(parse_qsl(SMALL)))[0]
+    settings = catalogue.open_link(dict(parse_qsl(OF_DPS_PCA)), catalogue.SMALL_STUDY)[0]
     results = Results(to_experiment.from_settings(settings)[0])
     unit = 3 * math.sqrt(results.truth.eigenvalues[0])
     for index in (5, 25):
@@ -150,7 +152,7 @@ def test_play_fans_out_twenty_noises_and_reduced_motion_shows_one_a_press(watche
 
 
 def test_the_first_panel_is_chosen_and_its_link_restores_it(watched, address):
-    page = watched().open(f"{address}?{SMALL}")
+    page = watched().open(f"{address}?{OF_DPS_PCA}")
     page.page.get_by_role("radio", name="Round by round").click()
     page.page.wait_for_url("**first=rounds**")
     page.page.get_by_text("DPS-PCA, error per iteration", exact=True).wait_for()
@@ -175,7 +177,7 @@ def test_a_real_table_works_and_comes_back(watched, address):
     assert page.drawn() != before
     page.page.get_by_role("combobox", name="Data").click()
     page.page.get_by_role("option", name="Synthetic patients").click()
-    page.page.get_by_text("With 100,000 patients").wait_for()
+    page.page.get_by_text("With 2,000 patients").wait_for()  # of the page's own preset
     assert page.errors == [] and page.remote() == []
 
 

@@ -44,7 +44,7 @@ def test_a_clicked_point_of_the_frontier_shows_one_release_of_it(watched, addres
 
 def test_a_heavy_method_is_found_again_after_another_page(watched, address):
     page = watched()
-    page.page.goto(f"{address}methods?repeats=1&use.ldp_sparse_pca=true&{FEW}")
+    page.page.goto(f"{address}methods?preset=large-study&repeats=1&use.ldp_sparse_pca=true&{FEW}")
     button = page.page.get_by_role("button", name="Measure Local sparse PCA too")
     button.click()
     button.wait_for(state="detached")

@@ -167,7 +167,7 @@ def test_a_closed_drawer_keeps_what_was_set_in_it(screen):
 def test_two_stages_are_drawn_with_their_closed_form_and_the_chance_to_find_all_rows(screen):
     page = screen(PAGE, **SMALL, of="two_stage")
     assert "Closed form for two stages" in {trace["name"] for trace in page.figure["data"]}
-    assert page.link == {"of": "two_stage", "repeats": "2"} | SMALL
+    assert page.link == {"preset": "large-study", "of": "two_stage", "repeats": "2"} | SMALL
     chances = json.loads(page.app.get("bidi_component")[1].proto.json)
     drawn = {trace["name"]: trace for trace in chances["data"]}
     assert drawn["predicted chance"]["y"][-1] == pytest.approx(1.0, abs=0.02)

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
 from pages.hospitals.planner import charts, protocol_paragraph, text, view
 from pages.hospitals.planner.view import Planner
@@ -47,7 +48,7 @@ def test_it_opens_with_the_answer_a_row_for_every_method_and_a_paragraph(screen)
     assert table(page)["whom it trusts"].iloc[0] == "one place"
     assert paragraph(page) == protocol_paragraph.paragraph(Planner(settings))
     for part in (
-        *(f"at least {needed} patients in total, in 5 hospitals", "(ε, δ) = (1, 1e-6)", "d = 200"),
+        *(f"at least {needed} patients in total, in 5 hospitals", "(ε, δ) = (1, 1e-7)", "d = 200"),
         *("ŝ = 20 features kept", "T = 10 rounds", "a random guess has 1.72"),
     ):
         assert part in paragraph(page)
@@ -201,7 +202,7 @@ def test_smaller_hospitals_need_more_than_their_number_in_proportion(screen):
 
 
 def test_the_method_that_needs_least_is_named_unless_it_is_in_focus():
-    settings = catalogue.defaults() | {"plan.target": 0.05}
+    settings = catalogue.defaults() | {"plan.target": 0.04}
     Planner(settings).complete()
     needed = {name: Planner(settings).answer(name).value for name in ("dps_pca", "two_stage")}
     least = text.value(needed["two_stage"], settings["plan.asked"])
@@ -251,7 +252,7 @@ def test_settings_that_do_not_matter_leave_the_plan_and_the_plane_as_they_are():
 
 
 def test_the_floor_is_where_sampling_alone_errs_as_much():
-    settings = catalogue.defaults() | {"plan.target": 0.05}
+    settings = catalogue.defaults() | {"plan.target": 0.04}
     floor = Planner(settings).drawn().floor
     plan = Planner(settings).plan("dps_pca")
     assert np.isfinite(floor)
@@ -353,7 +354,8 @@ def test_what_is_recommended_has_the_full_guarantee_and_says_why():
         planner.complete()
         for trust, at, answer in planner.recommended():
             chosen = view.METHODS[answer.method]
-            assert chosen.guarantee == "(ε, δ)" and chosen.trust == trust and at > 0
+            assert chosen.guarantee == "(ε, δ)" and at > 0
+            assert TRUSTS.index(chosen.trust) >= TRUSTS.index(trust)  # it may ask for less
             assert answer.reason in text.recommended(planner)
 
 
