@@ -19,10 +19,10 @@ def test_it_follows_the_patients_and_is_in_no_link_until_it_is_set():
     assert deltas(page) == (1e-6, 1e-6, 120)
     page.upload(MANY, "more.csv")
     page.answer()
-    assert deltas(page) == (1e-7, 1e-7, 150_000)
+    assert deltas(page) == (1e-8, 1e-8, 150_000)
     assert "own.delta" not in page.link
     page.move("own.epsilon", 1.0)
-    assert page.setting("own.delta") == 1e-7
+    assert page.setting("own.delta") == 1e-8
     page.move("own.delta", 1e-9)
     assert page.link["own.delta"] == "1e-09"
     page.upload(csv(patients()), "fewer.csv")
@@ -33,7 +33,7 @@ def test_it_follows_the_patients_and_is_in_no_link_until_it_is_set():
 @pytest.mark.parametrize(
     ("link", "by_hand", "delta"),
     [
-        ({"own.k": "3"}, True, 1e-6),  # from before it moved
+        ({"own.k": "3"}, False, 1e-6),
         ({"own.k": "3", "own.delta": "1e-8"}, True, 1e-8),
         ({"own.k": "3", "own.delta_set": "false"}, False, 1e-6),
         ({"view": "plain"}, False, 1e-6),
