@@ -48,7 +48,7 @@ class Visitor:
         self._refreshing: dict[str, asyncio.Task[None]] = {}
         self._page = ""
         self._name = ""  # of a page other than the first
-        self._link = f"n={patients.replace(',', '%2C')}&N={hospitals}"
+        self._link = f"preset=large-study&n={patients.replace(',', '%2C')}&N={hospitals}"
 
     async def stay(
         self,

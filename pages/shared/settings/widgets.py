@@ -139,14 +139,14 @@ def update(preset: str) -> Settings:
         wanted, sentences = _first_wanted(preset)
     else:
         before: Wanted = st.session_state[_WANTED]
-        pending = st.session_state.get(_MOVED, {})
-        moves = {key: value for key, value in pending.items() if before.settings[key] != value}
-        _note_move(before.possible, moves)
+        shown, pending = before.possible, st.session_state.get(_MOVED, {})
+        moves = {key: value for key, value in pending.items() if shown[key] != value}
+        _note_move(shown, moves)
         wanted = before.after(moves).on(preset)
         # Where nothing moved the page refreshed itself, so the earlier notices still apply.
         sentences = st.session_state[_NOTICES]
         if moves:
-            sentences = catalogue.change_sentences(before.possible, wanted.settings, wanted.moved)
+            sentences = catalogue.change_sentences(shown, wanted.settings, wanted.moved)
     # Streamlit may interrupt this run after any statement when the user moves another widget, so the state
     # must be consistent after each line.
     st.session_state[_NOTICES] = sentences

@@ -331,3 +331,11 @@ def test_a_control_reads_its_own_text_back():
         for option in choice.options:
             assert choice.read(choice.text(option)) == (option, None), key
             assert choice.read(choice.link(option)) == (option, None), key
+
+
+def test_a_control_that_gave_way_can_be_moved_to_what_was_asked_for_before(screen):
+    page = screen(k="8")
+    page.move("s", 5)
+    assert page.setting("k") == 4
+    page.move("k", 8)
+    assert (page.setting("k"), page.setting("s")) == (8, 9)
