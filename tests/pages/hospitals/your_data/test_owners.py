@@ -74,7 +74,7 @@ def test_another_owner_of_the_same_extract_learns_nothing(
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         files = b"".join(map(archive.read, archive.namelist()))
     assert b"ledger.jsonl" in files and not [mark for mark in METHOD if mark in files]
-    assert page.app.dataframe[-1].value["what"].tolist() == [ANOTHERS, "Analyze Gauss"]
+    assert page.app.dataframe[-1].value["what"].tolist() == [ANOTHERS, "Stacked rounds"]
     everything = shown(page) + files + downloads(offered) + json.dumps(built()).encode()
     page.app.switch_page("hospitals/planner/page.py")
     page.run()

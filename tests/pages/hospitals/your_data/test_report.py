@@ -40,7 +40,7 @@ def test_a_report_is_of_the_release_and_the_same_for_any_rows(built):
     page.press("Set this limit")
     page.release()
     now, result = built(), page.state.releases[0].result
-    promise, _, odds = now.guarantee.partition(" Suppose")
+    promise, _, odds = now.guarantee.partition(" Even an attacker")
     assert promise in page.markdown.replace("**", "").replace("\\", "")
     assert odds.split(" All releases")[0] in page.captions
     assert "0.5 of the limit" in now.guarantee
