@@ -121,9 +121,6 @@ def sweep(results: Results, scale: Scale, predictions: Sequence[Bound], span: Se
     at = [epsilon for epsilon, known in zip(EPSILONS, measured, strict=True) if known]
     low, middle, high = (scale.drawn(values) for values in spread[measured].T)
     forms = {e: bound.final for e, bound in zip(EPSILONS, predictions, strict=True) if bound.applies}
-    # Where noise hardly matters the closed form is up to 40 % too high and rises with epsilon: cut that off.
-    if forms:
-        forms = dict(list(forms.items())[: int(np.argmin(list(forms.values()))) + 1])
     predicted = scale.drawn(scale.bound_in_unit(np.array(list(forms.values()))))  # in the metric on screen
     runs = [scale.final_error(cell) for cell in results.measured(free, EPSILONS[0])]
     level = scale.drawn([quantiles(runs)[1] if runs else math.nan] * 2)  # [1] is the median
