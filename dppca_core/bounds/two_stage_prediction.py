@@ -79,9 +79,9 @@ def _likeness(spike: float, rest: float, k: int, by_rounds: bool) -> float:
     rest: (s_hat - k) b, what the bulk adds to the squared length of restricted rows, in the units of `spike`.
     """
     part = spike * chdtri(k, (np.arange(_NODES) + 0.5) / _NODES)  # t
-    one, two = part**-0.5 if by_rounds else np.ones(_NODES), 1 / (part + rest)
-    both = (part * one * two).mean()
-    return float(both**2 / ((part * one**2).mean() * (part * two**2).mean()))
+    first, second = part**-0.5 if by_rounds else np.ones(_NODES), 1 / (part + rest)  # weights g and h
+    both = (part * first * second).mean()
+    return float(both**2 / ((part * first**2).mean() * (part * second**2).mean()))
 
 
 @lru_cache(maxsize=1024)
@@ -205,11 +205,11 @@ def _predicted(setting: Setting, trust: str, stage_one: str, iterations: int) ->
     sampled = unit_rows.expected_pair_moments(within, k) / n
     errs, left = float(min(s, s_hat) - k), 1.0  # rows of the sum that are not shrunk, and e
     if s_hat > s:
-        told = off_diagonal**2 + (values[:k] * values[-1] / n if public_n else 0.0)
+        assumed = off_diagonal**2 + (values[:k] * values[-1] / n if public_n else 0.0)  # by `row_shrinkage`
         variances = off_diagonal**2 + sampled[:, -1]
         alike = sampling / (sampling + not_sampling) * float((sampled[:, -1] / variances).mean())
         alike *= _likeness(float(top.mean()), bulk * (s_hat - k), k, stage_one == "rounds")
-        ratio = float((variances / told * (values[:k] / gaps[:, -1]) ** 2).mean())
+        ratio = float((variances / assumed * (values[:k] / gaps[:, -1]) ** 2).mean())
         left = min(row_shrinkage.chosen_noise_left(k, ratio, (s_hat - s) / (d - s), alike), 1.0)
         errs += (s_hat - s) * left
     terms = k * errs

@@ -131,13 +131,13 @@ def test_it_says_where_it_does_not_reach():
 def disagreements(case: tuple) -> list[int]:
     """Return the numbers of patients at which the median error is more than 15 % off the closed form."""
     d, k, s, s_hat, providers, spike, bulk, epsilon = case
-    budget, own = Budget(epsilon, 1e-5), "_own_noise" * (providers > 1)
+    budget, noise = Budget(epsilon, 1e-5), "_own_noise" * (providers > 1)
     # Each run is of its own population; the closed form is the median over the first eight of these.
     models = [SpikedModel(d=d, k=k, s=s, spike=spike, bulk=bulk, seed=run) for run in range(MANY)]
     off = []
     for n in NUMBERS:
         settings = (replace(setting_of(model, s_hat, n, providers), budget=budget) for model in models[:8])
-        bounds = [BOUNDS[f"two_stage{own}_prediction"](setting) for setting in settings]
+        bounds = [BOUNDS[f"two_stage{noise}_prediction"](setting) for setting in settings]
         assert all(bound.applies for bound in bounds)
         if abs(errors(case, n) / np.median([bound.total for bound in bounds]) - 1) > 0.15:
             off.append(n)
