@@ -4,9 +4,8 @@
 
 First one visitor alone; then all for two minutes, after which the server's caches hold what they hold at
 such a load, and its memory is taken as "before"; then all for the whole time. Fails on any error, any message
-that shows somebody else's setting, and memory that grew by more than a tenth after all have left. Each
-visitor has a seed of their own, as in a class where each draws patients of their own: none finds what
-another has had measured.
+that shows somebody else's setting, and memory that grew by more than a tenth after all have left. Ten
+visitors share each number of patients: what one has had measured the others find.
 """
 
 import asyncio
@@ -30,7 +29,7 @@ LEAVING_SECONDS = 10.0  # until the server has forgotten the sessions that have 
 async def visit(address: str, count: int, seconds: float) -> list[Visitor]:
     """Run so many visitors at once, who arrive evenly within one interval of presses; return them after."""
     visitors = [
-        Visitor(PATIENTS[i % len(PATIENTS)], HOSPITALS[i // len(PATIENTS) % len(HOSPITALS)], seed=i)
+        Visitor(PATIENTS[i % len(PATIENTS)], HOSPITALS[i // len(PATIENTS) % len(HOSPITALS)])
         for i in range(count)
     ]
     stays = (
