@@ -1,5 +1,6 @@
 """Serve the dashboard: `streamlit run app.py`. Screens are in pages/, numbers in dppca_core/."""
 
+import asyncio
 import gzip
 import threading
 import time
@@ -20,7 +21,7 @@ from pages.hospitals.your_data import session
 from pages.learn.papers import results
 from pages.shared.background import cache, engine, prefetch
 from pages.shared.figure import plotly_bundle
-from pages.shared.server import closed_tabs, first_paint, same_origin
+from pages.shared.server import closed_tabs, first_paint, housekeeping, same_origin, uploads
 from pages.shared.server.base_path import base_path
 from pages.shared.settings import catalogue
 
@@ -44,9 +45,11 @@ def _warm_up() -> None:
 
 @asynccontextmanager
 async def warm(app: App) -> AsyncIterator[None]:
-    """Start `_warm_up` in a thread when the server starts, so that it answers at once meanwhile."""
+    """Start `_warm_up` in a thread, so that the server answers at once meanwhile, and keep house."""
     threading.Thread(target=_warm_up, daemon=True, name="warm-up").start()
+    keeping = asyncio.create_task(housekeeping.keep_house())
     yield
+    keeping.cancel()
 
 
 async def healthz(request: Request) -> PlainTextResponse:
@@ -108,6 +111,7 @@ ROUTES = [
 MIDDLEWARE = [
     Middleware(closed_tabs.closed_tabs),
     Middleware(same_origin.SameOrigin),
+    Middleware(uploads.Uploads),
     Middleware(first_paint.FirstPaint, titles=order.titles()),
 ]
 app = App("pages/menu.py", lifespan=warm, routes=ROUTES, middleware=MIDDLEWARE)

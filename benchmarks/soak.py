@@ -31,19 +31,20 @@ PATIENTS = ("20,000", "50,000", "100,000", "200,000")
 
 
 class Held(NamedTuple):
-    """Hold what the server holds: sessions, those connected, threads of sweeps, all threads, files, bytes."""
+    """Hold what the server holds: sessions, those connected, sweeps, threads, files, uploads, memory."""
 
     sessions: int
     connected: int
     sweeps: int
     threads: int
     descriptors: int
+    uploads: int
     bytes: int
 
 
-def held(address: str) -> Held:
-    """Return what the server holds, from the address that soak_app adds."""
-    with urllib.request.urlopen(f"{address}held") as answer:
+def held(address: str, page: str = "held") -> Held:
+    """Return what the server holds, from an address that soak_app adds: "held" or "held_at_last"."""
+    with urllib.request.urlopen(f"{address}{page}") as answer:
         return Held(**json.load(answer))
 
 
@@ -85,7 +86,7 @@ def grown(before: Held, after: Held, sessions: int) -> list[str]:
     """Return in words what the server holds more of than before; sessions: how many may be in memory."""
     reasons = [
         f"{name}: {getattr(before, name)} before, {getattr(after, name)} after"
-        for name in ("threads", "descriptors")
+        for name in ("threads", "descriptors", "uploads")
         if getattr(after, name) > getattr(before, name) + MORE
     ]
     if after.sessions > sessions or after.connected or after.sweeps:
@@ -112,7 +113,9 @@ def main() -> None:
         faults.append("memory grew")
     print(f"\n{cycles} sessions that came and went, {presses:,} reruns, {took:,.0f} s")
     for name, *values in zip(Held._fields, before, after, strict=True):
-        first, second = (f"{value / 2**20:,.0f} MB" if name == "bytes" else str(value) for value in values)
+        first, second = (
+            f"{value / 2**20:,.0f} MB" if name in ("uploads", "bytes") else str(value) for value in values
+        )
         print(f"  {name:12}{first:>12} before{second:>12} after")
     measure.keep(asked.json, "soak", {"before": before._asdict(), "after": after._asdict(), "faults": faults})
     if faults:

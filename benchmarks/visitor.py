@@ -28,15 +28,18 @@ class Visitor:
     """Run one session whose hospitals' slider goes to and fro.
 
     Attributes:
+        session: Streamlit's name of the session, empty until the server has answered.
+        answered: Set once the page, as it was asked for last, is there.
         took: The seconds from each press to its answer.
         faults: What went wrong, in words.
 
     Args:
         patients: The number of patients as the page writes it, "20,000"; it tells visitors apart.
         hospitals: Where the slider stands at first.
+        seed: Of the patients that are drawn. Visitors with the same one share what is measured.
     """
 
-    def __init__(self, patients: str, hospitals: int) -> None:
+    def __init__(self, patients: str, hospitals: int, seed: int = 0) -> None:
         self.took: list[float] = []  # seconds of each press
         self.faults: list[str] = []
         self._patients, self._hospitals = patients, hospitals
@@ -44,11 +47,13 @@ class Visitor:
         self._slider = ""
         self._known: dict[str, ForwardMsg] = {}  # by the hash that the server refers to later
         self._asked: float | None = None
-        self._answered = asyncio.Event()
+        self.answered = asyncio.Event()
         self._refreshing: dict[str, asyncio.Task[None]] = {}
+        self.session = ""  # Streamlit's name of it
         self._page = ""
         self._name = ""  # of a page other than the first
-        self._link = f"preset=large-study&n={patients.replace(',', '%2C')}&N={hospitals}"
+        link = f"n={patients.replace(',', '%2C')}&N={hospitals}&seed={seed}"
+        self._link = f"preset=large-study&{link}"
 
     async def stay(
         self,
@@ -91,11 +96,11 @@ class Visitor:
     async def _ask(self, wire: ClientConnection) -> None:
         """Ask for the whole page, and wait for the figure of the setting."""
         self._rest()
-        self._answered.clear()
+        self.answered.clear()
         self._asked = time.monotonic()
         await self._send(wire)
         try:
-            await asyncio.wait_for(self._answered.wait(), PATIENCE_SECONDS)
+            await asyncio.wait_for(self.answered.wait(), PATIENCE_SECONDS)
         except TimeoutError:
             self.faults.append(f"no answer for {self._hospitals} hospitals")
 
@@ -134,6 +139,7 @@ class Visitor:
         kind = message.WhichOneof("type")
         if kind == "new_session":
             self._page = message.new_session.page_script_hash
+            self.session = message.new_session.initialize.session_id
         elif kind == "page_info_changed":
             self._link = message.page_info_changed.query_string
         elif kind == "auto_rerun":
@@ -156,7 +162,7 @@ class Visitor:
             if any(patients.decode() != self._patients for patients, _ in figures):
                 self.faults.append(f"a figure of somebody else: {figures}")
             elif figures == {(self._patients.encode(), str(self._hospitals).encode())}:
-                self._answered.set()
+                self.answered.set()
 
     def _hold(self, slider: Slider) -> None:
         """Keep the value that the server sets a slider to, and the id of the hospitals' slider."""
@@ -193,4 +199,4 @@ class Caller(Visitor):
     def _read(self, message: ForwardMsg, wire: ClientConnection) -> None:
         super()._read(message, wire)
         if message.WhichOneof("type") == "script_finished":
-            self._answered.set()
+            self.answered.set()

@@ -5,6 +5,7 @@ back to the system where the C library offers that (glibc keeps it otherwise).
 """
 
 import ctypes
+import time
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
@@ -28,14 +29,15 @@ class ByteCache:
     def __init__(self, limit: int, largest: int = 0) -> None:
         """Start empty; `limit` and `largest` are bytes."""
         self._limit, self._largest = limit, largest
-        # Values, each with its bytes; the least recently used is first.
-        self._held: OrderedDict[object, tuple[Any, int]] = OrderedDict()
+        # Values, each with its bytes and when it was last asked for; the least recently used is first.
+        self._held: OrderedDict[object, tuple[Any, int, float]] = OrderedDict()
         self._size = 0  # of all that is held: adding it up would hash every key at every request
         # What was dropped, as long as anybody else holds it.
         self._in_use: weakref.WeakValueDictionary[object, Any] = weakref.WeakValueDictionary()
         # What a thread computes now: an event that is set when it is done, and the bytes to keep free for it.
         self._making: dict[object, tuple[Event, int]] = {}
         self._lock = Lock()
+        _caches.add(self)
 
     @property
     def most(self) -> int:
@@ -88,15 +90,24 @@ class ByteCache:
     def peek(self, key: object) -> Any:
         """Return the value of this key, which then counts as just used, or None where it is not kept."""
         with self._lock:
-            if key in self._held:
-                self._held.move_to_end(key)
-            return self._held.get(key, (None, 0))[0]  # [0]: the value, beside its size
+            if key not in self._held:
+                return None
+            value, size, _ = self._held[key]
+            return self._hold(key, value, size)
 
     def shrink(self, limit: int) -> None:
         """Lower the limit to this many bytes, if it is higher, and drop what is beyond."""
         with self._lock:
             self._limit = min(self._limit, limit)
             self._make_room(0)
+
+    def give_up(self, seconds: float) -> int:
+        """Drop what nobody has asked for within so many seconds; return the bytes that were dropped."""
+        with self._lock:
+            before, latest = self._size, time.monotonic() - seconds
+            while self._held and next(iter(self._held.values()))[2] <= latest:  # [2]: when it was asked for
+                self._drop_oldest()
+            return before - self._size
 
     def clear(self) -> None:
         """Forget all values, also those that are still in use elsewhere."""
@@ -109,7 +120,7 @@ class ByteCache:
         """Keep a value as the most recently used, with its size by now, and return it. The lock is held."""
         self._size -= self._held.pop(key, (None, 0))[1]  # [1]: its former size
         self._make_room(size)
-        self._held[key] = (value, size)
+        self._held[key] = (value, size, time.monotonic())
         self._size += size
         return value
 
@@ -121,11 +132,23 @@ class ByteCache:
         needed = size + sum(others for _, others in self._making.values())
         before = self._size
         while self._held and self._size + needed > self._limit:
-            key, (value, value_size) = self._held.popitem(last=False)
-            self._size -= value_size
-            with suppress(TypeError):  # a type without weak references is computed again if asked for
-                self._in_use[key] = value
+            self._drop_oldest()
         return before - self._size
+
+    def _drop_oldest(self) -> None:
+        """Drop the least recently used value. The lock is held."""
+        key, (value, size, _) = self._held.popitem(last=False)
+        self._size -= size
+        with suppress(TypeError):  # a type without weak references is computed again if asked for
+            self._in_use[key] = value
+
+
+_caches: weakref.WeakSet[ByteCache] = weakref.WeakSet()  # all there are
+
+
+def give_up_unused(seconds: float) -> int:
+    """Drop from every cache what nobody has asked for within so many seconds; return the bytes dropped."""
+    return sum(cache.give_up(seconds) for cache in list(_caches))
 
 
 def return_memory() -> None:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages import order
 from pages.shared.background import engine
-from pages.shared.server import sign_in
+from pages.shared.server import sign_in, uploads
 from pages.shared.settings import sidebar
 
 TITLE = "What privacy costs in PCA"
@@ -24,6 +24,6 @@ menu = {
 }
 page = st.navigation(menu, position="top")
 st.set_page_config(f"{page.title} · {TITLE}", str(order.HERE / "shared" / "icon.svg"), layout="wide")
-with engine.engine().yielding():  # the page runs before the engine's next step
+with engine.engine().yielding(), uploads.page():  # the page runs before the engine's next step
     sidebar.render(page.url_path)
     page.run()

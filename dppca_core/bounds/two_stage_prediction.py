@@ -4,17 +4,26 @@ Derived here for rows of length 1, v = x/|x|, of a population with k spikes on s
 mean eigenvalue is b. Within the s_hat features kept, the restricted rows have the k spikes and b, s_hat - k
 times. Let lambda~ be the eigenvalues of E[v v^T] there and m_ij = E[v_i^2 v_j^2]. To first order
 
-    sin^2 = sum over i <= k < j <= s_hat of (o^2 + m_ij F/n)/(lambda~_i - lambda~_j)^2,
+    sin^2 = (s - k + (s_hat - s) e)/(s_hat - k) sum over i <= k < j <= s_hat of g_ij (o^2 + m_ij/n),
 
-o the off-diagonal noise of stage 2. F is 1 but for the s_hat - s rows of the bulk that are kept by chance,
-because the same patients chose them. Let rho be the share of stage 1's error that is sampling. In these rows
-it counts more, by F_2 = P(chi2_{k+2} > q)/P(chi2_k > q) at the level q that keeps s_hat - s + 1/2 of d - s
-rows:
+g_ij = 1/(lambda~_i - lambda~_j)^2, o the off-diagonal noise of stage 2. The s_hat - s rows of the bulk that
+are kept by chance are shrunk at the end, which leaves the share e of them. `row_shrinkage` takes their
+variance for (o^2 + lambda~_i b~/n)/lambda~_i^2, which is too small by r = g_ij lambda~_i^2 (o^2 + m_ij/n)/
+(o^2 + lambda~_i b~/n). Where n is protected, shares and shrinking do without n.
 
-    F = [(s - k) + (s_hat - s)(1 + rho (F_2 - 1))]/(s_hat - k).
+The same patients chose these rows, so that they err more than others. Let y be such a row in stage 1 and z in
+stage 2, entry by entry. Their squared correlation is rho_1 kappa rho_2: rho is the share of sampling in a
+row's variance, kappa the correlation^2 of both errors by sampling. Patients with the part t of their squared
+length in the spikes count 1/(t + (s_hat - k) b) in stage 2, and t^(-1/2) in a round, 1 in a moment:
 
-Shrinking rows at the end leaves a row of noise the share e_k of it (`row_shrinkage.noise_left`): both parts
-times [(s - k) + (s_hat - s) e_k]/(s_hat - k). Where n is protected, shares and shrinking do without it.
+    kappa = (E t g h)^2/(E t g^2 E t h^2),   t ~ lambda chi2_k, g and h both weights.
+
+Then e is `row_shrinkage.chosen_noise_left`. Rounds choose also by what they leave of a random start. Of its
+tangents, about 3 in the median of an entry's square, the bulk's direction j keeps (b_j/lambda)^t after round
+t, and the stack the mean of these: rho_1 falls to 0 as n grows, since the start does not.
+
+The sum has about nu = k (s - k + (s_hat - s) e) equal terms. The closed form is the median of runs, that of
+chi2_nu/nu times the mean.
 
 Where rounds choose the features, the chance that all s are kept is that of runs without patients
 (`dppca_core.numerics.reduced_rounds`). They know a flat bulk alone. After T rounds a random start leaves as
@@ -25,16 +34,14 @@ moment chooses them it is, over the same draws of U,
     prod_r P(chi2'_k(ncp_r) > q),   ncp_r = sum_i U_ri^2 lambda~_i^2/(o_1^2 + lambda~_i b~/n),
 
 with the eigenvalues of all d rows and o_1 that moment's noise. The closed form is of runs whose rows are
-right; `missed` is the expected sin^2 Theta by rows that are not kept, to be added to its square. Where
-stage 1 errs by sampling rather than by noise, F counts too much: the closed form was up to 40 % high at
-epsilon = 10.
+right; `missed` is the expected sin^2 Theta by rows that are not kept, to be added to its square.
 """
 
 import math
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import chndtr
+from scipy.special import chdtri, chndtr
 
 from dppca_core import checks
 from dppca_core.arrays import Array
@@ -47,20 +54,34 @@ from dppca_core.numerics.reduced_rounds import Draws, Kept, KeptDraws, SpikedRow
 from dppca_core.records import Bound, Setting
 
 _LIKELY = 0.5  # the chance of keeping all features that matter, from which on the closed form applies
+_FEWEST_TERMS = 1.5  # of equal size in sin^2, below which many runs hardly err at all
+_START = 3.0  # square of an entry of a random start's tangents, in the median
+_NODES = 64  # of an expectation over a squared length
 _HOPELESS = 0.02  # a chance below this in FEW_DRAWS is not drawn more often
 
 
-def selection_factor(d: int, k: int, s: int, s_hat: int, sampled: float) -> float:
-    """Return F, by which rows kept by chance raise the sampling error; `sampled` is rho.
+def _left_of_start(ratios: Array, rounds: int) -> float:
+    """Return the mean square of what the stacked rounds leave of each direction of a random start.
 
-    rho is the share of stage 1's error that is sampling, from 0 to 1. `inflated` is F_2 of the module's text.
+    ratios: the eigenvalues of the bulk over that of the spikes, (d - k,). The first stacked round multiplies
+    the start by a power of them, and each later one what those before it left on average.
     """
-    if s_hat <= s or s_hat <= k:
-        return 1.0
-    # The share depends on d, k, s and s_hat alone, so the eigenvalues 1 and 0 stand for any.
-    _, share = reduced_rounds.level_and_share_kept(SpikedRows(d, s, (1.0,) * k, 0.0), s_hat)
-    inflated = share * (d - s) / (s_hat - s)
-    return ((s - k) + (s_hat - s) * (1 + sampled * (inflated - 1))) / (s_hat - k)
+    first = min(two_stage.left_out(rounds) + 1, rounds)
+    parts = [ratios**first]
+    while len(parts) <= rounds - first:
+        parts.append(ratios * np.mean(parts, axis=0))
+    return float(np.square(np.mean(parts, axis=0)).mean())
+
+
+def _likeness(spike: float, rest: float, k: int, by_rounds: bool) -> float:
+    """Return kappa, how alike the errors of both stages by sampling are in a row of the bulk.
+
+    rest: (s_hat - k) b, what the bulk adds to the squared length of restricted rows, in the units of `spike`.
+    """
+    part = spike * chdtri(k, (np.arange(_NODES) + 0.5) / _NODES)  # t
+    first, second = part**-0.5 if by_rounds else np.ones(_NODES), 1 / (part + rest)  # weights g and h
+    both = (part * first * second).mean()
+    return float(both**2 / ((part * first**2).mean() * (part * second**2).mean()))
 
 
 @lru_cache(maxsize=1024)
@@ -112,10 +133,11 @@ def two_stage_prediction(setting: Setting, *, stage_one: str = "rounds", iterati
         iterations: Rounds of stage 1.
 
     Returns:
-        The prediction; its terms privacy and sampling add in squares. The quantity "support_probability" is
-        the chance that all features that matter are kept. The quantity "missed" is the sin^2 that features
-        which are not kept cost on average, and "missed_median" what they cost in half of the runs. The field
-        `applies` is False where that chance is below 1/2, and where first-order reasoning does not reach.
+        The prediction, for the median of runs; its terms privacy and sampling add in squares. The quantity
+        "support_probability" is the chance that all features that matter are kept. The quantity "missed" is
+        the sin^2 that features which are not kept cost on average, and "missed_median" what they cost in half
+        of the runs. The field `applies` is False where that chance is below 1/2, where next to nothing is
+        left to err, and where first-order reasoning does not reach.
 
     Raises:
         ValueError: For another stage 1.
@@ -158,8 +180,8 @@ def _predicted(setting: Setting, trust: str, stage_one: str, iterations: int) ->
     public_n = setting.budget.neighbours == "replace-one"
     share = None if public_n else two_stage.SHARE_WITHOUT_N
     noise = two_stage.stage_noise(setting.budget, factor, d=d, n=n, share=share, iterations=iterations)
-    # Stage 1: how well it names the features. Both branches also give the variance of one of its entries by
-    # sampling and by noise, whose shares are those of its error. Eigenvalues are shares of the trace here.
+    # Stage 1: how well it names the features. Both branches also give the variance of one of its entries in a
+    # row of the bulk by sampling, and by all else. Eigenvalues are shares of the trace here.
     rows = SpikedRows(d, s, tuple((top / trace).tolist()), bulk / trace)
     if stage_one == "rounds":
         sampling = rows.bulk / (k * n)
@@ -167,30 +189,43 @@ def _predicted(setting: Setting, trust: str, stage_one: str, iterations: int) ->
         # A random start leaves as much in a flat bulk of this eigenvalue as in the true one.
         lasting = float(np.mean((others / trace) ** (2 * rounds)) ** (1 / (2 * rounds)))
         rows = rows._replace(bulk=lasting, rest=float(others.sum()) / trace)
-        by_noise = noise.round_stds[-1] ** 2 / max(rounds - two_stage.left_out(rounds), 1)
+        strength = normalised_product.mean_length(k) ** 2 * rows.spikes[-1]  # of a spike's entries, squared
+        by_start = strength * _START * _left_of_start(others / top[-1], rounds)
+        not_sampling = by_start + noise.round_stds[-1] ** 2 / max(rounds - two_stage.left_out(rounds), 1)
         kept = _kept_by_rounds(rows, s_hat, noise.round_stds, sampling)
     else:
         whole = unit_rows.expected_unit_eigenvalues(np.concatenate([top, others]))
-        sampling, by_noise = float(whole[k - 1] * whole[k:].mean()) / n, noise.moment_std**2 / 2
-        kept = _kept_by_moment(rows, s_hat, whole[:k], by_noise + whole[:k] * whole[k:].mean() / n)
+        sampling, not_sampling = float(whole[k - 1] * whole[k:].mean()) / n, noise.moment_std**2 / 2
+        kept = _kept_by_moment(rows, s_hat, whole[:k], not_sampling + whole[:k] * whole[k:].mean() / n)
     # Stage 2: the moment of the s_hat rows kept, which hold the spikes and s_hat - k eigenvalues of the bulk.
     off_diagonal = noise.block_std / math.sqrt(2)
     within = np.concatenate([top, np.full(s_hat - k, bulk)])
     values = unit_rows.expected_unit_eigenvalues(within)
     gaps = values[:k, None] - values[None, k:]
-    by_chance = selection_factor(d, k, s, s_hat, sampling / (sampling + by_noise))
-    sampled = by_chance * unit_rows.expected_pair_moments(within, k) / n
-    # Where n is protected, rows are shrunk by stage 2's noise alone.
-    ratio = 1.0 if public_n or s_hat == k else 1 + float(sampled.mean()) / off_diagonal**2
-    left = row_shrinkage.noise_left(k, ratio)
-    shrunk = min(((s - k) + (s_hat - s) * left) / max(s_hat - k, 1), 1.0)
-    private = shrunk * (off_diagonal / gaps) ** 2
-    sampled = shrunk * sampled / gaps**2
+    sampled = unit_rows.expected_pair_moments(within, k) / n
+    errs, left = float(min(s, s_hat) - k), 1.0  # rows of the sum that are not shrunk, and e
+    if s_hat > s:
+        assumed = off_diagonal**2 + (values[:k] * values[-1] / n if public_n else 0.0)  # by `row_shrinkage`
+        variances = off_diagonal**2 + sampled[:, -1]
+        alike = sampling / (sampling + not_sampling) * float((sampled[:, -1] / variances).mean())
+        alike *= _likeness(float(top.mean()), bulk * (s_hat - k), k, stage_one == "rounds")
+        ratio = float((variances / assumed * (values[:k] / gaps[:, -1]) ** 2).mean())
+        left = min(row_shrinkage.chosen_noise_left(k, ratio, (s_hat - s) / (d - s), alike), 1.0)
+        errs += (s_hat - s) * left
+    terms = k * errs
+    # The median of runs over their mean, of a sum of this many squares.
+    scale = float(chdtri(terms, 0.5)) / terms * errs / (s_hat - k) if terms else 0.0
+    private = scale * (off_diagonal / gaps) ** 2
+    sampled = scale * sampled / gaps**2
     conditions = (
         (s_hat >= s, f"features kept ŝ = {s_hat} should be at least s = {s}"),
         (
             kept.chance >= _LIKELY,
             f"chance that all features that matter are kept = {kept.chance:.2f} should be at least {_LIKELY}",
+        ),
+        (
+            terms >= _FEWEST_TERMS,
+            f"directions that err = {terms:.2g} should be at least {_FEWEST_TERMS}: else few runs err",
         ),
     )
     quantities = {
@@ -205,8 +240,8 @@ def _predicted(setting: Setting, trust: str, stage_one: str, iterations: int) ->
 
 
 _FORMULA = (
-    r"\sin^2\Theta \approx \frac{s-k+(\hat s-s)e_k}{\hat s-k}\sum_{i\le k<j\le\hat s}"
-    r"\frac{o^2 + m_{ij}F/n}{(\tilde\lambda_i-\tilde\lambda_j)^2}"
+    r"\sin^2\Theta \approx \frac{\mathrm{med}\,\chi^2_\nu}{\nu}\,\frac{s-k+(\hat s-s)e}{\hat s-k}"
+    r"\sum_{i\le k<j\le\hat s}\frac{o^2 + m_{ij}/n}{(\tilde\lambda_i-\tilde\lambda_j)^2}"
 )
 
 BOUNDS = (

@@ -14,10 +14,13 @@ from functools import lru_cache
 
 import numpy as np
 from scipy.integrate import quad
-from scipy.special import gammaln
+from scipy.special import chdtri, chndtr, gammaln
 
 from dppca_core.arrays import Array
 from dppca_core.numerics import linalg
+
+_WEIGHTS, _LENGTHS = 16, 200  # nodes of the integrals over |y|^2 and over x: they err by 1 %, and 4 % at most
+_LONGEST = 200.0  # of x, in units of k, beyond which next to nothing lies
 
 
 @lru_cache(maxsize=1024)
@@ -35,6 +38,29 @@ def noise_left(k: int, ratio: float = 1.0) -> float:
         return (1 - level / x) ** 2 * x * math.exp((k / 2 - 1) * math.log(x) - x / 2 - scale)
 
     return float(quad(integrand, level, np.inf)[0]) / k
+
+
+@lru_cache(maxsize=1024)
+def chosen_noise_left(k: int, ratio: float, chosen: float, alike: float) -> float:
+    """Return what `noise_left` does for rows that were chosen because they stood out before.
+
+    x = |z|^2 for a row z of k standard normal numbers, given that another one, y, belongs to the heaviest:
+    |y|^2 > q with P(chi2_k > q) = `chosen`. With c^2 = `alike` the squared correlation of z_i and y_i,
+    x/(1 - c^2) given y is chi2'_k(c^2 |y|^2/(1 - c^2)). By parts, with L = 2k/r,
+
+        E[(1 - L/x)_+^2 x] = int_L^inf (1 - (L/x)^2) P(x' > x) dx.
+
+    Args:
+        k: Columns.
+        ratio: r, as that of `noise_left`.
+        chosen: The share of all rows of noise that is kept, in (0, 1].
+        alike: c^2, in [0, 1).
+    """
+    heaviest = chdtri(k, chosen * (np.arange(_WEIGHTS) + 0.5) / _WEIGHTS)[:, None]  # |y|^2, in equal shares
+    level, spread = 2 * k / ratio, 1 - alike
+    x = np.geomspace(level, max(_LONGEST * k, 2 * level), _LENGTHS)
+    longer = 1 - chndtr(x / spread, k, alike * heaviest / spread).mean(axis=0)
+    return float(np.trapezoid((1 - (level / x) ** 2) * longer, x)) / k
 
 
 def shrunk(moment: Array, basis: Array, std: float, n: float) -> Array:

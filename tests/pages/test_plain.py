@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dppca_core.experiments import no_privacy
 from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.methods import METHODS
 from pages.explore.explorer import plain as explorer_plain
 from pages.explore.explorer.plain import PlainView
@@ -197,13 +199,11 @@ def test_what_a_statistician_sets_changes_nothing_in_plain_view():
 
 def test_without_protection_is_the_best_answer_and_a_guess_is_k_of_d():
     view = PlainView(SETTINGS)
-    view.results.try_cells((name, view.epsilon, r) for name in trusts.UNPROTECTED for r in range(3))
+    experiment = view.experiment
+    view.results.try_cells((NO_PRIVACY, view.epsilon, r) for r in range(experiment.repeats))
     shares = rows.shares(view.results, view.epsilon, "central")
-    medians = [
-        np.median([100 * (1 - cell.sin[-1] ** 2 / 2) for cell in view.results.measured(name, view.epsilon)])
-        for name in trusts.UNPROTECTED
-    ]
-    assert shares.unprotected == pytest.approx(max(medians)) and shares.guess == 10
+    free = no_privacy.error(experiment.population, experiment.n, 2, repeats=experiment.repeats)
+    assert shares.unprotected == pytest.approx(100 * (1 - free**2 / 2), abs=1e-3) and shares.guess == 10
 
 
 def test_without_rows_the_reference_lines_are_left():

@@ -4,13 +4,15 @@ A cell is (method, epsilon, repeat), one run. Pages measure what they show first
 rest. Live methods are fast enough to run whenever a control moves; slow ones run only when the reader asks
 for them. The experiment's method is the one that the figure is about. DPS_PCA is DPS-PCA: its runs at all
 epsilons are computed in one call. Noises are runs of the experiment's method beyond the repeats; only the
-picture of directions shows them.
+picture of directions shows them. In place of a method a cell may have NO_PRIVACY, one run of every way to do
+without, or a name of ON_UNIT_ROWS: a published method on rows of length 1, where it takes others by itself.
 """
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from itertools import chain, groupby
 from threading import Lock
 from typing import Any, NamedTuple
@@ -18,22 +20,46 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dppca_core.arrays import Array
-from dppca_core.experiments import draws
+from dppca_core.bounds.recommendation import TRUSTS
+from dppca_core.experiments import draws, no_privacy
 from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.explorer.experiment import DPS_PCA, EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.many_runs import dps_pca_runs
 from dppca_core.experiments.explorer.picture import COMPONENTS, NOISES, AnglePlane, aligned_with, plane
+from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.methods import METHODS
 from dppca_core.numerics import block_power, subspace_metrics
 from dppca_core.populations.spiked import SpikedModel
-from dppca_core.records import Estimate, Setting
+from dppca_core.records import Estimate, Method, Setting
+
+# By the name of these runs, the published method that takes rows inside a bound; and the other way round.
+ON_UNIT_ROWS = {
+    f"{name} on rows of length 1": name
+    for name, method in METHODS.items()
+    if method.private and method.scaling == "inside" and method.guarantee in ("(ε, δ)", "ε")
+}
+UNIT_NAMES = {name: unit for unit, name in ON_UNIT_ROWS.items()}
+# What cells are of, by name. NO_PRIVACY stands for several methods, of which PCA is one.
+RUNS: dict[str, Method] = {
+    **METHODS,
+    **{
+        unit: replace(
+            METHODS[name],
+            title=f"{METHODS[name].title}, length 1",
+            fit=partial(METHODS[name].fit, scaling="unit"),
+        )
+        for unit, name in ON_UNIT_ROWS.items()
+    },
+    NO_PRIVACY: replace(METHODS["pca"], title="Best without privacy"),
+}
 
 
 class Cell(NamedTuple):
     """Hold one run: its errors, and what it cost.
 
     Errors are one per iterate, (T + 1,), for DPS-PCA and the experiment's method where they have iterates,
-    else one, (1,). `noise_std` to `notes` are those of `Estimate`.
+    else one, (1,); as NO_PRIVACY is kept they are one for each way. `noise_std` to `notes` are those of
+    `Estimate`.
 
     Attributes:
         sin: sin Theta.
@@ -147,7 +173,7 @@ class Results(CellStore[Key, Cell]):
 
     def _cost(self, name: str) -> float:
         """Return the number of d x d eigenproblems that take about as long as one run."""
-        return METHODS[name].cost(self.experiment.d, self.experiment.k, self.experiment.providers)
+        return RUNS[name].cost(self.experiment.d, self.experiment.k, self.experiment.providers)
 
     def _seconds(self, name: str) -> float:
         """Estimate the seconds of one run of a method, without drawing its patients."""
@@ -169,9 +195,11 @@ class Results(CellStore[Key, Cell]):
     def repeats_of(self, name: str) -> int:
         """Return how many repeats of a method are measured: all, fewer where one run takes long."""
         experiment = self.experiment
+        if name == NO_PRIVACY:
+            return experiment.patient_draws if self.has_reference else 0
         if name == experiment.method:
             return experiment.repeats
-        least = 1 if name in self.live_methods else min(experiment.repeats, _SLOW_REPEATS)
+        least = 1 if name not in self.slow else min(experiment.repeats, _SLOW_REPEATS)
         # All repeats of a method together may take about 1e9 operations.
         return max(least, min(experiment.repeats, int(1e9 / (self._cost(name) * experiment.d**3))))
 
@@ -202,13 +230,33 @@ class Results(CellStore[Key, Cell]):
         return min(most, max(_SWEEP_REPEATS, self._affordable_runs(_SWEEP_SECONDS / len(EPSILONS), most)))
 
     def key(self, cell: Key) -> Key:
-        """Return a cell's key; a method without privacy has one run for all epsilons, kept at the first."""
+        """Return a cell's key; what has no privacy has one run for all epsilons, kept at the first."""
         name, epsilon, repeat = cell
-        return (name, epsilon if METHODS[name].private else EPSILONS[0], repeat)
+        return (name, epsilon if RUNS[name].private else EPSILONS[0], repeat)
 
     def measure(self, cell: Key) -> Cell:
         """Run the cell's method once and return its errors and costs."""
-        return self._measured(cell[0], self.estimate(*cell))
+        name, _, repeat = cell
+        if name != NO_PRIVACY:
+            return self._measured(name, self.estimate(*cell))
+        e = self.experiment
+        errors = no_privacy.errors(e.population, e.n, e.k, seed=e.seed, draw=repeat, energy=e.energy)
+        nothing: dict[str, Any] = {"noise_std": 0.0, "bytes_sent": 0, "seconds": 0.0, "notes": ()}
+        return Cell(sin=errors.sin, energy=errors.energy, support=math.nan, angle=errors.angle, **nothing)
+
+    @property
+    def has_reference(self) -> bool:
+        """Return whether NO_PRIVACY can be run: not on invented rows, and not where rows are clipped."""
+        return isinstance(self.experiment.population, SpikedModel | str) and self.experiment.clip is None
+
+    def measured(self, *part: Any) -> list[Cell]:
+        """Return the cells of a method at an epsilon so far; of NO_PRIVACY, those of its best way."""
+        cells = super().measured(*part)
+        if part[0] != NO_PRIVACY or not cells:
+            return cells
+        way = [no_privacy.best([cell.sin for cell in cells])]
+        kept = ("sin", "angle", *(("energy",) if self.experiment.energy else ()))
+        return [cell._replace(**{field: getattr(cell, field)[way] for field in kept}) for cell in cells]
 
     def try_cells(self, wanted: Iterable[Key]) -> None:
         """Try each cell; successive epsilons of one repeat of DPS-PCA run in one call, which is faster."""
@@ -266,7 +314,7 @@ class Results(CellStore[Key, Cell]):
     def estimate(self, name: str, epsilon: float, repeat: int) -> Estimate:
         """Run a method once, on the repeat's patients with the budget at epsilon, and return its result."""
         cohort, budget = self.experiment.cohort(repeat), self.experiment.budget(epsilon)
-        return METHODS[name].fit(cohort, budget=budget, **self._arguments(name, repeat))
+        return RUNS[name].fit(cohort, budget=budget, **self._arguments(name, repeat))
 
     def estimates(self, epsilons: Sequence[float], repeat: int) -> list[Estimate]:
         """Return what `estimate` of DPS-PCA returns at each epsilon, computed together."""
@@ -278,7 +326,10 @@ class Results(CellStore[Key, Cell]):
 
         They do not depend on epsilon, so that runs at all epsilons have the same start and noise up to scale.
         """
-        e = self.experiment
+        e, name = (
+            self.experiment,
+            ON_UNIT_ROWS.get(name, name),
+        )  # on other rows a method has the same start and noise
         rng, options = draws.generator(e.seed, repeat, name), e.options(name)
         if name == DPS_PCA and e.start_error is not None:
             options["start"] = block_power.start_near(self.truth.basis, e.start_error, rng)
@@ -346,6 +397,9 @@ class Results(CellStore[Key, Cell]):
             yield from ((name, epsilon, 0) for name in names if self._seconds(name) <= _FIRST_SECONDS)
         elif DPS_PCA in names:  # with many features, DPS-PCA alone of the methods compared
             yield (DPS_PCA, epsilon, 0)
+        if experiment.d <= _FEW_FEATURES and METHODS[experiment.method].scaling == "unit":
+            # Rows of length 1 are there already: they are most of what NO_PRIVACY takes.
+            yield from self._reference_cells(shown, 1)
 
     def _first_of_method(self, epsilon: float) -> Iterator[Key]:
         """Return the experiment's method's cells to measure before anything is shown, none if it is slow.
@@ -381,8 +435,7 @@ class Results(CellStore[Key, Cell]):
         main = self.experiment.method
         yield from ((main, epsilon, r) for r in range(self.experiment.repeats))
         # The headline compares with an answer without privacy, on the same patients.
-        for name in (name for name in names if not METHODS[name].private):
-            yield from ((name, epsilon, r) for r in range(self.repeats_of(name)))
+        yield from self._reference_cells(shown, self.repeats_of(NO_PRIVACY))
         yield from ((main, e, 0) for e in others)
         # Those with the least error first: where a run takes long, the others come seconds later.
         yield from ((name, epsilon, 0) for name in names if METHODS[name].chooses_rows)
@@ -390,6 +443,8 @@ class Results(CellStore[Key, Cell]):
         yield from self._noises(epsilon)
         for name in names:
             yield from ((name, epsilon, r) for r in range(self.repeats_of(name)))
+        if shown is None:
+            yield from self._unit_rows(epsilon, self.experiment.repeats)
         yield from ((main, e, r) for r in range(self.sweep_repeats) for e in others)
         if slow:
             for repeat in range(_SLOW_REPEATS):
@@ -397,8 +452,40 @@ class Results(CellStore[Key, Cell]):
         for e in others:
             for name in (name for name in names if METHODS[name].private and name != main):
                 yield from ((name, e, r) for r in range(min(self.repeats_of(name), _SWEEP_REPEATS)))
+            if shown is None:
+                yield from self._unit_rows(e, _SWEEP_REPEATS)
         for e in others if self._noises_together else ():
             yield from self._noises(e)
+
+    def _reference_cells(self, shown: Collection[str] | None, repeats: int) -> Iterator[Key]:
+        """Return the cells of NO_PRIVACY that a page needs, none where it does not show them."""
+        if shown is None or NO_PRIVACY in shown:
+            few = min(repeats, self.repeats_of(NO_PRIVACY))
+            yield from ((NO_PRIVACY, EPSILONS[0], r) for r in range(few))
+
+    def best_published(self, epsilon: float, trust: str) -> str | None:
+        """Return the method of this trust with the least median error of those that keep published rows.
+
+        These divide rows by a public bound and promise (epsilon, delta) for all data. None before any run.
+        """
+        errors = {
+            name: float(np.median([cell.sin[-1] for cell in self.measured(name, epsilon)] or [math.inf]))
+            for name in ON_UNIT_ROWS.values()
+            if METHODS[name].trust == trust
+        }
+        name = min(errors, key=errors.__getitem__)
+        return name if math.isfinite(errors[name]) else None
+
+    def _unit_rows(self, epsilon: float, repeats: int) -> Iterator[Key]:
+        """Return the cells of the best published method of each trust on rows of length 1.
+
+        Which these are is known once all methods have run, when this is asked.
+        """
+        for trust in TRUSTS if self.has_reference else ():
+            name = self.best_published(epsilon, trust)
+            if name is not None and name not in self.slow:
+                few = min(repeats, self.repeats_of(name))
+                yield from ((UNIT_NAMES[name], epsilon, r) for r in range(few))
 
     def _noises(self, epsilon: float) -> Iterator[Key]:
         """Return the noises at this epsilon: the runs of the experiment's method beyond the repeats.
@@ -433,15 +520,17 @@ class Results(CellStore[Key, Cell]):
         name, epsilon, repeat = cell
         if repeat >= self.repeats:
             return
+        free, private = name == NO_PRIVACY, RUNS[name].private
+        ways = [f"{name}: {', '.join(way)}" for way in no_privacy.ways(self.experiment.population) if free]
         for step, error in enumerate(value.sin):
             yield {
-                "method": name,
-                "epsilon": epsilon if METHODS[name].private else None,
-                "delta": self.experiment.delta if METHODS[name].private else None,
+                "method": ways[step] if free else name,
+                "epsilon": epsilon if private else None,
+                "delta": self.experiment.delta if private else None,
                 "repeat": repeat,
-                "iteration": step if len(value.sin) > 1 or name == DPS_PCA else None,
+                "iteration": step if not free and (len(value.sin) > 1 or name == DPS_PCA) else None,
                 "sin_theta": float(error),
-                "support_found": value.support if step == len(value.sin) - 1 else None,
+                "support_found": value.support if step == len(value.sin) - 1 and not free else None,
                 "noise_std": value.noise_std,
                 "bytes_sent_per_hospital": value.bytes_sent,
                 "seconds": value.seconds,

@@ -6,20 +6,20 @@ A trust says whom hospitals trust, one of TRUSTS: one place, sealed sums, or nob
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from dppca_core.arrays import Array
 from dppca_core.bounds.recommendation import TRUSTS, Recommendation, recommend
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
-from dppca_core.experiments.explorer.results import Results, quantiles
+from dppca_core.experiments.explorer.results import UNIT_NAMES, Results, quantiles
+from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.methods import METHODS
 from dppca_core.numerics.subspace_metrics import share_recovered
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.privacy import Budget
 from dppca_core.records import SIGNAL
-
-UNPROTECTED = ("pca", "sparse_pca", "sparse_pca_shrunk")
 
 
 def signal(experiment: ExplorerExperiment) -> float:
@@ -51,9 +51,64 @@ def recommended(experiment: ExplorerExperiment, epsilon: float, trust: str) -> R
 
 
 def methods_shown(experiment: ExplorerExperiment, epsilon: float) -> tuple[str, ...]:
-    """Return the methods that a page shows: recommended under some trust, or without privacy."""
-    names = {*(recommended(experiment, epsilon, trust).method for trust in TRUSTS), *UNPROTECTED}
-    return tuple(name for name in METHODS if name in names)
+    """Return the runs that a page shows: of the method recommended under each trust, and without privacy."""
+    names = {recommended(experiment, epsilon, trust).method for trust in TRUSTS}
+    return (*(name for name in METHODS if name in names), NO_PRIVACY)
+
+
+class Lead(NamedTuple):
+    """Hold by how much a recommended method on rows of length 1 errs less than published ones do.
+
+    Attributes:
+        method: The recommended method.
+        published: The best method of the same trust that keeps published rows (`Results.best_published`).
+        whole: How many times as much it errs, as published.
+        left: How many times as much it errs on rows of length 1 too.
+    """
+
+    method: str
+    published: str
+    whole: float
+    left: float
+
+    @property
+    def scaling(self) -> float:
+        """Return the part of the lead that the scaling of rows explains, of the logarithms; NaN for none."""
+        return 1 - math.log(self.left) / math.log(self.whole) if self.whole > 1 else math.nan
+
+    @property
+    def part(self) -> str:
+        """Return that part in %; a published method that errs more on rows of length 1 owes them nothing."""
+        return f"{100 * min(max(self.scaling, 0.0), 1.0):.0f} %"
+
+    @property
+    def in_words(self) -> str:
+        """Return in sentences how many times as much the published method errs, and what part is scaling."""
+        leader, other = METHODS[self.method].title, METHODS[self.published].title
+        best = f"{other}, the best here that divides rows by a public bound,"
+        if not self.whole > 1:
+            return f"{best} errs no more than {leader}."
+        return (
+            f"{best} errs {self.whole:.2g} times as much as {leader}. On rows of length 1 it errs "
+            f"{self.left:.2g} times as much: scaling is {self.part} of the lead."
+        )
+
+
+def lead(results: Results, epsilon: float, trust: str) -> Lead | None:
+    """Return the lead of the method recommended under a trust, in medians over the runs so far.
+
+    None where that method takes rows inside a bound itself, and before each of the three has run.
+    """
+    method = recommended(results.experiment, epsilon, trust).method
+    published = results.best_published(epsilon, trust)
+    if METHODS[method].scaling != "unit" or published is None:
+        return None
+    names = (method, published, UNIT_NAMES[published])
+    runs = [[cell.sin[-1] for cell in results.measured(name, epsilon)] for name in names]
+    if not all(runs):
+        return None
+    least, bounded, unit = (float(np.median(sines)) for sines in runs)
+    return Lead(method, published, bounded / least, unit / least) if least > 0 else None
 
 
 def by_trust(names: Sequence[str]) -> dict[str, str]:
@@ -80,11 +135,3 @@ def spread(sines: Sequence[float], k: int) -> Array:
 def share_recovered_quantiles(results: Results, name: str, epsilon: float) -> Array:
     """Return the quantiles of `spread` over the runs of a method that have been measured so far, (3,)."""
     return spread([cell.sin[-1] for cell in results.measured(name, epsilon)], results.experiment.k)
-
-
-def best_unprotected_share(results: Results, epsilon: float) -> float:
-    """Return the largest median share that a method without privacy recovers, in %; NaN before any run."""
-    # Of each method's 10, 50 and 90 % quantiles the second is the median; fmax passes over NaN.
-    return float(
-        np.fmax.reduce([share_recovered_quantiles(results, name, epsilon)[1] for name in UNPROTECTED])
-    )

@@ -40,14 +40,16 @@ def panels(
 def shares(points: tuple[tuple[ExplorerExperiment, float], ...], methods: tuple[str, ...]) -> pd.DataFrame:
     """Return 10, 50 and 90 % of the share of the pattern that methods recover, in %.
 
-    points: experiments, each with the epsilon at which it is run. The table is indexed by their patients,
-    epsilon and the method.
+    points: experiments, each with the epsilon at which it is run. methods: NO_PRIVACY may be one of them.
+    The table is indexed by the points' patients, epsilon and the method.
     """
     rows = {}
     for experiment, epsilon in points:
         results = Results(experiment)
         for method in methods:
-            runs = [results.cell(method, epsilon, repeat) for repeat in range(results.repeats_of(method))]
+            for repeat in range(results.repeats_of(method)):
+                results.cell(method, epsilon, repeat)
+            runs = results.measured(method, epsilon)
             shown = in_unit("share", [run.sin[-1] for run in runs], experiment.k)
             rows[experiment.n, epsilon, method] = np.quantile(shown, [0.1, 0.5, 0.9])
     return pd.DataFrame(rows, index=["10 %", "50 %", "90 %"]).T

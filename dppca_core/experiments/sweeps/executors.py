@@ -6,6 +6,8 @@ wants its tasks, and a worker stops before its next cell where the file is gone.
 
 import os
 import tempfile
+import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -20,6 +22,21 @@ ADDRESS = "DASK_SCHEDULER_ADDRESS"
 LOST = "The cluster stopped answering; what was measured before is kept"
 _CONNECT_SECONDS = 10
 _IDLE_SECONDS = 300  # a worker takes seconds to start, most of them imports
+_PARENT_SECONDS = 1.0  # between two looks of a worker whether the program that started it still runs
+
+
+def _end_with(parent: int) -> None:
+    """Let this worker end when the program that started it has ended; parent: that program's process.
+
+    A program that a signal ends does not stop its workers: they would wait for tasks for minutes.
+    """
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_PARENT_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True, name="parent").start()
 
 
 class Cores(Executor):
@@ -35,8 +52,14 @@ class Cores(Executor):
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Submit a call to one of the processes."""
-        pool = get_reusable_executor(max_workers=self.workers, timeout=_IDLE_SECONDS)
-        return cast("Future[Any]", pool.submit(fn, *args, **kwargs))
+        return cast("Future[Any]", self.pool().submit(fn, *args, **kwargs))
+
+    def pool(self) -> Any:
+        """Return loky's pool of the processes, which starts them at the first task."""
+        # For other arguments loky waits until the former pool has ended its tasks, and makes another.
+        return get_reusable_executor(
+            max_workers=self.workers, timeout=_IDLE_SECONDS, initializer=_end_with, initargs=(os.getpid(),)
+        )
 
     def warm(self) -> None:
         """Start the processes without waiting, since starting takes seconds."""
@@ -48,7 +71,7 @@ class Cores(Executor):
 
         Otherwise the interpreter would wait for tasks whose results nobody collects.
         """
-        get_reusable_executor(max_workers=self.workers).shutdown(wait=True, kill_workers=True)
+        self.pool().shutdown(wait=True, kill_workers=True)
 
 
 class _Cluster(Executor):

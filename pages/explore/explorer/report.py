@@ -40,7 +40,10 @@ def build(view: ExplorerView, link: str) -> html_report.Report:
     texts = [
         ("The method", text.unmarked(page_text.why(results.experiment, epsilon, settings["trust"]))),
         ("Two stages", page_text.two_stages(results, epsilon, settings)),
+        ("Without privacy", page_text.NO_PRIVACY_IS),
     ]
+    scaling = page_text.of_scaling(results, epsilon, settings["trust"])
+    texts += [("The same rows for all", scaling)] if scaling else []
     numbers = f"{method.title} in four numbers"
     return html_report.Report(
         title=page_text.TITLE,

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.closed_forms import closed_form, count_complete
 from dppca_core.experiments.explorer.experiment import DPS_PCA, ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.experiments.explorer.trusts import recommended
 from dppca_core.methods import METHODS
 from pages.shared import text
 from pages.shared.charts import QUANTITIES, Scale
@@ -21,6 +21,10 @@ STEPS = (
 NOT_PRIVATE = "The errors are computed from the rows of the table without noise: they are not private."
 SIMULATED = "The patients are simulated: data that differ from the settings above err otherwise."
 REFERENCE = "Methods under 'No privacy' protect nobody. They are drawn to show what privacy costs the others."
+NO_PRIVACY_IS = (
+    "Best without privacy: the least error of three methods, on rows divided by a bound or of length 1. "
+    "Sparse ones are told how many features matter."
+)
 
 
 def features_lost(matter: int, kept: int) -> str:
@@ -44,7 +48,7 @@ def why(experiment: ExplorerExperiment, epsilon: float, trust: str) -> str:
 
     Where the visitor has chosen another method, the sentence says which is recommended.
     """
-    advised = recommended(experiment, epsilon, trust)
+    advised = trusts.recommended(experiment, epsilon, trust)
     if experiment.method != advised.method:
         return f"**Chosen by you.** Recommended under this trust: {METHODS[advised.method].title}."
     return f"**Why this method?** {advised.why[0].upper()}{advised.why[1:]}."
@@ -89,6 +93,12 @@ def two_stages(results: Results, epsilon: float, settings: Settings) -> str:
     if failed_assumptions:
         parts.append(f"The closed form does not apply: {failed_assumptions}.")
     return " ".join(parts)
+
+
+def of_scaling(results: Results, epsilon: float, trust: str) -> str:
+    """Return how much of the recommended method's lead is due to rows of length 1; empty before its runs."""
+    lead = trusts.lead(results, epsilon, trust)
+    return "" if lead is None else lead.in_words
 
 
 def try_this(experiment: ExplorerExperiment, settings: Settings) -> str:

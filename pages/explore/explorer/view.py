@@ -28,8 +28,8 @@ _ALWAYS = ("local_pca", "dps_pca")
 def side_by_side(experiment: ExplorerExperiment, epsilon: float, settings: Settings) -> tuple[str, ...]:
     """Return the methods to compare, in the registry's order.
 
-    They are all methods where the visitor asks for that. Else they are those recommended under each trust,
-    those without privacy, a hospital alone, DPS-PCA as published, and the experiment's own.
+    They are all methods where the visitor asks for that. Else they are those recommended under each trust, a
+    hospital alone, DPS-PCA as published, and the experiment's own.
     """
     if settings["all_methods"]:
         return tuple(METHODS)

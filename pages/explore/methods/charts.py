@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from dppca_core.arrays import Array
-from dppca_core.experiments.explorer.results import Results, quantiles
+from dppca_core.experiments.explorer.results import RUNS, UNIT_NAMES, Results, quantiles
 from dppca_core.experiments.sweeps.recipe import METRICS, Value
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
@@ -149,7 +149,7 @@ class SweepRuns(NamedTuple):
     """Hold what a sweep has measured so far of the methods shown.
 
     `table` has a row for each run. `progress` says how far the live methods are, those that need no button;
-    it is empty once they are complete.
+    it is empty once they are complete. `unit` has the runs of published methods on rows of length 1.
     """
 
     measure: ComparisonMeasure
@@ -157,6 +157,7 @@ class SweepRuns(NamedTuple):
     table: pd.DataFrame
     methods: list[str]
     progress: str
+    unit: pd.DataFrame
 
     def here(self, measure: ComparisonMeasure) -> dict[str, Array]:
         """Return 10, 50 and 90 % of each method at the current setting; measure: which quantity to read."""
@@ -177,15 +178,19 @@ def grouped(name: str) -> Trace:
 def against(runs: SweepRuns) -> dict[str, Any]:
     """Draw every method's median and 10-90 % band against what is swept, and the random guess.
 
-    Bytes are the same in every run, so they have no band.
+    Bytes are the same in every run, so they have no band. Errors of published methods on rows of length 1 are
+    lines without one.
     """
-    measure, sweep, table, methods, _ = runs
+    measure, sweep, table, methods, _, unit = runs
     bands: list[Trace] = []
     lines: list[Trace] = []
     drawn = spreads(table, measure, order(methods), sweep.over)
     ends = [float(value) for value in sweep.values]
     guesses = [measure.guess(sweep.over, value) for value in ends] if measure.errs else []
-    reach, floor = measure.span([v for _, values in drawn.values() for v in values.flat], guesses)
+    on_unit = list(dict.fromkeys(unit["method"])) if measure.errs else []
+    beside = spreads(unit, measure, on_unit, sweep.over)
+    every = [v for part in (drawn, beside) for _, values in part.values() for v in values.flat]
+    reach, floor = measure.span(every, guesses)
     # Values below the lower end of the axis, `floor`, are drawn on it.
     for method, (x, (low, middle, high)) in drawn.items():
         look, title = style.look(method), METHODS[method].title
@@ -196,6 +201,11 @@ def against(runs: SweepRuns) -> dict[str, Any]:
             bands += [edge | {"legendgroup": METHODS[method].trust} for edge in edges]
         y, hover = rounded(np.maximum(middle, floor)), "%{x:.4~g}: %{y:.3~g}"
         lines.append(traces.marked_line(title, look, x, y, hovertemplate=hover) | grouped(method))
+    for method, (x, (_, middle, _)) in beside.items():
+        name, y = UNIT_NAMES[method], rounded(np.maximum(middle, floor))
+        hover = "%{x:.4~g}: %{y:.3~g}"
+        drawn_line = traces.marked_line(RUNS[name].title, style.look(name), x, y, hovertemplate=hover)
+        lines.append(drawn_line | grouped(method))
     if measure.errs:
         lines.append(line(1, "random guess", style.GUESS, "dot", x=ends, y=rounded(guesses), showlegend=True))
     y = [10**v for v in reach] if measure.log else reach  # a logarithmic range is in powers of ten

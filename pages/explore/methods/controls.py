@@ -23,6 +23,7 @@ from pages.shared.settings import editions, widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
 
 LIVE = ""  # the key of the job of all methods that are not heavy
+UNIT = "rows of length 1"  # the key of the job of published methods on such rows
 # Set in the session by a click on a point, after which only the part of the page that draws it runs again.
 # That part then has the whole page run.
 PICKED_POINT = "a point was clicked"
@@ -68,8 +69,9 @@ def _keep_methods(picked: Collection[str]) -> None:
 def jobs(slot: str, sweep: SweepSetting) -> dict[str, sweep_jobs.Job]:
     """Start or find the jobs of a sweep: the live one under `LIVE`, and those of heavy methods by name.
 
-    Heavy methods have one only where their button was pressed at this setting; their jobs at another setting
-    are stopped. slot: the name under which the sweep's jobs are kept for this visitor.
+    Once the live one is complete, one under `UNIT` has published methods on rows of length 1. Heavy methods
+    have a job only where their button was pressed at this setting; their jobs at another setting are stopped.
+    slot: the name under which the sweep's jobs are kept for this visitor.
     """
     jobs = {}
     if sweep.live is not None:
@@ -80,6 +82,10 @@ def jobs(slot: str, sweep: SweepSetting) -> dict[str, sweep_jobs.Job]:
             jobs[name] = sweep_jobs.start(f"{slot} {name}", recipe)
         elif job is not None:
             job.stop()
+    if LIVE in jobs and jobs[LIVE].recipe == sweep.live and jobs[LIVE].state == "complete":
+        unit = sweeps.on_unit_rows(sweep, jobs[LIVE].table())
+        if unit is not None:
+            jobs[UNIT] = sweep_jobs.start(f"{slot} {UNIT}", unit)
     return jobs
 
 
@@ -129,8 +135,8 @@ def show_heavy(slot: str, sweep: SweepSetting, jobs: dict[str, sweep_jobs.Job]) 
 
 
 def table(jobs: dict[str, sweep_jobs.Job]) -> pd.DataFrame | None:
-    """Return a row for each run of all jobs so far; None where there is no job."""
-    parts = [job.table() for job in jobs.values()]
+    """Return a row for each run of all jobs so far but those of `UNIT`; None where there is no job."""
+    parts = [job.table() for key, job in jobs.items() if key != UNIT]
     # A table without rows is returned only where all are so, for its columns.
     filled = [part for part in parts if len(part)]
     return pd.concat(filled, ignore_index=True) if filled else (parts[0] if parts else None)

@@ -41,7 +41,8 @@ def render() -> None:
         below.markdown(text.NOTHING_QUICK)
     else:
         show = {"needed": panels.needed, "frontier": panels.frontier}.get(panel, panels.against)
-        below = show(SweepRuns(measure, sweep, table, methods, progress))
+        unit = jobs[controls.UNIT].table() if controls.UNIT in jobs else table.iloc[:0]
+        below = show(SweepRuns(measure, sweep, table, methods, progress, unit))
     with below:
         controls.show_heavy(slot, sweep, jobs)
     live = jobs.get(controls.LIVE)

@@ -72,7 +72,8 @@ def against(runs: charts.SweepRuns) -> DeltaGenerator:
     finding = text.compared(measure, runs.here(measure), sweep.over, sweep.here)
     failures = text.failures(runs.table) if measure.errs else ""
     left_out = swept.left_out(sweep.over, sweep.left_out)
-    notes = (text.drawn(measure, sweep), *left_out, failures, runs.progress)
+    scaled = text.of_scaling(runs) if measure.errs else ""
+    notes = (text.drawn(measure, sweep), *left_out, failures, scaled, runs.progress)
     caption = ". ".join(note.rstrip(".") for note in notes if note) + "."
     names = ("methods figure", f"dppca-{measure.panel}")
     below = _show(runs, finding, charts.against(runs), caption, names, "against", _table_arguments(runs))
@@ -97,7 +98,7 @@ def needed(runs: charts.SweepRuns) -> DeltaGenerator:
     A method is shown once it has runs at all numbers of patients: from some of them the answer would be
     wrong.
     """
-    measure, sweep, table, methods, progress = runs
+    measure, sweep, table, methods, progress, _ = runs
     target = measure.settings["compare.target"]
     # The table has ||sin Theta||, and the target may be set for another multiple of it.
     values = {"target": target / factor(measure.settings), "seed": measure.results.experiment.seed}
@@ -113,7 +114,7 @@ def needed(runs: charts.SweepRuns) -> DeltaGenerator:
 
 def frontier(runs: charts.SweepRuns) -> DeltaGenerator:
     """Show error against epsilon as points to click, and the hull of methods whose guarantees compare."""
-    measure, _, table, methods, progress = runs
+    measure, _, table, methods, progress, _ = runs
     off = frontier_charts.off_hull(measure.results.experiment, methods)
     hull = frontier_charts.hull(table, measure, [name for name in methods if name not in off])
     figure = frontier_charts.figure(table, measure, methods, hull)

@@ -16,6 +16,7 @@ from dppca_core.experiments import Axis, Recipe
 from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
+from dppca_core.experiments.no_privacy import NO_PRIVACY, UNPROTECTED
 from dppca_core.experiments.sweeps.patients_needed import last_fall
 from pages.explore.methods import plain_text, sweeps
 from pages.shared import text
@@ -61,7 +62,7 @@ class Curves(screen.CombinedStore):
 
     @property
     def methods(self) -> list[str]:
-        """Return the methods recommended at any of the points, and those without privacy, each once."""
+        """Return the methods recommended at any of the points, and the name of runs without privacy."""
         return list(dict.fromkeys(name for point in self.points for name in trusts.methods_shown(*point)))
 
     def wanted(self) -> Iterator[tuple[Any, ...]]:
@@ -101,10 +102,14 @@ class Curves(screen.CombinedStore):
         return result
 
     def recipe(self) -> Recipe:
-        """Return a sweep of the same methods over all values, for the page's menu to hand out as a file."""
+        """Return a sweep of the same methods over all values, for the page's menu to hand out as a file.
+
+        It has the methods among which the best without privacy is found.
+        """
         experiment, epsilon = self.points[self.here]
         over = Axis(self.key, tuple(self.values))
-        return sweeps.recipe(experiment, epsilon, self.methods, over, experiment.repeats)
+        names = [*(name for name in self.methods if name != NO_PRIVACY), *UNPROTECTED]
+        return sweeps.recipe(experiment, epsilon, names, over, experiment.repeats)
 
     def code(self) -> FigureRecipe:
         """Return the recipe of the figure's numbers, from which the page's menu makes Python code."""

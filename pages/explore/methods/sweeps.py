@@ -9,11 +9,16 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from dppca_core.experiments import Axis, Recipe
+import numpy as np
+import pandas as pd
+
+from dppca_core.bounds.recommendation import TRUSTS
+from dppca_core.experiments import Axis, Recipe, variant
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
-from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.results import UNIT_NAMES, Results
 from dppca_core.experiments.sweeps import run_cells
 from dppca_core.experiments.sweeps.recipe import Point, Value
+from dppca_core.methods import METHODS
 from dppca_core.populations.spiked import SpikedModel
 from pages.shared.settings import catalogue, swept, to_experiment
 from pages.shared.settings.catalogue import Settings
@@ -126,6 +131,25 @@ def recipes_with(sweep: SweepSetting, methods: Collection[str]) -> tuple[Recipe,
     """Return the recipes that have one of these methods, the live one first."""
     recipes = (*([sweep.live] if sweep.live else []), *sweep.heavy.values())
     return tuple(recipe for recipe in recipes if {chosen.method for chosen in recipe.methods} & set(methods))
+
+
+def on_unit_rows(sweep: SweepSetting, table: pd.DataFrame) -> Recipe | None:
+    """Return the live recipe of published methods on rows of length 1, beside which others are fair.
+
+    Of each trust it has the one with the least median error at the current setting. A trust whose methods
+    take no rows of length 1 by themselves needs none; None where no trust needs one. table: of the runs of
+    the live recipe.
+    """
+    here = table[np.isclose(table[sweep.over].to_numpy(dtype=float), float(sweep.here), rtol=1e-9)]
+    medians = here.groupby("method")["sin_theta"].median().dropna()
+    scaled = {METHODS[name].trust for name in medians.index if METHODS[name].scaling == "unit"}
+    chosen = []
+    for trust in TRUSTS:
+        names = [n for n in medians.index if n in UNIT_NAMES and METHODS[n].trust == trust]
+        if trust in scaled and names:
+            best = str(medians[names].idxmin())
+            chosen.append(variant(best, UNIT_NAMES[best], scaling="unit"))
+    return replace(sweep.live, methods=tuple(chosen)) if chosen else None
 
 
 def first_run(sweep: SweepSetting) -> Recipe:

@@ -167,7 +167,7 @@ def note(sweep: SweepSetting | None, methods: Sequence[str], settings: Settings)
 
 def facts(runs: SweepRuns) -> pd.DataFrame:
     """Return one row for each method at the current setting; numbers stay numbers, so that columns sort."""
-    measure, sweep, table, methods, _ = runs
+    measure, sweep, table, methods, *_ = runs
     experiment, settings, missing = measure.results.experiment, measure.settings, np.full(3, np.nan)
     columns = [ComparisonMeasure(measure.results, settings, panel) for panel in ("error", "time", "bytes")]
     errors, times, sizes = map(runs.here, columns)
@@ -233,6 +233,30 @@ def drawn(measure: ComparisonMeasure, sweep: SweepSetting) -> str:
         return "What a hospital sends in all rounds together: the same in every run"
     where = ", timed on this server while others run" if measure.panel == "time" else ""
     return f"Lines: median of {runs(sweep).partition(',')[0]}; bands hold 8 of 10{where}"
+
+
+def of_scaling(runs: SweepRuns) -> str:
+    """Return which part of each recommended method's lead at the current setting rows of length 1 explain.
+
+    It is empty until the best published methods have run on such rows, and for methods not compared.
+    """
+    experiment, sweep = runs.measure.results.experiment, runs.sweep
+    usual, unit = (
+        table[np.isclose(table[sweep.over].to_numpy(dtype=float), float(sweep.here), rtol=1e-9)]
+        .groupby("method")["sin_theta"]
+        .median()
+        for table in (runs.table, runs.unit)
+    )
+    parts = []
+    for published in unit.index:
+        advised = trusts.recommended(experiment, runs.measure.settings["epsilon"], METHODS[published].trust)
+        if METHODS[advised.method].scaling == "unit" and usual.get(advised.method, 0.0) > 0:
+            whole, left = (errors[published] / usual[advised.method] for errors in (usual, unit))
+            lead = trusts.Lead(advised.method, published, whole, left)
+            if lead.whole > 1:
+                leader, other = METHODS[advised.method].title, METHODS[published].title
+                parts.append(f"{lead.part} of the lead of {leader} over {other}")
+    return f"Rows of length 1 explain {text.listed(parts)}" if parts else ""
 
 
 def failures(table: pd.DataFrame) -> str:

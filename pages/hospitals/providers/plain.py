@@ -41,7 +41,7 @@ class Joining(screen.CombinedStore):
     Attributes:
         together: The store of the runs of all hospitals, by method.
         alone: The store of the runs of single hospitals, by protocol.
-        methods: The methods recommended under each trust, and those without privacy.
+        methods: The methods recommended under each trust, and the name of runs without privacy.
     """
 
     def __init__(self, settings: Settings) -> None:

@@ -21,6 +21,7 @@ from dppca_core.federated.exchange import ALL
 from pages.hospitals.providers import message_charts, network_diagram, run_text, runs
 from pages.shared.background import cache
 from pages.shared.reports import take_along
+from pages.shared.server import uploads
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
 
@@ -232,7 +233,7 @@ def _choose_recorded(source: str) -> Transcript | None:
             if len(names) > 1:
                 st.selectbox("Stored", names, key="stored run")
             return runs.open_stored(_stored_name())
-        file = st.file_uploader("A run's record, JSON lines", type="jsonl", key="record uploaded")
+        file = uploads.ask("A run's record, JSON lines", ["jsonl"], "record uploaded")
         if file is not None:
             return runs.read(file.getvalue())
         st.caption("The record that the server wrote: it holds what the server saw, and nothing else.")

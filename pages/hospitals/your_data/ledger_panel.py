@@ -23,6 +23,7 @@ from pages.hospitals.your_data.prepared_table import Table
 from pages.hospitals.your_data.text import CHANGED_TABLE_CAVEAT, patient_total
 from pages.shared import text
 from pages.shared.reports import take_along
+from pages.shared.server import uploads
 from pages.shared.settings.catalogue import CHOICES
 
 _NO_LIMIT = "No limit was set."
@@ -180,9 +181,7 @@ def _exchange_ledger(raw: Table, ledger: Ledger, account: Account) -> None:
             exported = ledger.export()
             take_along.download("Export it (JSON lines)", exported, "ledger.jsonl", "application/jsonl")
         st.caption("What another ledger of this table or cohort holds is added; what both hold counts once.")
-        upload = st.file_uploader(
-            "A ledger of this table", type=["jsonl", "json"], key=f"own import {raw.key[:8]}"
-        )
+        upload = uploads.ask("A ledger of this table", ["jsonl", "json"], f"own import {raw.key[:8]}")
         same = st.checkbox("It is of another extract of the same cohort", key=f"own same {raw.key[:8]}")
         if upload is not None and st.button("Add its releases to this ledger"):
             others = upload.getvalue()

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import RerunException, get_script_run_ctx
-from streamlit.runtime.uploaded_file_manager import UploadedFileManager
 
 from dppca_core.byte_cache import return_memory
 from dppca_core.release.cohort_lists import CohortsInMemory, CohortsOnDisk
@@ -271,19 +270,13 @@ def current() -> TableSession:
     context = get_script_run_ctx()
     if context is not None:
         state.visitor = context.session_id
-        drop = partial(_drop_all, context.uploaded_file_mgr, weakref.ref(state))
-        expiry().watch(context.session_id, state, drop)
+        expiry().watch(context.session_id, state, partial(_drop_tokens, weakref.ref(state)))
         sessions()[state.token] = state
     return state
 
 
-def _drop_all(uploads: UploadedFileManager, leaver: weakref.ref[TableSession], visitor: str) -> None:
-    """Drop a visitor's uploaded files, and the tokens of their session, once they have left.
-
-    uploads: Streamlit's store of uploaded files. leaver: the session, if anything holds it still. visitor:
-    Streamlit's name of it.
-    """
-    uploads.remove_session_files(visitor)
+def _drop_tokens(leaver: weakref.ref[TableSession]) -> None:
+    """Drop the tokens of a visitor's session, if anything holds it still, once they have left."""
     for token in tokens_of(leaver()):
         sessions().pop(token, None)
 

@@ -1,7 +1,7 @@
 """Forget the tables of visitors who have left.
 
-Streamlit keeps a session for those who may come back: for two minutes or, where no other session ends, for
-good. A table that cannot be forgotten does not keep any other from being forgotten.
+Streamlit keeps a session for two minutes, for those who may come back. A table that cannot be forgotten does
+not keep any other from being forgotten.
 """
 
 import threading
@@ -9,7 +9,6 @@ import time
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from dppca_core.experiments.failures import log_errors
@@ -24,11 +23,11 @@ _MOST_TRIES = 5  # to forget one visitor's table
 class _Watched:
     """Hold what is known of one visitor: the session with a table, and how to find that they have left.
 
-    drop_uploads: gets the visitor's name. tries: how often forgetting was tried.
+    drop_tokens: drops what leads to that session. tries: how often forgetting was tried.
     """
 
     holder: weakref.ref[Any]
-    drop_uploads: Callable[[str], None]
+    drop_tokens: Callable[[], None]
     may_come_back: Callable[[], bool]
     tries: int = 0
 
@@ -47,17 +46,16 @@ class SessionExpiry:
         self._lock = threading.Lock()
         self._thread = LastingThread("leaving", self._work)
 
-    def watch(self, visitor: str, holder: Any, drop_uploads: Callable[[str], None]) -> None:
-        """Call `holder.forget` and drop the uploads once this visitor has been away for long enough.
+    def watch(self, visitor: str, holder: Any, drop_tokens: Callable[[], None]) -> None:
+        """Call `holder.forget` and `drop_tokens` once this visitor has been away for long enough.
 
         Called at each run of a page. holder: the visitor's session, which is not kept alive by this.
-        drop_uploads: is given the visitor's name.
         """
         with self._lock:
             known = self._watched.get(visitor)
             if known is None or known.holder() is not holder:
                 may_come_back = sessions.return_check(visitor, self._kept_seconds)
-                self._watched[visitor] = _Watched(weakref.ref(holder), drop_uploads, may_come_back)
+                self._watched[visitor] = _Watched(weakref.ref(holder), drop_tokens, may_come_back)
             self._thread.start()
 
     def revive(self) -> bool:
@@ -76,7 +74,7 @@ class SessionExpiry:
             for visitor, watched in list(self._watched.items()):
                 nothing_left = False
                 with log_errors("leaving"):  # one visitor's failure keeps no other's table
-                    nothing_left = self._expire(visitor, watched)
+                    nothing_left = self._expire(watched)
                 # Give one up that cannot be forgotten, or the thread would never end.
                 if nothing_left or watched.tries == _MOST_TRIES:
                     del self._watched[visitor]
@@ -85,7 +83,7 @@ class SessionExpiry:
                 self._thread.leave()
             return not self._watched
 
-    def _expire(self, visitor: str, watched: _Watched) -> bool:
+    def _expire(self, watched: _Watched) -> bool:
         """Forget the table if its visitor has left for good. Return whether nothing is left to forget."""
         holder = watched.holder()
         if holder is None:
@@ -94,7 +92,7 @@ class SessionExpiry:
             return False
         watched.tries += 1
         succeeded = 0  # of the two steps
-        for step in (holder.forget, partial(watched.drop_uploads, visitor)):
+        for step in (holder.forget, watched.drop_tokens):
             with log_errors("leaving"):  # the second step is taken even where the first fails
                 step()
                 succeeded += 1

@@ -14,6 +14,7 @@ from pages.hospitals.your_data.hospital_tables import HospitalTable, HospitalTab
 from pages.hospitals.your_data.prepared_table import LargeTable
 from pages.hospitals.your_data.session import TableSession
 from pages.hospitals.your_data.text import refusal
+from pages.shared.server import uploads
 from pages.shared.settings.catalogue import Settings
 
 
@@ -120,8 +121,7 @@ def _choose_another(state: TableSession, settings: Settings) -> None:
         return
     # A new key for each table, so that the next file is not taken for the one before.
     key = f"own another {state.tables_loaded} {hospitals.added}"
-    types = ["csv", "tsv", "txt", "parquet"]
-    upload = st.file_uploader("A table of another hospital", type=types, key=key)
+    upload = uploads.ask("A table of another hospital", ["csv", "tsv", "txt", "parquet"], key)
     st.caption(several_text.ASKED)
     encoding = settings["own.encoding"]
     add_table, former_count = partial(_add_table, hospitals, upload, encoding), hospitals.added

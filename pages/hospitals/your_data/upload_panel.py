@@ -29,6 +29,7 @@ from pages.hospitals.your_data.layout import PageLayout, choose_or_none
 from pages.hospitals.your_data.prepared_table import LargeTable, PreparedTable, Table, is_at_random, prepare
 from pages.hospitals.your_data.session import TableSession
 from pages.shared.reports import take_along
+from pages.shared.server import uploads
 from pages.shared.settings import widgets
 
 _MOST_ROWS = 10_000  # of one patient
@@ -95,10 +96,10 @@ def _choose_file(state: TableSession, layout: PageLayout) -> None:
     encoding = layout.settings["own.encoding"]
     left, right = st.columns([3, 2], gap="large")
     with left:
-        upload = st.file_uploader(
+        upload = uploads.ask(
             "A table: one row per patient, column names in the first line",
-            type=["csv", "tsv", "txt", "parquet"],
-            key=f"own file {state.uploader}",
+            ["csv", "tsv", "txt", "parquet"],
+            f"own file {state.uploader}",
             help="It stays in this session's memory: no disk, no log, no other visitor.",
         )
         st.caption(upload_text.HELD)
@@ -328,7 +329,7 @@ def _edit_lines(state: TableSession) -> None:
 def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
     """Render the upload of a dictionary and, once the present one is complete (schema), its download."""
     with st.expander("Open or save this as a data dictionary"):
-        upload = st.file_uploader("A data dictionary (JSON)", type=["json"], key="own dictionary")
+        upload = uploads.ask("A data dictionary (JSON)", ["json"], "own dictionary")
         former_generation, take = state.generation, partial(_open_dictionary, state, upload)
         refused = state.handle("dictionary", upload.file_id if upload else "", take)
         if state.generation != former_generation:  # what stands above is of other lines

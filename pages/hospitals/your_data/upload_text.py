@@ -37,8 +37,8 @@ WITH_CELLS = (
     "publishes the dictionary without them."
 )
 HELD = (
-    "Files too large for this server are refused. Your table is forgotten when you say so, or "
-    f"{sessions.KEPT_SECONDS / 60:.0f} minutes after the page is closed."
+    f"Your table is forgotten when you say so, or {sessions.KEPT_SECONDS / 60:.0f} minutes after the page is "
+    "closed."
 )
 LOST = "The connection was lost for too long, and with it your table and what you typed: load it again."
 _LISTED = 3  # columns

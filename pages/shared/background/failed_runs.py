@@ -6,8 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from dppca_core.experiments.explorer.results import Results
-from dppca_core.methods import METHODS
+from dppca_core.experiments.explorer.results import RUNS, Results
 from pages.shared import text
 
 NO_ANSWER = "No run has an answer at this setting."
@@ -44,7 +43,7 @@ def message(failed: Mapping[Any, str], name: Callable[[Any], str] | None = None)
 
 def show_by_method(results: Results) -> None:
     """Show which of the explorer's runs failed, by method."""
-    show(results.failed, lambda cell: METHODS[cell[0]].title)  # a cell's first part is its method
+    show(results.failed, lambda cell: RUNS[cell[0]].title)  # a cell's first part is its method
 
 
 def _first_names(names: list[str]) -> str:

@@ -3,10 +3,11 @@
 import time
 from collections.abc import Callable
 
+import streamlit as st
 from streamlit.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-KEPT_SECONDS = 120.0  # as long as Streamlit lets a browser come back to its session
+KEPT_SECONDS = float(st.get_option("server.disconnectedSessionTTL"))  # while a browser may come back
 
 
 def visitor() -> str:

@@ -213,7 +213,7 @@ class Jobs:
             job = Job(recipe, visitor, former.rows if former else (), self._keep)
             self._jobs[visitor, slot] = job
             self._jobs.move_to_end((visitor, slot))
-            self._forget()
+            self._forget_ended()
             table = self._tables.peek(recipe)
             if table is not None:  # some visitor's sweep of this recipe was completed before
                 job.complete_with(table)
@@ -230,8 +230,13 @@ class Jobs:
         table = job.table()
         self._tables.get(job.recipe, lambda: table, int(table.memory_usage(deep=True).sum()))
 
-    def _forget(self) -> None:
-        """Forget jobs that have ended: of visitors who have gone for good, then the oldest."""
+    def forget(self) -> None:
+        """Forget the jobs that have ended of visitors who have gone for good."""
+        with self._lock:
+            self._forget_ended()
+
+    def _forget_ended(self) -> None:
+        """Forget ended jobs: of visitors who have gone for good, then the oldest. The lock is held."""
         rows = sum(len(job.rows) for job in self._jobs.values())
         for key, job in list(self._jobs.items()):
             too_many = len(self._jobs) > KEPT_JOBS or rows * _ROW_BYTES > KEPT_BYTES

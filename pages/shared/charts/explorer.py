@@ -13,7 +13,8 @@ from dppca_core.arrays import Array
 from dppca_core.bounds import BOUNDS
 from dppca_core.experiments.explorer.closed_forms import closed_form
 from dppca_core.experiments.explorer.experiment import DPS_PCA, EPSILONS
-from dppca_core.experiments.explorer.results import Results, quantiles
+from dppca_core.experiments.explorer.results import ON_UNIT_ROWS, RUNS, Results, quantiles
+from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.methods import METHODS
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.records import Bound
@@ -30,13 +31,6 @@ _NO_BOUND = Bound({}, math.inf, applies=False, why=(), source="")
 _STRIDE = 3  # beside a picture each third epsilon has the closed form of two stages, which takes 3 to 10 ms
 
 
-def reference(results: Results) -> str:
-    """Return the method shown as "without privacy": the one that treats features as the private one does."""
-    if METHODS[results.experiment.method].chooses_rows:
-        return "sparse_pca_shrunk"
-    return "sparse_pca" if "s_hat" in METHODS[results.experiment.method].uses else "pca"
-
-
 def spreads(results: Results, scale: Scale, names: Sequence[str]) -> Array:
     """Return the 10, 50 and 90 % quantiles over runs: (methods, epsilons, 3), nan where nothing was run.
 
@@ -45,7 +39,7 @@ def spreads(results: Results, scale: Scale, names: Sequence[str]) -> Array:
     out = np.full((len(names), len(EPSILONS), 3), math.nan)
     by_count: dict[int, list[tuple[int, int, list[float]]]] = {}  # by number of runs: indices of out, runs
     for i, name in enumerate(names):
-        for j, epsilon in enumerate(EPSILONS if METHODS[name].private else EPSILONS[:1]):
+        for j, epsilon in enumerate(EPSILONS if RUNS[name].private else EPSILONS[:1]):
             runs = [scale.final_error(cell) for cell in results.measured(name, epsilon)]
             by_count.setdefault(len(runs), []).append((i, j, runs))
     by_count.pop(0, None)
@@ -53,7 +47,7 @@ def spreads(results: Results, scale: Scale, names: Sequence[str]) -> Array:
         rows, columns, runs = zip(*group, strict=True)
         out[rows, columns] = quantiles(np.transpose(runs)).T
     for i, name in enumerate(names):
-        if not METHODS[name].private:  # it was run once for all epsilons
+        if not RUNS[name].private:  # it was run once for all epsilons
             out[i] = out[i, 0]
     return out
 
@@ -114,44 +108,48 @@ def sweep(results: Results, scale: Scale, predictions: Sequence[Bound], span: Se
 
     predictions: the closed form at each of EPSILONS. span: the range of the error's axis, as Plotly has it.
     """
-    method, free = results.experiment.method, reference(results)
-    look, free_look, name = style.look(method), style.look(free), METHODS[method].title
+    method = results.experiment.method
+    look, free_look, name = style.look(method), style.look(NO_PRIVACY), METHODS[method].title
     spread = spreads(results, scale, (method,))[0]
     measured = np.isfinite(spread[:, 1])  # by the median
     at = [epsilon for epsilon, known in zip(EPSILONS, measured, strict=True) if known]
     low, middle, high = (scale.drawn(values) for values in spread[measured].T)
     forms = {e: bound.final for e, bound in zip(EPSILONS, predictions, strict=True) if bound.applies}
-    # Where noise hardly matters the closed form is up to 40 % too high and rises with epsilon: cut that off.
-    if forms:
-        forms = dict(list(forms.items())[: int(np.argmin(list(forms.values()))) + 1])
     predicted = scale.drawn(scale.bound_in_unit(np.array(list(forms.values()))))  # in the metric on screen
-    runs = [scale.final_error(cell) for cell in results.measured(free, EPSILONS[0])]
+    runs = [scale.final_error(cell) for cell in results.measured(NO_PRIVACY, EPSILONS[0])]
     level = scale.drawn([quantiles(runs)[1] if runs else math.nan] * 2)  # [1] is the median
     ends = [EPSILONS[0], EPSILONS[-1]]
     return [
         *band(2, name, look.colour, at, low, high),
         line(2, name, look.colour, x=at, y=middle, meta="ghost"),
         line(2, "closed-form prediction", look.colour, "dash", x=list(forms), y=predicted),
-        line(2, METHODS[free].title, free_look.colour, free_look.dash, x=ends, y=level),
+        line(2, RUNS[NO_PRIVACY].title, free_look.colour, free_look.dash, x=ends, y=level),
         line(2, "random guess", style.GUESS, "dot", x=ends, y=[scale.guess] * 2),
         this_setting(2, [], [(10**v if scale.log else v) for v in span]),
     ]
 
 
 class Comparison:
-    """Draw panel 3: every method at one epsilon, a dot and its 10-90 % interval, grouped by trust."""
+    """Draw panel 3: every method at one epsilon, a dot and its 10-90 % interval, grouped by trust.
+
+    With the methods shown it has the best without privacy, and published methods on rows of length 1.
+    """
 
     def __init__(self, results: Results, scale: Scale, shown: Collection[str]) -> None:
         self.results, self.scale = results, scale
-        self.names = [name for name in results.methods if name in shown and name not in results.skipped]
+        run = {name for name, _, _ in list(results.cells)}  # a copy: other threads add to it
+        unit = [name for name in ON_UNIT_ROWS if name in run]
+        shown = {*shown, *(ON_UNIT_ROWS[name] for name in unit)}  # each also as it was published
+        names = [name for name in results.methods if name in shown and name not in results.skipped]
+        self.names = [*names, *unit, *([NO_PRIVACY] if results.has_reference else ())]
         self._spreads = spreads(results, scale, self.names)
-        trusts = [METHODS[name].trust for name in self.names]
+        trusts = [RUNS[name].trust for name in self.names]
         order = [trust for trust in _TRUSTS if trust in trusts]
         self._groups: list[tuple[float, list[str]]] = []  # of each trust: where its methods begin, and they
         self.positions: list[float] = []  # on the axis, downwards: each heading, and the rows below it
         position = 0.0
         for trust in order:
-            members = [name for name in self.names if METHODS[name].trust == trust]
+            members = [name for name in self.names if RUNS[name].trust == trust]
             self._groups.append((position + 1, members))
             self.positions += [position + i for i in range(len(members) + 1)]
             position += len(members) + 1.35  # a row for the heading, and a gap
@@ -163,7 +161,7 @@ class Comparison:
     def _dots(self) -> Trace:
         """Return all methods as one trace: a trace for each would take most of a redraw."""
         looks, k = [style.look(name) for name in self.names], self.results.experiment.k
-        methods = [METHODS[name] for name in self.names]
+        methods = [RUNS[name] for name in self.names]
         colours, symbols = [look.colour for look in looks], [look.symbol for look in looks]
         return line(3, "methods", style.GUESS) | {
             "mode": "markers",
@@ -175,7 +173,7 @@ class Comparison:
 
     def _label(self, name: str, epsilon: float) -> str:
         """Return a method's label on the axis, with a remark where it is too slow and was not measured."""
-        label = METHODS[name].title
+        label = RUNS[name].title
         waiting = name in self.results.slow and not self.results.measured(name, epsilon)
         return f"<i>{label} · too slow</i>" if waiting else label
 

@@ -8,7 +8,8 @@ from threading import Lock
 from typing import Any
 
 from dppca_core.experiments.explorer.experiment import EPSILONS
-from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.results import RUNS, Results
+from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.methods import METHODS
 from pages.shared.background.engine import NextCell
 from pages.shared.charts import Scale, explorer, explorer_text, style
@@ -108,14 +109,14 @@ def explorer_figure(
 
 def _legend(results: Results, bounds: list[BoundPair], drawn: Any) -> list[tuple[str, str, str, str]]:
     """Return (label, colour, dash, kind of mark) of all that is drawn; bounds: [] if the metric has none."""
-    method, reference = results.experiment.method, explorer.reference(results)
-    look, free = style.look(method), style.look(reference)
+    method = results.experiment.method
+    look, free = style.look(method), style.look(NO_PRIVACY)
     line_of_method = (f"{METHODS[method].title}, median", look.colour, "solid", "line")
     items = [
         *(drawn.legend if drawn else ()),
         line_of_method,
         ("10-90 % of runs", style.faded(look.colour, 0.3), "solid", "band"),
-        (METHODS[reference].title, free.colour, free.dash, "line"),
+        *([(RUNS[NO_PRIVACY].title, free.colour, free.dash, "line")] if results.has_reference else ()),
         ("random guess", style.GUESS, "dot", "line"),
     ]
     if any(prediction.applies for _, prediction in bounds):

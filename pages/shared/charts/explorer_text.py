@@ -9,18 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from dppca_core.datasets import MEASUREMENTS, PATIENTS
+from dppca_core.datasets import PATIENTS
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results, quantiles
 from dppca_core.experiments.explorer.strength import strength
+from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from pages.shared import text
 from pages.shared.background import failed_runs
-from pages.shared.charts import Scale, explorer, unit
+from pages.shared.charts import Scale, unit
 from pages.shared.charts.explorer import BoundPair
 from pages.shared.settings.catalogue import CHOICES, Settings
 
+NO_COST = "Privacy has no measurable cost here."
 _TOLERANCE = 0.01  # a true epsilon within this share of the nominal one counts as equal
 
 
@@ -76,17 +78,11 @@ def _sentence(results: Results, epsilon: float, middle: float, scale: Scale) -> 
         "share": f"recovers {value} of the pattern of {directions}",
         "degrees": f"finds the {directions} within {value}",
     }.get(scale.metric, f"finds the {directions} with error {value}")
-    reference, free = explorer.reference(results), ""
-    cells = results.measured(reference, epsilon)
+    free, cells = "", results.measured(NO_PRIVACY, epsilon)
     if cells:
-        # A truth without zero rows is out of a sparse reference's reach.
-        cut = not experiment.sparse and reference != "pca" and experiment.s_hat < experiment.d
-        columns = f", on as many {(table.column_noun if table else MEASUREMENTS)[1]}," if cut else ""
         median = float(quantiles([scale.final_error(cell) for cell in cells])[1])
         better = median > middle if scale.more_is_better else median < middle
-        free = f" Without privacy{columns} it is {scale.text(median)}."
-        if not better:  # it is another method, which chooses features by itself
-            free = f" {METHODS[reference].title}{columns or ','} is no better: {scale.text(median)}."
+        free = f" Without privacy it is {scale.text(median)}." if better else f" {NO_COST}"
     return (
         f"With {experiment.n:,} {rows} in {hospitals} at ε = {text.number(epsilon)}, "
         f"{method.title} {quality}.{free} A guess has {scale.text(scale.guess)}."

@@ -2,6 +2,9 @@
 
 from typing import NamedTuple
 
+from dppca_core.experiments.explorer.results import ON_UNIT_ROWS
+from dppca_core.experiments.no_privacy import NO_PRIVACY
+
 
 class Look(NamedTuple):
     """Hold a colour after Okabe & Ito (safe for colour-blind readers), a marker and a dash.
@@ -50,6 +53,7 @@ LOOKS: dict[str, Look] = {
     "stacked_rounds_own_noise": Look("#8C6D1F", "hexagon2-open", "longdash"),
     "sealed_sparse": Look("#009E73", "triangle-right-open", "dot"),
     "own_noise_sparse": Look("#009E73", "triangle-down-open", "longdash"),
+    NO_PRIVACY: Look("#8468B8", "square-cross-open", "longdashdot"),
 }
 _SPARE = Look("#8C6D1F", "star-triangle-up", "longdash")
 
@@ -67,8 +71,9 @@ DIVERGING = [[0, NEGATIVE], [0.5, "rgba(128,140,150,0.08)"], [1, POSITIVE]]
 
 
 def look(method: str) -> Look:
-    """Return the colour, marker and dash of a method by its key; a method not in LOOKS has spare ones."""
-    return LOOKS.get(method, _SPARE)
+    """Return a method's colour, marker (with a dot on rows of length 1) and dash, or spare ones."""
+    usual = LOOKS.get(ON_UNIT_ROWS.get(method, method), _SPARE)
+    return usual._replace(symbol=f"{usual.symbol}-dot") if method in ON_UNIT_ROWS else usual
 
 
 def faded(colour: str, alpha: float) -> str:

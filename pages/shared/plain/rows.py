@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from dppca_core.arrays import Array
 from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.methods import METHODS
 from pages.shared import text
 from pages.shared.charts import SPANS, Trace, axis, line, one_panel, rounded, style
@@ -82,7 +83,7 @@ def shares(results: Results, epsilon: float, trust: str, names: Sequence[str] = 
     trust: the one that was chosen, whose row stands out. names: the methods, if not those recommended here.
     """
     experiment, names = results.experiment, names or trusts.methods_shown(results.experiment, epsilon)
-    method_of = trusts.by_trust(names)
+    method_of = trusts.by_trust([name for name in names if name != NO_PRIVACY])
     rows = tuple(
         ShareRow(
             label=phrases.ROWS[row_trust],
@@ -94,7 +95,8 @@ def shares(results: Results, epsilon: float, trust: str, names: Sequence[str] = 
         )
         for row_trust, look in LOOKS.items()
     )
-    return Shares(rows, trusts.best_unprotected_share(results, epsilon), 100 * experiment.k / experiment.d)
+    free = float(trusts.share_recovered_quantiles(results, NO_PRIVACY, epsilon)[1])  # the median
+    return Shares(rows, free, 100 * experiment.k / experiment.d)
 
 
 def patches(rows: Sequence[ShareRow]) -> list[Trace]:

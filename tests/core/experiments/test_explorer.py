@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from dppca_core import METHODS, SpikedModel
+from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.byte_cache import ByteCache
 from dppca_core.experiments import draws
 from dppca_core.experiments.explorer.experiment import DPS_PCA, EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.picture import NOISES
-from dppca_core.experiments.explorer.results import Cell, Results, quantiles
+from dppca_core.experiments.explorer.results import ON_UNIT_ROWS, RUNS, Cell, Results, quantiles
+from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.methods import dps_pca
 from dppca_core.numerics import subspace_metrics
 
@@ -182,6 +184,11 @@ def wanted_cells(results: Results, epsilon: float) -> set[tuple[str, float, int]
         cells |= {(name, at, r) for r in range(results.repeats_of(name))}
         if METHODS[name].private:
             cells |= {(name, e, r) for e in grid for r in range(min(results.repeats_of(name), 3))}
+    cells |= {(NO_PRIVACY, EPSILONS[0], r) for r in range(results.experiment.patient_draws)}
+    for trust in TRUSTS:  # where all err alike, the first of the published methods is the best
+        run = (n for n, name in ON_UNIT_ROWS.items() if name in {*results.methods, DPS_PCA})
+        names = [name for name in run if RUNS[name].trust == trust]
+        cells |= {(name, e, r) for name in names[:1] for e in grid for r in range(3)}
     return cells
 
 

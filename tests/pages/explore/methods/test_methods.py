@@ -9,9 +9,10 @@ import pytest
 
 from dppca_core.bounds.recommendation import TRUSTS, recommend
 from dppca_core.experiments import Axis, Recipe, sweep
+from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.closed_forms import closed_form
 from dppca_core.experiments.explorer.experiment import EPSILONS
-from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.results import RUNS, UNIT_NAMES, Results
 from dppca_core.experiments.sweeps.patients_needed import patients_needed
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
@@ -62,6 +63,27 @@ def test_it_opens_with_who_errs_least_among_equals(opened):
     for trust in ("central", "untrusted server"):
         equals = [METHODS[name].title for name in DEFAULT if METHODS[name].trust == trust]
         assert f"{errors[equals].idxmin()} errs least" in opened.figure["says"]
+
+
+def test_the_best_published_methods_are_drawn_on_rows_of_length_1_too(opened):
+    """Each trust has one, which errs least as published, and a sentence on how much of a lead is scaling."""
+    swept = over(results_of(opened), settings_of(opened), "epsilon")
+    usual = sweep(swept.live)
+    unit = sweep(sweeps.on_unit_rows(swept, usual))
+    tables = [table[table["epsilon"] == 1.0] for table in (usual, unit)]
+    medians, on_unit = (table.groupby("method")["sin_theta"].median() for table in tables)
+    assert {METHODS[name].trust for name in on_unit.index} == set(TRUSTS)
+    for name, error in on_unit.items():
+        equals = [other for other in DEFAULT if METHODS[other].trust == METHODS[name].trust]
+        assert medians[[n for n in equals if METHODS[n].scaling == "inside"]].idxmin() == name
+        title = RUNS[UNIT_NAMES[name]].title
+        (line,) = (trace for trace in opened.figure["data"] if trace["name"] == title)
+        assert line["y"][line["x"].index(1.0)] == pytest.approx(error, rel=1e-3)
+        (staged,) = (other for other in equals if METHODS[other].chooses_rows)
+        lead = trusts.Lead(staged, name, medians[name] / medians[staged], error / medians[staged])
+        words = f"{lead.part} of the lead of {METHODS[staged].title} over {METHODS[name].title}"
+        assert lead.whole > 1 and words in opened.captions
+    assert sweeps.on_unit_rows(swept, usual[~usual["method"].str.startswith("two_stage")]) is None
 
 
 @pytest.mark.parametrize("over", methods_settings.SWEEPS)

@@ -20,6 +20,7 @@ from tests.pages.hospitals.your_data.table_page import (
     patients,
     prepared,
 )
+from tests.waiting import PATIENCE_SECONDS
 
 
 def test_a_table_too_large_to_hold_is_read_in_pieces_and_released(monkeypatch):
@@ -64,6 +65,8 @@ def test_blank_rows_below_a_table_are_no_patients(monkeypatch, store, limit):
     page = prepared(store(pd.concat([patients(), blank])), WIDE)
     if page.has_button("Read it now"):
         page.press("Read it now")
+        page.state.reading.wait(PATIENCE_SECONDS)
+        page.run()
     assert (
         page.state.ready.n == page.state.ready.raw.n == ROWS
         and f"**Ready:** {ROWS} patients" in page.everything

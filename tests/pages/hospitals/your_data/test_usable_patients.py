@@ -64,6 +64,7 @@ def test_without_a_stated_share_the_stop_sign_says_that_it_cannot_know(built):
     assert analyst_text.cannot_know(1) in page.warnings and "would be" not in page.warnings
     assert page.has_button("Release anyway")
     assert "so the rehearsal counts all 6,000." in page.captions
+    assert "counts patients in 10 by 10 cells" in page.captions
     assert dict(built().settings)["Usable patients"] == "not stated"
     page.release("Release anyway")
     assert page.state.releases[0].result.document[USABLE_SHARE] is None
@@ -78,6 +79,7 @@ def test_a_stated_share_is_what_headline_stop_sign_and_advice_count(built):
     assert "420 patients like the twin's" in page.warnings
     assert page.warnings.count("Only usable patients are counted.") == 1
     assert "**Ready:** 6,000 patients" in page.everything
+    assert "counts patients in 3 by 3 cells" in page.captions  # the picture of scores, by rule
     page.release("Release anyway")
     document = page.state.releases[0].result.document
     assert document["hospitals"] == [N] and document[USABLE_SHARE] == 0.07
@@ -153,7 +155,7 @@ def test_a_patient_with_several_rows_is_usable_if_one_row_is(most):
     assert held.usable == large.usable == int(expected + 0.5) < held.n
 
 
-def test_the_planner_and_the_picture_count_them_too():
+def test_the_planner_counts_them_too():
     """Until a share is stated the planner says that all are counted."""
     page = prepared(WITH_GAPS, SCHEMA)
     for share, words in (

@@ -200,7 +200,7 @@ def test_a_page_does_not_hold_a_run_that_the_cache_gave_up(screen, panel):
     """Streamlit holds a page's buttons as long as its visitor's session."""
     cached.TRANSCRIPTS.clear()
     page = screen(PAGE, **{"join.panel": panel}, **LINK)
-    runs = [weakref.ref(run) for run, _ in cached.TRANSCRIPTS._held.values()]
+    runs = [weakref.ref(run) for run, *_ in cached.TRANSCRIPTS._held.values()]
     assert runs
     cached.TRANSCRIPTS.clear()
     gc.collect()

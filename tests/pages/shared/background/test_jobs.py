@@ -10,7 +10,6 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 from distributed import LocalCluster
-from joblib.externals.loky import get_reusable_executor
 
 from dppca_core import SpikedModel
 from dppca_core.experiments import Axis, Progress, Recipe, sweep, variant
@@ -316,8 +315,7 @@ def test_a_worker_that_is_killed_costs_no_run(monkeypatch):
     def kill(job: sweep_jobs.Job, at: Progress) -> None:
         noted(job, at)
         if at.completed and not killed:
-            pool = get_reusable_executor(max_workers=executors.Cores().workers, timeout=300)
-            killed.append(next(iter(pool._processes)))
+            killed.append(next(iter(executors.Cores().pool()._processes)))
             os.kill(killed[0], signal.SIGKILL)
 
     monkeypatch.setattr(sweep_jobs.Job, "_note", kill)

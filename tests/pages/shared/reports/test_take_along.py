@@ -188,12 +188,16 @@ def test_what_its_owner_alone_may_see_leaves_as_a_picture_only():
 
 
 def test_data_have_every_mark_with_its_arms():
-    """The marks of a figure without a table of runs: lines, arms, and a heat map cell by cell."""
+    """The marks of a figure without a table of runs: lines, arms, and a heat map cell by cell.
+
+    A cover of its cells, as that of loadings that may be noise, is no number.
+    """
     line = {"name": "a<b>b</b>", "x": [1, 2, 3], "y": [0.5, None, 0.25]}
     dots = {"x": [4.0], "y": ["one"], "error_x": {"array": [0.1], "arrayminus": [0.2]}, "xaxis": "x2"}
     heat = {"z": [[1, 2], [3, 4]], "x": ["p", "q"], "y": ["r", "s"], "name": "map"}
+    cover = {"z": [[1, None], [None, 1]], "x": heat["x"], "y": heat["y"], "hoverinfo": "skip"}
     titles = {"xaxis": {"title": {"text": "ε"}}, "xaxis2": {"title": {"text": "error"}}}
-    table = number_tables.frame({"data": [line, dots, heat], "layout": titles, "frames": []})
+    table = number_tables.frame({"data": [line, dots, heat, cover], "layout": titles, "frames": []})
     assert table["series"].tolist() == ["a b", "a b", "", "map", "map", "map", "map"]
     assert table["across"].tolist()[:3] == ["ε", "ε", "error"]
     assert table["y"].tolist()[:3] == [0.5, 0.25, "one"] and table["x_below"][2] == 0.2

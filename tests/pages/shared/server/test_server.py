@@ -14,6 +14,8 @@ from tests.waiting import PATIENCE_SECONDS, eventually
 
 # Four minutes of work, so that the sweep cannot finish within the two minutes that the test waits.
 HEAVY = "d=2000&n=1000000&N=20&k=5&s=20&shat=50&repeats=50&seed=77"
+LARGE = "d=2000&n=1000000&N=50&k=10&s=50&shat=100&repeats=1"  # some 200 MB in seconds
+MB = 2**20
 OF_A_SESSION = 3  # open files of one that Streamlit keeps for two minutes: its event loop
 
 
@@ -82,8 +84,29 @@ def test_what_comes_and_goes_leaves_nothing(server):
     assert eventually(nothing_stays), grown
 
 
+def test_memory_comes_back_once_nobody_asks_for_anything(server):
+    """To within 200 MB of what it was, after links whose results take twice as much."""
+    address, _ = server
+    before = soak.held(address, "held_at_last").bytes
+
+    async def fill() -> None:
+        """Open heavy links, each with a seed of its own, until the server holds much more."""
+        for seed in range(100):
+            caller = visitor.Caller("explorer", f"{LARGE}&seed={seed}")
+            await caller.stay(address, 0.0)
+            assert not caller.faults, caller.faults
+            if (await asyncio.to_thread(soak.held, address)).bytes > before + 400 * MB:
+                return
+
+    asyncio.run(fill())
+    assert soak.held(address).bytes > before + 400 * MB
+    assert eventually(lambda: soak.held(address, "held_at_last").bytes < before + 200 * MB)
+
+
 def test_what_stays_would_be_found():
-    before = soak.Held(sessions=1, connected=0, sweeps=0, threads=9, descriptors=40, bytes=3 * 10**8)
+    before = soak.Held(
+        sessions=1, connected=0, sweeps=0, threads=9, descriptors=40, uploads=0, bytes=3 * 10**8
+    )
     assert soak.grown(before, before, 1) == []
     for more in ({"sessions": 2}, {"connected": 1}, {"sweeps": 1}, {"threads": 12}, {"descriptors": 43}):
         assert len(soak.grown(before, before._replace(**more), 1)) == 1

@@ -1,0 +1,109 @@
+"""What k components of n patients err without privacy: one number, whatever stands beside it.
+
+Methods without privacy are run on rows inside a public bound and on rows of length 1. The one of these ways
+with the least median error counts. Sparse methods are told how many features matter: any method that keeps
+more errs by what it chooses wrongly, and a private one that chooses otherwise may then be better. The number
+depends on the population, n and k alone: not on epsilon, trust, hospitals or a private method's settings.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from dppca_core.arrays import Array
+from dppca_core.experiments import draws
+from dppca_core.experiments.draws import Population
+from dppca_core.methods import METHODS
+from dppca_core.numerics import subspace_metrics
+from dppca_core.populations.spiked import SpikedModel
+from dppca_core.privacy import Budget
+from dppca_core.records import SCALINGS
+
+NO_PRIVACY = "no privacy"  # the name of these runs, where those of methods have the method's
+UNPROTECTED = ("pca", "sparse_pca", "sparse_pca_shrunk")
+_UNUSED = Budget(1.0, 1e-5)  # methods without privacy are given one, and spend nothing
+
+
+class Errors(NamedTuple):
+    """Hold the errors of one draw of patients, one for each of `ways`.
+
+    `energy` is the captured energy as a share of the best, and empty where it is not asked for.
+    """
+
+    sin: Array
+    angle: Array
+    energy: Array
+
+
+def ways(population: Population) -> tuple[tuple[str, str], ...]:
+    """Return the ways to do without privacy, (method, scaling) each.
+
+    Of a table nobody knows how many features matter, and where all do a sparse method is PCA.
+    """
+    sparse = isinstance(population, SpikedModel) and population.s < population.d
+    return tuple((name, scaling) for name in UNPROTECTED[: None if sparse else 1] for scaling in SCALINGS)
+
+
+@lru_cache(maxsize=4096)  # six numbers each, of ten draws in each of four hundred settings
+def errors(
+    population: Population, n: int, k: int, *, seed: int = 0, draw: int = 0, energy: bool = False
+) -> Errors:
+    """Return the errors of every way on one draw of n patients, who are those of the other experiments.
+
+    Args:
+        population: A spiked model, or the name of a table.
+        n: Patients.
+        k: Components.
+        seed: Seed of the patients.
+        draw: Number of the draw.
+        energy: Whether captured energy is measured, at the cost of a product each.
+
+    Returns:
+        The errors, in the order of `ways`.
+
+    Raises:
+        ValueError: For an unknown table, or more patients than it has.
+    """
+    truth = draws.truth(population, (n,), k, draws.PUBLIC, seed)
+    inside = draws.cohort(population, (n,), draws.PUBLIC, seed, draw)
+    cohorts = {"inside": inside, "unit": inside.unit()}  # whose moment is formed once for all methods
+    bases = []
+    for name, scaling in ways(population):
+        options = {"s_hat": population.s} if isinstance(population, SpikedModel) and name != "pca" else {}
+        rng = draws.generator(seed, draw, name)
+        bases.append(METHODS[name].fit(cohorts[scaling], k=k, budget=_UNUSED, rng=rng, **options).basis)
+    captured = np.zeros(0)
+    if energy:
+        moment, best = draws.second_moment(population, (n,), draws.PUBLIC, seed), truth.eigenvalues[:k].sum()
+        captured = np.array([subspace_metrics.captured_energy(basis, moment, float(best)) for basis in bases])
+    stacked = np.stack(bases)
+    sines = subspace_metrics.sin_thetas(stacked, truth.basis)
+    return Errors(sines, subspace_metrics.largest_angles(stacked, truth.basis), captured)
+
+
+def best(sines: Sequence[Array]) -> int:
+    """Return which way has the least median error; sines: the errors of each draw, one for each way."""
+    return int(np.median(np.stack(sines), axis=0).argmin())
+
+
+def error(population: Population, n: int, k: int, *, seed: int = 0, repeats: int = 10) -> float:
+    """Return the median error without privacy, ||sin Theta||_F, of the best way.
+
+    Args:
+        population: A spiked model, or the name of a table.
+        n: Patients.
+        k: Components.
+        seed: Seed of the patients.
+        repeats: Runs, which cycle through the draws of patients that these experiments make.
+
+    Returns:
+        The error.
+
+    Raises:
+        ValueError: For an unknown table, or more patients than it has.
+    """
+    count = draws.patient_draws(population, n, repeats)
+    sines = [errors(population, n, k, seed=seed, draw=draw).sin for draw in range(count)]
+    return float(np.median(np.stack(sines), axis=0).min())
