@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dppca_core import datasets
 from dppca_core.arrays import Array
 from dppca_core.experiments import draws
 from dppca_core.experiments.draws import Population
@@ -46,6 +47,18 @@ def ways(population: Population) -> tuple[tuple[str, str], ...]:
     return tuple((name, scaling) for name in UNPROTECTED[: None if sparse else 1] for scaling in SCALINGS)
 
 
+def bases(population: Population, n: int, k: int, *, seed: int = 0, draw: int = 0) -> list[Array]:
+    """Return what every way finds in one draw of n patients, (d, k) each, in the order of `ways`."""
+    inside = draws.cohort(population, (n,), draws.PUBLIC, seed, draw)
+    cohorts = {"inside": inside, "unit": inside.unit()}  # whose moment is formed once for all methods
+    outcome = []
+    for name, scaling in ways(population):
+        options = {"s_hat": population.s} if isinstance(population, SpikedModel) and name != "pca" else {}
+        rng = draws.generator(seed, draw, name)
+        outcome.append(METHODS[name].fit(cohorts[scaling], k=k, budget=_UNUSED, rng=rng, **options).basis)
+    return outcome
+
+
 @lru_cache(maxsize=4096)  # six numbers each, of ten draws in each of four hundred settings
 def errors(
     population: Population, n: int, k: int, *, seed: int = 0, draw: int = 0, energy: bool = False
@@ -66,19 +79,19 @@ def errors(
     Raises:
         ValueError: For an unknown table, or more patients than it has.
     """
-    truth = draws.truth(population, (n,), k, draws.PUBLIC, seed)
-    inside = draws.cohort(population, (n,), draws.PUBLIC, seed, draw)
-    cohorts = {"inside": inside, "unit": inside.unit()}  # whose moment is formed once for all methods
-    bases = []
-    for name, scaling in ways(population):
-        options = {"s_hat": population.s} if isinstance(population, SpikedModel) and name != "pca" else {}
-        rng = draws.generator(seed, draw, name)
-        bases.append(METHODS[name].fit(cohorts[scaling], k=k, budget=_UNUSED, rng=rng, **options).basis)
+    whole = datasets.table(population).n if isinstance(population, str) else n  # the truth of few rows is all
+    truth = draws.truth(population, (whole,), k, draws.PUBLIC, seed)
+    outcome = bases(population, n, k, seed=seed, draw=draw)
     captured = np.zeros(0)
     if energy:
-        moment, best = draws.second_moment(population, (n,), draws.PUBLIC, seed), truth.eigenvalues[:k].sum()
-        captured = np.array([subspace_metrics.captured_energy(basis, moment, float(best)) for basis in bases])
-    stacked = np.stack(bases)
+        moment, best = (
+            draws.second_moment(population, (whole,), draws.PUBLIC, seed),
+            truth.eigenvalues[:k].sum(),
+        )
+        captured = np.array(
+            [subspace_metrics.captured_energy(basis, moment, float(best)) for basis in outcome]
+        )
+    stacked = np.stack(outcome)
     sines = subspace_metrics.sin_thetas(stacked, truth.basis)
     return Errors(sines, subspace_metrics.largest_angles(stacked, truth.basis), captured)
 
@@ -86,6 +99,39 @@ def errors(
 def best(sines: Sequence[Array]) -> int:
     """Return which way has the least median error; sines: the errors of each draw, one for each way."""
     return int(np.median(np.stack(sines), axis=0).argmin())
+
+
+def of_best_way(
+    population: Population, n: int, k: int, *, seed: int = 0, repeats: int = 10, energy: bool = False
+) -> tuple[int, Errors]:
+    """Return which way has the least median error, and its errors, of one draw after the other.
+
+    Args:
+        population: A spiked model, or the name of a table.
+        n: Patients.
+        k: Components.
+        seed: Seed of the patients.
+        repeats: Runs, which cycle through the draws of patients that these experiments make.
+        energy: Whether captured energy is measured.
+
+    Returns:
+        The index of the way in `ways`, and its errors, (draws,) each.
+
+    Raises:
+        ValueError: For an unknown table, or more patients than it has.
+    """
+    count = draws.patient_draws(population, n, repeats)
+    each = [errors(population, n, k, seed=seed, draw=draw, energy=energy) for draw in range(count)]
+    way = best([drawn.sin for drawn in each])
+    sin, angle = (np.array([value[way] for value in values]) for values in list(zip(*each, strict=True))[:2])
+    captured = np.array([drawn.energy[way] for drawn in each if energy])
+    return way, Errors(sin, angle, captured)
+
+
+def basis(population: Population, n: int, k: int, *, seed: int = 0, repeats: int = 10) -> Array:
+    """Return what the best way of `of_best_way` finds in the first draw of patients, (d, k)."""
+    way, _ = of_best_way(population, n, k, seed=seed, repeats=repeats)
+    return bases(population, n, k, seed=seed)[way]
 
 
 def error(population: Population, n: int, k: int, *, seed: int = 0, repeats: int = 10) -> float:
@@ -104,6 +150,5 @@ def error(population: Population, n: int, k: int, *, seed: int = 0, repeats: int
     Raises:
         ValueError: For an unknown table, or more patients than it has.
     """
-    count = draws.patient_draws(population, n, repeats)
-    sines = [errors(population, n, k, seed=seed, draw=draw).sin for draw in range(count)]
-    return float(np.median(np.stack(sines), axis=0).min())
+    _, errors_of_best = of_best_way(population, n, k, seed=seed, repeats=repeats)
+    return float(np.median(errors_of_best.sin))

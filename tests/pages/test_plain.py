@@ -20,7 +20,6 @@ from pages.explore.methods.plain import Curves
 from pages.hospitals.differences.plain import Differing
 from pages.hospitals.differences.view import SiteView
 from pages.hospitals.differences.view import to_recipe as to_site_recipe
-from pages.hospitals.providers import plain as providers_plain
 from pages.hospitals.providers import view as providers_view
 from pages.hospitals.providers.plain import Joining
 from pages.shared import text
@@ -29,6 +28,7 @@ from pages.shared.plain import phrases, rows
 from pages.shared.plain import screen as plain_screen
 from pages.shared.reports import html_report, number_tables
 from pages.shared.settings import catalogue
+from pages.shared.text.verdicts import gain_of_shares
 from tests.pages.conftest import Screen
 
 FRONT = "explore/explorer/page.py"
@@ -254,7 +254,7 @@ def test_a_verdict_can_say_no_and_ignores_what_no_board_would_notice(joined, alo
         rows.ShareRow("", np.array([share - 0.2, share, min(share + 0.2, 100)]), "")
         for share in (joined, alone)
     ]
-    assert providers_plain._verdict(*pair, 10.0) == verdict
+    assert gain_of_shares(pair[0].spread, pair[1].spread, 10.0, 2) == verdict
 
 
 @pytest.mark.parametrize("data", ["clinical", "heart"])

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dppca_core.arrays import Array
+from dppca_core.experiments import draws, no_privacy
 from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
@@ -70,6 +71,9 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
 
     def repeats_of(self, key: str) -> int:
         """Return how many repeats of a protocol are measured: all, fewer where one run takes long."""
+        if PROTOCOLS[key].free:  # without noise another repeat of the same patients is the same run
+            patients = max(self.recipe.sizes) if PROTOCOLS[key].alone else self.recipe.n
+            return draws.patient_draws(self.recipe.population, patients, self.recipe.repeats)
         affordable = int(_ALL_REPEATS_SECONDS / self.recipe.seconds(PROTOCOLS[key]))
         return max(1, min(self.recipe.repeats, affordable))
 
@@ -84,6 +88,8 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
     def measure(self, cell: Key) -> CollaborationRun:
         """Run a protocol once and measure its answer."""
         key, hospital, repeat = cell
+        if PROTOCOLS[key].free:
+            return self._without_privacy(hospital, repeat)
         estimate = self.recipe.estimate(PROTOCOLS[key], hospital, repeat)
         truth = self.recipe.truth
         best = float(truth.eigenvalues[: self.recipe.k].sum())  # the most energy that k directions capture
@@ -93,6 +99,15 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
             noise_std=estimate.noise_std,
             angle=float(subspace_metrics.largest_angles(estimate.basis[None], truth.basis)[0]),
         )
+
+    def _without_privacy(self, hospital: int, repeat: int) -> CollaborationRun:
+        """Return a run of the best way to do without privacy, which is the same on every page."""
+        recipe = self.recipe
+        patients = recipe.n if hospital == ALL else recipe.sizes[hospital]
+        which = {"seed": recipe.seed, "repeats": recipe.repeats}
+        _, found = no_privacy.of_best_way(recipe.population, patients, recipe.k, **which, energy=True)
+        sin, angle, energy = (float(values[repeat]) for values in found)
+        return CollaborationRun(sin=sin, angle=angle, energy=energy, noise_std=0.0)
 
     def values(self, key: str, hospital: int) -> tuple[Array, Array, Array]:
         """Return sin Theta, largest angle and energy of a protocol's runs so far, (runs,) each."""

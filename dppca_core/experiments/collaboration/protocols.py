@@ -7,6 +7,8 @@ the key agreement of secure aggregation add is not counted.
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from dppca_core.experiments.no_privacy import NO_PRIVACY
+
 NUMBER = 8  # bytes
 
 
@@ -34,6 +36,11 @@ class Protocol:
     noise: str | None = None
 
     @property
+    def free(self) -> bool:
+        """Return whether it protects nobody: its errors are the best of all ways to do without privacy."""
+        return self.trust in ("none", "alone, none")
+
+    @property
     def own_moments(self) -> bool:
         """Return whether it needs the second moment of every hospital, not only their sum."""
         return self.method in ("dpdis_pca", "federated_projector")
@@ -42,9 +49,7 @@ class Protocol:
 PROTOCOLS: dict[str, Protocol] = {
     protocol.key: protocol
     for protocol in (
-        Protocol("pca", "pca", "none", "everything"),
-        Protocol("sparse_pca", "sparse_pca", "none", "everything"),
-        Protocol("sparse_pca_shrunk", "sparse_pca_shrunk", "none", "everything"),
+        Protocol(NO_PRIVACY, "pca", "none", "everything"),
         Protocol("analyze_gauss", "analyze_gauss", "central", "everything"),
         Protocol("analyze_gauss_sparse", "analyze_gauss_sparse", "central", "everything"),
         Protocol("two_stage", "two_stage", "central", "everything"),
@@ -65,11 +70,12 @@ PROTOCOLS: dict[str, Protocol] = {
         Protocol("alone", "analyze_gauss", "alone", "nothing", alone=True),
         Protocol("alone sparse", "analyze_gauss_sparse", "alone", "nothing", alone=True),
         Protocol("alone two_stage", "two_stage", "alone", "nothing", alone=True),
-        Protocol("alone open", "pca", "alone, none", "nothing", alone=True),
-        Protocol("alone open sparse", "sparse_pca", "alone, none", "nothing", alone=True),
-        Protocol("alone open shrunk", "sparse_pca_shrunk", "alone, none", "nothing", alone=True),
+        Protocol("alone stacked_rounds", "stacked_rounds", "alone", "nothing", alone=True),
+        Protocol(f"alone, {NO_PRIVACY}", "pca", "alone, none", "nothing", alone=True),
     )
 }
+# By method, the protocol by which a hospital alone uses it to publish.
+ALONE = {protocol.method: protocol for protocol in PROTOCOLS.values() if protocol.trust == "alone"}
 # Whom a hospital has to trust, from everybody to nobody.
 TRUSTS = tuple(dict.fromkeys(protocol.trust for protocol in PROTOCOLS.values()))
 

@@ -17,7 +17,7 @@ from dppca_core.mechanisms import stacked, two_stage
 from dppca_core.methods import METHODS
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.privacy import Budget
-from dppca_core.records import Estimate
+from dppca_core.records import RELEASED, Estimate
 
 ALL = -1  # in place of a hospital's index: all hospitals together
 MOST_HOSPITALS = 200
@@ -44,6 +44,7 @@ class CollaborationSetting:
         scaling: The rule that brings rows to a length of at most 1.
         repeats: The runs of every cell.
         seed: The seed of patients and noise.
+        choose_rows: Whether two-stage methods choose their number of rows from what they release.
 
     Raises:
         ValueError: For no hospital or more than 200, sizes beyond a table's patients, or k, s_hat or rank
@@ -61,6 +62,7 @@ class CollaborationSetting:
     scaling: draws.Scaling = draws.PUBLIC
     repeats: int = 10
     seed: int = 0
+    choose_rows: bool = False
 
     def __post_init__(self) -> None:
         checks.whole(1, MOST_HOSPITALS, hospitals=len(self.sizes))
@@ -160,6 +162,8 @@ class CollaborationSetting:
     def options(self, protocol: Protocol) -> dict[str, Any]:
         """Return the arguments for the `fit` of the protocol's method, with this setting's values."""
         options = draws.method_options(protocol.method, self)
+        if self.choose_rows and METHODS[protocol.method].chooses_rows:
+            options["s_hat"] = RELEASED
         if protocol.noise is not None:
             options["provider_noise"] = protocol.noise
         if protocol.method == "dpdis_pca":

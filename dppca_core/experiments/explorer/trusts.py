@@ -6,6 +6,7 @@ A trust says whom hospitals trust, one of TRUSTS: one place, sealed sums, or nob
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -48,6 +49,17 @@ def recommended(experiment: ExplorerExperiment, epsilon: float, trust: str) -> R
         providers=experiment.providers,
         model=population if isinstance(population, SpikedModel) else None,
     )
+
+
+def recommended_alone(experiment: ExplorerExperiment, epsilon: float, patients: int) -> Recommendation:
+    """Return the method recommended to one hospital of so many patients that publishes its own result.
+
+    It trusts itself, so that methods of less trust, which have the same noise there, are no candidates.
+    """
+    lone = recommended(replace(experiment, n=patients, providers=1), epsilon, "central")
+    own = {name: error for name, error in lone.errors.items() if METHODS[name].trust == "central"}
+    method = min(own, key=own.__getitem__)
+    return replace(lone, method=method, error=own[method])
 
 
 def methods_shown(experiment: ExplorerExperiment, epsilon: float) -> tuple[str, ...]:

@@ -5,43 +5,47 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from dppca_core.experiments.collaboration.protocols import PROTOCOLS
+from dppca_core.arrays import Array
+from dppca_core.experiments import no_privacy
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS, Protocol
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.experiments.demonstrations import differencing
+from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.numerics.subspace_metrics import largest_angles, runs_in_unit, sin_thetas
 
 
 def errors(
     setting: CollaborationSetting,
-    points: tuple[tuple[tuple[int, ...], float, int], ...],
-    methods: dict[str, tuple[str, ...]],
+    bars: tuple[tuple[str, tuple[int, ...], float, str, int], ...],
     metric: str,
-    lost_in: int | None,
 ) -> pd.DataFrame:
-    """Return 10, 50 and 90 % of the error by bar, patients and epsilon, of the method that errs least.
+    """Return 10, 50 and 90 % of the error by bar or line of a chart, patients and epsilon.
 
     Args:
-        setting: The population, and all settings but those of `points`.
-        points: The sizes of the hospitals, epsilon, and the number of runs, for each point of the chart.
-        methods: For each bar of the chart, by its title, the keys of the protocols that compete in it.
+        setting: The population, and all settings but those of `bars`.
+        bars: For each its title, the sizes of the hospitals, epsilon, the key of its protocol, and the number
+            of runs.
         metric: The unit of errors, one of those of `subspace_metrics.in_unit`.
-        lost_in: A number m: the error is then how many of m equal parts of the pattern are lost. None: as
-            `metric` says.
     """
     rows = {}
-    for sizes, epsilon, repeats in points:
-        at = replace(setting, sizes=sizes, budget=replace(setting.budget, epsilon=epsilon))
-        for title, names in methods.items():
-            spreads = []
-            for protocol in (PROTOCOLS[name] for name in names):
-                hospital = at.hospitals[0] if protocol.alone else ALL
-                bases = np.array([at.estimate(protocol, hospital, repeat).basis for repeat in range(repeats)])
-                sines, angles = sin_thetas(bases, at.truth.basis), largest_angles(bases, at.truth.basis)
-                lost = None if lost_in is None else lost_in * sines**2 / at.k
-                shown = runs_in_unit(metric, sines, angles, at.k) if lost is None else lost
-                spreads.append((np.median(sines), *np.quantile(shown, [0.1, 0.5, 0.9])))
-            rows[title, sum(sizes), epsilon] = min(spreads)[1:]  # of who errs least in the median
+    for title, sizes, epsilon, key, repeats in bars:
+        at = replace(setting, sizes=sizes, budget=replace(setting.budget, epsilon=epsilon), repeats=repeats)
+        sines, angles = _errors(at, PROTOCOLS[key])
+        shown = runs_in_unit(metric, sines, angles, at.k)
+        rows[title, sum(sizes), epsilon] = np.quantile(shown, [0.1, 0.5, 0.9])
     return pd.DataFrame(rows, index=["10 %", "50 %", "90 %"]).T
+
+
+def _errors(at: CollaborationSetting, protocol: Protocol) -> tuple[Array, Array]:
+    """Return sin Theta and the largest angle of a protocol's runs, (runs,) each."""
+    hospital = at.hospitals[0] if protocol.alone else ALL
+    if protocol.free:
+        patients = max(at.sizes) if protocol.alone else at.n
+        same = {"seed": at.seed, "repeats": at.repeats}
+        _, found = no_privacy.of_best_way(at.population, patients, at.k, **same)
+        return found.sin, found.angle
+    bases = np.array([at.estimate(protocol, hospital, repeat).basis for repeat in range(at.repeats)])
+    return sin_thetas(bases, at.truth.basis), largest_angles(bases, at.truth.basis)
 
 
 def record(setting: CollaborationSetting, patient: int) -> pd.DataFrame:
@@ -58,11 +62,16 @@ def record(setting: CollaborationSetting, patient: int) -> pd.DataFrame:
     )
 
 
-def weights(setting: CollaborationSetting, method: str) -> pd.DataFrame:
+def weights(setting: CollaborationSetting, method: str, repeats: int) -> pd.DataFrame:
     """Return the weight of every measurement in the true pattern and in a released one.
 
-    A weight is the length of the measurement's row of the basis, (d, k). method: the key of a protocol.
+    A weight is the length of the measurement's row of the basis, (d, k). method: the key of a protocol, or
+    NO_PRIVACY, the best way of which is chosen by so many repeats.
     """
-    released = setting.estimate(PROTOCOLS[method], ALL, 0).basis
+    if method == NO_PRIVACY:
+        same = {"seed": setting.seed, "repeats": repeats}
+        released = no_privacy.basis(setting.population, setting.n, setting.k, **same)
+    else:
+        released = setting.estimate(PROTOCOLS[method], ALL, 0).basis
     both = {"true": setting.truth.basis, "released": released}
     return pd.DataFrame({name: np.linalg.norm(basis, axis=1) for name, basis in both.items()})

@@ -6,7 +6,6 @@ errors of one protocol at one hospital, or at all of them (`ALL`).
 """
 
 import math
-from itertools import groupby
 
 import pandas as pd
 
@@ -16,12 +15,12 @@ from dppca_core.experiments.collaboration.protocols import PROTOCOLS, Protocol
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.methods import METHODS
 from pages.hospitals.providers import labels
-from pages.hospitals.providers.view import Row, best, rows
+from pages.hospitals.providers.view import Row, advised, advised_alone, in_house, rows
 from pages.shared import text
 from pages.shared.background import refresh
-from pages.shared.charts.metric_axis import QUANTITIES, as_error, error_unit, random_guess, value_text
+from pages.shared.charts.metric_axis import QUANTITIES, error_unit, random_guess, value_text
 from pages.shared.settings.catalogue import Settings
-from pages.shared.text.verdicts import Gain, gain
+from pages.shared.text.verdicts import Gain, gain_of_shares
 
 BYTES_NOTE = (
     "Bytes of 64-bit numbers: a network, encryption and the keys of sealed sums come on top. Symmetric "
@@ -56,11 +55,15 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
     """
     recipe = results.recipe
     grouped = rows(results, settings | {"join.trust": "all"})
-    joined = {trust: best(grouped, trust) for trust in text.JOINING}
-    alone = [best(grouped, "alone", hospital) for hospital in recipe.hospitals]
-    in_house = [best(grouped, "alone, none", hospital) for hospital in recipe.hospitals]
-    if not all((*joined.values(), *alone, *in_house)):
-        nothing_comes = results.failed and results.next_missing(settings["slow"]) is None
+    joined = {trust: advised(grouped, settings, trust) for trust in text.JOINING}
+    alone = [
+        advised_alone(grouped, settings, recipe.sizes[hospital], hospital) for hospital in recipe.hospitals
+    ]
+    kept = [in_house(grouped, hospital) for hospital in recipe.hospitals]
+    together, lone = [each for each in joined.values() if each], [each.row for each in alone if each]
+    open_rows = [row for row in kept if row]
+    if (len(together), len(lone), len(open_rows)) != (len(joined), len(alone), len(kept)):
+        nothing_comes = results.next_missing(settings["slow"]) is None
         return "Some ways of joining have no answer at this setting." if nothing_comes else text.MEASURING
     table = TABLES.get(settings["data"])
     singular, plural = table.row_noun if table else PATIENTS
@@ -71,25 +74,30 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
     if len(recipe.sizes) == 1:
         return (
             f"One hospital has nobody to join: with {patients} it finds the {directions} with {error} "
-            f"{alone[0].text} by itself, protecting them, and {in_house[0].text} "
-            f"in-house, unprotected; guessing {guess_text}."
+            f"{lone[0].text} to publish, and {open_rows[0].text} for its own use, without privacy; a random "
+            f"guess: {guess_text}."
         )
     parts = []
-    for trust, words in text.JOINING.items():
-        row = joined[trust]
+    for words, each in zip(text.JOINING.values(), together, strict=True):
+        name = title(each.row.protocol, recipe)
+        if each.near_guess:
+            name = "near a guess: no method is recommended"
         # Only the first part names the quantity.
-        parts.append(f"{words}: {'' if parts else f'{error} '}{row.text} ({title(row.protocol, recipe)}).")
+        parts.append(f"{words}: {'' if parts else f'{error} '}{each.row.text} ({name}).")
     hospitals = text.count(len(recipe.sizes), "hospital", "hospitals")
     # One hospital of each size is measured alone.
     who = "One of them" if len(recipe.hospitals) == 1 else "The largest"
-    untrusted = joined["untrusted server"]
-    in_house_gains = [gain(untrusted.losses, row.losses, as_error(metric, guess)) for row in in_house]
-    published_gains = [gain(untrusted.losses, row.losses, as_error(metric, guess)) for row in alone]
+    untrusted = together[list(joined).index("untrusted server")].row
+    chance = 100 * recipe.k / recipe.d
+    in_house_gains, published_gains = (
+        [gain_of_shares(untrusted.shares, row.shares, chance, recipe.k) for row in each]
+        for each in (open_rows, lone)
+    )
     return (
         f"{hospitals} with {patients} join to find the {directions}. "
-        f"{' '.join(parts)} {who} alone, protecting its {plural} as well: {_first_and_last(alone)}. "
-        f"In-house, unprotected: {_first_and_last(in_house)}. Guessing: {guess_text}. "
-        f"{advice(in_house_gains, published_gains)}{_weaker_guarantee(grouped, untrusted, recipe)}."
+        f"{' '.join(parts)} {who} alone, to publish: {_first_and_last(lone)}. "
+        f"For its own use, without privacy: {_first_and_last(open_rows)}. A random guess: {guess_text}. "
+        f"{advice(in_house_gains, published_gains)}."
     )
 
 
@@ -102,24 +110,11 @@ def _first_and_last(alone: list[Row]) -> str:
     return f"{alone[0].text}{last}"
 
 
-def _weaker_guarantee(grouped: dict[str, list[Row]], joined: Row, recipe: CollaborationSetting) -> str:
-    """Return the clause on a protocol that errs less without trusting a server, but guarantees less.
-
-    joined: the best row whose guarantee holds for any data. Empty where none errs less than that.
-    """
-    least = min(grouped["untrusted server"], key=lambda row: row.middle)
-    if least.middle >= joined.middle:
-        return ""
-    words = text.guarantee(METHODS[least.protocol.method].guarantee_at(recipe.k))
-    error = QUANTITIES.get(least.metric, "error")
-    return f"; {title(least.protocol, recipe)}, {words}, would have {error} {least.text}"
-
-
 # Joining compared with staying alone: "less" is less error by joining.
 _VERDICTS: dict[Gain, str] = {
     "less": "helps {who}",
     "more": "does not help {who}: alone the error is less",
-    "level": "changes little for {who}",
+    "level": "makes no difference for {who}",
     "neither": "does not help {who}, nor does staying alone: both are hardly better than a guess",
 }
 # A hospital that may stay in-house may do best there, so a comparison of published results alone does not say
@@ -145,7 +140,7 @@ def advice(in_house: list[Gain], published: list[Gain]) -> str:
         return f"Joining a server that nobody trusts {in_house_verdict}"
     to_publish = verdict(published, publish=True)
     return (
-        f"For use in-house, joining a server that nobody trusts {in_house_verdict}. "
+        f"For their own use, joining a server that nobody trusts {in_house_verdict}. "
         f"To publish, joining {to_publish}"
     )
 
@@ -167,32 +162,6 @@ def verdict(gains: list[Gain], publish: bool = False) -> str:
         templates[result].format(who=f"the {size} hospital")
         for result, size in ((gains[0], "largest"), (gains[-1], "smallest"))
     )
-
-
-_LEAST_ERROR = {"share": "most recovered", "degrees": "smallest angle"}
-
-
-def least_errors(grouped: dict[str, list[Row]], recipe: CollaborationSetting) -> str:
-    """Return the least error and its protocol under each heading of the chart; empty before the first run."""
-    parts = []
-    for trust, members in grouped.items():
-        for hospital, (least, *_) in groupby(members, key=lambda row: row.hospital):  # least error first
-            if math.isfinite(least.middle):
-                words, name = _LEAST_ERROR.get(least.metric, "least error"), title(least.protocol, recipe)
-                parts.append(f"{heading(trust, hospital, recipe)}: {words} {least.text}, by {name}")
-    return "; ".join(parts)
-
-
-def _better_than_open(grouped: dict[str, list[Row]]) -> str:
-    """Return the note that a private method errs less than all without privacy, and why that can be.
-
-    Empty where none does, or where methods without privacy are not shown.
-    """
-    least = {trust: min(row.middle for row in members) for trust, members in grouped.items()}
-    if "none" not in least or min(least.get(trust, math.inf) for trust in text.JOINING) >= least["none"]:
-        return ""
-    why = "it is another method, or few runs differ by chance"
-    return f"a private method errs less than those without privacy: {why}"
 
 
 def table(results: CollaborationResults, settings: Settings) -> pd.DataFrame:
@@ -224,7 +193,6 @@ def notes(results: CollaborationResults, settings: Settings, grouped: dict[str, 
     if len(set(recipe.sizes)) <= 5:  # of more sizes, `CollaborationSetting.hospitals` takes three
         shown_alone = "alone, one hospital of each size is shown"
     parts = [_number_of_runs(results, settings), text.guarantee_notes(kinds).rstrip(".")]
-    parts.append(_better_than_open(grouped))
     parts += [shown_alone] if len(recipe.hospitals) < len(recipe.sizes) else []
     for reason, keys in text.names_by_value(results.refused).items():
         names = [title(PROTOCOLS[key], recipe) for key in keys]

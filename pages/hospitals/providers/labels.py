@@ -1,9 +1,11 @@
 """Name the protocols of this page, and the groups of them. No Streamlit here."""
 
+from dppca_core.experiments.no_privacy import NO_PRIVACY
+
 # Names of the protocols that share a method, whose title would be ambiguous.
 PROTOCOL_NAMES = {
-    "pca": "PCA",
-    "sparse_pca": "Sparse PCA",
+    NO_PRIVACY: "Best without privacy",
+    f"alone, {NO_PRIVACY}": "Best without privacy",
     "dps_pca secure": "DPS-PCA, sealed sums",
     "full": "Full noisy moments",
     "dpdis_pca": "DPdisPCA",
@@ -12,10 +14,6 @@ PROTOCOL_NAMES = {
     "dps_pca shared": "DPS-PCA, shared noise",
     "two_stage_sealed": "Two stages, sealed sums",
     "two_stage_own_noise": "Two stages, own noise",
-    "alone open": "PCA",
-    "alone open sparse": "Sparse PCA",
-    "sparse_pca_shrunk": "Sparse PCA that shrinks",
-    "alone open shrunk": "Sparse PCA that shrinks",
 }
 
 # Headings of the protocols by whom the hospitals trust.

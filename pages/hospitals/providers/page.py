@@ -37,7 +37,7 @@ def compared() -> None:
         notes = gain_text.notes(results, settings, grouped)
         figure, name = gain_charts.gains(results, grouped, settings), "joining"
         table_name = "collaboration.gains"
-        says = gain_text.least_errors(grouped, recipe) or headline
+        says = headline
     else:
         says = headline = gain_text.bytes_line(grouped, recipe)
         notes = gain_text.BYTES_NOTE

@@ -1,33 +1,25 @@
 """The providers page in plain view: each hospital alone, and all together under each trust.
 
 Plain view is for those without statistics. Its bars show the share of the true pattern that is recovered. A
-hospital alone is unprotected if it keeps the result in-house ("alone, none"), or protected in order to
-publish it ("alone").
+hospital alone is unprotected if it keeps the result in-house, or protected in order to publish it.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import streamlit as st
 
 from dppca_core.datasets import PATIENTS
-from dppca_core.experiments.collaboration.protocols import PROTOCOLS
+from dppca_core.experiments.collaboration.protocols import ALONE
 from dppca_core.experiments.explorer import trusts
+from dppca_core.experiments.no_privacy import NO_PRIVACY
 from pages.hospitals.providers import controls, gain_text, plain_text, view
 from pages.shared import text
 from pages.shared.background import cache
 from pages.shared.charts import style
-from pages.shared.charts.metric_axis import as_error
 from pages.shared.plain import rows, screen
 from pages.shared.settings import to_experiment, widgets
 from pages.shared.settings.catalogue import Settings
-from pages.shared.text.verdicts import A_BOARD_CARES, Gain, gain
-
-# A hospital alone, by whether it protects its patients: the words of its bar, and the colour.
-_ALONE = {
-    "alone, none": (plain_text.IN_HOUSE, rows.OPEN),
-    "alone": (plain_text.PUBLISHED, style.GUESS),
-}
+from pages.shared.text.verdicts import gain_of_shares
 
 
 class Joining(screen.CombinedStore):
@@ -47,10 +39,7 @@ class Joining(screen.CombinedStore):
     def __init__(self, settings: Settings) -> None:
         self.settings, self.trust = settings, settings["trust"]
         self.recipe, self.adjustments = view.to_setting(settings)
-        experiment, self.epsilon = to_experiment.from_settings_with_method(settings)
-        if settings["join.sizes"]:  # noise depends on the number of hospitals only: equal sizes will do
-            sizes = {"n": self.recipe.n, "providers": len(self.recipe.sizes), "largest_share": 0.0}
-            experiment = replace(experiment, **sizes)
+        experiment, self.epsilon = view.to_experiment_of(settings)
         self.experiment, self.together = experiment, cache.results(experiment)
         self.alone = cache.collaboration_results(self.recipe)
         self.stores = (self.together, self.alone)
@@ -61,7 +50,12 @@ class Joining(screen.CombinedStore):
 
         By `stores` 0 is together and 1 is alone.
         """
-        keys = [key for key in self.alone.live if PROTOCOLS[key].alone]
+        alone = (
+            trusts.recommended_alone(self.experiment, self.epsilon, self.recipe.sizes[hospital]).method
+            for hospital in self.recipe.hospitals
+        )
+        shown = {f"alone, {NO_PRIVACY}", *(ALONE[method].key for method in alone)}
+        keys = [key for key in self.alone.live if key in shown]
         for repeat in range(self.recipe.repeats):
             for name in self.methods:
                 if repeat < self.together.repeats_of(name):
@@ -73,7 +67,8 @@ class Joining(screen.CombinedStore):
     def hospitals(self) -> list[tuple[rows.ShareRow, rows.ShareRow]]:
         """Return a pair of bars, in-house and to publish, for the largest hospital and for the smallest.
 
-        Where all hospitals have one size there is one pair. A bar is of the best method, NaN before any run.
+        Where all hospitals have one size there is one pair. To publish, a bar is of the method recommended to
+        one hospital of that size; in-house it is the best without privacy. It is NaN before any run.
         """
         grouped = view.rows(self.alone, self.settings | {"join.trust": "all"})
         # `hospitals` begins with the largest and ends with the smallest, which may be the same.
@@ -81,15 +76,22 @@ class Joining(screen.CombinedStore):
         sizes = ["Each"] if len(ends) == 1 else ["Largest", "Smallest"]
         pairs = []
         for hospital, size in zip(ends, sizes, strict=True):
-            who, pair = plain_text.label_start(size, self.recipe.sizes[hospital]), []
-            for trust, (words, colour) in _ALONE.items():
-                best = view.best(grouped, trust, hospital)
-                spread = best.error if best else trusts.spread((), self.recipe.k)
-                method = best.protocol.method if best else "pca"
-                bar = rows.ShareRow(f"{who} {words}", spread, colour, stands_out=False, method=method)
-                pair.append(bar)
-            pairs.append((pair[0], pair[1]))
+            patients = self.recipe.sizes[hospital]
+            who = plain_text.label_start(size, patients)
+            published = view.advised_alone(grouped, self.settings, patients, hospital)
+            pairs.append(
+                (
+                    self._bar(f"{who} {plain_text.IN_HOUSE}", view.in_house(grouped, hospital), rows.OPEN),
+                    self._bar(f"{who} {plain_text.PUBLISHED}", published and published.row, style.GUESS),
+                )
+            )
         return pairs
+
+    def _bar(self, label: str, row: view.Row | None, colour: str) -> rows.ShareRow:
+        """Return the bar of a hospital alone; row: None before its first run."""
+        spread = row.shares if row else trusts.spread((), self.recipe.k)
+        method = row.protocol.method if row else "pca"
+        return rows.ShareRow(label, spread, colour, stands_out=False, method=method)
 
     def shares(self) -> rows.Shares:
         """Return all bars: hospitals alone, then together under each trust where there are several."""
@@ -98,22 +100,6 @@ class Joining(screen.CombinedStore):
         joined = together.rows if len(self.recipe.sizes) > 1 else ()
         named = (row._replace(label=f"Together, {row.label[0].lower()}{row.label[1:]}") for row in joined)
         return together._replace(rows=(*alone, *named))
-
-
-def _losses(row: rows.ShareRow) -> list[float]:
-    """Return a bar's shares at 10, 50 and 90 % of the runs as losses, ascending, as `gain` compares them."""
-    return sorted(as_error("share", float(share)) for share in row.spread)
-
-
-def _verdict(joined: rows.ShareRow, alone: rows.ShareRow, guess: float) -> Gain:
-    """Return whether joining errs less than staying alone; guess: the share that a guess recovers, in %.
-
-    It is "level" for shares that differ too little to matter to a board.
-    """
-    # Shares are in %, and `A_BOARD_CARES` is a share of 1.
-    if abs(joined.share - alone.share) < 100 * A_BOARD_CARES:
-        return "level"
-    return gain(_losses(joined), _losses(alone), as_error("share", guess))
 
 
 def sentences(joining: Joining, shares: rows.Shares) -> tuple[str, str]:
@@ -127,14 +113,22 @@ def sentences(joining: Joining, shares: rows.Shares) -> tuple[str, str]:
     if hospitals == 1:
         return plain_text.nobody_to_join(*alone[0]), ""
     joined = shares.row_of_trust(joining.trust)
+    k = joining.experiment.k
     advice = [
-        plain_text.advice(whose, [_verdict(joined, row, shares.guess) for row in pair], pair, joined)
-        for whose, pair in zip(("In-house", "Smallest hospital in-house"), alone, strict=False)
+        plain_text.advice(
+            whose,
+            [gain_of_shares(joined.spread, row.spread, shares.guess, k) for row in pair],
+            pair,
+            joined,
+        )
+        for whose, pair in zip(plain_text.PURPOSES, alone, strict=False)
     ]
     table = joining.experiment.table
     patients = text.count(joining.recipe.n, *(table.row_noun if table else PATIENTS))
     about = plain_text.about(hospitals, patients, joining.trust)
-    below = [*advice[1:], about, plain_text.LEAVES[joining.trust]]
+    near = trusts.recommended(joining.experiment, joining.epsilon, joining.trust).near_guess
+    no_advice = [plain_text.NEAR_GUESS] if near else []
+    below = [*advice[1:], *no_advice, about, plain_text.LEAVES[joining.trust]]
     return advice[0], " ".join([*below, plain_text.IN_HOUSE_MEANS])  # advice to the largest is the headline
 
 

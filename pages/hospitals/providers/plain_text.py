@@ -14,23 +14,27 @@ TITLE = "Providers"
 QUESTION = (
     "**Should we join?** What a hospital finds alone, what all find together, and what leaves the building."
 )
-IN_HOUSE, PUBLISHED = "alone, in-house", "alone, to publish"
+IN_HOUSE, PUBLISHED = "alone, for its own use", "alone, to publish"
+# Whose own use the first sentence is about: the largest hospital's, or all are alike; and the smallest's.
+PURPOSES = ("For our own use", "For the smallest hospital's own use")
+NEAR_GUESS = "Predictions are near a random guess, so no method is recommended."
 NO_ANSWER = "Some of these have no answer at this setting."
 TRY = "**Try this:** move *Hospitals* far to the right. Each hospital gets smaller. Does joining pay now?"
 ALONE = "**Try this:** move *Hospitals* to 5. Then there is somebody to join."
-IN_HOUSE_MEANS = "In-house, the pattern stays inside, so it needs no noise."
+IN_HOUSE_MEANS = "For its own use a hospital keeps the pattern inside, so it needs no noise."
 # What leaves a hospital, by whom the hospitals trust.
 LEAVES = {
     "untrusted server": "No record leaves a hospital. Each adds noise to its sums before it sends them.",
-    "secure aggregation": "No record leaves a hospital. Only sealed sums do: nobody can read a single one.",
+    "secure aggregation": "No record leaves a hospital. Each encrypts its sums: only the total can be read.",
     "central": "No record leaves a hospital. The trusted place sees each hospital's sums.",
 }
 _ADVICE: dict[Gain, str] = {
     "less": "join",
     "more": "stay alone",
-    "level": "no clear difference",
-    "neither": "no answer",
+    "level": "no difference",
+    "neither": "no answer either way",
 }
+_NEARLY_ALL = 99.5  # % from which on both find almost all of the pattern, and no number says more
 
 
 def label_start(size: str, patients: int) -> str:
@@ -42,7 +46,7 @@ def advice(whose: str, verdicts: Sequence[Gain], alone: Sequence[ShareRow], join
     """Return two sentences with both shares: whether to join for use in-house, and whether to publish.
 
     Args:
-        whose: The beginning of the first: "In-house", or whose in-house use it is.
+        whose: The beginning of the first, one of PURPOSES.
         verdicts: How joining compares with staying alone, in-house and to publish.
         alone: The bars of the hospital alone, in the same order.
         joined: The bar of all hospitals together.
@@ -50,14 +54,17 @@ def advice(whose: str, verdicts: Sequence[Gain], alone: Sequence[ShareRow], join
     sentences = []
     for purpose, verdict, row in zip((whose, "To publish"), verdicts, alone, strict=True):
         shares = f"{phrases.share(row.share)} alone, {phrases.share(joined.share)} together"
-        sentences.append(f"{purpose}, {_ADVICE[verdict]}: {shares}.")
+        if verdict == "level" and min(row.share, joined.share) > _NEARLY_ALL:
+            sentences.append(f"{purpose}: no difference. Both find almost all of the pattern.")
+        else:
+            sentences.append(f"{purpose}, {_ADVICE[verdict]}: {shares}.")
     return " ".join(sentences)
 
 
 def nobody_to_join(in_house: ShareRow, published: ShareRow) -> str:
     """Return what a single hospital recovers, unprotected in-house and protected to publish."""
     return (
-        f"One hospital has nobody to join: it recovers {phrases.share(in_house.share)} in-house, "
+        f"One hospital has nobody to join: it recovers {phrases.share(in_house.share)} for its own use, "
         f"{phrases.share(published.share)} to publish."
     )
 

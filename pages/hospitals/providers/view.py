@@ -6,6 +6,7 @@ hospitals trust, or that they are alone.
 
 import math
 import time
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,10 +14,13 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
-from dppca_core.experiments.collaboration.protocols import PROTOCOLS, Protocol
+from dppca_core.experiments.collaboration.protocols import ALONE, PROTOCOLS, Protocol
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
+from dppca_core.experiments.explorer import trusts
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import quantiles
-from dppca_core.methods import METHODS
+from dppca_core.experiments.no_privacy import NO_PRIVACY
+from dppca_core.numerics.subspace_metrics import share_recovered
 from pages.hospitals.providers import settings as page_settings
 from pages.hospitals.providers import text as page_text
 from pages.shared.charts.metric_axis import as_error, error_unit, runs_in_unit, value_text
@@ -24,7 +28,9 @@ from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import Settings
 
 # The fields that an experiment and a collaboration's setting have in common.
-_SAME_FIELDS = ("population", "k", "s_hat", "iterations", "burn_in", "scaling", "repeats", "seed")
+_SAME_FIELDS = (
+    *("population", "k", "s_hat", "iterations", "burn_in", "scaling", "repeats", "seed", "choose_rows"),
+)
 _FIRST_SECONDS = 0.25  # of runs before anything is shown
 _QUICK_SECONDS = 0.15  # of a single run that a page may wait for
 
@@ -49,6 +55,18 @@ def to_setting(settings: Settings) -> tuple[CollaborationSetting, tuple[str, ...
     return CollaborationSetting(**same, sizes=sizes, rank=rank, budget=budget), tuple(adjustments)
 
 
+def to_experiment_of(settings: Settings) -> tuple[ExplorerExperiment, float]:
+    """Return the explorer's experiment with these hospitals' patients, and its epsilon.
+
+    Of typed sizes it has the total and the number alone: noise depends on nothing else.
+    """
+    experiment, epsilon = to_experiment.from_settings_with_method(settings)
+    if sizes := page_settings.typed_sizes(settings):
+        equal = {"n": sum(sizes), "providers": len(sizes), "largest_share": 0.0}
+        experiment = replace(experiment, **equal)
+    return experiment, epsilon
+
+
 def measure_first(results: CollaborationResults) -> None:
     """Measure quick runs for a quarter of a second, so that the first rendering shows some."""
     deadline = time.monotonic() + _FIRST_SECONDS
@@ -68,6 +86,7 @@ class Row(NamedTuple):
         hospital: The index of the one that is alone, else `ALL`.
         error: The quantiles of the error in the metric on screen, (3,); NaN before the first run.
         energy: Those of the share of captured energy, likewise.
+        shares: Those of the share of the pattern recovered, in %, in any metric.
         metric: The metric of errors on screen. Of "share", the share recovered, more is better.
     """
 
@@ -75,18 +94,13 @@ class Row(NamedTuple):
     hospital: int
     error: Array
     energy: Array
+    shares: Array
     metric: str = "sin"
 
     @property
     def middle(self) -> float:
         """Return the median as a loss: in any metric it is less for a better row; infinite without runs."""
         return float(np.nan_to_num(as_error(self.metric, float(self.error[1])), nan=math.inf))
-
-    @property
-    def losses(self) -> tuple[float, float, float]:
-        """Return the three quantiles as losses, ascending: less is better in any metric."""
-        low, middle, high = sorted(as_error(self.metric, float(value)) for value in self.error)
-        return low, middle, high
 
     @property
     def text(self) -> str:
@@ -102,7 +116,8 @@ def rows(results: CollaborationResults, settings: Settings) -> dict[str, list[Ro
         if settings["join.trust"] in ("all", protocol.trust) and key not in results.refused:
             for hospital in results.hospitals(key):
                 sines, angles, energies = results.values(key, hospital)
-                runs = (runs_in_unit(metric, sines, angles, results.recipe.k), energies)
+                k = results.recipe.k
+                runs = (runs_in_unit(metric, sines, angles, k), energies, 100 * share_recovered(sines, k))
                 spreads = [quantiles(values) if len(values) else np.full(3, math.nan) for values in runs]
                 grouped.setdefault(protocol.trust, []).append(Row(protocol, hospital, *spreads, metric))
     largest_first = (ALL, *results.recipe.hospitals)
@@ -111,17 +126,42 @@ def rows(results: CollaborationResults, settings: Settings) -> dict[str, list[Ro
     return grouped
 
 
-def best(grouped: dict[str, list[Row]], trust: str, hospital: int = ALL) -> Row | None:
-    """Return the row of the least median error under this trust, at one hospital or all; None without a run.
+class Advised(NamedTuple):
+    """Hold the row of the protocol that is recommended; near_guess: none is, as predictions are of no use."""
 
-    Only guarantees of the same kind are compared: one that holds only where the data behave as assumed
-    ("on a good event") is left out.
+    row: Row
+    near_guess: bool
+
+
+def advised(grouped: dict[str, list[Row]], settings: Settings, trust: str) -> Advised | None:
+    """Return the row of the method recommended to all hospitals under a trust; None before its first run."""
+    experiment, epsilon = to_experiment_of(settings)
+    chosen = trusts.recommended(experiment, epsilon, trust)
+    return _measured(grouped, PROTOCOLS[chosen.method], ALL, chosen.near_guess)
+
+
+def advised_alone(
+    grouped: dict[str, list[Row]], settings: Settings, patients: int, hospital: int
+) -> Advised | None:
+    """Return the row of the method recommended to a hospital of so many patients that publishes alone.
+
+    None before its first run.
     """
-    candidates = [
-        row
-        for row in grouped.get(trust, [])
-        if row.hospital == hospital
-        and math.isfinite(row.middle)
-        and METHODS[row.protocol.method].guarantee != "on a good event"
-    ]
-    return min(candidates, key=lambda row: row.middle, default=None)
+    experiment, epsilon = to_experiment_of(settings)
+    chosen = trusts.recommended_alone(experiment, epsilon, patients)
+    return _measured(grouped, ALONE[chosen.method], hospital, chosen.near_guess)
+
+
+def in_house(grouped: dict[str, list[Row]], hospital: int) -> Row | None:
+    """Return the row of a hospital alone without privacy; None before its first run."""
+    found = _measured(grouped, PROTOCOLS[f"alone, {NO_PRIVACY}"], hospital, near_guess=False)
+    return found and found.row
+
+
+def _measured(
+    grouped: dict[str, list[Row]], protocol: Protocol, hospital: int, near_guess: bool
+) -> Advised | None:
+    """Return the row of this protocol at a hospital; None before its first run."""
+    rows_there = (row for members in grouped.values() for row in members if row.hospital == hospital)
+    row = next((row for row in rows_there if row.protocol == protocol), None)
+    return Advised(row, near_guess) if row and math.isfinite(row.middle) else None

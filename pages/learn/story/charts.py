@@ -13,9 +13,10 @@ from scipy.stats import norm
 from dppca_core.arrays import Array
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
+from dppca_core.experiments.no_privacy import NO_PRIVACY
 from pages.learn.story import view
-from pages.learn.story.glossary import SERVER_SEES, TRUST_TITLES, useless
-from pages.learn.story.units import Spread, Unit, lost_parts
+from pages.learn.story.glossary import SERVER_SEES
+from pages.learn.story.units import Spread, Unit
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import SPANS
@@ -42,29 +43,19 @@ def _axis(title: str, **more: object) -> Trace:
 def _bars(bars: Sequence[tuple[str, str, Spread, str, bool]], unit: Unit) -> Trace:
     """Draw one bar under each title, the span of 8 of 10 runs across its end, its number beside it.
 
-    Where all of them recover nearly everything, bars show what is lost, in parts of the pattern. A guess is a
-    line across the bars, or where it is far beyond them an arrow at the edge. Bars stand at heights 0, 1, ...
-    from below; the words above each are annotations, of which a telephone has shorter ones.
+    A guess is a line across the bars, or where it is far beyond them an arrow at the edge. Bars stand at
+    heights 0, 1, ... from below; the words above each are annotations, of which a telephone has shorter ones.
 
     Args:
         bars: For each, from the top, its title, the line under it, its error, the method whose colour it has,
             and whether it stands out.
         unit: What the errors are shown in.
     """
-    parts = unit.parts(spread for _, _, spread, _, _ in bars)  # such as 1000; 0: bars show what is recovered
-
-    def as_drawn(values: Array) -> Array:
-        """Return values in the unit as they are drawn: as parts that are lost, where bars show these."""
-        return parts * (1 - values / 100) if parts else values
-
-    quantiles = [np.sort(as_drawn(unit.values(spread))) for _, _, spread, _, _ in bars]  # 10, 50 and 90 %
-    shares = unit.metric == "share" and not parts
+    quantiles = [unit.values(spread) for _, _, spread, _, _ in bars]  # 10, 50 and 90 %
+    shares = unit.metric == "share"
     # End the axis beyond the longest bar, to leave room for the number beside it.
     end = 125.0 if shares else max(1.85 * max(float(values[2]) for values in quantiles), 1e-4)
-    guess = float(as_drawn(np.array(unit.guess)))
-    words = (
-        f"a guess loses {text.percent(1 - unit.guess / 100)}" if parts else f"a guess: {unit.say(unit.guess)}"
-    )
+    guess, words = unit.guess, f"a random guess: {unit.say(unit.guess)}"
     above = {
         "x": min(guess, end),
         "xanchor": "left" if guess < end / 2 else "right",
@@ -83,13 +74,10 @@ def _bars(bars: Sequence[tuple[str, str, Spread, str, bool]], unit: Unit) -> Tra
         head = f"<b>{title}</b>" if bold else title
         over = {"x": 0, "y": y + 0.2, "yanchor": "bottom", "align": "left", "xanchor": "left"}
         beside = {"x": high, "y": y, "xshift": 12, "xanchor": "left"}
-        value = float(unit.values(spread)[1])
-        label = lost_parts(value, parts) if parts else unit.say(value)
-        notes.append(beside | {"text": f"<b>{label}</b>"})
+        notes.append(beside | {"text": f"<b>{unit.value(spread)}</b>"})
         heads.append(over | {"text": f"{head}<br><i>{under}</i>"})
         short_heads.append(over | {"text": head})
     ticks = {"tickvals": [0, 25, 50, 75, 100]} if shares else {}
-    lost = f"pattern lost, parts in {text.patients(parts)} (less is better)"
     wide, narrow = (
         [note | {"showarrow": False} for note in (*notes, *each)] for each in (heads, short_heads)
     )
@@ -98,7 +86,7 @@ def _bars(bars: Sequence[tuple[str, str, Spread, str, bool]], unit: Unit) -> Tra
         showlegend=False,
         annotations=wide,
         meta=_META | {"narrow": {"annotations": narrow}},
-        xaxis=_axis(lost if parts else text.METRIC_TITLES[unit.metric], range=[0, end], **ticks),
+        xaxis=_axis(text.METRIC_TITLES[unit.metric], range=[0, end], **ticks),
         yaxis={"visible": False, "range": [-0.45, len(bars) - 0.15], "fixedrange": True},
         margin={"l": 20, "r": 20, "t": 44, "b": 20},
     )
@@ -119,15 +107,15 @@ def joined(joined: view.Joined) -> Trace:
     The bar of the trust that is chosen stands out.
     """
     bars = []
-    for trust, (method, spread) in joined.by_trust.items():
+    for trust, (method, spread, _) in joined.by_trust.items():
         under = f"the server sees {SERVER_SEES[trust]}; {text.size(joined.sent[trust])} from each"
-        bars.append((TRUST_TITLES[trust], under, spread, method, trust == joined.trust))
+        bars.append((text.JOINING[trust], under, spread, method, trust == joined.trust))
     largest = "The hospital" if len(joined.setting.sizes) == 1 else "The largest hospital alone"
     for purpose, under, alone in (
-        ("to publish", "with noise", joined.published),
+        ("to publish", "with noise", joined.published.error),
         ("in-house", "without noise, and not to be published", joined.in_house),
     ):
-        bars.append((f"{largest}, {purpose}", under, alone.error, "local_pca", False))
+        bars.append((f"{largest}, {purpose}", under, alone, "local_pca", False))
     return _bars(bars, joined.unit)
 
 
@@ -154,11 +142,16 @@ def rebuilt(record: view.RebuiltRecord) -> Trace:
     )
 
 
+def _colour(weights: view.Weights) -> str:
+    """Return the colour of the released weights."""
+    return style.look(_FREE if weights.method == NO_PRIVACY else weights.method).colour
+
+
 def weights(weights: view.Weights) -> Trace:
     """Draw step 3: the released weights of the heaviest measurements as bars, the true ones as marks."""
-    rows, colour = weights.rows, style.look(weights.method).colour
+    rows, colour = weights.rows, _colour(weights)
     shown = {"y": names(weights.setting, rows), "showlegend": True}
-    name = "recovered" if weights.method in view.OPEN else "with noise"  # OPEN: methods without privacy
+    name = "recovered" if weights.method == NO_PRIVACY else "with noise"
     released = bar(name, colour, fill=0.75, edge=2, x=rounded(weights.released[rows]), **shown)
     true = marks(1, "true", style.WITHOUT, "line-ns", size=24, edge=5, x=rounded(weights.true[rows]), **shown)
     return _figure(
@@ -219,7 +212,7 @@ def _curve(curve: view.Curve, title: str, ticks: Mapping[float, str], here: str)
         np.array([unit.values(spread) for spread in spreads]) for spreads in (curve.private, curve.free)
     )
     low, high = private.min(axis=1), private.max(axis=1)
-    edges = band(1, TRUST_TITLES[curve.trust], look.colour, x, rounded(low), rounded(high))
+    edges = band(1, text.JOINING[curve.trust], look.colour, x, rounded(low), rounded(high))
     marker = {"symbol": look.symbol, "size": 11, "color": look.colour}
     edge = unit.at(view.TOO_MUCH * view.guess(curve.setting))  # beyond it an answer is of little use
     side = "below" if unit.metric == "share" else "above"
@@ -261,8 +254,7 @@ def over_patients(curve: view.Curve) -> Trace:
     ticks = {tick: text.patients(tick).replace(" million", " m").replace(" billion", " bn") for tick in at}
     title = "patients in total" if table else "patients in total (m: million)"
     figure = _curve(curve, title, ticks, "these patients")
-    # Mark from where on privacy is almost free, unless not even all patients without noise show the pattern.
-    if curve.relaxed is not None and not useless(curve.free[-1], curve.setting):
+    if curve.relaxed is not None:  # mark from where on privacy is almost free
         since = max(curve.relaxed, curve.values[0])
         mark = {"type": "line", "x0": since, "x1": since, "yref": "paper", "y0": 0, "y1": 0.86}
         figure["layout"]["shapes"] = [mark | {"line": {"color": style.GUESS, "width": 3, "dash": "dot"}}]

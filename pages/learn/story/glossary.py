@@ -4,14 +4,12 @@ from typing import NamedTuple
 
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from pages.learn.story.units import Spread, Unit
-from pages.learn.story.view import TOO_MUCH, TRUST_MODELS, guess
-from pages.shared import text
+from pages.learn.story.view import TOO_MUCH, guess
 
-TRUST_TITLES = {trust: text.JOINING[model] for trust, model in TRUST_MODELS.items()}
 SERVER_SEES = {
-    "own noise": "noisy numbers from each",
-    "sealed sum": "one noisy sum",
-    "one place": "all exact totals",
+    "untrusted server": "noisy numbers from each",
+    "secure aggregation": "one noisy sum",
+    "central": "all exact totals",
 }
 
 PATTERN = ("Pattern", "measurements that rise and fall together in many patients.")
@@ -24,7 +22,7 @@ NOISE = ("Noise", "random numbers, added on purpose before anything leaves.")
 ATTACKER = ("Attacker", "whoever knows all other patients and asks about this one.")
 SETTING = ("Privacy setting", "how much one patient may change what leaves. Less is more private.")
 SERVER = ("Server", "the computer that adds up what hospitals send.")
-SEALED = ("Sealed sums", "hospitals hide their numbers from all. Only the sum can be read.")
+SEALED = ("Sealed sums", "each hospital encrypts its numbers so that only the total can be read.")
 GLOSSARY = (PATTERN, _SHARE, _ANGLE, GUESS, TOTAL, WEIGHT, NOISE, ATTACKER, SETTING, SERVER, SEALED)
 # What a step's controls are called, where the story has its own words.
 CONTROLS = {"k": "Patterns to find", "epsilon": "Privacy setting"}
@@ -56,7 +54,8 @@ def useless(spread: Spread, setting: CollaborationSetting) -> bool:
 
 def a_guess(unit: Unit) -> str:
     """Return the sentence on what a random guess recovers, for comparison, in the unit of the charts."""
-    return f"A guess: {unit.say(unit.guess)}."
+    score = "score" if unit.metric == "share" else "be off by"
+    return f"A random guess would {score} {unit.say(unit.guess)}."
 
 
 def too_few_kept(setting: CollaborationSetting) -> bool:
@@ -67,7 +66,7 @@ def too_few_kept(setting: CollaborationSetting) -> bool:
 
 
 def why_unseen(setting: CollaborationSetting) -> str:
-    """Return why not even all patients without noise show the pattern."""
+    """Return why the pattern is not found, where noise is not the reason."""
     if too_few_kept(setting):
         return f"We keep only {setting.s_hat} of {setting.d} measurements here, and that is too few."
     return "There are too few patients for this, with or without privacy."

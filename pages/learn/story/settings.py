@@ -5,21 +5,18 @@ from typing import Any
 
 from dppca_core.datasets import TABLES
 from pages.shared.settings.of_pages import Panel
-from pages.shared.settings.setting import Choice, among, switch
+from pages.shared.settings.setting import Choice, switch
 
 STEPS = 8
-# Whom hospitals trust, from nobody on.
-TRUSTED = {"own noise": "nobody", "sealed sum": "sealed sums", "one place": "one trusted place"}
 _TWENTY = tuple(range(1, 21))
 
 
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
-    """Return the page's own controls: step, patient, draw, trust, and whether notes are shown."""
+    """Return the page's own controls: step, patient, draw, and whether notes are shown."""
     return [
         Choice("story.step", "Step", "Step", tuple(range(1, STEPS + 1)), 1),
         Choice("story.patient", "Patient", "Which patient", _TWENTY, 1),
         Choice("story.draw", "Draw", "Draw again", _TWENTY, 1),
-        among("story.way", "Trust", TRUSTED, "sealed sum", "Whom do the hospitals trust?"),
         switch("story.notes", "Speaker notes"),
     ]
 
@@ -37,8 +34,8 @@ def step_controls(step: int, settings: Mapping[str, Any]) -> tuple[str, str]:
         ("epsilon", "story.draw"),
         ("epsilon", "k" if table else "d"),
         ("epsilon", "providers" if table else "n"),
-        ("providers", "story.way"),
-        ("epsilon", "story.way"),
+        ("providers", "trust"),
+        ("epsilon", "trust"),
     )[step - 1]
 
 

@@ -7,7 +7,6 @@ Only `notes` is Streamlit's.
 """
 
 import tomllib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +16,7 @@ from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.methods import METHODS
 from pages.learn.story import charts, glossary, text, view
 from pages.learn.story.settings import STEPS
+from pages.shared import text as text_of
 from pages.shared.settings.catalogue import Settings
 
 # For each step its title, and three functions: from settings to its numbers, and from these to its sentences
@@ -27,32 +27,25 @@ _STEPS: tuple[tuple[str, Any, Any, Any], ...] = (
     ("What is it that we want to share?", view.measure_weights, text.pattern, charts.weights),
     ("How does noise protect a patient?", view.attack, text.attack, charts.attack),
     ("What does noise cost?", view.curve_over_privacy, text.cost, charts.over_privacy),
-    ("Do more patients buy it back?", view.curve_over_patients, text.bought, charts.over_patients),
+    ("Can more patients make up for the noise?", view.curve_over_patients, text.bought, charts.over_patients),
     ("Who sees what?", view.measure_joined, text.joined, charts.joined),
     ("What would we release, and at what cost?", view.measure_decision, text.decision, charts.decision),
 )
 
 
-def _named(title: str, protocols: Sequence[str]) -> str:
-    """Return a title with the methods of these protocols and their papers, as one sentence."""
-    used = [METHODS[PROTOCOLS[protocol].method] for protocol in protocols]
-    return f"{title}: {'; or '.join(f'{method.title}, {method.reference}' for method in used)}."
-
-
 SOURCES = (
-    *(_named(glossary.TRUST_TITLES[trust], methods) for trust, methods in view.WORKING.items()),
-    _named("Without noise", view.OPEN),
-    _named("The largest hospital alone, in-house", view.IN_HOUSE),
-    _named("The largest hospital alone, published", view.PROTECTED),
-    "Of these and the recommended method of a trust, the one that errs least in the median is shown, at each "
-    "point of a curve too. There runs are fewer. With noise, rows have length 1, so noise may seem to help.",
+    "With noise: the method that is recommended for the trust from public numbers, with the runs of "
+    "*Explorer*, and to one hospital of its size alone. Where predictions are near a guess, the method shown "
+    "is not recommended. Along a curve each point has its own, with fewer runs.",
+    "Without noise: the best of PCA and sparse PCA that is told how many measurements count, on rows over a "
+    "public bound and of length 1. It depends on the patients and the number of patterns alone.",
     "Joining is better or worse where spans of 8 of 10 runs lie apart. Alone, numbers are those of "
     "*Providers*; where there are many hospitals, those of other patients.",
     "Share recovered: 1 − ‖sin Θ‖²/k, Θ the angles between the space that is released and the true one. "
     "Angle: the largest of them. Medians over runs; bars and bands hold 8 of 10. Of little use: an error "
     "above a third of a guess's. Almost free: noise costs less than 1 % of the pattern.",
-    "Held here: exact accounting, a random start, and rows of length 1, or over a public bound where one "
-    "trusted place keeps the sparse step.",
+    "Held here: exact accounting, a random start, and rows as the method takes them: over a public bound or "
+    "of length 1.",
     "Two totals: their difference is the outer product of one patient's row, whose leading eigenvector is "
     "that row, up to the sign of all its values at once.",
     "Odds: Kairouz, Oh & Viswanath (IEEE Trans. Inf. Theory 2017); Dong, Roth & Su (JRSS-B 2022). Noise: "
@@ -90,12 +83,18 @@ def slide(settings: Settings) -> Slide:
     return Slide(title, write(record), draw(record))
 
 
+def _name(used: view.Used) -> str:
+    """Return the method's title and paper, and whether it is not recommended, as predictions are poor."""
+    method = METHODS[PROTOCOLS[used.method].method]
+    none = "none is recommended, as predictions are near a guess; shown is " if used.near_guess else ""
+    return f"{none}{method.title}, {method.reference}"
+
+
 def for_the_statistician(settings: Settings) -> tuple[str, ...]:
     """Return paragraphs on which methods are shown at these settings, and where all numbers come from."""
-    trusts = view.measure_joined(settings).by_trust
     named = (
-        f"{glossary.TRUST_TITLES[trust]}: {METHODS[PROTOCOLS[used.method].method].title}"
-        for trust, used in trusts.items()
+        f"{text_of.JOINING[trust]}: {_name(each)}"
+        for trust, each in view.measure_joined(settings).by_trust.items()
     )
     listed = "\n".join(f"- {source}" for source in SOURCES)
     return f"**Shown here.** {'; '.join(named)}.", listed, FORMULAS

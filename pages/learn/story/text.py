@@ -15,13 +15,12 @@ from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.privacy import Budget
 from pages.learn.story import glossary, view
 from pages.learn.story.glossary import StepText, useless
-from pages.learn.story.settings import TRUSTED
 from pages.learn.story.units import Spread, Unit
 from pages.learn.story.view import NEARLY_FREE, Curve, Decision, Joined
 from pages.shared import text
 from pages.shared.plain import phrases
 from pages.shared.settings.catalogue import Settings
-from pages.shared.text.verdicts import A_BOARD_CARES, Gain, gain
+from pages.shared.text.verdicts import Gain, gain_of_shares
 
 STEPS = (
     "Eight steps show why hospitals join, and what that takes.",
@@ -49,7 +48,7 @@ def sharing(sharing: view.Sharing) -> StepText:
         finding = f"Alone, the largest hospital recovers {alone}. All {count} together: {together}."
         follows = "Together they recover more."
         if _gain(unit, setting, sharing.together, sharing.alone) != "less":
-            follows = "Working together hardly helps here."
+            follows = "Hospitals this large find the pattern alone. Try 100 small ones."
     truth = ("The whole table counts as the truth here.",) if _is_table(setting) else ()
     more = (follows, *truth, glossary.a_guess(unit))
     terms = (glossary.PATTERN, glossary.recovered(unit), glossary.GUESS)
@@ -120,7 +119,7 @@ def _finding(curve: Curve) -> tuple[str, str]:
 
     `only` is the word of answers of little use, as in "we recover only 12 % of the pattern".
     """
-    setting, unit, trust = curve.setting, curve.unit, glossary.TRUST_TITLES[curve.trust]
+    setting, unit, trust = curve.setting, curve.unit, text.JOINING[curve.trust]
     now, little = (unit.pattern(curve.now, only) for only in ("", "only"))
     without = unit.value(curve.without)
     if useless(curve.without, setting):
@@ -128,6 +127,8 @@ def _finding(curve: Curve) -> tuple[str, str]:
         return finding, glossary.why_unseen(setting)
     if useless(curve.now, setting):
         follows = f"{glossary.a_guess(unit)} That is of little use."
+        if glossary.too_few_kept(setting):
+            return f"Here the answer fails: we recover {little}.", glossary.why_unseen(setting)
         # Noise alone cannot explain a failure where an answer with more noise, or fewer patients, is of use.
         if any(curve.useful[: curve.here]):
             return f"Here the answer fails: we recover {little}.", f"{follows} Noise alone is not why."
@@ -143,9 +144,14 @@ def _finding(curve: Curve) -> tuple[str, str]:
     return f"{trust}, we recover {now}.", f"Noise costs {text.percent(curve.cost)} of the pattern."
 
 
+def _kept_too_few(curve: Curve) -> bool:
+    """Return whether an answer fails because methods keep fewer measurements than count."""
+    return useless(curve.now, curve.setting) and glossary.too_few_kept(curve.setting)
+
+
 def _terms(curve: Curve) -> tuple[tuple[str, str], ...]:
     """Return the glossary's entries, each a term and its meaning, for steps 5 and 6."""
-    trusted = (glossary.SEALED,) if curve.trust == "sealed sum" else ()
+    trusted = (glossary.SEALED,) if curve.trust == "secure aggregation" else ()
     return (glossary.recovered(curve.unit), glossary.NOISE, *trusted, glossary.GUESS)
 
 
@@ -161,9 +167,9 @@ def _useful(curve: Curve) -> str:
     if not useful:
         return "No setting up to 10 gives a useful answer."
     if all(curve.useful):
-        return "Every setting drawn here gives a useful answer."
+        return "Every privacy setting in this chart still gives a useful result."
     if all(curve.useful[-len(useful) :]):  # all settings from the first useful one on
-        return f"Below a privacy setting of about {useful[0]}, noise drowns the pattern."
+        return f"Stricter than {useful[0]}, noise hides the pattern."
     if len(useful) == 1:
         return f"Only a setting of {useful[0]} gives a useful answer here."
     return f"Useful answers lie between settings of {useful[0]} and {useful[-1]}."
@@ -193,8 +199,8 @@ def bought(curve: Curve) -> StepText:
     setting, at, here = curve.setting, curve.values, curve.here
     finding, follows = _finding(curve)
     far = next((i for i, n in enumerate(at) if n >= 10 * at[here]), None)  # ten times the patients or more
-    # Where not even the error without noise is of use, why that is says more than another number.
-    if not useless(curve.without, setting):
+    # Where noise is not why the answer fails, the reason says more than another number.
+    if not useless(curve.without, setting) and not _kept_too_few(curve):
         if far is not None:
             there = curve.private[far]
             follows = f"With {text.patients(at[far])} patients it would be {curve.unit.value(there)}."
@@ -209,6 +215,8 @@ def bought(curve: Curve) -> StepText:
 def _enough(curve: Curve) -> str:
     """Return from how many patients on noise costs hardly anything, or that no number drawn is enough."""
     setting, at, relaxed = curve.setting, curve.values, curve.relaxed
+    if _kept_too_few(curve):
+        return "More patients do not change that."
     if relaxed is None:
         if curve.cost < NEARLY_FREE:
             return "That is about the crowd that it takes."  # with a few more it need not be so in every draw
@@ -218,8 +226,6 @@ def _enough(curve: Curve) -> str:
     # Round up to one digit: more is not known from a few runs, and fewer patients may not do.
     unit = 10.0 ** math.floor(math.log10(relaxed))
     since = f"From about {text.patients(math.ceil(relaxed / unit) * unit)} patients on"
-    if useless(curve.free[-1], setting):
-        return f"{'At any size' if relaxed <= at[0] else since}, noise hardly adds to that."
     if relaxed <= at[curve.here]:
         return "With still more patients, too, noise costs almost nothing."
     return f"{since}, privacy is almost free."
@@ -251,12 +257,14 @@ def joined(joined: Joined) -> StepText:
         price += f" {glossary.why_unseen(setting)}"
     elif useless(least, setting):
         price = "At this privacy setting, no trust gives a useful answer."
+        if glossary.too_few_kept(setting):
+            price = f"No trust gives a useful answer. {glossary.why_unseen(setting)}"
     elif one_hospital:
         price += " One hospital has nobody else to trust."
     elif chosen.lost - least.lost < NEARLY_FREE or unit.value(chosen) == unit.value(least):
-        price += " More trust would hardly help."
+        price += "" if trust == "central" else " A trusted server would do no better."
     else:
-        price += f" {glossary.TRUST_TITLES[best]}: {unit.value(least)}."
+        price += f" {text.JOINING[best]}: {unit.value(least)}."
     if not useless(least, setting) and not one_hospital:
         price += _better_alone(joined)
     sees, sent = glossary.SERVER_SEES[trust], text.size(joined.sent[trust])
@@ -267,7 +275,7 @@ def joined(joined: Joined) -> StepText:
 
 def _better_alone(joined: Joined) -> str:
     """Return for which purpose the largest hospital does better alone; empty where it does for neither."""
-    for where, alone in (("In-house", joined.in_house.error), ("To publish", joined.published.error)):
+    for where, alone in (("For our own use", joined.in_house), ("To publish", joined.published.error)):
         if _compared(joined, alone) == "more":
             return f" {where}, one hospital alone would do better: {joined.unit.value(alone)}."
     return ""
@@ -279,8 +287,9 @@ def _gain(unit: Unit, setting: CollaborationSetting, together: Spread, alone: Sp
     It is level too where both read the same in the unit, or differ by less than a board cares. Where both
     hardly beat a guess it is "neither".
     """
-    same = unit.value(together) == unit.value(alone) or abs(together.lost - alone.lost) < A_BOARD_CARES
-    return "level" if same else gain(together.sines, alone.sines, view.guess(setting))
+    if unit.value(together) == unit.value(alone):
+        return "level"
+    return gain_of_shares(together.shares, alone.shares, 100 * setting.k / setting.d, setting.k)
 
 
 def _compared(joined: Joined, alone: Spread) -> Gain:
@@ -306,8 +315,8 @@ def is_advised(joined: Joined) -> bool:
     if useless(joined.chosen, setting) or published == "more":
         return False
     if len(setting.sizes) == 1:  # a server that only adds noise must bring something
-        return joined.trust == "one place" or published == "less"
-    return _compared(joined, joined.in_house.error) == "less"
+        return joined.trust == "central" or published == "less"
+    return _compared(joined, joined.in_house) == "less"
 
 
 def _decide(joined: Joined) -> tuple[str, str]:
@@ -316,7 +325,7 @@ def _decide(joined: Joined) -> tuple[str, str]:
     A hospital can use its own result in-house without noise; what it publishes has noise, as what is joined.
     """
     setting, unit, advised = joined.setting, joined.unit, is_advised(joined)
-    spreads = (joined.chosen, joined.in_house.error, joined.published.error, joined.free)
+    spreads = (joined.chosen, joined.in_house, joined.published.error, joined.free)
     together, in_house, published, free = (unit.value(spread) for spread in spreads)
     if useless(joined.chosen, setting):
         return _refuse(joined)
@@ -325,26 +334,25 @@ def _decide(joined: Joined) -> tuple[str, str]:
     release = f"would release {what}, and nothing else."
     recovers = f"We recover {unit.pattern(joined.chosen)}."
     if len(setting.sizes) == 1:
-        no_noise = f"For use in-house, no noise is needed: {in_house}."
+        no_noise = f"For our own use, no noise is needed: {in_house}."
         if not advised:
             instead = f"To publish, do without a server: {published} against {together}, both with privacy."
             return instead, no_noise
         return f"To publish, we {release}", f"{recovers} {no_noise}"
     if together == in_house == published:  # as text: a board sees no difference
         finding = f"Alone or together, with noise or without, we recover {unit.pattern(joined.chosen)}."
-        return finding, "In-house or to publish, joining hardly helps."
+        return finding, "For our own use or to publish, joining makes no difference."
     without = f"Together without noise: {free}."
     if joined.chosen.lost <= joined.free.lost:  # no more is lost with noise than without
         without = "Noise costs hardly anything here."
     if advised:
-        beside = f"The largest hospital alone: {in_house} in-house, and {published} if it publishes."
+        beside = f"The largest hospital alone: {in_house} for its own use, {published} to publish."
         return f"We {release}", f"{recovers} {beside} {without}"
-    # Where the features kept are too few, a hospital alone may do better by keeping all of them.
-    dense = joined.in_house.method == "alone open" and glossary.too_few_kept(setting)
-    keep = " and keep all measurements" if dense else ""
-    inside = _advise(joined, joined.in_house.error, "together with privacy", keep)
+    # Where the features kept are too few, a hospital alone may do better by keeping more.
+    keep = " and keep more measurements" if glossary.too_few_kept(setting) else ""
+    inside = _advise(joined, joined.in_house, "together with privacy", keep)
     outside = _advise(joined, joined.published.error, "together")
-    return f"For use in-house, {inside}.", f"To publish, {outside}, both with privacy. {without}"
+    return f"For our own use, {inside}.", f"To publish, {outside}, both with privacy. {without}"
 
 
 def _advise(joined: Joined, alone: Spread, together: str, keep: str = "") -> str:
@@ -357,7 +365,7 @@ def _advise(joined: Joined, alone: Spread, together: str, keep: str = "") -> str
     return {
         "less": f"join: {both} against {lone} alone",
         "more": f"stay alone{keep}: {lone} against {both}",
-    }.get(_compared(joined, alone), f"joining changes little: {lone} alone, {both}")
+    }.get(_compared(joined, alone), f"there is no difference: {lone} alone, {both}")
 
 
 def _refuse(joined: Joined) -> tuple[str, str]:
@@ -367,13 +375,23 @@ def _refuse(joined: Joined) -> tuple[str, str]:
     if useless(joined.free, setting):
         without = f"Without noise: {unit.value(joined.free)}."
         return finding, f"{without} {glossary.why_unseen(setting)} {glossary.a_guess(unit)}"
-    cost = f"{glossary.a_guess(unit)} Without noise: {unit.value(joined.free)}."
+    why = glossary.why_unseen(setting) if glossary.too_few_kept(setting) else glossary.a_guess(unit)
+    cost = f"{why} Without noise: {unit.value(joined.free)}."
     # Joining is of no use, but staying alone may be.
-    lone = {"For use in-house": joined.in_house, "To publish, with privacy": joined.published}
+    lone = {"For our own use": joined.in_house, "To publish, with privacy": joined.published.error}
     for purpose, alone in lone.items():
-        if len(setting.sizes) > 1 and not useless(alone.error, setting):
-            cost += f" {purpose}, stay alone: {unit.value(alone.error)}."
-    return finding, cost
+        if len(setting.sizes) > 1 and not useless(alone, setting):
+            cost += f" {purpose}, stay alone: {unit.value(alone)}."
+    return finding, f"{cost}{_other_trust(joined)}"
+
+
+def _other_trust(joined: Joined) -> str:
+    """Return under which trust the answer would be of use, the least trust first; empty where under none."""
+    several = len(joined.setting.sizes) > 1
+    for trust, each in joined.by_trust.items() if several else ():
+        if not useless(each.error, joined.setting):
+            return f" {text.JOINING[trust]}, together: {joined.unit.value(each.error)}."
+    return ""
 
 
 def decision(decision: Decision) -> StepText:
@@ -418,5 +436,5 @@ def listed(settings: Settings, setting: CollaborationSetting) -> Sequence[tuple[
         ("Patterns", str(setting.k)),
         ("Privacy setting", text.number(setting.budget.epsilon)),
         ("Failure chance", text.one_in(setting.budget.delta)),
-        ("Whom the hospitals trust", TRUSTED[settings["story.way"]]),
+        ("Whom the hospitals trust", text.TRUST_TITLES[settings["trust"]].lower()),
     )

@@ -3,19 +3,16 @@
 With k components, the share is 1 - ||sin Theta||_F^2 / k, in %; the angle is the largest principal angle.
 """
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
 from dppca_core.arrays import Array
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
-from pages.shared import text
 from pages.shared.charts.metric_axis import in_unit, random_guess, value_text
 from pages.shared.settings.catalogue import Settings
 
 UNITS = ("share", "degrees")
-_NEARLY_ALL = 95.0  # % from which on a chart of shares shows what is lost instead
 
 
 class Spread(NamedTuple):
@@ -76,28 +73,8 @@ class Unit(NamedTuple):
             f"{only}{value} of the pattern" if self.metric == "share" else f"the pattern {only}within {value}"
         )
 
-    def parts(self, spreads: Iterable[Spread]) -> int:
-        """Return in how many parts of the pattern a chart counts what is lost; 0 where it need not.
-
-        Where all bars would end near 100 % nobody could tell them apart. The result is a power of ten: with
-        1000 a loss of 1.2 % is 12 in 1000. It is the least for which the largest loss has ten parts or more.
-        """
-        lost = 100 - min(float(self.values(spread).min()) for spread in spreads)
-        if self.metric != "share" or lost > 100 - _NEARLY_ALL:
-            return 0
-        # `lost` is in %: it has ten parts or more where 10^p * lost / 100 is at least 10.
-        return next((10**p for p in range(3, 9) if 10**p * lost >= 1000), 10**9)
-
 
 def unit(settings: Settings, setting: CollaborationSetting) -> Unit:
     """Return the unit of a chart's errors: the share, unless the visitor has chosen the angle."""
     metric = settings["metric"] if settings["metric"] in UNITS else UNITS[0]
     return Unit(metric, setting.d, setting.k)
-
-
-def lost_parts(share: float, parts: int) -> str:
-    """Return what a share in % leaves out, in so many parts of the pattern: "31 in 1 million lost".
-
-    The loss has two significant digits.
-    """
-    return f"{float(f'{parts * (1 - share / 100):.2g}'):g} in {text.patients(parts)} lost"

@@ -4,9 +4,9 @@ The story holds what a board need not decide: exact accounting, a random start, 
 bound, and every error as a share or an angle (`units`). Runs are cached by their setting, so that the same
 run counts in every step.
 
-The hospitals' trust has one of three names: "own noise" (nobody is trusted), "sealed sum" and "one place". A
-protocol is a method with its options, by its key in `PROTOCOLS`. Under each trust, and without privacy, that
-protocol of a few is shown whose median error is least. `settings` are those of all controls.
+A protocol is a method with its options, by its key in `PROTOCOLS`. Under each trust the one that the core
+recommends is shown, with the runs of the explorer; without privacy, the one number of `no_privacy`.
+`settings` are those of all controls.
 """
 
 import math
@@ -18,35 +18,28 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dppca_core.arrays import Array
+from dppca_core.bounds.recommendation import Recommendation
 from dppca_core.datasets import TABLES
-from dppca_core.experiments.collaboration.protocols import NUMBER, PROTOCOLS
+from dppca_core.experiments import no_privacy
+from dppca_core.experiments.collaboration.protocols import ALONE, NUMBER, PROTOCOLS
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.experiments.demonstrations import differencing
 from dppca_core.experiments.demonstrations.neighbours import Picture, picture
-from dppca_core.experiments.explorer.experiment import EPSILONS
+from dppca_core.experiments.explorer import trusts
+from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.results import quantiles
-from dppca_core.experiments.explorer.trusts import recommended
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
+from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.numerics import subspace_metrics
 from dppca_core.privacy import Budget
 from pages.learn.story.units import Spread, Unit, unit
+from pages.shared import text
 from pages.shared.settings import to_experiment
 
-# By whom hospitals trust: the methods whose least error is shown, beside the recommended one's.
-TRUST_MODELS = {"own noise": "untrusted server", "sealed sum": "secure aggregation", "one place": "central"}
-WORKING = {
-    "own noise": ("two_stage_own_noise", "own_noise_sparse"),
-    "sealed sum": ("two_stage_sealed", "sealed_sparse"),
-    "one place": ("two_stage", "analyze_gauss_sparse"),
-}
-# Of each list the method that errs least is shown: all rows together without privacy, and the largest
-# hospital by itself, whose result stays in-house or is published. They are those of the providers page.
-OPEN = ("sparse_pca", "sparse_pca_shrunk")
-OPEN_ALONE = ("alone open sparse", "alone open shrunk")
-IN_HOUSE = (*OPEN_ALONE, "alone open")
-PROTECTED = ("alone", "alone sparse", "alone two_stage")
+TRUSTS = tuple(text.JOINING)  # from the least trust to the most
 _DRAW_SECONDS = 0.1  # of drawing all hospitals' patients, above which only the largest one's are drawn
 _WORK = 1e8  # operations of the eigenproblems of one point of a chart: a few tenths of a second
+_FEW = 5  # runs at each point of a curve, at most
 _CURVE = 4  # times less of these operations at each point of a curve
 _WIDE = 400  # measurements beyond which a chart over settings has fewer points
 TOO_MUCH = 1 / 3  # of a random guess: beyond it a pattern is of little use (as on the bounds page)
@@ -60,7 +53,7 @@ _SHOWN = 10  # measurements in a chart of values or weights
 def to_setting(settings: Mapping[str, Any]) -> CollaborationSetting:
     """Return the hospitals, budget and parameters that these settings describe, with `HELD` for others."""
     experiment, epsilon = to_experiment.from_settings({**settings, **HELD})
-    same = ("population", "sizes", "k", "s_hat", "scaling", "repeats", "seed")
+    same = ("population", "sizes", "k", "s_hat", "scaling", "repeats", "seed", "choose_rows")
     return CollaborationSetting(
         **{name: getattr(experiment, name) for name in same},
         rank=experiment.k,  # of DPdisPCA: how many directions each hospital sends
@@ -68,12 +61,21 @@ def to_setting(settings: Mapping[str, Any]) -> CollaborationSetting:
     )
 
 
-def working(settings: Mapping[str, Any], trust: str) -> tuple[str, ...]:
-    """Return the protocols of which the one that errs least is shown for this trust."""
-    experiment, epsilon = to_experiment.from_settings({**settings, **HELD})
-    return tuple(
-        dict.fromkeys((*WORKING[trust], recommended(experiment, epsilon, TRUST_MODELS[trust]).method))
-    )
+def advised(setting: CollaborationSetting, trust: str) -> Recommendation:
+    """Return the method recommended to the hospitals together, which is a protocol's key as well."""
+    return trusts.recommended(_experiment(setting), setting.budget.epsilon, trust)
+
+
+def advised_alone(setting: CollaborationSetting) -> Recommendation:
+    """Return the method recommended to the largest hospital alone, which publishes its result."""
+    return trusts.recommended_alone(_experiment(setting), setting.budget.epsilon, max(setting.sizes))
+
+
+def _experiment(setting: CollaborationSetting) -> ExplorerExperiment:
+    """Return the explorer's experiment with these patients and hospitals, whose number alone counts here."""
+    same = {name: getattr(setting, name) for name in ("population", "n", "k", "s_hat", "choose_rows")}
+    budget = {"delta": setting.budget.delta, "neighbours": setting.budget.neighbours}
+    return ExplorerExperiment(**same, **budget, providers=len(setting.sizes))
 
 
 def released_basis(setting: CollaborationSetting, protocol: str, repeat: int = 0) -> Array:
@@ -106,28 +108,53 @@ def runs(setting: CollaborationSetting, few: bool = False) -> int:
     few: asks for fewer, as at the points of a curve other than the current setting.
     """
     # The eigenproblem of a run takes about d^3 operations.
-    return max(1, min(setting.repeats, int(_WORK / (_CURVE if few else 1) / setting.d**3)))
+    most, work = (_FEW, _WORK / _CURVE) if few else (setting.repeats, _WORK)
+    return max(1, min(setting.repeats, most, int(work / setting.d**3)))
 
 
 def spread(setting: CollaborationSetting, protocol: str, few: bool = False) -> Spread:
     """Return 10, 50 and 90 % over runs of a protocol's error, in all its units; few: see `runs`."""
     errors = [error(setting, protocol, repeat) for repeat in range(runs(setting, few))]
     sines, angles = np.array(errors).T
-    shares = 100 * subspace_metrics.share_recovered(sines, setting.k)
+    return _spread(sines, angles, setting.k)
+
+
+def _spread(sines: Array, angles: Array, k: int) -> Spread:
+    """Return 10, 50 and 90 % over runs of these errors, (runs,) each, in all units."""
+    shares = 100 * subspace_metrics.share_recovered(sines, k)
     return Spread(*(tuple(quantiles(values).tolist()) for values in (sines, shares, angles)))
 
 
-class BestProtocol(NamedTuple):
-    """Hold the protocol that errs least in the median, and its error."""
+def without_privacy(setting: CollaborationSetting, alone: bool = False, few: bool = False) -> Spread:
+    """Return the error without privacy of all patients, or of as many as the largest hospital has.
+
+    few: see `runs`.
+    """
+    patients = max(setting.sizes) if alone else setting.n
+    which = {"seed": setting.seed, "repeats": runs(setting, few)}
+    _, found = no_privacy.of_best_way(setting.population, patients, setting.k, **which)
+    return _spread(found.sin, found.angle, setting.k)
+
+
+class Used(NamedTuple):
+    """Hold the method that is recommended, its protocol's key, and its error; near_guess: it is of no use."""
 
     method: str
     error: Spread
+    near_guess: bool
 
 
-def best_protocol(setting: CollaborationSetting, methods: Sequence[str], few: bool = False) -> BestProtocol:
-    """Return which of these protocols errs least in the median at a setting; few: see `runs`."""
-    candidates = [BestProtocol(method, spread(setting, method, few)) for method in methods]
-    return min(candidates, key=lambda candidate: candidate.error.middle)
+def used(setting: CollaborationSetting, trust: str, few: bool = False) -> Used:
+    """Return what is recommended to the hospitals together under a trust; few: see `runs`."""
+    chosen = advised(setting, trust)
+    return Used(chosen.method, spread(setting, chosen.method, few), chosen.near_guess)
+
+
+def used_alone(setting: CollaborationSetting) -> Used:
+    """Return what is recommended to the largest hospital alone, which publishes its result."""
+    chosen = advised_alone(setting)
+    protocol = ALONE[chosen.method].key
+    return Used(protocol, spread(largest_alone(setting), protocol), chosen.near_guess)
 
 
 def guess(setting: CollaborationSetting) -> float:
@@ -143,19 +170,11 @@ class Sharing(NamedTuple):
     alone: Spread
     together: Spread
 
-    @property
-    def spreads(self) -> tuple[Spread, ...]:
-        """Return what the bars show: of a single hospital only one, as alone and together are the same."""
-        return (self.alone, self.together) if len(self.setting.sizes) > 1 else (self.together,)
-
 
 def measure_sharing(settings: Mapping[str, Any]) -> Sharing:
     """Measure, without privacy, the largest hospital alone and all hospitals together."""
     setting = to_setting(settings)
-    alone, together = (
-        best_protocol(largest_alone(setting), OPEN_ALONE).error,
-        best_protocol(setting, OPEN).error,
-    )
+    alone, together = without_privacy(setting, alone=True), without_privacy(setting)
     return Sharing(setting, unit(settings, setting), alone, together)
 
 
@@ -188,7 +207,7 @@ class Weights(NamedTuple):
     """Hold steps 3 and 8: how much each measurement counts in the true patterns and in one run's, (d,).
 
     A measurement's weight is the length of its row in the basis, (d, k): from 0 to 1, however the patterns
-    are rotated. `method` is the protocol that is shown, `error` that over its runs.
+    are rotated. `method` is the method that is shown, NO_PRIVACY in step 3, `error` that over its runs.
     """
 
     setting: CollaborationSetting
@@ -215,8 +234,15 @@ class Weights(NamedTuple):
 def measure_weights(settings: Mapping[str, Any], trust: str = "") -> Weights:
     """Measure the weights under a trust; without one, of all rows together without privacy."""
     setting = to_setting(settings)
-    method, errors = best_protocol(setting, working(settings, trust) if trust else OPEN)
-    bases = setting.truth.basis, released_basis(setting, method)
+    if trust:
+        method, errors, _ = used(setting, trust)
+        found = released_basis(setting, method)
+    else:
+        method, errors = NO_PRIVACY, without_privacy(setting)
+        found = no_privacy.basis(
+            setting.population, setting.n, setting.k, seed=setting.seed, repeats=runs(setting)
+        )
+    bases = setting.truth.basis, found
     true, released = (np.linalg.norm(basis, axis=1) for basis in bases)
     rows = np.argsort(-(released if trust else true), kind="stable")[:_SHOWN]
     return Weights(setting, unit(settings, setting), method, true, released, rows, errors)
@@ -246,7 +272,7 @@ class Curve(NamedTuple):
     setting: CollaborationSetting
     unit: Unit
     trust: str
-    method: str  # at the current setting; elsewhere another may err less, and counts
+    method: str  # at the current setting; elsewhere another may be recommended
     values: tuple[float, ...]
     private: tuple[Spread, ...]
     free: tuple[Spread, ...]
@@ -327,7 +353,7 @@ def along_patients(settings: Mapping[str, Any]) -> list[CollaborationSetting]:
 def curve_over_privacy(settings: Mapping[str, Any]) -> Curve:
     """Measure the error over epsilon; that without privacy is the same at all its values."""
     points = along_privacy(settings)
-    free = best_protocol(to_setting(settings), OPEN)  # OPEN: protocols without privacy
+    free = without_privacy(to_setting(settings))
     return _curve(settings, points, [point.budget.epsilon for point in points], lambda point, few: free)
 
 
@@ -335,26 +361,25 @@ def curve_over_patients(settings: Mapping[str, Any]) -> Curve:
     """Measure the error over the number of patients."""
     points = along_patients(settings)
     at = [float(point.n) for point in points]
-    return _curve(settings, points, at, lambda point, few: best_protocol(point, OPEN, few))
+    return _curve(settings, points, at, lambda point, few: without_privacy(point, few=few))
 
 
 def _curve(
     settings: Mapping[str, Any],
     points: Sequence[CollaborationSetting],
     at: Sequence[float],  # the value of what varies, at each point
-    # Gives the best protocol without privacy; True asks for few runs.
-    without: Callable[[CollaborationSetting, bool], BestProtocol],
+    without: Callable[[CollaborationSetting, bool], Spread],  # without privacy; True asks for few runs
 ) -> Curve:
     """Measure the error with noise at these points along a setting, and beside it the error without noise."""
-    setting, trust = to_setting(settings), settings["story.way"]
-    methods, private, free = working(settings, trust), [], []
+    setting, trust = to_setting(settings), settings["trust"]
+    private, free = [], []
     # Both errors at one point before the next, so that the patients of a wide table are drawn once.
     for point in points:
         few = point != setting  # which is shown in other steps too
-        private.append(best_protocol(point, methods, few))
+        private.append(used(point, trust, few))
         free.append(without(point, few))
     here = points.index(setting)
-    spreads = (tuple(each.error for each in curve) for curve in (private, free))
+    spreads = tuple(each.error for each in private), tuple(free)
     return Curve(setting, unit(settings, setting), trust, private[here].method, tuple(at), *spreads, here)
 
 
@@ -376,17 +401,12 @@ class Joined(NamedTuple):
     setting: CollaborationSetting
     unit: Unit
     trust: str  # the chosen one
-    by_trust: dict[str, BestProtocol]
-    in_house: BestProtocol
-    published: BestProtocol
+    by_trust: dict[str, Used]
+    in_house: Spread
+    published: Used
     free: Spread
     sent: dict[str, int]  # bytes of one hospital in all rounds
     kept: int  # bytes of the largest hospital's own table
-
-    @property
-    def spreads(self) -> tuple[Spread, ...]:
-        """Return what the bars show."""
-        return (*(used.error for used in self.by_trust.values()), self.in_house.error, self.published.error)
 
     @property
     def chosen(self) -> Spread:
@@ -394,19 +414,19 @@ class Joined(NamedTuple):
         return self.by_trust[self.trust].error
 
 
-def measure_joined(settings: Mapping[str, Any], trusts: Collection[str] = tuple(WORKING)) -> Joined:
-    """Measure step 7: the best protocol under each of these trusts, and the largest hospital alone."""
+def measure_joined(settings: Mapping[str, Any], asked: Collection[str] = TRUSTS) -> Joined:
+    """Measure step 7: what is recommended under each of these trusts, and to the largest hospital alone."""
     setting = to_setting(settings)
-    by_trust = {trust: best_protocol(setting, working(settings, trust)) for trust in trusts}
+    by_trust = {trust: used(setting, trust) for trust in asked}
     return Joined(
         setting,
         unit(settings, setting),
-        settings["story.way"],
+        settings["trust"],
         by_trust,
-        best_protocol(largest_alone(setting), IN_HOUSE),
-        best_protocol(largest_alone(setting), PROTECTED),
-        best_protocol(setting, OPEN).error,
-        {trust: sum(setting.traffic(PROTOCOLS[used.method]).bytes_sent) for trust, used in by_trust.items()},
+        without_privacy(setting, alone=True),
+        used_alone(setting),
+        without_privacy(setting),
+        {trust: sum(setting.traffic(PROTOCOLS[each.method]).bytes_sent) for trust, each in by_trust.items()},
         NUMBER * max(setting.sizes) * setting.d,  # NUMBER: the bytes of one number
     )
 
@@ -419,9 +439,8 @@ class Decision(NamedTuple):
 
 
 def measure_decision(settings: Mapping[str, Any]) -> Decision:
-    """Measure step 8: the weights under the chosen trust, and what joining recovers under it."""
-    trust = settings["story.way"]
-    return Decision(measure_weights(settings, trust), measure_joined(settings, (trust,)))
+    """Measure step 8: the weights under the chosen trust, and what joining recovers under each."""
+    return Decision(measure_weights(settings, settings["trust"]), measure_joined(settings))
 
 
 def code(settings: Mapping[str, Any]) -> FigureRecipe:
@@ -429,29 +448,34 @@ def code(settings: Mapping[str, Any]) -> FigureRecipe:
 
     The page's menu makes Python code of it.
     """
-    setting, step, trust = to_setting(settings), settings["story.step"], settings["story.way"]
+    setting, step = to_setting(settings), settings["story.step"]
     if step == 2:
         return FigureRecipe("story.record", {"setting": setting, "patient": settings["story.patient"] - 1})
     if step == 4:
         seed = settings["seed"] + settings["story.draw"] - 1
         return FigureRecipe("privacy.releases", {"budget": setting.budget, "seed": seed})
     if step in (3, 8):  # step 3 shows the weights without privacy
-        method = measure_weights(settings, trust if step == 8 else "").method
-        return FigureRecipe("story.weights", {"setting": setting, "method": method})
-    # A table of bars or curves has the unit of its chart. Its recipe lists the points, each as (sizes,
-    # epsilon, number of runs), and for each answer the protocols of which the best counts.
-    chart_unit, lost_in = unit(settings, setting), None
-    methods: dict[str, Sequence[str]] = {"with noise": working(settings, trust), "without noise": OPEN}
-    shown = along_privacy(settings) if step == 5 else along_patients(settings)
+        method = measure_weights(settings, settings["trust"] if step == 8 else "").method
+        return FigureRecipe("story.weights", {"setting": setting, "method": method, "repeats": runs(setting)})
+    # A table of bars or curves has the unit of its chart. Its recipe lists the bars, each as (title, sizes,
+    # epsilon, protocol, number of runs).
+    alone = largest_alone(setting)
+    lone = (f"alone, {NO_PRIVACY}", alone, f"alone, {NO_PRIVACY}", False)
+    shown = [("together", setting, NO_PRIVACY, False), lone]
     if step in (1, 7):
-        drawn = measure_sharing(settings) if step == 1 else measure_joined(settings)
-        methods = {"together": OPEN, "alone": OPEN_ALONE}
         if step == 7:
-            methods = {each: working(settings, each) for each in WORKING}
-            methods |= {"alone, in-house": IN_HOUSE, "alone, published": PROTECTED}
-        shown = list(dict.fromkeys((setting, largest_alone(setting))))
-        lost_in = chart_unit.parts(drawn.spreads) or None  # bars may show parts of the pattern that are lost
-    few = step in (5, 6)
-    points = tuple((p.sizes, p.budget.epsilon, runs(p, few=few and p != setting)) for p in shown)
-    values = {"setting": setting, "points": points, "methods": methods, "metric": chart_unit.metric}
-    return FigureRecipe("story.errors", values | {"lost_in": lost_in})
+            drawn = measure_joined(settings)
+            joined = [(trust, setting, each.method, False) for trust, each in drawn.by_trust.items()]
+            shown = [*joined, ("alone, published", alone, drawn.published.method, False), lone]
+    else:
+        points = along_privacy(settings) if step == 5 else along_patients(settings)
+        shown = [
+            (title, point, protocol or advised(point, settings["trust"]).method, point != setting)
+            for point in points
+            for title, protocol in (("with noise", ""), ("without noise", NO_PRIVACY))
+        ]
+    bars = tuple(
+        (title, at.sizes, at.budget.epsilon, protocol, runs(at, few)) for title, at, protocol, few in shown
+    )
+    values = {"setting": setting, "bars": bars, "metric": unit(settings, setting).metric}
+    return FigureRecipe("story.errors", values)

@@ -4,6 +4,7 @@ A hospital that keeps its result to itself needs no protection, and one that pub
 compared with both.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Literal
 
@@ -33,3 +34,19 @@ def gain(joined: Sequence[float], alone: Sequence[float], guess: float) -> Gain:
     if joined[2] < alone[0]:
         return "less"
     return "more" if alone[2] < joined[0] else "level"
+
+
+def gain_of_shares(joined: Sequence[float], alone: Sequence[float], guess: float, k: int) -> Gain:
+    """Return `gain` of shares recovered, the same on every page; too little to matter to a board is "level".
+
+    joined, alone: 10, 50 and 90 % over runs of the share of k components recovered, in %, ascending. guess:
+    what a random guess recovers.
+    """
+    if abs(joined[1] - alone[1]) < 100 * A_BOARD_CARES:
+        return "level"
+
+    def errors(shares: Sequence[float]) -> list[float]:
+        """Return the sin Theta of each share, ascending."""
+        return sorted(math.sqrt(k * max(1 - share / 100, 0.0)) for share in shares)
+
+    return gain(errors(joined), errors(alone), errors([guess])[0])

@@ -1,23 +1,28 @@
 """Protocols: the limit without noise, the noise by mode, each hospital alone, and the bytes."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from dppca_core import Budget, SpikedModel, sin_theta
+from dppca_core.experiments import no_privacy
 from dppca_core.experiments.collaboration import setting
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
+from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.mechanisms.symmetric_gaussian import entry_std
 from dppca_core.numerics.linalg import top_eigenspace
 from dppca_core.populations.spiked import hospital_sizes
+from dppca_core.records import RELEASED
 
 D, K = 24, 2
 MODEL = SpikedModel(d=D, k=K, s=8, spike=100.0, bulk=(0.0, 5.0), seed=3)
 SIZES = (4000, 2500, 1000, 500)
 FREE = Budget(1e9, 0.5)
+LONE = f"alone, {NO_PRIVACY}"
 
 
 def recipe(**changed):
@@ -34,7 +39,7 @@ def measured(chosen: CollaborationSetting) -> CollaborationResults:
 
 
 @pytest.mark.parametrize(
-    "key", ["sparse_pca", "cape", "full", "dps_pca secure", "dps_pca shared", "alone", "alone open sparse"]
+    "key", [NO_PRIVACY, "cape", "full", "dps_pca secure", "dps_pca shared", "alone", LONE]
 )
 def test_without_noise_a_protocol_is_pca_of_its_patients(key):
     """With R = d nothing is compressed either; a hospital alone has its own moment, not its neighbour's."""
@@ -59,10 +64,28 @@ def test_the_noise_of_each_mode_and_of_each_hospital():
     assert noise["dps_pca"] / noise["dps_pca secure"] == pytest.approx(math.sqrt(hospitals), rel=1e-12)
     assert noise["dps_pca shared"] / noise["dps_pca secure"] == pytest.approx(hospitals, rel=1e-12)
     assert noise["full"] / noise["cape"] == pytest.approx(math.sqrt(hospitals), rel=1e-12)
-    assert noise["pca"] == 0
+    assert noise[NO_PRIVACY] == 0
     for hospital in results.recipe.hospitals:
         expected = entry_std(results.recipe.budget, SIZES[hospital], None)
         assert results.measured("alone", hospital)[0].noise_std == pytest.approx(expected, rel=1e-12)
+
+
+def test_without_privacy_the_numbers_are_those_of_every_page():
+    """All patients' and one hospital's, at any epsilon: the reference for a population, n and k."""
+    chosen = recipe(repeats=3)
+    results = measured(chosen)
+    for hospital, key in ((ALL, NO_PRIVACY), *((each, LONE) for each in chosen.hospitals)):
+        patients = chosen.n if hospital == ALL else chosen.sizes[hospital]
+        expected = no_privacy.error(chosen.population, patients, K, seed=chosen.seed, repeats=3)
+        assert np.median(results.values(key, hospital)[0]) == pytest.approx(expected, rel=1e-12)
+
+
+def test_methods_that_choose_their_rows_are_told_to():
+    chosen = recipe()
+    released = replace(chosen, choose_rows=True)
+    assert chosen.options(PROTOCOLS["two_stage"])["s_hat"] == chosen.s_hat
+    assert released.options(PROTOCOLS["two_stage"])["s_hat"] == RELEASED
+    assert released.options(PROTOCOLS["sealed_sparse"])["s_hat"] == chosen.s_hat
 
 
 def test_hospitals_alone_stand_for_their_size():
@@ -82,7 +105,7 @@ def test_a_hospital_drawn_by_itself_has_the_law_of_its_part_of_a_draw(monkeypatc
     truth = chosen.truth.basis
 
     def mean(hospital: int) -> tuple[float, float]:
-        bases = (chosen.estimate(PROTOCOLS["alone open"], hospital, r).basis for r in range(40))
+        bases = (chosen.estimate(PROTOCOLS[LONE], hospital, r).basis for r in range(40))
         errors = [sin_theta(basis, truth) for basis in bases]
         return float(np.mean(errors)), float(np.var(errors) / 40)
 
@@ -101,11 +124,10 @@ def test_bytes_are_those_of_the_theory():
     asked = 8 * (K + 1) * (3 * D + 4 * 10)  # the start and two rounds of burn-in, then ten rows
     assert sent["dps_pca"] == ((8 * D * K,) * 7, asked + 8 * D * K)
     assert sent["dpdis_pca"] == ((8 * D * 6,), 8 * D * K)
-    assert {sent[key].most_sent for key in ("full", "cape", "pca")} == {8 * D * (D + 1) // 2}
+    assert {sent[key].most_sent for key in ("full", "cape", NO_PRIVACY)} == {8 * D * (D + 1) // 2}
     assert sent["alone"].total == 0
     for key, protocol in PROTOCOLS.items():
-        # The methods of sparse PCA count more than the moment.
-        if not protocol.alone and not key.startswith("sparse_pca"):
+        if not protocol.alone:
             assert chosen.estimate(protocol, ALL, 0).bytes_sent == sum(sent[key].bytes_sent)
 
 
@@ -126,9 +148,9 @@ def test_every_cell_of_the_table_and_a_cell_does_not_depend_on_the_order():
 def test_a_table_is_dealt_and_compared_with_all_its_patients():
     chosen = recipe(population="breast_cancer", sizes=(300, 200), s_hat=30, rank=30, repeats=1, budget=FREE)
     results = measured(chosen)
-    assert results.measured("pca", ALL)[0].sin > 1e-3  # 69 patients are left out
+    assert results.measured(NO_PRIVACY, ALL)[0].sin > 1e-3  # 69 patients are left out
     whole = measured(recipe(population="breast_cancer", sizes=(300, 269), s_hat=30, rank=30, repeats=1))
-    assert whole.measured("pca", ALL)[0].sin < 1e-9
+    assert whole.measured(NO_PRIVACY, ALL)[0].sin < 1e-9
     with pytest.raises(ValueError, match="patients must be between 1 and 569, got 570"):
         recipe(population="breast_cancer", sizes=(300, 270), s_hat=30)
 

@@ -8,22 +8,27 @@ import re
 import numpy as np
 import pytest
 
-from dppca_core.experiments import draws
-from dppca_core.experiments.collaboration.outcomes import CollaborationResults
+from dppca_core.experiments import draws, no_privacy
+from dppca_core.experiments.collaboration.protocols import ALONE
 from dppca_core.experiments.demonstrations import differencing
+from dppca_core.experiments.explorer import trusts
+from dppca_core.experiments.explorer.results import Results, quantiles
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
 from dppca_core.privacy import Budget
-from pages.hospitals.providers import view as providers_view
+from pages.hospitals.providers import plain as providers_plain
+from pages.hospitals.providers import settings as providers_settings
 from pages.learn.story import controls as story_controls
 from pages.learn.story import glossary, handout, units, view
+from pages.learn.story import settings as page_settings
 from pages.learn.story import slides as story_slides
 from pages.learn.story import text as story_text
-from pages.learn.story.settings import STEPS, TRUSTED, step_controls
+from pages.learn.story.settings import STEPS, step_controls
 from pages.learn.story.slides import NOTES
 from pages.shared import text
 from pages.shared.charts.metric_axis import SPANS
+from pages.shared.plain import rows
 from pages.shared.reports import number_tables
 from pages.shared.settings import catalogue, to_experiment
 from scripts.started import ROOT
@@ -38,12 +43,12 @@ SETTINGS = {
     "everybody": {"n": 10**9},
     "nobody": {"n": 100, "providers": 100},
     "one hospital": {"providers": 1, "k": 1},
-    "many": {"n": 10**6, "providers": 50, "largest_share": 0.5, "story.way": "own noise"},
+    "many": {"n": 10**6, "providers": 50, "largest_share": 0.5, "trust": "untrusted server"},
     "breast cancer": {"data": "breast_cancer", "providers": 3, "k": 2, "s_hat": 30},
     "digits": {
         "data": "digits",
         "s_hat": 64,
-        "story.way": "one place",
+        "trust": "central",
         "neighbours": "add-remove",
     },
     "too few kept": {"data": "digits", "s_hat": 20, "providers": 2},
@@ -111,7 +116,7 @@ def test_names_and_the_unit_stand_in_one_fold(screen):
     assert not TERMS.search(words) and not [title for title in TITLES if title in words]
     page.app.session_state["statistician"] = True
     page.run()
-    chosen = view.measure_joined(page.settings).by_trust["sealed sum"].method
+    chosen = view.measure_joined(page.settings).by_trust["secure aggregation"].method
     assert METHODS[chosen].title in page.markdown
     page.move("metric", "degrees")
     assert page.link["metric"] == "degrees" and "°" in page.markdown
@@ -159,47 +164,48 @@ def test_words_and_charts_stand_everywhere(changed):
         assert len(number_tables.frame(slide.figure)) > 0 and 2 <= len(slide.text.more) + 1 <= 4
 
 
-RARE = {"n": 200_000, "providers": 200, "d": 50, "spike": 20.0, "bulk": 15.0, "delta": 1e-6}
+SEALED = {"trust": "secure aggregation"}
+RARE = SEALED | {
+    "n": 200_000,
+    "providers": 200,
+    "d": 50,
+    "spike": 20.0,
+    "bulk": 15.0,
+    "delta": 1e-6,
+}
 DIGITS = {"data": "digits", "s_hat": 64, "repeats": 2}
 
 
 @pytest.mark.parametrize(
-    "changed", [{"repeats": 3}, SETTINGS["breast cancer"], DIGITS], ids=["usual", "few", "digits"]
+    "changed",
+    [{"repeats": 3}, SETTINGS["breast cancer"], DIGITS, {"preset": catalogue.RARE_DISEASE, "repeats": 3}],
+    ids=["usual", "few", "digits", "rare"],
 )
-def test_numbers_are_those_of_the_providers_page(changed):
-    """Joined under each trust, and the largest hospital alone: protected, and in-house."""
-    now = settings(**changed)
+def test_one_setting_has_one_number_on_every_page(changed):
+    """Joined under each trust, the largest hospital alone, and without privacy: to the last digits."""
+    preset = changed.get("preset", "")
+    now = catalogue.defaults_with({key: value for key, value in changed.items() if key != "preset"}, preset)
+    now = catalogue.reconcile(now)[0] | {"metric": "share"}
     joined = view.measure_joined(now)
-    results = CollaborationResults(joined.setting)
-    for cell in results.wanted():
-        results.try_cell(*cell)
-    grouped = providers_view.rows(results, now | {"metric": "share", "join.trust": "all"})
-    shown = {model: joined.by_trust[trust].error for trust, model in view.TRUST_MODELS.items()}
-    for trust, spread in shown.items():
-        row = providers_view.best(grouped, trust)
-        assert joined.unit.values(spread) == pytest.approx(row.error, rel=1e-9), trust
-    largest = joined.setting.hospitals[0]
-    for trust, alone in (("alone", joined.published), ("alone, none", joined.in_house)):
-        row = providers_view.best(grouped, trust, largest)
-        assert joined.unit.values(alone.error) == pytest.approx(row.error, rel=1e-9), trust
+    experiment, epsilon = to_experiment.from_settings(now)
+    explorer = Results(experiment)
+    page = providers_plain.Joining(now | rows.ADVISED)
+    while (cell := page.next_missing()) is not None:
+        page.try_cell(*cell)
+    together = {row.trust: row for row in page.shares().rows if row.trust}
+    for trust, each in joined.by_trust.items():
+        method = trusts.recommended(experiment, epsilon, trust).method
+        cells = [explorer.measure((method, epsilon, repeat)) for repeat in range(experiment.repeats)]
+        assert each.method == method
+        assert each.error.sines == pytest.approx(quantiles([cell.sin[-1] for cell in cells]), rel=1e-9)
+        assert each.error.shares == pytest.approx(together[trust].spread, rel=1e-9)
+    in_house, published = page.hospitals()[0]
+    assert joined.in_house.shares == pytest.approx(in_house.spread, rel=1e-9)
+    assert joined.published.error.shares == pytest.approx(published.spread, rel=1e-9)
+    size, which = max(experiment.sizes), {"seed": now["seed"], "repeats": now["repeats"]}
+    least = no_privacy.error(experiment.population, size, experiment.k, **which)
+    assert joined.in_house.middle == pytest.approx(least, rel=1e-9)
     assert view.guess(joined.setting) == subspace_metrics.random_guess(joined.setting.d, joined.setting.k)
-
-
-@pytest.mark.parametrize("changed", [{}, DIGITS, {"n": 2000}, {"providers": 50, "epsilon": 0.1}])
-@pytest.mark.parametrize("trust", TRUSTED)
-def test_the_method_of_a_trust_is_the_one_recommended_on_the_explorer(changed, trust):
-    now = settings(**changed)
-    experiment, _ = to_experiment.from_settings_with_method(now | {"trust": view.TRUST_MODELS[trust]})
-    assert experiment.method in view.working(now, trust)
-    if "data" not in changed:
-        assert view.measure_joined(now, (trust,)).by_trust[trust].method == experiment.method
-
-
-def test_the_same_name_on_the_explorer_is_the_same_quantity():
-    """The explorer's answer of the largest hospital is PCA's, and says so; the story's is the best of two."""
-    assert METHODS["local_pca"].title.startswith("PCA of")
-    bars = [trace["name"] for trace in slides()[0].figure["data"]]
-    assert "The largest hospital alone" in bars and METHODS["local_pca"].title not in bars
 
 
 @pytest.mark.parametrize("metric", ["sin", "share", "degrees"])
@@ -207,11 +213,13 @@ def test_figures_have_the_unit_that_is_chosen(metric):
     """The share of the pattern unless the angle is chosen, from the runs' own bases; the guess is marked."""
     now = settings(metric=metric, n=2000, repeats=3)
     sharing = view.measure_sharing(now)
-    bases = np.array([view.released_basis(sharing.setting, "sparse_pca_shrunk", r) for r in range(3)])
-    truth = sharing.setting.truth.basis
+    setting, trust = sharing.setting, "secure aggregation"
+    method = view.advised(setting, trust).method
+    bases = np.array([view.released_basis(setting, method, r) for r in range(3)])
+    truth = setting.truth.basis
     shares = 100 * (1 - subspace_metrics.sin_thetas(bases, truth) ** 2 / 3)
     angles = subspace_metrics.largest_angles(bases, truth)
-    spread = view.spread(sharing.setting, "sparse_pca_shrunk")
+    spread = view.used(setting, trust).error
     expected = np.median(angles) if metric == "degrees" else np.median(shares)
     assert sharing.unit.values(spread)[1] == pytest.approx(expected)
     curve = story_slides.slide(now | {"story.step": 5}).figure
@@ -219,22 +227,6 @@ def test_figures_have_the_unit_that_is_chosen(metric):
     assert guess["y"][0] == pytest.approx(89 if metric == "degrees" else 1.5, abs=3)
     assert curve["layout"]["yaxis"].get("type") != "log"
     assert curve["layout"]["yaxis"]["range"] == SPANS["degrees" if metric == "degrees" else "share"]
-
-
-def test_bars_that_would_all_end_at_100_show_what_is_lost():
-    lost, shares = (slides(**changed)[6].figure for changed in ({}, RARE))
-    joined = view.measure_joined(settings())
-    parts = joined.unit.parts(joined.spreads)
-    chosen = next(trace for trace in lost["data"] if trace["name"] == "With sealed sums")
-    assert parts >= 1000 and chosen["x"] == [pytest.approx(parts * joined.chosen.lost, rel=1e-3)]
-    assert "less is better" in lost["layout"]["xaxis"]["title"]["text"]
-    assert (
-        view.measure_joined(settings(**RARE)).unit.parts(
-            [view.measure_joined(settings(**RARE)).published.error]
-        )
-        == 0
-    )
-    assert shares["layout"]["xaxis"]["tickvals"][-1] == 100
 
 
 def test_the_curves_hold_the_setting_and_fall():
@@ -311,16 +303,15 @@ def test_what_is_free_is_called_free():
     assert "nobody is there to join" in words[0].lower() and "would not" not in words[7]
 
 
-MOSTLY_ONE = {"n": 50_000, "largest_share": 0.9, "story.way": "own noise", "providers": 20, "epsilon": 0.1}
+MOSTLY_ONE = {"n": 50_000, "largest_share": 0.9, "trust": "untrusted server", "providers": 20, "epsilon": 0.1}
 
 
 @pytest.mark.parametrize(
     ("changed", "in_house", "public"),
     [
-        ({}, "joining changes little", "joining changes little"),
-        ({"epsilon": 0.1, "n": 10_000}, "stay alone", "join: "),
-        ({"n": 2000}, "joining changes little", "join: "),
-        ({"largest_share": 0.9}, "joining changes little", "joining changes little"),
+        ({}, "there is no difference", "there is no difference"),
+        (SEALED | {"epsilon": 0.1, "n": 10_000}, "stay alone", "join: "),
+        ({"largest_share": 0.9}, "there is no difference", "there is no difference"),
         (MOSTLY_ONE, "stay alone", "stay alone"),
         (RARE, "release", "release"),
         ({"epsilon": 0.03, "n": 2000}, "would not", "would not"),
@@ -331,20 +322,20 @@ def test_a_release_is_advised_only_where_no_hospital_does_better_alone(changed, 
     asked = settings(**{"repeats": 10} | changed)
     decision = view.measure_decision(asked)
     joined, lone = decision.joined.chosen, view.largest_alone(decision.joined.setting)
-    unprotected, protected = (
-        min((view.spread(lone, method) for method in methods), key=lambda spread: spread.middle)
-        for methods in (view.IN_HOUSE, view.PROTECTED)
-    )
+    unprotected = view.without_privacy(decision.joined.setting, alone=True)
+    experiment, epsilon = to_experiment.from_settings(asked)
+    method = trusts.recommended_alone(experiment, epsilon, max(lone.sizes)).method
+    protected = view.spread(lone, ALONE[method].key)
     say = decision.joined.unit.value
     assert decision.weights.error == joined
-    assert (decision.joined.in_house.error, decision.joined.published.error) == (unprotected, protected)
+    assert (decision.joined.in_house, decision.joined.published.error) == (unprotected, protected)
     matters = unprotected.lost - joined.lost >= 0.001
     better = matters and joined.sines[2] < unprotected.sines[0] and not protected.sines[2] < joined.sines[0]
     assert story_text.is_advised(decision.joined) == better == (in_house == "release")
     shown = story_text.decision(decision)
     assert ("We would release" in shown.sentences) == better
     if in_house not in ("release", "would not"):
-        assert f"For use in-house, {in_house}" in shown.finding and f"To publish, {public}" in shown.more[0]
+        assert f"For our own use, {in_house}" in shown.finding and f"To publish, {public}" in shown.more[0]
         assert say(unprotected) in shown.finding and say(joined) in shown.finding
     page = handout.html(decision, asked, "https://example.org/story", "Today.")
     assert shown.finding in page and ("<h2>The release:" in page) == better
@@ -352,10 +343,46 @@ def test_a_release_is_advised_only_where_no_hospital_does_better_alone(changed, 
 
 def test_the_guide_for_a_board_has_the_numbers_of_its_link():
     guide = (ROOT / "docs" / "board.md").read_text("utf-8")
-    joined = view.measure_joined(settings(**RARE, repeats=10))
-    alone, together = map(joined.unit.value, (joined.in_house.error, joined.chosen))
-    shown = f"recovers {alone} of the pattern in-house. Together, with privacy, they recover {together}"
-    assert shown in " ".join(guide.split())
+    joined = view.measure_joined(catalogue.defaults(catalogue.RARE_DISEASE))
+    alone = joined.unit.value(joined.in_house)
+    nobody, sealed = (
+        joined.unit.value(joined.by_trust[trust].error)
+        for trust in ("untrusted server", "secure aggregation")
+    )
+    shown = f"a hospital recovers {alone} of the pattern alone. Together they recover {nobody} if they trust "
+    assert f"{shown}nobody, and {sealed} with" in " ".join(guide.split())
+
+
+def apart(first, second):
+    """Whether shares differ by five points at least, and each median lies beyond the other's 8 in 10 runs."""
+    (low, middle, high), (other_low, other, other_high) = first.shares, second.shares
+    return abs(middle - other) >= 5 and not other_low <= middle <= other_high and not low <= other <= high
+
+
+def test_every_step_says_something_at_the_settings_at_which_the_story_opens():
+    """What a step compares differs by 5 points, beyond both intervals; joining pays under some trusts."""
+    assert page_settings.PANEL.opens == providers_settings.PANEL.opens == catalogue.RARE_DISEASE
+    now = catalogue.defaults(catalogue.RARE_DISEASE)
+    assert now["trust"] == catalogue.defaults()["trust"] == "untrusted server"  # one default for all pages
+    steps = [story_slides.slide(now | {"story.step": step}).text for step in range(1, STEPS + 1)]
+    sharing = view.measure_sharing(now)
+    assert apart(sharing.alone, sharing.together) and "Together they recover more." in steps[0].more
+    assert "right to" in steps[1].finding
+    weights = view.measure_weights(now)
+    assert 100 - weights.error.shares[1] < 1 < 100 * 3 / 50 and "we find all" in steps[2].more[0]
+    for curve in (view.curve_over_privacy(now), view.curve_over_patients(now)):
+        assert apart(curve.now, curve.without) and any(curve.useful) and not all(curve.useful)
+    assert "hides the pattern" in steps[4].more[1] and "privacy is almost free" in steps[5].more[1]
+    joined = view.measure_joined(now)
+    nobody, sealed, place = (joined.by_trust[trust].error for trust in view.TRUSTS)
+    assert apart(nobody, sealed) and place.middle <= sealed.middle
+    assert apart(joined.in_house, nobody) and apart(joined.in_house, sealed)
+    assert apart(joined.published.error, nobody) and apart(joined.published.error, joined.in_house)
+    assert joined.unit.value(sealed) in steps[6].more[1] and "one hospital alone would do" in steps[6].more[1]
+    assert "We would not release this" in steps[7].finding and joined.unit.value(sealed) in steps[7].more[0]
+    assert not story_text.is_advised(joined)
+    with_sums = now | {"trust": "secure aggregation", "story.step": STEPS}
+    assert "We would release" in story_slides.slide(with_sums).text.finding
 
 
 @pytest.mark.parametrize("changed", [{}, RARE], ids=["defaults", "rare"])
@@ -371,9 +398,9 @@ def test_step_seven_has_a_hospital_alone_with_noise_and_without():
     """The bar of step 1 does not turn into another without a word."""
     changed = {"epsilon": 0.1, "n": 10_000}
     joined = view.measure_joined(settings(**changed))
-    assert joined.in_house.error == view.measure_sharing(settings(**changed)).alone
-    assert joined.published.error.middle > 2 * joined.in_house.error.middle
-    better = f"one hospital alone would do better: {joined.unit.value(joined.in_house.error)}"
+    assert joined.in_house == view.measure_sharing(settings(**changed)).alone
+    assert joined.published.error.middle > 2 * joined.in_house.middle
+    better = f"one hospital alone would do better: {joined.unit.value(joined.in_house)}"
     assert better in slides(**changed)[6].text.sentences
 
 
@@ -381,21 +408,21 @@ def test_one_hospital_is_not_sent_to_a_server():
     """Where all measurements count, one hospital by itself keeps them all."""
     dense = slides(data="digits", providers=1, k=2, s_hat=40, epsilon=10.0)[7].text
     assert "To publish, do without a server" in dense.finding
-    trusted = slides(providers=1, **{"story.way": "one place"})[7].text
+    trusted = slides(providers=1, **{"trust": "central"})[7].text
     assert "To publish, we would release 3 patterns" in trusted.finding
-    assert "For use in-house, no noise is needed" in trusted.more[0]
+    assert "For our own use, no noise is needed" in trusted.more[0]
 
 
 def test_why_nothing_is_seen_is_the_true_reason():
     few, cut = slides(n=100, providers=20)[7].text.sentences, slides(**SETTINGS["too few kept"])
     assert "measurements here" not in few
-    for step in (0, 4, 5, 7):
+    for step in (4, 5, 6, 7):
         words = cut[step].text.sentences
         assert "We keep only 20 of 64 measurements here" in words and "too few patients" not in words
 
 
 def test_one_hospital_that_sees_it_alone_is_owned_up_to():
-    assert "Working together hardly helps" in slides(n=100_000, providers=5)[0].text.sentences
+    assert "Hospitals this large find the pattern alone" in slides(n=100_000, providers=5)[0].text.sentences
     assert "alone recovers only" in slides(n=100, providers=20, k=3)[0].text.sentences
 
 
@@ -420,12 +447,12 @@ def test_noise_is_not_blamed_where_less_of_it_does_worse(made_up):
     shown = story_text.cost(made_up([1.7, 0.1, 0.05, 1.73], 3))
     assert "Noise alone is not why" in shown.sentences
     assert "lie between settings of 0.02 and 0.04" in shown.sentences
-    assert "too much" not in shown.sentences and "drowns" not in shown.sentences
+    assert "too much" not in shown.sentences and "hides" not in shown.sentences
     assert "to the left until" in shown.try_this
     assert "Only a setting of 0.02" in story_text.cost(made_up([1.7, 0.1, 1.73], 0)).sentences
     nearly = story_text.bought(made_up([1.7, 0.012, 0.3], 1)).sentences
     assert "almost free" in nearly and "do not make" not in nearly
-    assert "of about 0.02, noise drowns" in story_text.cost(made_up([1.7, 0.1, 0.05], 2)).sentences
+    assert "Stricter than 0.02, noise hides" in story_text.cost(made_up([1.7, 0.1, 0.05], 2)).sentences
 
 
 def test_what_has_no_weight_is_not_missed():
@@ -436,7 +463,7 @@ def test_what_has_no_weight_is_not_missed():
 
 def test_where_privacy_is_free_depends_on_no_grid(made_up):
     """It varies little over seeds, and is exact where noise loses a / n^2 of the pattern, on any points."""
-    free = [view.curve_over_patients(settings(repeats=4, seed=seed)).relaxed for seed in (0, 7)]
+    free = [view.curve_over_patients(settings(repeats=4, seed=seed, **SEALED)).relaxed for seed in (0, 7)]
     assert min(free) > 500 and max(free) < 5e3
     n = np.array([0.3, 1.0, 3.0, 10.0, 30.0])
     curve = made_up(list(np.sqrt(3 * (0.01**2 / 3 + 0.04 / n**2))), 0)._replace(values=tuple(n))
@@ -459,15 +486,15 @@ def test_the_chart_marks_where_privacy_is_free():
 
 
 def test_too_few_rows_are_not_laid_on_privacy():
-    words = [slide.text.sentences for slide in slides(s=20, s_hat=10, repeats=10)]
-    assert "patients on, noise hardly adds to that" in words[5]
-    assert "do not make privacy free" not in words[5]
-    assert "Even without noise we recover only" in words[6] and "privacy setting" not in words[6]
+    words = [slide.text.sentences for slide in slides(**SETTINGS["too few kept"])]
+    assert "More patients do not change that." in words[5]
+    assert "do not make privacy free" not in words[5] and "costs too much" not in words[4]
+    assert "No trust gives a useful answer" in words[6] and "privacy setting" not in words[6]
 
 
 def test_what_to_try_can_be_done():
     few, lots, usual = (
-        [slide.text.try_this for slide in slides(**changed)]
+        [slide.text.try_this for slide in slides(**SEALED, **changed)]
         for changed in ({"n": 100}, {"n": 10**9}, {"n": 2000})
     )
     assert "right until the ring" in few[4] and "until" not in lots[4] and "left until the ring" in usual[4]
@@ -495,7 +522,7 @@ def test_small_words_are_right_too():
         [slide.text.sentences for slide in slides(**changed)]
         for changed in ({"n": 10**9}, {"epsilon": 10.0}, {"providers": 1})
     )
-    assert "Working together hardly helps here." in lots[0] and "more clearly" not in lots[0]
+    assert "Hospitals this large find the pattern alone." in lots[0] and "more clearly" not in lots[0]
     assert "almost free: we recover over 99.9999 %" in lots[4] and "with noise or without" in lots[7]
     assert "protects nobody" in lavish[3] and "almost always" in lavish[7]
     assert "One hospital has nobody else to trust." in lone[6]
