@@ -9,7 +9,7 @@ from typing import Any
 
 from dppca_core import datasets
 from dppca_core.experiments.explorer import trusts
-from dppca_core.experiments.explorer.experiment import ExplorerExperiment
+from dppca_core.experiments.explorer.experiment import DPS_PCA, ExplorerExperiment
 from dppca_core.experiments.explorer.results import Key, Results
 from dppca_core.methods import METHODS
 from dppca_core.populations.spiked import SpikedModel
@@ -21,19 +21,17 @@ from pages.shared.charts import explorer_summary
 from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import Settings
 
-# A hospital alone, and the published method that the page is about.
-_ALWAYS = ("local_pca", "dps_pca")
 
 
 def side_by_side(experiment: ExplorerExperiment, epsilon: float, settings: Settings) -> tuple[str, ...]:
     """Return the methods to compare, in the registry's order.
 
-    They are all methods where the visitor asks for that. Else they are those recommended under each trust, a
-    hospital alone, DPS-PCA as published, and the experiment's own.
+    They are all methods where the visitor asks for that. Else they are those recommended under each trust,
+    DPS-PCA as published, and the experiment's own. A hospital alone is on *Providers*.
     """
     if settings["all_methods"]:
         return tuple(METHODS)
-    names = (*trusts.methods_shown(experiment, epsilon), *_ALWAYS, experiment.method)
+    names = (*trusts.methods_shown(experiment, epsilon), DPS_PCA, experiment.method)
     return tuple(name for name in METHODS if name in names)
 
 
