@@ -22,7 +22,6 @@ from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import Settings
 
 
-
 def side_by_side(experiment: ExplorerExperiment, epsilon: float, settings: Settings) -> tuple[str, ...]:
     """Return the methods to compare, in the registry's order.
 
