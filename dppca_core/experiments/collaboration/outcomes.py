@@ -105,8 +105,8 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
         recipe = self.recipe
         patients = recipe.n if hospital == ALL else recipe.sizes[hospital]
         which = {"seed": recipe.seed, "repeats": recipe.repeats}
-        _, found = no_privacy.of_best_way(recipe.population, patients, recipe.k, **which, energy=True)
-        sin, angle, energy = (float(values[repeat]) for values in found)
+        _, outcome = no_privacy.of_best_way(recipe.population, patients, recipe.k, **which, energy=True)
+        sin, angle, energy = (float(values[repeat]) for values in outcome)
         return CollaborationRun(sin=sin, angle=angle, energy=energy, noise_std=0.0)
 
     def values(self, key: str, hospital: int) -> tuple[Array, Array, Array]:

@@ -57,9 +57,9 @@ def recommended_alone(experiment: ExplorerExperiment, epsilon: float, patients: 
     It trusts itself, so that methods of less trust, which have the same noise there, are no candidates.
     """
     lone = recommended(replace(experiment, n=patients, providers=1), epsilon, "central")
-    own = {name: error for name, error in lone.errors.items() if METHODS[name].trust == "central"}
-    method = min(own, key=own.__getitem__)
-    return replace(lone, method=method, error=own[method])
+    central = {name: error for name, error in lone.errors.items() if METHODS[name].trust == "central"}
+    method = min(central, key=central.__getitem__)
+    return replace(lone, method=method, error=central[method])
 
 
 def methods_shown(experiment: ExplorerExperiment, epsilon: float) -> tuple[str, ...]:

@@ -42,8 +42,8 @@ def _errors(at: CollaborationSetting, protocol: Protocol) -> tuple[Array, Array]
     if protocol.free:
         patients = max(at.sizes) if protocol.alone else at.n
         same = {"seed": at.seed, "repeats": at.repeats}
-        _, found = no_privacy.of_best_way(at.population, patients, at.k, **same)
-        return found.sin, found.angle
+        _, outcome = no_privacy.of_best_way(at.population, patients, at.k, **same)
+        return outcome.sin, outcome.angle
     bases = np.array([at.estimate(protocol, hospital, repeat).basis for repeat in range(at.repeats)])
     return sin_thetas(bases, at.truth.basis), largest_angles(bases, at.truth.basis)
 

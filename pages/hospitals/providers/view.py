@@ -154,8 +154,8 @@ def advised_alone(
 
 def in_house(grouped: dict[str, list[Row]], hospital: int) -> Row | None:
     """Return the row of a hospital alone without privacy; None before its first run."""
-    found = _measured(grouped, PROTOCOLS[f"alone, {NO_PRIVACY}"], hospital, near_guess=False)
-    return found and found.row
+    outcome = _measured(grouped, PROTOCOLS[f"alone, {NO_PRIVACY}"], hospital, near_guess=False)
+    return outcome and outcome.row
 
 
 def _measured(

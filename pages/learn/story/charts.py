@@ -113,7 +113,7 @@ def joined(joined: view.Joined) -> Trace:
     largest = "The hospital" if len(joined.setting.sizes) == 1 else "The largest hospital alone"
     for purpose, under, alone in (
         ("to publish", "with noise", joined.published.error),
-        ("in-house", "without noise, and not to be published", joined.in_house),
+        ("for its own use", "without noise, and not to be published", joined.in_house),
     ):
         bars.append((f"{largest}, {purpose}", under, alone, "local_pca", False))
     return _bars(bars, joined.unit)

@@ -132,8 +132,8 @@ def without_privacy(setting: CollaborationSetting, alone: bool = False, few: boo
     """
     patients = max(setting.sizes) if alone else setting.n
     which = {"seed": setting.seed, "repeats": runs(setting, few)}
-    _, found = no_privacy.of_best_way(setting.population, patients, setting.k, **which)
-    return _spread(found.sin, found.angle, setting.k)
+    _, outcome = no_privacy.of_best_way(setting.population, patients, setting.k, **which)
+    return _spread(outcome.sin, outcome.angle, setting.k)
 
 
 class Used(NamedTuple):
@@ -236,13 +236,13 @@ def measure_weights(settings: Mapping[str, Any], trust: str = "") -> Weights:
     setting = to_setting(settings)
     if trust:
         method, errors, _ = used(setting, trust)
-        found = released_basis(setting, method)
+        outcome = released_basis(setting, method)
     else:
         method, errors = NO_PRIVACY, without_privacy(setting)
-        found = no_privacy.basis(
+        outcome = no_privacy.basis(
             setting.population, setting.n, setting.k, seed=setting.seed, repeats=runs(setting)
         )
-    bases = setting.truth.basis, found
+    bases = setting.truth.basis, outcome
     true, released = (np.linalg.norm(basis, axis=1) for basis in bases)
     rows = np.argsort(-(released if trust else true), kind="stable")[:_SHOWN]
     return Weights(setting, unit(settings, setting), method, true, released, rows, errors)
