@@ -10,7 +10,7 @@ from dppca_core.mechanisms import noisy_moment, symmetric_gaussian
 release = symmetric_gaussian.release
 METHOD = noisy_moment.method_for_trust(
     "untrusted server",
-    "Own noise + sparse step",
+    "Sparse step, own noise",
     "one noisy moment from each hospital, then truncated power",
     __name__,
     sparse=True,

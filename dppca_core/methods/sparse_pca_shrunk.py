@@ -55,7 +55,7 @@ def fit(
 
 
 METHOD = Method(
-    title="Sparse PCA that shrinks, no privacy",
+    title="Sparse PCA, shrunk",
     reference="Ma 2013 (truncated power); James & Stein 1961",
     trust="none",
     guarantee="none",

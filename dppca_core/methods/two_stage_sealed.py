@@ -10,5 +10,5 @@ from dppca_core.mechanisms import two_stage
 
 release = two_stage.release
 METHOD = two_stage.method_for_trust(
-    "secure aggregation", "Two-stage PCA, sealed sums", "stages.one_place", __name__
+    "secure aggregation", "Two stages, sealed sums", "stages.one_place", __name__
 )

@@ -35,7 +35,7 @@ _COLUMNS = (
 
 def title(protocol: Protocol, recipe: CollaborationSetting) -> str:
     """Return the protocol's name on screen; that of DPdisPCA tells how many directions it sends."""
-    name = labels.PROTOCOL_NAMES.get(protocol.key, METHODS[protocol.method].title)
+    name = labels.PROTOCOL_NAMES[protocol.key]
     if protocol.key == "dpdis_pca":
         name += f", {text.count(recipe.rank, 'direction', 'directions')}"
     return name

@@ -1,19 +1,16 @@
 """Name the protocols of this page, and the groups of them. No Streamlit here."""
 
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.no_privacy import NO_PRIVACY
+from dppca_core.methods import METHODS
 
-# Names of the protocols that share a method, whose title would be ambiguous.
-PROTOCOL_NAMES = {
+# A protocol has its method's title, except where two share a method.
+PROTOCOL_NAMES = {key: METHODS[protocol.method].title for key, protocol in PROTOCOLS.items()} | {
     NO_PRIVACY: "Best without privacy",
     f"alone, {NO_PRIVACY}": "Best without privacy",
     "dps_pca secure": "DPS-PCA, sealed sums",
     "full": "Full noisy moments",
-    "dpdis_pca": "DPdisPCA",
-    "federated_projector": "Averaged projectors",
-    "dps_pca": "DPS-PCA, own noise",
     "dps_pca shared": "DPS-PCA, shared noise",
-    "two_stage_sealed": "Two stages, sealed sums",
-    "two_stage_own_noise": "Two stages, own noise",
 }
 
 # Headings of the protocols by whom the hospitals trust.

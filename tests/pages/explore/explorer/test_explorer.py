@@ -31,7 +31,7 @@ SEVEN = {"epsilon": 2.0, "delta": 1e-3, "n": 1_000_000, "providers": 20, "d": 40
 def test_it_opens_with_the_sentence_the_odds_and_four_figures(screen):
     words = screen().words()
     assert words["sentence"].startswith(
-        "With 100,000 patients in 5 hospitals at ε = 1, Two-stage PCA, own noise finds"
+        "With 100,000 patients in 5 hospitals at ε = 1, Two stages, own noise finds"
     )
     assert "at most 73 times in 100. A random guess: 50." in words["odds"]
     assert len(words["tiles"]) == 4 and all(value for value, _ in words["tiles"])

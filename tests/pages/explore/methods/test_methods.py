@@ -361,6 +361,6 @@ def test_a_method_that_stays_level_keeps_its_place_in_the_sentence():
         frontier.Corner("dps_pca", 10.0, 0.01, frozenset()),
     ]
     shown = text.frontier(corners)
-    level = "with Two-stage PCA, sealed sums level within the spread"
-    assert f"Two-stage PCA at ε = 0.1 to 1 (trust: one place), {level}" in shown
+    level = "with Two stages, sealed sums level within the spread"
+    assert f"Two stages at ε = 0.1 to 1 (trust: one place), {level}" in shown
     assert shown.endswith("DPS-PCA at ε = 10 (trust: nobody).")

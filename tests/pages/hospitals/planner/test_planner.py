@@ -324,7 +324,7 @@ def test_two_stages_show_the_chance_beside_their_answer_and_call_it_a_guess(scre
         assert (
             (answer.chance < view.LEAST_CHANCE)
             == guess
-            == ("(uncertain)" in table(page).loc["Two-stage PCA"].iloc[1])
+            == ("(uncertain)" in table(page).loc["Two stages"].iloc[1])
         )
         assert ("answer is uncertain" in page.markdown) == guess == ("answer is uncertain" in paragraph(page))
         assert "in half of the runs" in paragraph(page) and "own length" in paragraph(page)

@@ -125,7 +125,7 @@ def test_the_table_of_sizes_follows_the_sliders_and_goes_back_to_them(screen):
 def test_the_table_of_bytes_has_the_protocols_of_one_trust(screen):
     page = opened(screen, **{"join.panel": "travel", "join.trust": "untrusted server"})
     table = page.app.dataframe[0].value.set_index("protocol")
-    assert table.loc["DPS-PCA, own noise", ["rounds", "sent a round"]].tolist() == [10, "480 B"]
+    assert table.loc["DPS-PCA", ["rounds", "sent a round"]].tolist() == [10, "480 B"]
     assert set(table["the server sees"]) == {"noisy messages"}
     settings, results = settings_of(page), results_of(page)
     line = gain_text.bytes_line(view.rows(results, settings), results.recipe)

@@ -24,7 +24,7 @@ QUICK = {"d": "30", "n": "10000", "k": "2", "s": "6", "shat": "10", "T": "3", "r
 # Of each page's figures the coordinate and the series that its code must give, all of their numbers.
 DRAWN = {
     ("explore/explorer", "loadings=true"): {
-        "live": ("y", "^Two-stage PCA, own noise"),
+        "live": ("y", "^Two stages, own noise"),
         "loadings figure": ("z", "true|found"),
     },
     ("explore/convergence", "repeats=2 metric=projector"): {"overlay figure": ("y", r"^ε = [\d.]+(, 10|$)")},
@@ -33,7 +33,7 @@ DRAWN = {
         "methods figure": ("y", "PCA|Gauss|CAPE"),
         "peers figure": ("y", "PCA|Gauss"),
     },
-    ("explore/explorer", "metric=degrees all=true"): {"live": ("y", "^Two-stage PCA, own noise")},
+    ("explore/explorer", "metric=degrees all=true"): {"live": ("y", "^Two stages, own noise")},
     ("explore/convergence", "metric=share"): {"overlay figure": ("y", r"^ε = [\d.]+(, 10|$)")},
     ("explore/bounds", "metric=share"): {
         "bounds figure": ("y", "PCA, |Vu & Lei"),
@@ -155,7 +155,7 @@ def test_the_command_runs_the_recipe_to_what_is_drawn(page, key, monkeypatch, tm
     recipe.write_text(json.dumps(recipe_file.to_dict(offered[key]["recipe"]())))
     assert command.main([str(recipe), "--out", str(out), "--executor", "serial"]) == 0
     runs = pd.read_csv(out).set_index("epsilon")["sin_theta"]
-    figure, series = offered[key]["figure"](), "^(Two-stage PCA, own noise|DPS-PCA)(, measured)?$"
+    figure, series = offered[key]["figure"](), "^(Two stages, own noise|DPS-PCA)(, measured)?$"
     epsilons, medians = drawn(figure, "x", series), drawn(figure, "y", series)
     assert len(epsilons) >= 7  # a page that has just been opened draws these first
     np.testing.assert_allclose(
