@@ -69,7 +69,7 @@ def within(body: str) -> tuple[float, float]:
 def less_privacy(before: str, after: str) -> tuple[float, ...]:
     shares = [number(r"Share of the true features found\s+(\d+) %", body) for body in (before, after)]
     assert shares == [100, 0]
-    assert error(after) >= number(rf"A guess has {NUMBER}", after)
+    assert error(after) >= number(rf"A random guess has {NUMBER}", after)
     return error(before), error(after)
 
 
@@ -79,7 +79,7 @@ def as_printed(before: str, after: str) -> tuple[float, ...]:
 
 
 def metric(before: str, after: str) -> tuple[float, ...]:
-    guesses = [number(rf"A guess has {NUMBER}", body) for body in (before, after)]
+    guesses = [number(rf"A random guess has {NUMBER}", body) for body in (before, after)]
     assert guesses[1] / guesses[0] == pytest.approx(2**0.5, rel=0.01)
     (least, most), (before_least, before_most) = (within(body) for body in (after, before))
     assert least / before_most <= 2**0.5 <= most / before_least

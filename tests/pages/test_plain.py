@@ -208,7 +208,7 @@ def test_without_protection_is_the_best_answer_and_a_guess_is_k_of_d():
 
 def test_without_rows_the_reference_lines_are_left():
     drawn = rows.traces(rows.Shares((), unprotected=90.0, guess=5.0))
-    assert [trace["name"] for trace in drawn[1:]] == ["without protection", "a guess"]
+    assert [trace["name"] for trace in drawn[1:]] == ["no privacy", "a random guess"]
 
 
 def test_each_privacy_loss_has_its_own_rows_in_the_browser():

@@ -50,7 +50,7 @@ RUNS: dict[str, Method] = {
         )
         for unit, name in ON_UNIT_ROWS.items()
     },
-    NO_PRIVACY: replace(METHODS["pca"], title="Best without privacy"),
+    NO_PRIVACY: replace(METHODS["pca"], title="Best, no privacy"),
 }
 
 

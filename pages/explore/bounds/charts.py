@@ -30,9 +30,6 @@ from pages.shared.charts import Scale, Trace, arms, axis, band, line, marks, one
 from pages.shared.settings.catalogue import Settings
 
 KIND_DASH = {"upper": "solid", "lower": "dot", "prediction": "dash"}
-REGIME_COLOURS = ("#1B9E77", "#F0C34E", "#C44E52", "#9AA5B1")
-REGIME_INKS = ("#111111", "#111111", "#ffffff", "#111111")  # 4.5:1 or more on these
-_COLOURS = ("#D55E00", "#009E73", "#CC79A7", "#C58300", "#8468B8", "#2F9AD0", "#8C6D1F", "#7A8793")
 _SYMBOLS = (
     *("circle", "square", "diamond", "cross", "triangle-up", "triangle-down", "pentagon", "hexagon"),
     *("star", "triangle-left", "triangle-right", "hourglass", "bowtie", "star-square", "star-diamond", "x"),
@@ -46,7 +43,7 @@ def bound_look(name: str) -> style.Look:
     """Return how a bound is drawn: colour and marker by its position in `BOUNDS`, the dash by its kind."""
     rank = list(BOUNDS).index(name)
     symbol = _SYMBOLS[rank % len(_SYMBOLS)]  # colours repeat sooner
-    return style.Look(_COLOURS[rank % len(_COLOURS)], symbol, KIND_DASH[BOUNDS[name].kind])
+    return style.Look(style.SERIES[rank % len(style.SERIES)], symbol, KIND_DASH[BOUNDS[name].kind])
 
 
 def largest_error(results: Results) -> float:
@@ -245,7 +242,7 @@ def regimes(regime_map: RegimeMap, n: int, epsilon: float) -> dict[str, Any]:
     """
     count = len(REGIONS)
     # Each region has one colour: a scale of plain steps, with the codes 0, 1, ... in the middle of theirs.
-    steps = [[edge, shade] for i, shade in enumerate(REGIME_COLOURS) for edge in (i / count, (i + 1) / count)]
+    steps = [[edge, shade] for i, shade in enumerate(style.REGIONS) for edge in (i / count, (i + 1) / count)]
     heat = {
         "type": "heatmap",
         "x": [float(v) for v in regime_map.patients],
@@ -258,12 +255,12 @@ def regimes(regime_map: RegimeMap, n: int, epsilon: float) -> dict[str, Any]:
         "zmax": count - 0.5,
         "showscale": False,
     }
-    here = marks(1, "this setting", "#111111", "x", 13, x=[n], y=[epsilon])
-    here["marker"]["line"]["color"] = "#ffffff"
+    here = marks(1, "this setting", style.INK, "x", 13, x=[n], y=[epsilon])
+    here["marker"]["line"]["color"] = style.PAPER
     # Points that are nowhere put the regions' names and colours into the legend.
     keys = [
         marks(1, name, shade, "square", 11, x=[None], y=[None], showlegend=True)
-        for name, shade in zip(REGIONS, REGIME_COLOURS, strict=True)
+        for name, shade in zip(REGIONS, style.REGIONS, strict=True)
     ]
     powers = {"exponentformat": "power", "minexponent": 6}
     return one_panel(
@@ -280,7 +277,7 @@ def _region_names(regime_map: RegimeMap) -> list[Trace]:
     A region too narrow for its name has none. Padding makes the map's own border count as an edge.
     """
     labels = []
-    for code, (name, ink) in enumerate(zip(REGIONS, REGIME_INKS, strict=True)):
+    for code, (name, ink) in enumerate(zip(REGIONS, style.ON_REGIONS, strict=True)):
         room = ndimage.distance_transform_edt(np.pad(regime_map.codes == code, 1))[1:-1, 1:-1]
         i, j = np.unravel_index(int(room.argmax()), room.shape)  # of an epsilon, and of a number of patients
         if room[i, j] >= _ROOM:
@@ -298,10 +295,10 @@ def figure_2() -> dict[str, Any]:
     epsilons = np.linspace(*ge_figure2.EPSILONS, 60)
     terms = ge_figure2.curves(epsilons)
     lines = {  # by term: name, colour and dash
-        "total": ("overall", "#1F7FC0", "solid"),
-        "stat": ("sampling", "#C58300", "dash"),
-        "priv": ("privacy", "#D55E00", "longdash"),
-        "opt": ("optimisation", "#009E73", "dashdot"),
+        "total": ("overall", style.BLUE, "solid"),
+        "stat": ("sampling", style.OCHRE, "dash"),
+        "priv": ("privacy", style.VERMILION, "longdash"),
+        "opt": ("optimisation", style.GREEN, "dashdot"),
     }
     shown = {"showlegend": True}
     curves = [

@@ -80,7 +80,7 @@ def headline(results: Results, here: Mapping[str, Bound], scale: Scale, settings
     counted = [text.count(states.count(kind), *verbs) for kind, verbs in kinds.items() if kind in states]
     return (
         f"At ε = {text.number(epsilon)}, {METHODS[method].title} {quality} {middle} "
-        f"(a guess: {scale.text(scale.guess)}). "
+        f"(a random guess: {scale.text(scale.guess)}). "
         f"Of {text.count(len(states), 'formula', 'formulas')} for its error, {text.listed(counted)}."
     )
 

@@ -21,7 +21,6 @@ from pages.shared.charts.metric_axis import SPANS, error_title, error_unit, rand
 from pages.shared.charts.traces import ZERO, Trace, axis, band, line, one_panel, rounded
 from pages.shared.settings.catalogue import CHOICES, Settings
 
-COLOURS = ("#5B5BB8", "#3B82C4", "#1B9C9C", "#3F9A58", "#8A8D1F", "#C47712")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "star")
 _DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot", "12px,3px,3px,3px")
 _WIDE, _NARROW = 3, 2  # panels in a row, on a screen and on a telephone
@@ -84,8 +83,9 @@ class _Lines:
         label = self.names[i] + (" (this setting)" if here else "")
         y = self.drawn(self.bands[i][1])
         dash, width = ("solid", 4) if here else (_DASHES[i], 2)
-        trace = line(panel, label, COLOURS[i], dash, width, x=list(range(len(y))), y=y, mode="lines+markers")
-        trace["marker"] = {"symbol": _SYMBOLS[i], "size": 10 if here else 7, "color": COLOURS[i]}
+        colour, x = style.ORDERED[i], list(range(len(y)))
+        trace = line(panel, label, colour, dash, width, x=x, y=y, mode="lines+markers")
+        trace["marker"] = {"symbol": _SYMBOLS[i], "size": 10 if here else 7, "color": colour}
         if self.two_stages and y:
             rounds = len(y) - 1
             sizes = [trace["marker"]["size"]] * rounds + [_LAST_SIZE]
@@ -97,7 +97,7 @@ class _Lines:
     def band(self, i: int, panel: int) -> list[Trace]:
         """Return the two edges of the band that 10-90 % of the runs are in, by round."""
         low, _, high = map(self.drawn, self.bands[i])
-        return band(panel, self.names[i], COLOURS[i], range(len(low)), low, high)
+        return band(panel, self.names[i], style.ORDERED[i], range(len(low)), low, high)
 
     def fit(self, i: int, panel: int, **more: Any) -> list[Trace]:
         """Return the curve that was fitted, from the first round of the fit on; nothing without a rate.
@@ -111,7 +111,7 @@ class _Lines:
         x = np.linspace(fit.phase[0], len(reading.middle) - 1, 60)
         more |= {"meta": "text-colour", "hoverinfo": "skip"}  # browsers draw it in the colour of text
         y = self.drawn(reading.sines_in_unit(fit.curve(x)))
-        return [line(panel, "fit", "#000000", "dot", x=rounded(x), y=y, **more)]
+        return [line(panel, "fit", style.INK, "dot", x=rounded(x), y=y, **more)]
 
     def closed_form(self, i: int, panel: int, **more: Any) -> list[Trace]:
         """Return the predicted error as a short line beside the last round; nothing where none applies.
@@ -123,7 +123,7 @@ class _Lines:
             return []
         last, y = len(reading.middle) - 1, self.drawn(reading.sines_in_unit(np.full(2, reading.predicted)))
         more |= {"hovertemplate": "closed form: %{y:.3~g}<extra></extra>"}
-        return [line(panel, "closed form", COLOURS[i], x=[last + 0.1, last + _REACH], y=y, **more)]
+        return [line(panel, "closed form", style.ORDERED[i], x=[last + 0.1, last + _REACH], y=y, **more)]
 
     def guesses(self, panel: int, readings: Sequence[CurveReading], **more: Any) -> list[Trace]:
         """Return a line for each different error of a random guess among these readings.

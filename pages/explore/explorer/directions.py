@@ -28,14 +28,13 @@ _TILT = 45.0  # degrees, of the true direction
 class Directions(FirstPanel):
     """Draw simulated patients in the plane of the largest angle, with the true and the private direction.
 
-    colour: of the private direction in plain view; empty for the colour of the experiment's method.
+    named: whether the page's own legend names the method, and so its direction.
     """
 
-    def __init__(self, results: Results, colour: str = "") -> None:
+    def __init__(self, results: Results, *, named: bool = True) -> None:
         super().__init__(results)
         experiment = results.experiment
         self._unit = _DEVIATIONS * math.sqrt(float(results.truth.eigenvalues[0]))
-        private = colour or style.look(experiment.method).colour
         angles = "" if experiment.k == 1 else f", the largest of {experiment.k} angles"
         self.title = f"{PATIENTS} patients{angles}"
         # One path for all patients: markers of their own would take a third of a redraw.
@@ -44,24 +43,23 @@ class Directions(FirstPanel):
         # All are in panel 1. `frame` and the browser name them by their position in this list, from 0 on.
         self.traces = [
             line(1, "patients", style.GUESS, x=[], y=[], **dots, **quiet) | {"line": {"simplify": False}},
-            line(1, "true direction", style.GUESS, width=3, **_line_through_origin(0.0), **quiet),
+            line(1, "true direction", style.TRUE, width=3, **_line_through_origin(0.0), **quiet),
             # The directions of many runs, which differ in their noise: the browser draws them on demand.
-            line(1, "noises", private, x=[], y=[], opacity=0.35, **quiet),
+            line(1, "noises", style.PRIVATE, x=[], y=[], opacity=0.35, **quiet),
             # "ghost": the browser can keep this trace of the previous setting, dotted.
-            line(1, "private direction", private, width=3, meta="ghost", **quiet),
+            line(1, "private direction", style.PRIVATE, width=3, meta="ghost", **quiet),
             line(1, "angle", style.GUESS, x=[1], y=[-0.94], mode="text", textposition="middle left")
             | {"textfont": {"size": 18}},
         ]
         self.axes = bare_axes(_REACH, _REACH)
         self.legend = [
             ("patient", style.GUESS, "", "square"),
-            ("true pattern", style.GUESS, "solid", "line"),
-            # Elsewhere than in plain view the page's own legend names the method.
-            *([("private pattern", colour, "solid", "line")] if colour else ()),
+            ("true pattern", style.TRUE, "solid", "line"),
+            *(() if named else [("private pattern", style.PRIVATE, "solid", "line")]),
         ]
         # For the browser: which trace shows other noises on demand, and the numbers it makes patients from.
-        other_noises = {"trace": 2, "legend": ("other noises", style.faded(private, 0.35), "solid", "line")}
-        self.more = {"noises": other_noises, "base": np.round(patients(), 2).T.tolist()}
+        many = ("other noises", style.faded(style.PRIVATE, 0.35), "solid", "line")
+        self.more = {"noises": {"trace": 2, "legend": many}, "base": np.round(patients(), 2).T.tolist()}
 
     def frame(self, epsilon: float) -> dict[int, Trace]:
         """Return the properties of the traces that change with epsilon, by their position in `traces`.

@@ -72,7 +72,7 @@ class PlainView(ExplorerView):
         sentences that stand beside the figure. The picture is panel 1, the rows are panel 2.
         """
         experiment, trust = results.experiment, settings["trust"]
-        panel = picture(results, settings, rows.LOOKS[trust].colour)
+        panel = picture(results, settings, named=False)
         all_shares = [rows.shares(results, epsilon, trust, beside) for epsilon in EPSILONS]
         frames, words = [], []
         for epsilon, shares in zip(EPSILONS, all_shares, strict=True):

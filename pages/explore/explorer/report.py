@@ -40,7 +40,7 @@ def build(view: ExplorerView, link: str) -> html_report.Report:
     texts = [
         ("The method", text.unmarked(page_text.why(results.experiment, epsilon, settings["trust"]))),
         ("Two stages", page_text.two_stages(results, epsilon, settings)),
-        ("Without privacy", page_text.NO_PRIVACY_IS),
+        ("No privacy", page_text.NO_PRIVACY_IS),
     ]
     scaling = page_text.of_scaling(results, epsilon, settings["trust"])
     texts += [("The same rows for all", scaling)] if scaling else []
@@ -83,7 +83,7 @@ def _figures(view: ExplorerView, payload: dict[str, Any]) -> list[html_report.Re
     drawn = payload["layout"]["meta"]["picture"]
     first = "The answer as a picture, the cost" if drawn else "The cost by round,"  # what panel 1 shows
     finding = f"{words.get('spoken', words['sentence'])} {_ERROR_DEFINITIONS[unit(view.settings)]}"
-    figures = [html_report.ReportFigure(payload, f"{first} by privacy setting and by method", finding)]
+    figures = [html_report.ReportFigure(payload, f"{first} by privacy loss and by method", finding)]
     method = results.experiment.method
     if (method, epsilon, 0) in results.failed:  # repeat 0 is the first run
         return figures

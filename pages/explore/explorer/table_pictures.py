@@ -17,7 +17,7 @@ from pages.shared.charts import Trace, line, style
 
 _MOST_NUMBERS = 10_000  # of rows that are sent, at four bytes each
 # Of two diagnoses: colour, Plotly's number of the marker (a cross, a circle), and its name in the legend.
-_DIAGNOSES = ((style.WITHOUT, 4, "cross"), (style.WITH, 0, "point"))
+_DIAGNOSES = ((style.VERMILION, 4, "cross"), (style.BLUE, 0, "point"))
 _NOT_PRIVATE = "not private: made from the rows"
 
 

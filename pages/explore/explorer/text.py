@@ -22,7 +22,7 @@ NOT_PRIVATE = "The errors are computed from the rows of the table without noise:
 SIMULATED = "The patients are simulated: data that differ from the settings above err otherwise."
 REFERENCE = "Methods under 'No privacy' protect nobody. They are drawn to show what privacy costs the others."
 NO_PRIVACY_IS = (
-    "Best without privacy: the least error of three methods, on rows divided by a bound or of length 1. "
+    "Best, no privacy: the least error of three methods, on rows divided by a bound or of length 1. "
     "Sparse ones are told how many features matter."
 )
 

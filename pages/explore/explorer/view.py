@@ -34,19 +34,19 @@ def side_by_side(experiment: ExplorerExperiment, epsilon: float, settings: Setti
     return tuple(name for name in METHODS if name in names)
 
 
-def picture(results: Results, settings: Settings, colour: str = "") -> FirstPanel | None:
+def picture(results: Results, settings: Settings, *, named: bool = True) -> FirstPanel | None:
     """Return the first panel's picture: of simulated patients, or of a table's scores or images.
 
     None where the visitor asks for the error round by round, or for patients of another kind.
-    colour: of what is private in plain view, where no method is named; empty elsewhere.
+    named: whether the page names the method; plain view does not.
     """
     population = results.experiment.population
     if settings["first_panel"] != "picture":
         return None
     if isinstance(population, SpikedModel):
-        return Directions(results, colour)
+        return Directions(results, named=named)
     if isinstance(population, str):
-        who = "private" if colour else METHODS[results.experiment.method].title
+        who = METHODS[results.experiment.method].title if named else "private"
         return (Components if datasets.table(population).image else Scores)(results, who)
     return None
 

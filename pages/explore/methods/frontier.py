@@ -75,7 +75,7 @@ def figure(
     spreads = charts.spreads(table, measure, charts.order(methods), "epsilon")
     reach, floor = _span(measure, spreads)  # values below the axis are drawn on its edge, `floor`
     ends = sorted({*AXES["epsilon"], *table["epsilon"].astype(float)})
-    shade = style.faded("#C58300", 0.8)
+    shade = style.faded(style.OCHRE, 0.8)
     x, y = [corner.epsilon for corner in corners], rounded([corner.error for corner in corners])
     name = f"{'upper' if measure.more_is_better else 'lower'} convex hull"
     drawn = [line(1, name, shade, width=6, x=x, y=y, hoverinfo="skip", showlegend=True)]
@@ -128,7 +128,7 @@ def off_hull(experiment: ExplorerExperiment, methods: Sequence[str]) -> dict[str
     reasons = {}
     for name in methods:
         if not METHODS[name].private:
-            reasons[name] = "without privacy"
+            reasons[name] = "no privacy"
         elif METHODS[name].guarantee_at(experiment.k) in ("on a good event", "approximate sampler"):
             reasons[name] = "another promise"
         elif any((other_epsilon(experiment, name, e) or 0.0) > e for e in AXES["epsilon"]):

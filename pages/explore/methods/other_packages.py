@@ -26,10 +26,10 @@ _GIVEN_UP = {  # what ours do better, each with the recipe that gives up this on
     "exact accounting": _BEST_PACKAGE,
 }
 _LOOKS = {
-    _NO_PRIVACY: style.look("pca"),
-    _BEST_PACKAGE: style.Look("#D55E00", "triangle-down", "dash"),
-    "OpenDP PCA": style.Look("#CC79A7", "star", "dashdot"),
-    "diffprivlib PCA": style.Look("#E69F00", "hexagon", "longdash"),
+    _NO_PRIVACY: style.Look(style.NOT_PRIVATE, "x", "longdash"),
+    _BEST_PACKAGE: style.Look(style.VERMILION, "triangle-down", "dash"),
+    "OpenDP PCA": style.Look(style.PINK, "star", "dashdot"),
+    "diffprivlib PCA": style.Look(style.OCHRE, "hexagon", "longdash"),
 } | {title: style.look(name) for title, name in _OURS.items()}
 
 

@@ -80,7 +80,7 @@ class Curves(screen.CombinedStore):
                     yield from ((i, name, epsilon, r) for r in range(few))
 
     def shares(self, i: int) -> rows.Shares:
-        """Return the shares recovered at point i under each trust, without protection, and by a guess."""
+        """Return the shares recovered at point i under each trust, with no privacy, and by a guess."""
         return rows.shares(self.stores[i], self.points[i][1], self.trust)
 
     def needed(self, each: list[rows.Shares]) -> dict[str, float]:
@@ -117,7 +117,7 @@ class Curves(screen.CombinedStore):
 
 
 def figure(curves: Curves, each: list[rows.Shares]) -> dict[str, Any]:
-    """Draw a line for each trust, the answer without protection, and a guess; each: the points' shares."""
+    """Draw a line for each trust, the answer with no privacy, and a guess; each: the points' shares."""
     x = [float(value) for value in curves.values]
     drawn: list[Trace] = []
     for trust, look in rows.LOOKS.items():
@@ -129,8 +129,8 @@ def figure(curves: Curves, each: list[rows.Shares]) -> dict[str, Any]:
             drawn[:0] = band(1, phrases.ROWS[trust], look.colour, x, low, high)
     unprotected, guesses = rounded([s.unprotected for s in each]), rounded([s.guess for s in each])
     drawn += [
-        line(1, "without protection", rows.OPEN, x=x, y=unprotected, showlegend=True),
-        line(1, "a guess", style.GUESS, "dot", x=x, y=guesses, showlegend=True),
+        line(1, "no privacy", style.NOT_PRIVATE, x=x, y=unprotected, showlegend=True),
+        line(1, "a random guess", style.GUESS, "dot", x=x, y=guesses, showlegend=True),
         traces.this_setting(1, [x[curves.here]] * 2, [0, 100]),
     ]
     up = axis(text.METRIC_TITLES["share"], range=SPANS["share"], fixedrange=True)

@@ -48,7 +48,7 @@ _TRUSTS = {  # by trust: the words that open its finding, and what its methods n
     "untrusted server": ("where nobody is trusted", "noise added at each hospital, any server"),
     "secure aggregation": ("with sealed sums", "sums of which nobody sees a part"),
     "local": ("where not even the hospital is trusted", "noise added at each patient"),
-    "none": ("without privacy", "all second moments in the open"),
+    "none": ("no privacy", "all second moments in the open"),
 }
 _NEEDS = {  # by a parameter that a method uses: what it means that the method needs
     "s_hat": "how many features to keep",

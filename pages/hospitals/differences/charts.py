@@ -21,16 +21,16 @@ from pages.shared.charts.traces import ZERO, Trace, arms, axis, band, line, mark
 
 # The colours of Okabe and Ito: here a colour is a way of standardising, and an outcome below.
 KIND_LOOKS = {
-    "public": style.Look("#2F9AD0", "square", "dash"),
-    "own-ranges": style.Look("#009E73", "diamond", "solid"),
-    "pooled": style.Look("#D55E00", "triangle-up", "longdash"),
-    "within-site": style.Look("#CC79A7", "circle", "dashdot"),
+    "public": style.Look(style.LILAC, "square", "dash"),
+    "own-ranges": style.Look(style.GREEN, "diamond", "solid"),
+    "pooled": style.Look(style.VERMILION, "triangle-up", "longdash"),
+    "within-site": style.Look(style.PINK, "circle", "dashdot"),
 }
 OUTCOMES = {
-    "gains": ("#009E73", "solid", "better by joining"),
-    "loses": ("#D55E00", "dash", "worse by joining"),
-    "same": ("#7A8793", "dot", "about the same"),
-    "nothing": ("#7A8793", "dot", "no better than guessing either way"),
+    "gains": (style.GREEN, "solid", "better by joining"),
+    "loses": (style.VERMILION, "dash", "worse by joining"),
+    "same": (style.BLUE, "dot", "about the same"),
+    "nothing": (style.GUESS, "dot", "no better than guessing either way"),
 }
 _NAME_HEIGHT, _CELL_HEIGHT = 46, 38  # pixels of a line with a name, of one with a measurement's cells
 _AXIS_TITLE_HEIGHT, _ENTRY_HEIGHT = 58, 21  # pixels; of a line of the legend
@@ -48,7 +48,7 @@ def _error_axis(view: SiteView, lows: list[float]) -> tuple[float, Trace]:
 def against_strength(view: SiteView) -> Trace:
     """Draw the error against the common truth over the strength of site effects, a line for every kind.
 
-    A thick line with a band of 10 to 90 % is private; a thin dotted one is the same analysis without privacy.
+    A thick line with a band of 10 to 90 % is private; a thin one is the same analysis without privacy.
     """
     strengths = view.results.strengths(view.strength)
     errors = {at: view.joint_errors(at) for at in strengths}
@@ -65,20 +65,20 @@ def against_strength(view: SiteView) -> Trace:
         low, middle, high = (rounded(values) for values in np.maximum(spreads, floor))
         plain = rounded(np.maximum([plain for *_, plain in curve], floor))
         bands += [edge | {"legendgroup": kind} for edge in band(1, title, look.colour, at, low, high)]
-        thin = {"color": look.colour, "dash": "dot", "width": 1.2}
+        thin = {"color": style.NOT_PRIVATE, "dash": look.dash, "width": 1.2}
         shared = {"legendgroup": kind, "hovertemplate": "%{x}: %{y:.3~g}"}
         lines += [
             marked_line(title, look, at, middle, 8, **shared),
-            line(1, f"{title}, no privacy", look.colour, x=at, y=plain, line=thin, **shared),
+            line(1, f"{title}, no privacy", style.NOT_PRIVATE, x=at, y=plain, line=thin, **shared),
         ]
     # Plotly gives the range of a logarithmic axis in powers of ten.
     error_range = [10**v for v in scale["range"]] if scale["type"] == "log" else scale["range"]
     ends, now = [0.0, strengths[-1]], [view.strength] * 2
     lines += [
-        line(1, "dotted, thin: without privacy", style.GUESS, "dot", x=[None], y=[None], showlegend=True),
-        line(1, "random guess", style.GUESS, "longdashdot", x=ends, y=[view.guess] * 2, showlegend=True),
+        line(1, "thin: no privacy", style.NOT_PRIVATE, x=[None], y=[None], showlegend=True),
+        line(1, "random guess", style.GUESS, "dot", x=ends, y=[view.guess] * 2, showlegend=True),
         # By this "meta" the browser draws the line in the colour of its text, on light or dark ground.
-        line(1, "this setting", "#000000", x=now, y=error_range, meta="text-colour", hoverinfo="skip"),
+        line(1, "this setting", style.INK, x=now, y=error_range, meta="text-colour", hoverinfo="skip"),
     ]
     xaxis = axis("site effects, 0 = none (synthetic patients)", range=[-0.06, ends[1] + 0.06])
     return _figure([*bands, *lines], xaxis, axis(f"{view.error_title}, common directions") | scale, 320)
@@ -140,10 +140,10 @@ def joining(view: SiteView) -> Trace:
         dots = _dots(what, spread, style.GUESS, thick=1, marker=marker, **shared)
         traces.append(dots | {"hovertemplate": f"%{{y}}, {what}: %{{x:.3~g}}"})
     if not view.plain_is_truth:
-        bars = {"symbol": "line-ns", "size": 15, "line": {"width": 2.5, "color": style.GUESS}}
+        bars = {"symbol": "line-ns", "size": 15, "line": {"width": 2.5, "color": style.NOT_PRIVATE}}
         shared |= {"mode": "markers", "hovertemplate": "%{y}, joined without privacy: %{x:.3~g}"}
-        at, name = rounded(np.maximum(plain, floor)), "joined, without privacy"
-        traces.append(line(1, name, style.GUESS, x=at, marker=bars, **shared))
+        at, name = rounded(np.maximum(plain, floor)), "joined, no privacy"
+        traces.append(line(1, name, style.NOT_PRIVATE, x=at, marker=bars, **shared))
     note = " (synthetic patients)" if recipe.synthetic else ""
     guess = None if view.energy else view.guess
     return _figure_of_names(traces, axis(view.title + note) | scale, names, guess)
@@ -208,7 +208,7 @@ def _figure_of_names(
     if guess is None:
         return _figure(traces, xaxis, yaxis, _NAME_HEIGHT * len(names))
     ends = {"x": [guess] * 2, "y": [names[0], names[-1]], "showlegend": True}
-    across = line(1, "random guess", style.GUESS, "longdashdot", **ends)
+    across = line(1, "random guess", style.GUESS, "dot", **ends)
     return _figure([*traces, across], xaxis, yaxis, _NAME_HEIGHT * len(names))
 
 

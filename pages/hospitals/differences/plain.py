@@ -85,13 +85,13 @@ class Differing(screen.CombinedStore):
         chosen, begin = self.chosen, f"{plain_text.STANDARDISED}, "
         cells, method = chosen.results.measured, chosen.recipe.method
         spread = _median_hospital(chosen, cells("alone", self.strength, self.kind))
-        bars = [ShareRow(plain_text.ALONE, spread, style.GUESS, stands_out=False, method=method)]
+        bars = [ShareRow(plain_text.ALONE, spread, style.PRIVATE, stands_out=False, method=method)]
         if self.kind == _NOT_STANDARDISED:
             begin = f"{plain_text.AS_MEASURED}, "
         else:
             spread = _median_hospital(chosen, cells("joined", self.strength, _NOT_STANDARDISED))
             label = plain_text.AS_MEASURED
-            bars.append(ShareRow(label, spread, style.WITHOUT, stands_out=False, method=method))
+            bars.append(ShareRow(label, spread, style.BRICK, stands_out=False, method=method))
         for trust, view in self.views.items():
             spread = _median_hospital(view, view.results.measured("joined", self.strength, self.kind))
             label = f"{begin}{phrases.ROWS[trust][0].lower()}{phrases.ROWS[trust][1:]}"

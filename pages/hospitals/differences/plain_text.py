@@ -11,7 +11,7 @@ QUESTION = (
     "**What if hospitals differ?** They measure differently and treat different patients. Who gains by "
     "joining?"
 )
-ALONE, AS_MEASURED, STANDARDISED = "Alone, protected", "Joined, not standardised", "Standardised"
+ALONE, AS_MEASURED, STANDARDISED = "Alone, with privacy", "Joined, not standardised", "Standardised"
 ROWS_NOTE = "Each bar shows how much of its own patients' pattern the median hospital recovers."
 HOSPITALS = "Hospital by hospital"
 TRY = "**Try this:** let hospitals differ more. When does joining harm a hospital?"
@@ -58,7 +58,7 @@ def below(alone: float, joined: float, as_measured: float | None, unprotected: f
     shown = f"{phrases.share(joined)} of its own pattern joined, and {phrases.share(alone)} alone"
     # Until a hospital alone is measured its share is NaN, and nothing is compared with it.
     sentences = [f"Protected, the median hospital recovers {shown}."] if math.isfinite(alone) else []
-    others = {AS_MEASURED: as_measured, "Joined, without protection": unprotected}
+    others = {AS_MEASURED: as_measured, "Joined, no privacy": unprotected}
     for name, value in others.items():  # what is measured so far
         if value is not None and math.isfinite(value):
             sentences.append(f"{name}: {phrases.share(value)}.")

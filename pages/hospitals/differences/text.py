@@ -34,7 +34,7 @@ LEAD = (
     "joining, and at what cost?"
 )
 NOT_PRIVATE = " *Not private*: only who holds the rows can compute this."
-PROTECTED = " All of this is protected: unprotected in-house, a hospital may do better alone."
+PROTECTED = " All of this is protected: with no privacy in-house, a hospital may do better alone."
 
 
 def headline(view: SiteView) -> str:
@@ -45,9 +45,9 @@ def headline(view: SiteView) -> str:
     (_low, median, _high), plain = measured[view.kind]
     guess = view.text(view.guess)
     truth = "the directions common to all hospitals"
-    beside = f"Without privacy it is {view.text(plain)}, and a guess has {guess}."
+    beside = f"Without privacy it is {view.text(plain)}, and a random guess has {guess}."
     if not recipe.synthetic:  # the answer without privacy is the truth then, and has no error
-        truth, beside = "what the same analysis finds without privacy", f"A guess has {guess}."
+        truth, beside = "what the same analysis finds without privacy", f"A random guess has {guess}."
     sentence = (
         f"Standardised by {KIND_TITLES[view.kind]}, the joint answer of {METHODS[recipe.method].title} "
         f"{'recovers' if view.unit == 'share' else 'is off by'} {view.text(float(median))} "

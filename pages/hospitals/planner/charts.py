@@ -132,7 +132,7 @@ def _shades(drawn: DrawnPlan, plane: Plane, planner: Planner, span: Span) -> lis
         """Add a shade up to these heights, at each epsilon; kind: its key in the legend's texts."""
         # Plotly fills down to the trace before, so each shade has a base line of its own.
         flat = {"x": epsilons, "y": [low] * len(epsilons), "line": {"width": 0}}
-        base = line(1, "", "#000000", hoverinfo="skip", **flat)
+        base = line(1, "", style.INK, hoverinfo="skip", **flat)
         fill = {"fill": "tonexty", "fillcolor": _GREY.format(opacity), "showlegend": True}
         name = page_text.SHADES[kind]
         traces.extend([base, base | {"name": name, "y": rounded(heights)} | fill | more])
@@ -191,13 +191,13 @@ def _marks(planner: Planner, span: Span) -> list[Trace]:
         """Return a marker at this value of what is asked; marker: its look, for Plotly."""
         x, y = (value, amount) if sideways else (epsilon, value)
         inside = [min(max(y, span[0]), span[1])]  # what lies beyond the axis is marked on its end
-        drawn = line(1, name, "#000000", x=[x], y=inside, mode="markers", showlegend=True, cliponaxis=False)
-        drawn["marker"] = {"line": {"color": "#ffffff", "width": 1.5}} | marker
+        drawn = line(1, name, style.INK, x=[x], y=inside, mode="markers", showlegend=True, cliponaxis=False)
+        drawn["marker"] = {"line": {"color": style.PAPER, "width": 1.5}} | marker
         return drawn | {"hovertemplate": f"{name}: %{{y:,.3s}} at %{{x:.3~g}}<extra></extra>"}
 
     of_table = planner.table is not None and planner.asked != "hospitals"
     now = "your table" if of_table else "this setting"
-    marks = [mark(now, epsilon if sideways else amount, symbol="x", size=12, color="#111111")]
+    marks = [mark(now, epsilon if sideways else amount, symbol="x", size=12, color=style.INK)]
     answer, simulation = planner.answer().value, planner.simulation
     if answer is not None:
         marks.append(mark("the answer", answer, symbol="circle", size=13, color=colour))

@@ -37,7 +37,7 @@ _REASONS = {  # why there is no number, by the `kind` of a `PlanAnswer`
     "guess": "a random guess does as well",
     "first order": "so rough a target cannot be predicted",
     "sampling": "there are too few patients, however weak the protection",
-    "epsilon": "no privacy setting here is weak enough",
+    "epsilon": "no privacy loss here is large enough",
     "patients": "no number of patients is enough",
     "hospitals": "no number of such hospitals is enough",
 }

@@ -85,7 +85,7 @@ ENERGY_LOST = (
 SWEPT = {
     "patients": "numbers of patients",
     "hospitals": "numbers of hospitals",
-    "epsilon": "privacy settings",
+    "epsilon": "privacy losses",
 }
 SHADES = {  # the parts of the chart without an answer
     "rough": "no closed form: error beyond ⅓ of a guess",
@@ -160,7 +160,7 @@ def target_label(planner: Planner) -> str:
     """Return the label of the target's slider, with the error of a random guess for comparison."""
     metric, experiment = goal_unit(planner.settings), planner.untuned_plan().experiment
     guess = random_guess(planner.settings | {"metric": metric}, experiment.d, experiment.k)
-    return f"{_target_name(planner)} · a guess: {value_text(metric, guess)}"
+    return f"{_target_name(planner)} · a random guess: {value_text(metric, guess)}"
 
 
 def _target_name(planner: Planner) -> str:
@@ -394,7 +394,7 @@ def short_reason(answer: PlanAnswer, planner: Planner) -> str:
     if answer.kind == "simulation" and planner.limited:
         return "no formula"
     return {
-        "guess": "a guess does",
+        "guess": "a random guess does",
         "gap": "no eigengap",
         "first order": "target too rough",
         "assumption": "formula does not hold",

@@ -74,7 +74,7 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
     if len(recipe.sizes) == 1:
         return (
             f"One hospital has nobody to join: with {patients} it finds the {directions} with {error} "
-            f"{lone[0].text} to publish, and {open_rows[0].text} for its own use, without privacy; a random "
+            f"{lone[0].text} to publish, and {open_rows[0].text} for its own use, no privacy; a random "
             f"guess: {guess_text}."
         )
     parts = []
@@ -96,7 +96,7 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
     return (
         f"{hospitals} with {patients} join to find the {directions}. "
         f"{' '.join(parts)} {who} alone, to publish: {_first_and_last(lone)}. "
-        f"For its own use, without privacy: {_first_and_last(open_rows)}. A random guess: {guess_text}. "
+        f"For its own use, no privacy: {_first_and_last(open_rows)}. A random guess: {guess_text}. "
         f"{advice(in_house_gains, published_gains)}."
     )
 

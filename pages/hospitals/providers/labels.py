@@ -6,8 +6,8 @@ from dppca_core.methods import METHODS
 
 # A protocol has its method's title, except where two share a method.
 PROTOCOL_NAMES = {key: METHODS[protocol.method].title for key, protocol in PROTOCOLS.items()} | {
-    NO_PRIVACY: "Best without privacy",
-    f"alone, {NO_PRIVACY}": "Best without privacy",
+    NO_PRIVACY: "Best, no privacy",
+    f"alone, {NO_PRIVACY}": "Best, no privacy",
     "dps_pca secure": "DPS-PCA, sealed sums",
     "full": "Full noisy moments",
     "dps_pca shared": "DPS-PCA, shared noise",
@@ -20,6 +20,6 @@ JOIN_TITLES = {
     "secure aggregation": "Joined, sealed sums",
     "untrusted server": "Joined, trusting nobody",
     "one message": "Two messages undo the noise",
-    "alone": "Alone, protected",
-    "alone, none": "Alone, unprotected",
+    "alone": "Alone, with privacy",
+    "alone, none": "Alone, no privacy",
 }

@@ -20,7 +20,7 @@ from pages.shared.settings.catalogue import Settings
 
 _MOST_POINTS = 400  # of a message's entries that are drawn as dots
 MOST_ROWS = 24  # of a message that a heat map shows
-_RECEIVED_COLOUR, _SHARED_COLOUR = "#1F7FC0", "#D55E00"  # the latter of messages with shared noise
+_RECEIVED_COLOUR, _SHARED_COLOUR = style.BLUE, style.VERMILION  # the latter with shared noise
 
 
 def _sample(matrix: Array) -> Array:

@@ -24,8 +24,8 @@ from pages.shared.settings.catalogue import Settings
 _MOST_NAMED, _MOST_WITH_BYTES = 12, 6  # hospitals, up to which each has its name, and its bytes
 _INNER_END, _OUTER_END = 0.34, 0.7  # of an arrow, in radii: clear of server and dots on a telephone
 _ASIDE = 0.05  # half the distance between an arrow up and the one down, in radii
-_UP, _DOWN = "#1F7FC0", "#8468B8"  # colours of arrows to the server, and from it
-_HOSPITAL, _FAILED = "#009E73", "#B3261E"  # colours of hospitals
+_UP, _DOWN = style.BLUE, style.LILAC  # colours of arrows to the server, and from it
+_HOSPITAL, _FAILED = style.GREEN, style.VERMILION  # colours of hospitals
 _RADIUS_PIXELS = 86.0  # on a telephone; other screens have more
 _LETTER_WIDTH, _LINE_HEIGHT = 6.4, 14.0  # pixels of small text
 _GAP = 3.0  # pixels between what must not touch
@@ -224,11 +224,11 @@ def _traces(ring: _Ring, curve: _Curve) -> list[Trace]:
     small = {"textfont": {"size": 11}, "mode": "text"}
     spot = {"mode": "markers"}
     hospital = {"hovertemplate": "%{customdata[0]}: %{customdata[1]} patients<extra></extra>"}
-    dots = line(2, "error", _UP, mode="lines+markers") | {"line": {"color": _UP, "width": 3}}
+    dots = line(2, "error", style.PRIVATE, width=3, mode="lines+markers")
     dots |= {"marker": {"size": 8}, "hovertemplate": "round %{x}: %{y:.3g}<extra></extra>"}
     server = {"x": [0], "y": [0], "text": ["server"], "textposition": "middle center"}
-    server |= {"marker": {"symbol": "square", "size": 44, "color": "#5B6670"}, "mode": "markers+text"}
-    server |= {"textfont": {"size": 11, "color": "#FFFFFF"}}
+    server |= {"marker": {"symbol": "square", "size": 44, "color": style.SERVER}, "mode": "markers+text"}
+    server |= {"textfont": {"size": 11, "color": style.PAPER}}
     ends = [min([0, *curve.rounds]), max([1, *curve.rounds])]
     arrows = ring.all_arrows(list(range(ring.plan.hospitals)))
     return [
@@ -238,7 +238,7 @@ def _traces(ring: _Ring, curve: _Curve) -> list[Trace]:
         dots,
         base | small | ring.names(),
         base | server,
-        line(2, "whole run", style.faded(_UP, 0.3), hoverinfo="skip") | curve.until(),
+        line(2, "whole run", style.faded(style.PRIVATE, 0.3), hoverinfo="skip") | curve.until(),
         line(2, "random guess", style.GUESS, "dot", x=ends, y=[curve.guess] * 2, hoverinfo="skip"),
     ]
 

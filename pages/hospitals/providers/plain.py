@@ -78,11 +78,12 @@ class Joining(screen.CombinedStore):
         for hospital, size in zip(ends, sizes, strict=True):
             patients = self.recipe.sizes[hospital]
             who = plain_text.label_start(size, patients)
+            in_house = view.in_house(grouped, hospital)
             published = view.advised_alone(grouped, self.settings, patients, hospital)
             pairs.append(
                 (
-                    self._bar(f"{who} {plain_text.IN_HOUSE}", view.in_house(grouped, hospital), rows.OPEN),
-                    self._bar(f"{who} {plain_text.PUBLISHED}", published and published.row, style.GUESS),
+                    self._bar(f"{who} {plain_text.IN_HOUSE}", in_house, style.NOT_PRIVATE),
+                    self._bar(f"{who} {plain_text.PUBLISHED}", published and published.row, style.PRIVATE),
                 )
             )
         return pairs

@@ -81,12 +81,12 @@ def stop(sign: StopSign) -> str:
     errs, unprotected = (text.percent(min(share, 1.0)) for share in (sign.share, sign.unprotected))
     if not sign.is_noise:
         return (
-            f"**Even without noise the answer would be poor:** {errs} of a guess's error, and {unprotected} "
-            "without privacy. A larger ε would hardly help."
+            f"**Even with no privacy the answer would be poor:** {unprotected} of a guess's error, and "
+            f"{errs} with it. A larger ε would hardly help."
         )
     answer = "noise" if sign.share > HARDLY_BETTER else "mostly noise"
     begin = (
-        f"**At this budget the answer would be {answer}:** {errs} of a guess's error. Without privacy it is "
+        f"**At this budget the answer would be {answer}:** {errs} of a guess's error. With no privacy it is "
         f"{unprotected}."
     )
     if sign.needed is None:

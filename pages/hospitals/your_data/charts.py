@@ -25,8 +25,8 @@ MOST_ROWS = 30  # of a heat map, and points of a scree plot
 SURE = 2  # standard deviations of the noise, within which a loading, or a count, may be 0
 _MOST_ARROWS = 8  # features of a biplot
 _MOST_NAMED = 3  # features of each component, and arrows, that a description names
-# Lines for populations, and dots for labels, have the colours that these methods have elsewhere.
-_LOOKS = ("dps_pca", "analyze_gauss", "analyze_gauss_sparse", "ppca", "cape", "ldp_pca", "sparse_pca", "pca")
+# Lines for populations, and dots for labels, have the looks that these methods have elsewhere.
+_LOOKS = ("dps_pca", "analyze_gauss", "analyze_gauss_sparse", "ppca", "cape", "ldp_pca", "sparse_pca", "amin")
 _MOST_LETTERS = 28  # of a column's name
 _MOST_CELLS_WITH_TEXT = 8  # cells of an axis of a picture, up to which counts stand in them
 
@@ -145,7 +145,7 @@ def predicted(
         lines.append(traces.marked_line(title, style.look(_LOOKS[i]), list(EPSILONS), values, size=5))
     # A guess errs as much at every epsilon, so that its line, in panel 1, is level.
     ends = {"x": [EPSILONS[0], EPSILONS[-1]], "y": traces.rounded([guess] * 2), "showlegend": True}
-    lines.append(traces.line(1, "a guess", style.GUESS, "dot", **ends))
+    lines.append(traces.line(1, "a random guess", style.GUESS, "dot", **ends))
     least = min(min(traces.drawn_values(trace)) for trace in lines)
     _, scale = metric_axis.error_axis(settings, guess, least)  # Plotly's properties of the axis
     title = metric_axis.error_title(settings)
@@ -175,16 +175,25 @@ def scree(
     released one. may_be_noise: which of these are grey.
     """
     count = min(MOST_ROWS, len(covariance_eigenvalues))
-    spectra = [  # the name of a line, the method whose colours it has, and its values
-        (f"not private, {COVARIANCE}", "pca", covariance_eigenvalues[:count]),
-        (f"not private, {MOMENT}", "sparse_pca", moment_eigenvalues[:count]),
+    spectra = [  # name, look and values of each line
+        (
+            f"not private, {COVARIANCE}",
+            style.Look(style.NOT_PRIVATE, "x", "longdash"),
+            covariance_eigenvalues[:count],
+        ),
+        (
+            f"not private, {MOMENT}",
+            style.Look(style.NOT_PRIVATE, "cross", "dash"),
+            moment_eigenvalues[:count],
+        ),
     ]
+    released_look = style.Look(style.PRIVATE, "circle", "solid")
     if released is not None:
-        spectra.append((f"released{', rows of length 1' if scaled else ''}", "dps_pca", released))
+        spectra.append((f"released{', rows of length 1' if scaled else ''}", released_look, released))
     lines = []
-    for name, like, values in spectra:
+    for name, look, values in spectra:
         numbers = list(range(1, len(values) + 1))
-        lines.append(traces.marked_line(name, style.look(like), numbers, traces.rounded(values), size=8))
+        lines.append(traces.marked_line(name, look, numbers, traces.rounded(values), size=8))
     if released is not None and error:
         colours = [style.GUESS if noise else lines[-1]["marker"]["color"] for noise in may_be_noise]
         lines[-1]["marker"] |= {"color": colours}

@@ -104,7 +104,7 @@ def _error_and_energy(measured: ReleaseVerdict, k: int, metric: str) -> str:
     )
     components = text.count(k, "direction", "directions")
     return (
-        f"{_ERROR_OPENINGS[metric]} {error}, where guessing has {guess}. It captures "
+        f"{_ERROR_OPENINGS[metric]} {error}, where a random guess has {guess}. It captures "
         f"{text.percent(measured.energy)} of what the best {components} {'holds' if k == 1 else 'hold'}."
     )
 

@@ -71,7 +71,7 @@ def rehearsed(recovered: float, guess: float) -> str:
     end = " That is no better than a guess: do not release." if hopeless else ""
     return (
         f"**A release like this would recover {phrases.share(recovered)} of the pattern.** "
-        f"A guess recovers {phrases.share(guess)}.{end}"
+        f"A random guess recovers {phrases.share(guess)}.{end}"
     )
 
 
@@ -86,7 +86,7 @@ def cannot_know(rows: int) -> str:
 def stop(sign: StopSign) -> str:
     """Return the warning that a release would be of little use, and what would do instead."""
     if not sign.is_noise:
-        return "**Even without noise the answer would be poor.** A larger privacy loss would hardly help."
+        return "**Even with no privacy the answer would be poor.** A larger privacy loss would hardly help."
     begin = "**Noise would spoil the answer.**"
     if sign.needed is None:
         return f"{begin} With so few patients no privacy loss here is large enough."
@@ -125,7 +125,7 @@ def usable(counted: int, recovered: float, guess: float, of_little_use: bool) ->
     end = " **That is of little use.**" if of_little_use else ""
     return (
         f"With your {counted:,} usable patients a release would recover {phrases.share(recovered)} of the "
-        f"pattern. A guess recovers {phrases.share(guess)}.{end}"
+        f"pattern. A random guess recovers {phrases.share(guess)}.{end}"
     )
 
 
@@ -134,5 +134,5 @@ def verdict(recovered: float, guess: float) -> str:
     end = " **That is no better than a guess.**" if phrases.no_answer(recovered, guess) else ""
     return (
         f"The release recovers {phrases.share(recovered)} of your table's own pattern. "
-        f"A guess recovers {phrases.share(guess)}.{end}"
+        f"A random guess recovers {phrases.share(guess)}.{end}"
     )

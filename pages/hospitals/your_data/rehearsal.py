@@ -280,7 +280,7 @@ def _with_others(twin: Twin, drawn: dict[str, Any]) -> dict[str, Any]:
         middle = explorer.spreads(results, scale := Scale(results, other.settings), (method,))[0][:, 1]
         was_run = np.isfinite(middle)
         name, dash = f"{other.pattern.title}, median", _OTHERS_DASHES[number % len(_OTHERS_DASHES)]
-        colour = style.WITH if other.pattern.guessed else style.look(method).colour
+        colour = style.BLUE if other.pattern.guessed else style.PRIVATE
         x = [epsilon for epsilon, drawn_here in zip(EPSILONS, was_run, strict=True) if drawn_here]
         # Panel 2 of the explorer's figure has errors against epsilon.
         curves.append(line(2, name, colour, dash, x=x, y=scale.drawn(middle[was_run]), opacity=0.7))
@@ -300,10 +300,12 @@ def shares(twin: Twin) -> Shares:
     protection is nan, which is not drawn.
     """
     experiment = twin.experiment
-    colour = style.look(experiment.method).colour
     rows = tuple(
         ShareRow(
-            f"Pattern {at.pattern.title}", trusts.spread(run_errors(at), experiment.k), colour, at is twin
+            f"Pattern {at.pattern.title}",
+            trusts.spread(run_errors(at), experiment.k),
+            style.PRIVATE,
+            at is twin,
         )
         for at in twin.rehearsed
     )

@@ -28,7 +28,6 @@ Y_TITLES = {METRICS[metric]: text.METRIC_TITLES[metric] for metric in ("sin", "p
     "seconds": "seconds a run",
     "bound": "bound on ‖sin Θ‖<sub>F</sub>",
 }
-SHADES = ("#1F7FC0", "#D55E00", "#009E73", "#CC79A7", "#C58300", "#8468B8", "#2F9AD0", "#7A8793", "#8C6D1F")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "pentagon", "star", "hexagon", "cross", "x")
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _LOG_FROM = 12.0  # ratio of the largest to the smallest value from which an axis is logarithmic
@@ -39,7 +38,7 @@ def looks(curves: pd.DataFrame) -> dict[str, style.Look]:
     methods = curves.drop_duplicates("label").set_index("label")["method"]
     if methods.is_unique:
         return {label: style.look(method) for label, method in methods.items()}
-    ranked = zip(methods.index, cycle(SHADES), cycle(_SYMBOLS), cycle(_DASHES), strict=False)
+    ranked = zip(methods.index, cycle(style.SERIES), cycle(_SYMBOLS), cycle(_DASHES), strict=False)
     return {label: style.Look(*look) for label, *look in ranked}
 
 

@@ -15,11 +15,11 @@ from pages.shared.charts import style
 from pages.shared.charts.traces import Trace, axis, band, line, marked_line, one_panel, rounded, this_setting
 
 LOOKS = {
-    "printed": style.Look("#CC79A7", "triangle-up", "longdash"),
-    "basic": style.Look("#D55E00", "square", "dash"),
-    "advanced": style.Look("#C58300", "diamond", "dashdot"),
-    "zcdp": style.Look("#009E73", "cross", "dot"),
-    "exact": style.Look("#1F7FC0", "circle", "solid"),
+    "printed": style.Look(style.PINK, "triangle-up", "longdash"),
+    "basic": style.Look(style.VERMILION, "square", "dash"),
+    "advanced": style.Look(style.OCHRE, "diamond", "dashdot"),
+    "zcdp": style.Look(style.GREEN, "cross", "dot"),
+    "exact": style.Look(style.BLUE, "circle", "solid"),
 }
 
 
@@ -30,7 +30,7 @@ def published(table: pd.DataFrame, n: int, delta: float) -> Trace:
     the number of patients published, by delta: its 10 % quantile, its expectation and its 90 % quantile.
     """
     # Fewer patients than `floor` are drawn at the lower edge. A delta that follows n gives at most 0.01.
-    deltas, floor, colour = table.index.tolist(), 1e-4, "#D55E00"
+    deltas, floor, colour = table.index.tolist(), 1e-4, style.VERMILION
     # The range is in powers of ten, up to twice what is expected at the largest delta, and to 20 at least.
     reach = [math.log10(floor), math.log10(2 * max(n * deltas[-1], 10.0))]
     low, high = (rounded(np.maximum(table[edge], floor)) for edge in ("10 %", "90 %"))

@@ -25,9 +25,8 @@ from pages.shared.charts.style import ANOTHER_PATIENT, THE_PATIENT
 from pages.shared.charts.traces import Trace, arms, axis, line, marks, one_panel, rounded
 
 _READ = "number read (1 = spread of the noise)"
-_CROWD = "#7A8793"  # of all patients but the one who differs, and of what is ruled out
-_NO_NOISE = _PROMISED = "#009E73"
-_REFUTED = "#C9434F"
+_CROWD = style.GUESS  # of all patients but the one who differs, and of what is ruled out
+_NO_NOISE, _PROMISED, _REFUTED = style.NOT_PRIVATE, style.GREEN, style.VERMILION
 
 
 def _figure(traces: Sequence[Trace], height: int, **layout: object) -> Trace:
@@ -69,7 +68,7 @@ def releases(picture: Picture) -> Trace:
         beside.append(marks(3, f"read {side}", colour, symbol, size=7, edge=1.5, hovertemplate=hover))
     # By its meta, browsers draw the line in the colour of text, on light or dark ground.
     ends = {"x": [picture.limit] * 2, "y": [0, count + 1]}
-    divide = line(3, "the line", "#000000", "dash", meta="text-colour", **ends)
+    divide = line(3, "the line", style.INK, "dash", meta="text-colour", **ends)
     frames = []
     for at in range(count):
         # What changes, by position in "data": three traces of each data set, of which the third is the
@@ -183,7 +182,7 @@ def readings(attack: Attack, budget: Budget) -> Trace:
         errors.append(area | fill | {"showlegend": True})
         law = line(1, name, colour, dash, x=rounded(x), y=rounded(norm.pdf(x, centre)))
         laws.append(law | {"showlegend": True})
-    limit = line(1, "the line", "#000000", x=[attack.limit] * 2, y=[0, 0.46], hoverinfo="skip")
+    limit = line(1, "the line", style.INK, x=[attack.limit] * 2, y=[0, 0.46], hoverinfo="skip")
     up = axis("how often", range=[0, 0.46], showticklabels=False)
     across = axis(_READ, range=[left, right])
     return _figure([*drawn, *errors, *laws, limit | {"meta": "text-colour"}], 400, xaxis=across, yaxis=up)

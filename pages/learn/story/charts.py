@@ -21,8 +21,8 @@ from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import SPANS
 from pages.shared.charts.traces import Trace, arms, axis, band, bar, line, marks, one_panel, rounded
+from pages.shared.plain.rows import LOOKS
 
-_FREE = "sparse_pca"  # has the look of all rows together without privacy, whichever method that is
 # The browser sizes figure and type by the window, so that a talk fills any screen.
 _FITS = {"height": 0.62, "type": 0.0107}  # shares of the window's height and width: 20 px type at 1920
 _META = {"titles": (), "narrow": {}, "fits": _FITS}
@@ -47,8 +47,8 @@ def _bars(bars: Sequence[tuple[str, str, Spread, str, bool]], unit: Unit) -> Tra
     heights 0, 1, ... from below; the words above each are annotations, of which a telephone has shorter ones.
 
     Args:
-        bars: For each, from the top, its title, the line under it, its error, the method whose colour it has,
-            and whether it stands out.
+        bars: For each, from the top, its title, the line under it, its error, its colour, and whether it
+            stands out.
         unit: What the errors are shown in.
     """
     quantiles = [unit.values(spread) for _, _, spread, _, _ in bars]  # 10, 50 and 90 %
@@ -65,11 +65,11 @@ def _bars(bars: Sequence[tuple[str, str, Spread, str, bool]], unit: Unit) -> Tra
     notes = [above | {"yanchor": "bottom", "text": f"{words}{' →' if guess > end else ''}"}]
     heads, short_heads = [], []  # a telephone has no room for what stands under the titles
     traces = [line(1, "guess", style.GUESS, "dot", 3, x=[guess] * 2, y=[-0.5, 9.5], hoverinfo="skip")]
-    for y, (title, under, spread, method, bold) in enumerate(reversed(bars)):
+    for y, (title, under, spread, colour, bold) in enumerate(reversed(bars)):
         low, middle, high = (float(value) for value in quantiles[-1 - y])  # of the reversed order
         span = arms(*np.array([low, middle, high]).reshape(3, 1), style.GUESS, thickness=3, width=9)
         at = {"x": rounded([middle]), "y": [y], "hovertemplate": "%{x}<extra></extra>"}
-        colour, opacity = style.look(method).colour, 1.0 if bold else 0.45
+        opacity = 1.0 if bold else 0.45
         traces.append(bar(title, colour, opacity, edge=3, width=0.34, error_x=span, **at))
         head = f"<b>{title}</b>" if bold else title
         over = {"x": 0, "y": y + 0.2, "yanchor": "bottom", "align": "left", "xanchor": "left"}
@@ -95,9 +95,11 @@ def _bars(bars: Sequence[tuple[str, str, Spread, str, bool]], unit: Unit) -> Tra
 def sharing(sharing: view.Sharing) -> Trace:
     """Draw step 1: what the largest hospital recovers alone, and all together; of a single one, one bar."""
     setting, most = sharing.setting, max(sharing.setting.sizes)
-    bars = [("All together", f"{setting.n:,} patients", sharing.together, _FREE, True)]
+    bars = [("All together", f"{setting.n:,} patients", sharing.together, style.NOT_PRIVATE, True)]
     if len(setting.sizes) > 1:
-        bars.insert(0, ("The largest hospital alone", f"{most:,} patients", sharing.alone, "local_pca", True))
+        bars.insert(
+            0, ("The largest hospital alone", f"{most:,} patients", sharing.alone, style.NOT_PRIVATE, True)
+        )
     return _bars(bars, sharing.unit)
 
 
@@ -107,15 +109,15 @@ def joined(joined: view.Joined) -> Trace:
     The bar of the trust that is chosen stands out.
     """
     bars = []
-    for trust, (method, spread, _) in joined.by_trust.items():
+    for trust, (_, spread, _) in joined.by_trust.items():
         under = f"the server sees {SERVER_SEES[trust]}; {text.size(joined.sent[trust])} from each"
-        bars.append((text.JOINING[trust], under, spread, method, trust == joined.trust))
+        bars.append((text.JOINING[trust], under, spread, LOOKS[trust].colour, trust == joined.trust))
     largest = "The hospital" if len(joined.setting.sizes) == 1 else "The largest hospital alone"
-    for purpose, under, alone in (
-        ("to publish", "with noise", joined.published.error),
-        ("for its own use", "without noise, and not to be published", joined.in_house),
+    for purpose, under, alone, colour in (
+        ("to publish", "with privacy", joined.published.error, style.PRIVATE),
+        ("for its own use", "no privacy, and not to be published", joined.in_house, style.NOT_PRIVATE),
     ):
-        bars.append((f"{largest}, {purpose}", under, alone, "local_pca", False))
+        bars.append((f"{largest}, {purpose}", under, alone, colour, False))
     return _bars(bars, joined.unit)
 
 
@@ -135,25 +137,20 @@ def rebuilt(record: view.RebuiltRecord) -> Trace:
         [
             # The numbers are the panel, and in pixels each mark's size and its edge.
             marks(1, "the patient's own values", style.GUESS, "circle-open", 24, 3, x=true, **shown),
-            marks(1, "worked out from two totals", style.WITHOUT, "x-thin", 14, 3, x=rebuilt, **shown),
+            marks(1, "worked out from two totals", style.NOT_PRIVATE, "x-thin", 14, 3, x=rebuilt, **shown),
         ],
         xaxis=_axis("value (0 is the usual one)", range=[-reach, reach], zeroline=True),
         yaxis=_axis("", autorange="reversed", type="category"),
     )
 
 
-def _colour(weights: view.Weights) -> str:
-    """Return the colour of the released weights."""
-    return style.look(_FREE if weights.method == NO_PRIVACY else weights.method).colour
-
-
 def weights(weights: view.Weights) -> Trace:
     """Draw step 3: the released weights of the heaviest measurements as bars, the true ones as marks."""
-    rows, colour = weights.rows, _colour(weights)
+    rows, open_ = weights.rows, weights.method == NO_PRIVACY
     shown = {"y": names(weights.setting, rows), "showlegend": True}
-    name = "recovered" if weights.method == NO_PRIVACY else "with noise"
+    name, colour = ("no privacy", style.NOT_PRIVATE) if open_ else ("with privacy", style.PRIVATE)
     released = bar(name, colour, fill=0.75, edge=2, x=rounded(weights.released[rows]), **shown)
-    true = marks(1, "true", style.WITHOUT, "line-ns", size=24, edge=5, x=rounded(weights.true[rows]), **shown)
+    true = marks(1, "true", style.TRUE, "line-ns", size=24, edge=5, x=rounded(weights.true[rows]), **shown)
     return _figure(
         [released | {"hovertemplate": "%{y}: %{x}<extra></extra>"}, true],
         xaxis=_axis("weight (0 is none, 1 is full)", range=[0, 1.02]),
@@ -200,35 +197,34 @@ def attack(attack: view.AttackPicture) -> Trace:
 
 
 def _curve(curve: view.Curve, title: str, ticks: Mapping[float, str], here: str) -> Trace:
-    """Draw the error along a setting, with and without noise, a guess, and where an answer is of little use.
+    """Draw the error along a setting, with and without privacy, a guess, and where it is of little use.
 
     title: of the horizontal axis. ticks: its labels by their values. here: the legend's name for the ring at
     the current setting.
     """
-    look, free, unit = style.look(curve.method), style.look(_FREE), curve.unit
+    look, unit = style.look(curve.method), curve.unit
     x, ends = list(curve.values), [curve.values[0], curve.values[-1]]
-    # With noise and without: a row for each value on the x axis, with 10, 50 and 90 % in three columns.
+    # With privacy and without: a row for each value on the x axis, with 10, 50 and 90 % in three columns.
     private, open_ = (
         np.array([unit.values(spread) for spread in spreads]) for spreads in (curve.private, curve.free)
     )
     low, high = private.min(axis=1), private.max(axis=1)
-    edges = band(1, text.JOINING[curve.trust], look.colour, x, rounded(low), rounded(high))
-    marker = {"symbol": look.symbol, "size": 11, "color": look.colour}
+    edges = band(1, text.JOINING[curve.trust], style.PRIVATE, x, rounded(low), rounded(high))
+    marker = {"symbol": look.symbol, "size": 11, "color": style.PRIVATE}
     edge = unit.at(view.TOO_MUCH * view.guess(curve.setting))  # beyond it an answer is of little use
     side = "below" if unit.metric == "share" else "above"
     shown = [
-        line(
-            1, "with noise", look.colour, x=x, y=rounded(private[:, 1]), mode="lines+markers", marker=marker
-        ),
-        line(1, "without noise", free.colour, free.dash, x=x, y=rounded(open_[:, 1])),
-        line(1, "guess", style.GUESS, "dot", x=ends, y=rounded([unit.guess] * 2)),
-        line(1, f"of little use {side}", style.WITHOUT, "longdash", x=ends, y=rounded([edge] * 2)),
+        line(1, "with privacy", style.PRIVATE, x=x, y=rounded(private[:, 1]), marker=marker)
+        | {"mode": "lines+markers"},
+        line(1, "no privacy", style.NOT_PRIVATE, "dash", x=x, y=rounded(open_[:, 1])),
+        line(1, "random guess", style.GUESS, "dot", x=ends, y=rounded([unit.guess] * 2)),
+        line(1, f"of little use {side}", style.VERMILION, "longdash", x=ends, y=rounded([edge] * 2)),
     ][: 4 if math.isfinite(edge) else 3]  # in degrees the last one has no place where k > 1
     for i, trace in enumerate(shown):
         trace |= {"showlegend": True, "hovertemplate": "%{y}<extra></extra>"}
         trace["line"]["width"] = 5 if i == 0 else 3
     at = {"x": [x[curve.here]], "y": rounded([private[curve.here, 1]]), "showlegend": True}
-    ring = marks(1, here, look.colour, "circle-open", size=30, edge=5, **at)
+    ring = marks(1, here, style.PRIVATE, "circle-open", size=30, edge=5, **at)
     reach = [math.log10(ends[0]) - 0.1, math.log10(ends[1]) + 0.1]
     return _figure(
         [*edges, *shown, ring],
@@ -238,9 +234,9 @@ def _curve(curve: view.Curve, title: str, ticks: Mapping[float, str], here: str)
 
 
 def over_privacy(curve: view.Curve) -> Trace:
-    """Draw step 5: the error along the privacy setting."""
+    """Draw step 5: the error along the privacy loss."""
     ticks = {tick: text.number(tick) for tick in (0.01, 0.1, 1.0, 10.0)}
-    return _curve(curve, "← more private · privacy setting · more accurate →", ticks, "this setting")
+    return _curve(curve, "← strict · privacy loss ε · loose →", ticks, "this setting")
 
 
 def over_patients(curve: view.Curve) -> Trace:

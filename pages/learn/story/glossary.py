@@ -20,12 +20,12 @@ TOTAL = ("Total", "one sum over all patients, for each pair of measurements.")
 WEIGHT = ("Weight", "how much a measurement counts. 0 is not at all, 1 is in full.")
 NOISE = ("Noise", "random numbers, added on purpose before anything leaves.")
 ATTACKER = ("Attacker", "whoever knows all other patients and asks about this one.")
-SETTING = ("Privacy setting", "how much one patient may change what leaves. Less is more private.")
+LOSS = ("Privacy loss ε", "how much one patient may change what leaves. Less is more private.")
 SERVER = ("Server", "the computer that adds up what hospitals send.")
 SEALED = ("Sealed sums", "each hospital encrypts its numbers so that only the total can be read.")
-GLOSSARY = (PATTERN, _SHARE, _ANGLE, GUESS, TOTAL, WEIGHT, NOISE, ATTACKER, SETTING, SERVER, SEALED)
+GLOSSARY = (PATTERN, _SHARE, _ANGLE, GUESS, TOTAL, WEIGHT, NOISE, ATTACKER, LOSS, SERVER, SEALED)
 # What a step's controls are called, where the story has its own words.
-CONTROLS = {"k": "Patterns to find", "epsilon": "Privacy setting"}
+CONTROLS = {"k": "Patterns to find"}
 
 
 class StepText(NamedTuple):

@@ -25,7 +25,7 @@ _BARS_AT, _WIDTH, _ROW_HEIGHT, _BAR_HEIGHT = 230, 680, 19, 11
 def _picture(weights: view.Weights) -> str:
     """Return released weights as bars, with true ones as marks across them, in an SVG without scripts."""
     # A weight of 1 is `scale` pixels long, with 50 beside it for its number.
-    scale, top, colour = _WIDTH - _BARS_AT - 50, 4, style.look(weights.method).colour
+    scale, top, colour = _WIDTH - _BARS_AT - 50, 4, style.PRIVATE
     parts = []
     labels = charts.names(weights.setting, weights.rows)
     for i, (name, row) in enumerate(zip(labels, weights.rows, strict=True)):
@@ -35,7 +35,8 @@ def _picture(weights: view.Weights) -> str:
             f'<text x="{_BARS_AT - 8}" y="{y + 11}" text-anchor="end">{escape(name)}</text>'
             f'<rect x="{_BARS_AT}" y="{y}" '
             f'width="{scale * released:.1f}" height="{_BAR_HEIGHT}" fill="{colour}"/>'
-            f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{y - 3}" y2="{y + 15}" stroke="#000" stroke-width="2.5"/>'
+            f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{y - 3}" y2="{y + 15}" '
+            f'stroke="{style.TRUE}" stroke-width="2.5"/>'
             f'<text x="{_BARS_AT + scale * max(released, true) + 8:.1f}" y="{y + 11}">{released:.2f}</text>'
         )
     height = top + _ROW_HEIGHT * len(labels) + 2
@@ -83,7 +84,7 @@ def _limits(settings: Settings) -> Sequence[str]:
         f"All numbers are measured on {text.described(settings)}. Real patients may differ.",
         "The promise covers this one release. Promises of several releases add up.",
         "Privacy is for each patient, not for a hospital or a family.",
-        "A study tool: its noise is repeatable, so it must not release real data.",
+        "The noise here is repeatable: make a release from real rows in Your data, where it is fresh.",
     )
 
 

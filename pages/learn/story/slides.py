@@ -34,10 +34,10 @@ _STEPS: tuple[tuple[str, Any, Any, Any], ...] = (
 
 
 SOURCES = (
-    "With noise: the method that is recommended for the trust from public numbers, with the runs of "
+    "With privacy: the method that is recommended for the trust from public numbers, with the runs of "
     "*Explorer*, and to one hospital of its size alone. Where predictions are near a guess, the method shown "
     "is not recommended. Along a curve each point has its own, with fewer runs.",
-    "Without noise: the best of PCA and sparse PCA that is told how many measurements count, on rows over a "
+    "No privacy: the best of PCA and sparse PCA that is told how many measurements count, on rows over a "
     "public bound and of length 1. It depends on the patients and the number of patterns alone.",
     "Joining is better or worse where spans of 8 of 10 runs lie apart. Alone, numbers are those of "
     "*Providers*; where there are many hospitals, those of other patients.",

@@ -109,8 +109,8 @@ def attack(attack: view.AttackPicture) -> StepText:
     picture = attack.picture
     finding = text.luck(picture.right_guesses(), picture.tries)
     half = "The patient is in half of these results."
-    move = "draw again, then move *Privacy setting* to the right."
-    terms = (glossary.NOISE, glossary.ATTACKER, glossary.SETTING)
+    move = "draw again, then move *Privacy loss ε* to the right."
+    terms = (glossary.NOISE, glossary.ATTACKER, glossary.LOSS)
     return StepText(finding, (half, promise(attack.budget)), terms, move)
 
 
@@ -123,7 +123,7 @@ def _finding(curve: Curve) -> tuple[str, str]:
     now, little = (unit.pattern(curve.now, only) for only in ("", "only"))
     without = unit.value(curve.without)
     if useless(curve.without, setting):
-        finding = f"{trust}, we recover {little}. Even without noise: {without}."
+        finding = f"{trust}, we recover {little}. No privacy: {without}."
         return finding, glossary.why_unseen(setting)
     if useless(curve.now, setting):
         follows = f"{glossary.a_guess(unit)} That is of little use."
@@ -134,9 +134,9 @@ def _finding(curve: Curve) -> tuple[str, str]:
             return f"Here the answer fails: we recover {little}.", f"{follows} Noise alone is not why."
         return f"Here privacy costs too much: we recover {little}.", follows
     if curve.cost < NEARLY_FREE:
-        # Give the number without noise only where it reads differently from the one with noise.
+        # Give the number without privacy only where it reads differently from the private one.
         costs = (
-            f"Without noise: {without}."
+            f"No privacy: {without}."
             if curve.cost and unit.value(curve.now) != without
             else "Noise costs hardly anything here."
         )
@@ -156,23 +156,23 @@ def _terms(curve: Curve) -> tuple[tuple[str, str], ...]:
 
 
 def cost(curve: Curve) -> StepText:
-    """Return step 5: what noise costs at the current privacy setting, and at which the answer is of use."""
+    """Return step 5: what noise costs at the current privacy loss, and at which the answer is of use."""
     finding, follows = _finding(curve)
     return StepText(finding, (follows, _useful(curve)), _terms(curve), _try_cost(curve))
 
 
 def _useful(curve: Curve) -> str:
-    """Return at which privacy settings the answer is of use; more noise need not always mean more error."""
+    """Return at which privacy losses the answer is of use; more noise need not always mean more error."""
     useful = [text.number(setting) for setting, use in zip(curve.values, curve.useful, strict=True) if use]
     if not useful:
-        return "No setting up to 10 gives a useful answer."
+        return "No privacy loss up to 10 gives a useful answer."
     if all(curve.useful):
-        return "Every privacy setting in this chart still gives a useful result."
+        return "Every privacy loss in this chart still gives a useful result."
     if all(curve.useful[-len(useful) :]):  # all settings from the first useful one on
         return f"Stricter than {useful[0]}, noise hides the pattern."
     if len(useful) == 1:
-        return f"Only a setting of {useful[0]} gives a useful answer here."
-    return f"Useful answers lie between settings of {useful[0]} and {useful[-1]}."
+        return f"Only a privacy loss of {useful[0]} gives a useful answer here."
+    return f"Useful answers lie between privacy losses of {useful[0]} and {useful[-1]}."
 
 
 def _try_cost(curve: Curve) -> str:
@@ -184,13 +184,13 @@ def _try_cost(curve: Curve) -> str:
     table = isinstance(curve.setting.population, str)
     control = "*Patterns to find*" if table else "*Measurements per patient*"
     if not any(useful):
-        return f"move {control} to the left. Does any setting become useful?"
+        return f"move {control} to the left. Does any privacy loss become useful?"
     if all(useful):
-        more = "move *Privacy setting* to the left, for more privacy"
+        more = "move *Privacy loss ε* to the left, for more privacy"
         return f"{more}. Does the ring near the long dashes? Then move {control}."
     # From a useful answer go to where it is not, from a useless one to where it is.
     right = all(useful[:here]) if useful[here] else any(useful[here:])
-    move = f"move *Privacy setting* to the {'right' if right else 'left'}"
+    move = f"move *Privacy loss ε* to the {'right' if right else 'left'}"
     return f"{move} until the ring meets the long dashes, then move {control}."
 
 
@@ -234,12 +234,12 @@ def _enough(curve: Curve) -> str:
 def _try_bought(curve: Curve) -> str:
     """Return a move that the numbers show to be possible; the chart's ring marks the current patients."""
     if isinstance(curve.setting.population, str):
-        return "move *Privacy setting* to the left, then move *Hospitals*. Does the ring move both times?"
+        return "move *Privacy loss ε* to the left, then move *Hospitals*. Does the ring move both times?"
     if useless(curve.private[-1], curve.setting):
         return "move *Patients in total* to the right. Does the ring ever pass the long dashes?"
     if curve.relaxed is not None and curve.values[0] < curve.relaxed <= curve.values[curve.here]:
         return "move *Patients in total* to the left until the lines part. Where would you stop?"
-    return "move *Privacy setting* to the left, then move *Patients in total* until the lines meet again."
+    return "move *Privacy loss ε* to the left, then move *Patients in total* until the lines meet again."
 
 
 def joined(joined: Joined) -> StepText:
@@ -253,10 +253,10 @@ def joined(joined: Joined) -> StepText:
     least = joined.by_trust[best].error
     price = f"We recover {unit.pattern(chosen)}."
     if useless(joined.free, setting):
-        price = f"Even without noise we recover {unit.pattern(joined.free, 'only')}."
+        price = f"Even with no privacy we recover {unit.pattern(joined.free, 'only')}."
         price += f" {glossary.why_unseen(setting)}"
     elif useless(least, setting):
-        price = "At this privacy setting, no trust gives a useful answer."
+        price = "At this privacy loss, no trust gives a useful answer."
         if glossary.too_few_kept(setting):
             price = f"No trust gives a useful answer. {glossary.why_unseen(setting)}"
     elif one_hospital:
@@ -340,9 +340,9 @@ def _decide(joined: Joined) -> tuple[str, str]:
             return instead, no_noise
         return f"To publish, we {release}", f"{recovers} {no_noise}"
     if together == in_house == published:  # as text: a board sees no difference
-        finding = f"Alone or together, with noise or without, we recover {unit.pattern(joined.chosen)}."
+        finding = f"Alone or together, with privacy or without, we recover {unit.pattern(joined.chosen)}."
         return finding, "For our own use or to publish, joining makes no difference."
-    without = f"Together without noise: {free}."
+    without = f"Together, no privacy: {free}."
     if joined.chosen.lost <= joined.free.lost:  # no more is lost with noise than without
         without = "Noise costs hardly anything here."
     if advised:
@@ -373,10 +373,10 @@ def _refuse(joined: Joined) -> tuple[str, str]:
     setting, unit = joined.setting, joined.unit
     finding = f"We would not release this: it recovers {unit.pattern(joined.chosen, 'only')}."
     if useless(joined.free, setting):
-        without = f"Without noise: {unit.value(joined.free)}."
+        without = f"No privacy: {unit.value(joined.free)}."
         return finding, f"{without} {glossary.why_unseen(setting)} {glossary.a_guess(unit)}"
     why = glossary.why_unseen(setting) if glossary.too_few_kept(setting) else glossary.a_guess(unit)
-    cost = f"{why} Without noise: {unit.value(joined.free)}."
+    cost = f"{why} No privacy: {unit.value(joined.free)}."
     # Joining is of no use, but staying alone may be.
     lone = {"For our own use": joined.in_house, "To publish, with privacy": joined.published.error}
     for purpose, alone in lone.items():
@@ -434,7 +434,7 @@ def listed(settings: Settings, setting: CollaborationSetting) -> Sequence[tuple[
         ("Hospitals", f"{len(setting.sizes)}; largest: {max(setting.sizes):,}"),
         ("Measurements", f"{setting.d}"),
         ("Patterns", str(setting.k)),
-        ("Privacy setting", text.number(setting.budget.epsilon)),
+        ("Privacy loss ε", text.number(setting.budget.epsilon)),
         ("Failure chance", text.one_in(setting.budget.delta)),
         ("Whom the hospitals trust", text.TRUST_TITLES[settings["trust"]].lower()),
     )

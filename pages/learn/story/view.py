@@ -472,7 +472,7 @@ def code(settings: Mapping[str, Any]) -> FigureRecipe:
         shown = [
             (title, point, protocol or advised(point, settings["trust"]).method, point != setting)
             for point in points
-            for title, protocol in (("with noise", ""), ("without noise", NO_PRIVACY))
+            for title, protocol in (("with privacy", ""), ("no privacy", NO_PRIVACY))
         ]
     bars = tuple(
         (title, at.sizes, at.budget.epsilon, protocol, runs(at, few)) for title, at, protocol, few in shown

@@ -57,18 +57,18 @@ def rounds(results: Results, scale: Scale) -> list[Trace]:
     method = results.experiment.method
     look, name = style.look(method), METHODS[method].title
     steps = steps_of(results)
-    marker = {"symbol": look.symbol, "size": 6, "color": look.colour}
+    marker = {"symbol": look.symbol, "size": 6, "color": style.PRIVATE}
     ends = [0, max(steps[-1], 1)]
     terms: list[Trace] = []
     for i, term in enumerate(("sampling", "+ privacy", "+ optimisation") if method == DPS_PCA else ()):
         fill = {"fill": "tonexty" if i else "tozeroy", "fillcolor": style.faded(style.THEOREM[i], 0.5)}
-        dash = style.THEOREM_DASHES[i]
-        terms.append(line(1, f"Theorem 4.3: {term}", style.THEOREM[0], dash, x=steps[1:], **fill))
+        fill |= {"x": steps[1:]}
+        terms.append(line(1, f"Theorem 4.3: {term}", style.THEOREM[0], style.THEOREM_DASHES[i], **fill))
     return [
         *terms,
-        *band(1, name, look.colour, steps),
-        line(1, name, look.colour, x=steps, mode="lines+markers", marker=marker, meta="ghost"),
-        line(1, "closed-form prediction", look.colour, "dash", x=ends),
+        *band(1, name, style.PRIVATE, steps),
+        line(1, name, style.PRIVATE, x=steps, mode="lines+markers", marker=marker, meta="ghost"),
+        line(1, "closed-form prediction", style.PRIVATE, "dash", x=ends),
         line(1, "random guess", style.GUESS, "dot", x=ends, y=[scale.guess] * 2),
     ]
 
@@ -109,7 +109,7 @@ def sweep(results: Results, scale: Scale, predictions: Sequence[Bound], span: Se
     predictions: the closed form at each of EPSILONS. span: the range of the error's axis, as Plotly has it.
     """
     method = results.experiment.method
-    look, free_look, name = style.look(method), style.look(NO_PRIVACY), METHODS[method].title
+    free_look, name = style.look(NO_PRIVACY), METHODS[method].title
     spread = spreads(results, scale, (method,))[0]
     measured = np.isfinite(spread[:, 1])  # by the median
     at = [epsilon for epsilon, known in zip(EPSILONS, measured, strict=True) if known]
@@ -120,9 +120,9 @@ def sweep(results: Results, scale: Scale, predictions: Sequence[Bound], span: Se
     level = scale.drawn([quantiles(runs)[1] if runs else math.nan] * 2)  # [1] is the median
     ends = [EPSILONS[0], EPSILONS[-1]]
     return [
-        *band(2, name, look.colour, at, low, high),
-        line(2, name, look.colour, x=at, y=middle, meta="ghost"),
-        line(2, "closed-form prediction", look.colour, "dash", x=list(forms), y=predicted),
+        *band(2, name, style.PRIVATE, at, low, high),
+        line(2, name, style.PRIVATE, x=at, y=middle, meta="ghost"),
+        line(2, "closed-form prediction", style.PRIVATE, "dash", x=list(forms), y=predicted),
         line(2, RUNS[NO_PRIVACY].title, free_look.colour, free_look.dash, x=ends, y=level),
         line(2, "random guess", style.GUESS, "dot", x=ends, y=[scale.guess] * 2),
         this_setting(2, [], [(10**v if scale.log else v) for v in span]),

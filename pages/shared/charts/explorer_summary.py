@@ -109,18 +109,16 @@ def explorer_figure(
 
 def _legend(results: Results, bounds: list[BoundPair], drawn: Any) -> list[tuple[str, str, str, str]]:
     """Return (label, colour, dash, kind of mark) of all that is drawn; bounds: [] if the metric has none."""
-    method = results.experiment.method
-    look, free = style.look(method), style.look(NO_PRIVACY)
-    line_of_method = (f"{METHODS[method].title}, median", look.colour, "solid", "line")
+    free = style.look(NO_PRIVACY)
     items = [
         *(drawn.legend if drawn else ()),
-        line_of_method,
-        ("10-90 % of runs", style.faded(look.colour, 0.3), "solid", "band"),
+        (f"{METHODS[results.experiment.method].title}, median", style.PRIVATE, "solid", "line"),
+        ("10-90 % of runs", style.faded(style.PRIVATE, 0.3), "solid", "band"),
         *([(RUNS[NO_PRIVACY].title, free.colour, free.dash, "line")] if results.has_reference else ()),
         ("random guess", style.GUESS, "dot", "line"),
     ]
     if any(prediction.applies for _, prediction in bounds):
-        items.insert(-2, ("closed-form prediction", look.colour, "dash", "line"))
+        items.insert(-2, ("closed-form prediction", style.PRIVATE, "dash", "line"))
     if any(theorem.applies for theorem, _ in bounds):
         names = ("Theorem 4.3: sampling", "+ privacy", "+ optimisation")
         dashes = zip(names, style.THEOREM_DASHES, strict=True)

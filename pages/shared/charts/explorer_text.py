@@ -82,10 +82,10 @@ def _sentence(results: Results, epsilon: float, middle: float, scale: Scale) -> 
     if cells:
         median = float(quantiles([scale.final_error(cell) for cell in cells])[1])
         better = median > middle if scale.more_is_better else median < middle
-        free = f" Without privacy it is {scale.text(median)}." if better else f" {NO_COST}"
+        free = f" With no privacy it is {scale.text(median)}." if better else f" {NO_COST}"
     return (
         f"With {experiment.n:,} {rows} in {hospitals} at ε = {text.number(epsilon)}, "
-        f"{method.title} {quality}.{free} A guess has {scale.text(scale.guess)}."
+        f"{method.title} {quality}.{free} A random guess has {scale.text(scale.guess)}."
     )
 
 

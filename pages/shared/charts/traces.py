@@ -47,7 +47,7 @@ def marked_line(
 
 def this_setting(panel: int, x: Sequence[float], y: Sequence[float]) -> Trace:
     """Return a line at the current setting; its meta makes browsers draw it in the colour of text."""
-    return line(panel, "this setting", "#000000", x=x, y=y, meta="text-colour", hoverinfo="skip")
+    return line(panel, "this setting", style.INK, x=x, y=y, meta="text-colour", hoverinfo="skip")
 
 
 def band(

@@ -7,11 +7,7 @@ from pages.shared.settings.catalogue import delta_for
 
 FOLD = "For the statistician"
 # A row's label, and who the hospitals are, by whom they trust.
-ROWS = {
-    "untrusted server": "Trusting nobody",
-    "secure aggregation": "Sealed sums",
-    "central": "One trusted place",
-}
+ROWS = {trust: words.removeprefix("With ").capitalize() for trust, words in text.JOINING.items()}
 WHO = {
     "untrusted server": "that trust nobody",
     "secure aggregation": "that use sealed sums",
@@ -46,9 +42,9 @@ def recovered(patients: str, hospitals: int, trust: str, percentage: float, gues
 
 
 def references(unprotected: float, guess: float) -> str:
-    """Return what the same patients give without protection, once measured, and what a guess gives, in %."""
-    without = f"Without protection: {share(unprotected)}. " if math.isfinite(unprotected) else ""
-    return f"{without}A guess: {share(guess)}."
+    """Return what the same patients give with no privacy, once measured, and what a guess gives, in %."""
+    without = f"No privacy: {share(unprotected)}. " if math.isfinite(unprotected) else ""
+    return f"{without}A random guess: {share(guess)}."
 
 
 def delta_too_large(delta: float, n: float) -> str:

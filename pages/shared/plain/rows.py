@@ -26,14 +26,13 @@ ADVISED: Settings = {
     **{"all_methods": False, "slow": False, "ghost": False, "loadings": False},
 }
 LOOKS = {  # from the least trust to the most
-    "untrusted server": style.Look("#D55E00", "triangle-up", "dash"),
-    "secure aggregation": style.Look("#009E73", "diamond", "longdash"),
-    "central": style.Look("#1F7FC0", "square", "solid"),
+    "untrusted server": style.Look(style.NOBODY, "triangle-up", "dash"),
+    "secure aggregation": style.Look(style.SEALED_SUMS, "diamond", "longdash"),
+    "central": style.Look(style.ONE_PLACE, "square", "solid"),
 }
 _QUIET = 0.4  # opacity of a row that does not stand out
 _THICK, _HEIGHT = 24, 72  # pixels of a bar, and of its row
 _MARK = 0.19  # half the height of a reference line across a bar, in rows
-OPEN, _INK = "#8468B8", "#444444"  # what is without protection; the range of 8 in 10, unless on a page
 _BAR_AT, _ABOVE = 0.2, 0.22  # of a row: from its middle down to its bar, and from there up to its words
 
 
@@ -67,7 +66,7 @@ class ShareRow(NamedTuple):
 
 
 class Shares(NamedTuple):
-    """Hold the rows of the three trusts, and what is recovered without protection and by a guess, in %."""
+    """Hold the rows of the three trusts, and what is recovered with no privacy and by a guess, in %."""
 
     rows: tuple[ShareRow, ...]
     unprotected: float
@@ -126,7 +125,7 @@ def traces(shares: Shares, panel: int = 1, **more: Any) -> list[Trace]:
         drawn += [
             line(panel, "", colour, **bar, **no_hover) | {"line": {"color": colour, "width": _THICK}},
             # By this mark the page draws it in the colour of its text, on light or dark ground.
-            line(panel, "", _INK, **reach, **no_hover, meta="text-colour"),
+            line(panel, "", style.INK, **reach, **no_hover, meta="text-colour"),
             line(panel, "words", row.colour, **words, **text_at, **no_hover),
         ]
     medians = {"color": [row.colour for row in rows], "size": 6}
@@ -142,10 +141,10 @@ def traces(shares: Shares, panel: int = 1, **more: Any) -> list[Trace]:
 
 
 def references(shares: Shares) -> list[tuple[str, str, str, float]]:
-    """Return name, colour, dash and share in % of each line across all rows: without protection, a guess."""
+    """Return name, colour, dash and share in % of each line across all rows: no privacy, a random guess."""
     both = (
-        ("without protection", OPEN, "solid", shares.unprotected),
-        ("a guess", style.GUESS, "dot", shares.guess),
+        ("no privacy", style.NOT_PRIVATE, "solid", shares.unprotected),
+        ("a random guess", style.GUESS, "dot", shares.guess),
     )
     return [entry for entry in both if math.isfinite(entry[-1])]  # without privacy may not be measured yet
 

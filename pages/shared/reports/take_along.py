@@ -48,7 +48,7 @@ def menu(
     code: Callable[[], FigureRecipe] | None = None,
     recipe: Callable[[], Recipe | None] | None = None,
 ) -> None:
-    """Show the menu "Take it along" below a figure. Nothing is built before it is opened or pressed.
+    """Show the menu "Download" below a figure. Nothing is built before it is opened or pressed.
 
     It is no fragment: an interrupted run keeps what a nested fragment has sent, but drops its place.
 
@@ -61,7 +61,7 @@ def menu(
         code: Returns what gives its numbers, as a script and for `python -m dppca_core.experiments`.
         recipe: Returns a sweep that the command can continue in place of that; None where there is none.
     """
-    popover = st.popover("Take it along", key=f"{key} along", on_change="rerun", type="tertiary")
+    popover = st.popover("Download", key=f"{key} along", on_change="rerun", type="tertiary")
     if not popover.open:
         return
     with popover:
@@ -83,7 +83,7 @@ def menu(
 
 def picture_menu(key: str, file_stem: str, title: str, source: FigureRecipe | None = None) -> None:
     """Show a menu that saves a figure and, of its `source`, code: no data, which its owner alone may see."""
-    popover = st.popover("Take it along", key=f"{key} along", on_change="rerun", type="tertiary")
+    popover = st.popover("Download", key=f"{key} along", on_change="rerun", type="tertiary")
     if popover.open:
         with popover:
             _picture_buttons(key, file_stem, title)

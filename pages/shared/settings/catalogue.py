@@ -323,7 +323,7 @@ def _resolve(settings: Settings, moved: Sequence[str]) -> tuple[Settings, dict[s
         set_to("d", _least("d", now["s"]), f"it must be at least {named('s')}")
     if table and "data" in moved and table.name in SUITED_TO_TABLE:
         suited, share = SUITED_TO_TABLE[table.name]
-        measured = f"here {share} % of the pattern is recovered, by measurement; a guess recovers "
+        measured = f"here {share} % of the pattern is recovered, by measurement; a random guess recovers "
         why = {"epsilon": f"{measured}{100 * suited['k'] / table.d:.0f} %"}
         usual = defaults(now["preset"])
         for key, value in suited.items():

@@ -83,7 +83,7 @@ def test_every_epsilon_has_its_frame_and_every_method_its_dot(screen):
     assert len(figure["frames"]) == len(figure["words"]) == len(EPSILONS)
     dots = next(trace for trace in figure["data"] if trace["name"] == "methods")
     titles = {method.title for method in METHODS.values()}
-    assert {title for title, _ in dots["customdata"]} - titles == {"Best without privacy"}
+    assert {title for title, _ in dots["customdata"]} - titles == {"Best, no privacy"}
 
 
 def test_few_methods_stand_there_at_first_the_recommended_ones_among_them(screen):
@@ -92,7 +92,7 @@ def test_few_methods_stand_there_at_first_the_recommended_ones_among_them(screen
     best = {METHODS[recommended(experiment, epsilon, trust).method].title for trust in TRUSTS}
     dots = next(trace for trace in page.figure["data"] if trace["name"] == "methods")
     shown = {title for title, _ in dots["customdata"]}
-    assert best | {METHODS["dps_pca"].title, "Best without privacy"} <= shown and len(shown) <= 8
+    assert best | {METHODS["dps_pca"].title, "Best, no privacy"} <= shown and len(shown) <= 8
     page.app.checkbox(key="all_methods").check()
     page.run()
     assert page.link["all"] == "true"

@@ -92,13 +92,13 @@ def test_a_truth_is_not_drawn_as_an_error_of_itself(measured):
     """The pooled answer without privacy is what the table's errors are measured against."""
     shown = SiteView(measured, DEFAULTS | {"sites.against": "common"})
     figure = charts.joining(shown)
-    assert "joined, without privacy" not in [trace["name"] for trace in figure["data"]]
+    assert "joined, no privacy" not in [trace["name"] for trace in figure["data"]]
     assert figure["layout"]["xaxis"]["range"][0] >= -2
     assert "without privacy" not in text.gains_and_losses(shown) and "grey bar" not in text.about_joining(
         shown
     )
     usual = SiteView(measured, DEFAULTS)
-    assert "joined, without privacy" in [trace["name"] for trace in charts.joining(usual)["data"]]
+    assert "joined, no privacy" in [trace["name"] for trace in charts.joining(usual)["data"]]
 
 
 def test_nothing_measured_yet_is_drawn_as_nothing():

@@ -234,7 +234,7 @@ def test_the_projector_distance_is_another_number_for_the_same_plan():
 def test_a_target_is_offered_in_the_unit_and_an_old_link_keeps_it(screen, unit, k, shown, guess):
     page = screen(PAGE, **SMALL | {"k": k}, metric=unit, **{"plan.target": "0.2"})
     slider = next(box for box in page.app.select_slider if box.key == "plan.target")
-    assert set(shown) <= set(slider.options) and slider.label.endswith(f"a guess: {guess}")
+    assert set(shown) <= set(slider.options) and slider.label.endswith(f"a random guess: {guess}")
     assert page.setting("plan.target") == 0.2 and page.link["plan.target"] == "0.2"
     ends = [text.target_in_words(settings_of(page), value) for value in (0.01, 1.0)]
     assert [slider.options[0], slider.options[-1]] == (ends[::-1] if unit == "share" else ends)

@@ -55,7 +55,7 @@ def test_it_opens_with_every_protocol_and_its_headline(screen):
     assert gain_text.headline(results_of(page), settings_of(page)) in page.markdown
     drawn = page.figure["data"][2]
     assert len(drawn["x"]) == len(PROTOCOLS) and None not in drawn["x"]
-    assert "<b>Alone, protected: 4,000 patients</b>" in page.figure["layout"]["yaxis"]["ticktext"]
+    assert "<b>Alone, with privacy: 4,000 patients</b>" in page.figure["layout"]["yaxis"]["ticktext"]
 
 
 def test_sizes_come_from_the_link_and_hold_the_sliders(screen):

@@ -217,7 +217,7 @@ def test_noise_is_named_only_where_the_answer_without_privacy_would_be_better():
         warning = analyst_text.stop(sign)
         assert text.percent(sign.share) in warning and text.percent(sign.unprotected) in warning
         for words in (warning, plain_text.stop(sign)):
-            assert ("without noise" in words.lower()) == (twin is poor)
+            assert ("with no privacy the answer would be poor" in words) == (twin is poor)
     assert signs[1].needed is None and "need" not in analyst_text.stop(signs[1])
 
 

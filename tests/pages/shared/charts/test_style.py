@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from pages.explore.bounds import charts as bound_charts
-from pages.explore.convergence import charts as trajectory_charts
 from pages.hospitals.differences import charts as site_charts
-from pages.learn.papers import charts as paper_charts
 from pages.learn.privacy import accounting_charts
 from pages.shared.charts import style
 from tests.test_layers import ROOT
@@ -21,9 +19,8 @@ DRAWN = {
     *(look.colour for look in (*site_charts.KIND_LOOKS.values(), *accounting_charts.LOOKS.values())),
     *(colour for colour, _, _ in site_charts.OUTCOMES.values()),
     *(bound_charts.bound_look(name).colour for name in bound_charts.BOUNDS),
-    *trajectory_charts.COLOURS,
-    *paper_charts.SHADES,
-    *(style.look("a method of tomorrow").colour, style.GUESS, style.THEOREM[0]),
+    *(*style.SERIES, *style.ORDERED, style.GUESS, style.THEOREM[0], style.NOT_PRIVATE, style.TRUE),
+    *(style.look("a method of tomorrow").colour, style.NOBODY, style.SEALED_SUMS, style.ONE_PLACE),
 }
 SIDES = (style.THE_PATIENT, style.ANOTHER_PATIENT)  # two data sets, drawn by the privacy page and the story
 # What people without one kind of cones see of linear red, green and blue (Machado et al. 2009, table 1).
@@ -96,6 +93,20 @@ def test_two_data_sets_are_told_apart_without_red_green_or_blue_cones(cones):
     assert cones == "blue" or difference("#D55E00", SIDES[1], seen) < 25
 
 
+@pytest.mark.parametrize("cones", WITHOUT_CONES)
+def test_meanings_side_by_side_are_told_apart_without_red_green_or_blue_cones(cones):
+    meanings = (
+        style.PRIVATE,
+        style.NOT_PRIVATE,
+        style.TRUE,
+        style.NOBODY,
+        style.SEALED_SUMS,
+        style.ONE_PLACE,
+    )
+    seen = np.array(WITHOUT_CONES[cones])
+    assert min(difference(*pair, seen) for pair in itertools.combinations(meanings, 2)) > 20
+
+
 def test_two_data_sets_have_colours_of_their_own():
     assert len({*SIDES}) == 2 and not DRAWN & {*SIDES}
 
@@ -113,7 +124,7 @@ def test_text_has_four_and_a_half_to_one(theme, ground):
 
 
 def test_regions_are_named_in_ink_that_is_read_on_them():
-    for ground, ink in zip(bound_charts.REGIME_COLOURS, bound_charts.REGIME_INKS, strict=True):
+    for ground, ink in zip(style.REGIONS, style.ON_REGIONS, strict=True):
         assert contrast(ground, ink) >= 4.5
 
 
