@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dppca_core.experiments import no_privacy
+from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
@@ -20,15 +21,18 @@ from pages.explore.methods.plain import Curves
 from pages.hospitals.differences.plain import Differing
 from pages.hospitals.differences.view import SiteView
 from pages.hospitals.differences.view import to_recipe as to_site_recipe
+from pages.hospitals.providers import gain_text
 from pages.hospitals.providers import view as providers_view
 from pages.hospitals.providers.plain import Joining
+from pages.learn.story import text as story_text
+from pages.learn.story import view as story_view
 from pages.shared import text
 from pages.shared.background import cache
 from pages.shared.plain import phrases, rows
 from pages.shared.plain import screen as plain_screen
 from pages.shared.reports import html_report, number_tables
 from pages.shared.settings import catalogue
-from pages.shared.text.verdicts import gain_of_shares
+from pages.shared.text.verdicts import NO_COST, gain_of_shares
 from tests.pages.conftest import Screen
 
 FRONT = "explore/explorer/page.py"
@@ -190,6 +194,29 @@ def test_all_pages_of_one_setting_have_one_number():
     medians = {row.protocol.key: row.error[1] for group in grouped.values() for row in group}
     named = [row for row in together if row.method in medians]
     assert named and [row.share for row in named] == pytest.approx([medians[row.method] for row in named])
+
+
+@pytest.mark.parametrize(("patients", "free"), [(10**7, True), (2000, False)])
+def test_all_pages_say_alike_where_privacy_costs_nothing(patients, free):
+    """So say both views and the story of an answer within 8 of 10 runs without privacy, or better."""
+    plain = SETTINGS | {"n": patients, "trust": "central", "s_hat": 5}
+    view = PlainView(plain)
+    view.results.try_cells((name, view.epsilon, r) for name in view.shown for r in range(3))
+    shares = rows.shares(view.results, view.epsilon, "central")
+    least = trusts.share_recovered_quantiles(view.results, NO_PRIVACY, view.epsilon)[0]
+    assert (shares.row_of_trust("central").share >= least) == free
+    analyst = plain | {"view": "analyst", "metric": "share"}
+    full, providers = ExplorerView(analyst).payload(), CollaborationResults(Joining(analyst).recipe)
+    for cell in providers.wanted():
+        providers.try_cell(*cell)
+    says = [
+        view.payload()["words"][full["active"]]["odds"],
+        full["words"][full["active"]]["sentence"],
+        rows.description(shares),
+        gain_text.headline(providers, analyst),
+        story_text.cost(story_view.curve_over_privacy(plain)).sentences,
+    ]
+    assert [NO_COST in each for each in says] == [free] * 5
 
 
 def test_what_a_statistician_sets_changes_nothing_in_plain_view():

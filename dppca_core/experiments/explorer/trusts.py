@@ -109,11 +109,11 @@ class Lead(NamedTuple):
 def lead(results: Results, epsilon: float, trust: str) -> Lead | None:
     """Return the lead of the method recommended under a trust, in medians over the runs so far.
 
-    None where that method takes rows inside a bound itself, and before each of the three has run.
+    None where none is recommended, where it takes rows inside a bound itself, and before all three have run.
     """
-    method = recommended(results.experiment, epsilon, trust).method
-    published = results.best_published(epsilon, trust)
-    if METHODS[method].scaling != "unit" or published is None:
+    advised = recommended(results.experiment, epsilon, trust)
+    method, published = advised.method, results.best_published(epsilon, trust)
+    if advised.near_guess or METHODS[method].scaling != "unit" or published is None:
         return None
     names = (method, published, UNIT_NAMES[published])
     runs = [[cell.sin[-1] for cell in results.measured(name, epsilon)] for name in names]

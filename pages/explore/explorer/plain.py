@@ -83,9 +83,9 @@ class PlainView(ExplorerView):
             promise = text.odds(epsilon, experiment.delta)
             spoken = [sentence, panel.spoken(epsilon), rows.description(shares)]
             entry = {"sentence": sentence, "spoken": " ".join(filter(None, spoken)), "tiles": []}
-            odds = f"{phrases.references(shares.unprotected, shares.guess)} {promise}"
+            odds = f"{phrases.references(*shares[1:])} {promise}"
             number = f"{epsilon:g}"
-            entry |= {"at": number, "epsilon": number, "odds": odds, "notes": rows.note(shares)}
+            entry |= {"at": number, "epsilon": number, "odds": odds, "notes": phrases.ROWS_NOTE}
             words.append(entry)
         # Lines of reference are the same at every epsilon, and frames replace the rows: any will do.
         first = all_shares[0]

@@ -46,9 +46,12 @@ def starts_near(error: float) -> str:
 def why(experiment: ExplorerExperiment, epsilon: float, trust: str) -> str:
     """Return why the experiment's method is recommended under this trust.
 
-    Where the visitor has chosen another method, the sentence says which is recommended.
+    Where the visitor has chosen another method, the sentence says which is recommended. Where predictions are
+    near a guess none is.
     """
     advised = trusts.recommended(experiment, epsilon, trust)
+    if advised.near_guess:
+        return f"**No method is recommended:** {advised.why}."
     if experiment.method != advised.method:
         return f"**Chosen by you.** Recommended under this trust: {METHODS[advised.method].title}."
     return f"**Why this method?** {advised.why[0].upper()}{advised.why[1:]}."

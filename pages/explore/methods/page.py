@@ -1,8 +1,11 @@
 """Compare methods by error, time, bytes and patients needed, and by which is best at each privacy loss."""
 
+from functools import partial
+
 import streamlit as st
 
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
+from dppca_core.experiments.no_privacy import NO_PRIVACY
 from pages.explore.methods import controls, other_packages, panels, plain, sweeps, text
 from pages.explore.methods.charts import ComparisonMeasure, SweepRuns
 from pages.shared.background import cache, refresh, sweep_status
@@ -50,11 +53,17 @@ def render() -> None:
         sweep_status.show(live, slot)
 
 
+def reference() -> None:
+    """Show the error without privacy: one number, whichever methods are chosen."""
+    st.caption(text.without_privacy(results, settings))
+
+
 if sweep is not None:
     refresh.while_more(render, lambda: any(job.running for job in controls.jobs(slot, sweep).values()))
     if panel == "frontier":
         name = controls.choose_release(methods)
         panels.release(measure, name)
+refresh.while_cells_come(reference, results, partial(results.next_of, NO_PRIVACY))
 st.markdown(text.recommended(experiment, epsilon, settings["trust"]))
 st.caption(text.notes(results, controls.used(settings), settings))
 st.caption(explorer_text.printed(results, epsilon, methods))

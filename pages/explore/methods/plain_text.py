@@ -12,11 +12,9 @@ from pages.shared import text
 from pages.shared.plain import phrases
 
 TITLE = "Methods"
-QUESTION = (
-    "**Compared to what?** How many patients does a study need? It depends on whom the hospitals trust."
-)
+QUESTION = "**How many patients do we need?** It depends on whom the hospitals trust."
 FIXED = "The number of patients in a table is fixed. So the chart varies the privacy loss instead."
-CURVES = "Every run is repeated. Lines show the median; the band holds 8 in 10 repeats."
+CURVES = "Every run is repeated. Lines show the median; the band shows where 8 of 10 repeats fall."
 TRY = (
     "**Try this:** move *Hospitals* to the right. Hospitals that trust nobody then need more patients. "
     "Others do not."

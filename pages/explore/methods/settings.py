@@ -11,7 +11,7 @@ from pages.shared.settings.setting import Choice, among, switch
 
 _FIRST = (
     *("two_stage", "two_stage_sealed", "two_stage_own_noise"),  # mostly the recommended of each trust
-    *("dps_pca", "dpdis_pca", "analyze_gauss", "analyze_gauss_sparse", "cape", "ldp_pca", "pca"),
+    *("dps_pca", "dpdis_pca", "analyze_gauss", "analyze_gauss_sparse", "cape", "ldp_pca"),
 )
 SWEEPS = ("epsilon", "delta", "n", "d", "k", "s", "providers")
 PANELS = {

@@ -17,8 +17,9 @@ from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.closed_forms import closed_form
-from dppca_core.experiments.explorer.experiment import ExplorerExperiment
-from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
+from dppca_core.experiments.explorer.results import Results, quantiles
+from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.experiments.sweeps.recipe import Value
 from dppca_core.methods import METHODS
 from dppca_core.records import Estimate
@@ -26,7 +27,7 @@ from pages.explore.methods.charts import ComparisonMeasure, SweepRuns
 from pages.explore.methods.frontier import Corner
 from pages.explore.methods.sweeps import SweepSetting
 from pages.shared import text
-from pages.shared.charts import in_unit, unit
+from pages.shared.charts import Scale, in_unit, unit
 from pages.shared.charts.explorer_text import other_epsilon
 from pages.shared.settings.catalogue import CHOICES, Settings
 
@@ -37,7 +38,7 @@ STEPS = (
     "The lowest line errs least; compare methods of the same trust.",
 )
 INTRODUCTION = (
-    "**Compared to what?** Every method gets the same patients. How large is its error, how long does it "
+    "**How do methods compare?** Each gets the same patients. How large is its error, how long does it "
     "take, how much does it send, and whom must you trust?"
 )
 NOTHING_QUICK = "None of these methods is quick here: measure one at its button."
@@ -76,6 +77,7 @@ def compared(measure: ComparisonMeasure, values: Mapping[str, Array], key: str, 
         return text.MEASURING
     choice = CHOICES[key]
     where = f"At {choice.label.split()[-1]} = {text.number(here)}"
+    where += ", of the methods chosen" if measure.errs and len(values) > 1 else ""
     finding = _least_error(measure, values, key, here) if measure.errs else _least_cost(measure, values)
     finding = f"{where}{finding}"
     if len(values) > 1:
@@ -250,7 +252,8 @@ def of_scaling(runs: SweepRuns) -> str:
     parts = []
     for published in unit.index:
         advised = trusts.recommended(experiment, runs.measure.settings["epsilon"], METHODS[published].trust)
-        if METHODS[advised.method].scaling == "unit" and usual.get(advised.method, 0.0) > 0:
+        scaled = METHODS[advised.method].scaling == "unit" and not advised.near_guess
+        if scaled and usual.get(advised.method, 0.0) > 0:
             whole, left = (errors[published] / usual[advised.method] for errors in (usual, unit))
             lead = trusts.Lead(advised.method, published, whole, left)
             if lead.whole > 1:
@@ -298,6 +301,15 @@ def grid(values: Sequence[Value]) -> str:
         "the median error stays at or below the target. Whiskers hold 10 to 90 % of resampled runs. The "
         "line is this setting."
     )
+
+
+def without_privacy(results: Results, settings: Settings) -> str:
+    """Return the error without privacy at the current setting; empty before it is measured."""
+    cells, scale = results.measured(NO_PRIVACY, EPSILONS[0]), Scale(results, settings)
+    if not cells:
+        return ""
+    middle = float(quantiles([scale.final_error(cell) for cell in cells])[1])
+    return f"Without privacy: {scale.text(middle)}, as on *Explorer*: the best of PCA and sparse PCA."
 
 
 def no_energy(settings: Settings) -> str:
@@ -364,8 +376,10 @@ def recommended(experiment: ExplorerExperiment, epsilon: float, trusted: str) ->
 
     The line of the trust that is set comes first, in bold. trusted: that trust.
     """
-    declared = text.declared_signal(trusts.signal(experiment))
-    lines = [f"Recommended under each trust, from public numbers and {declared}:"]
+    known = "the eigenvalues of the simulated population"
+    if isinstance(experiment.population, str):
+        known = text.declared_signal(trusts.signal(experiment))
+    lines = [f"Recommended under each trust, from public numbers and {known}:"]
     for trust in sorted(TRUSTS, key=lambda trust: trust != trusted):
         reason = trusts.recommended(experiment, epsilon, trust).reason
         line = f"{text.trust_heading(trust)}. {reason}"

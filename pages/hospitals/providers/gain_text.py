@@ -15,12 +15,12 @@ from dppca_core.experiments.collaboration.protocols import PROTOCOLS, Protocol
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.methods import METHODS
 from pages.hospitals.providers import labels
-from pages.hospitals.providers.view import Row, advised, advised_alone, in_house, rows
+from pages.hospitals.providers.view import Row, advised, advised_alone, rows, without_privacy
 from pages.shared import text
 from pages.shared.background import refresh
 from pages.shared.charts.metric_axis import QUANTITIES, error_unit, random_guess, value_text
 from pages.shared.settings.catalogue import Settings
-from pages.shared.text.verdicts import Gain, gain_of_shares
+from pages.shared.text.verdicts import NO_COST, Gain, costs_nothing, gain_of_shares
 
 BYTES_NOTE = (
     "Bytes of 64-bit numbers: a network, encryption and the keys of sealed sums come on top. Symmetric "
@@ -59,7 +59,7 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
     alone = [
         advised_alone(grouped, settings, recipe.sizes[hospital], hospital) for hospital in recipe.hospitals
     ]
-    kept = [in_house(grouped, hospital) for hospital in recipe.hospitals]
+    kept = [without_privacy(grouped, hospital) for hospital in recipe.hospitals]
     together, lone = [each for each in joined.values() if each], [each.row for each in alone if each]
     open_rows = [row for row in kept if row]
     if (len(together), len(lone), len(open_rows)) != (len(joined), len(alone), len(kept)):
@@ -75,7 +75,7 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
         return (
             f"One hospital has nobody to join: with {patients} it finds the {directions} with {error} "
             f"{lone[0].text} to publish, and {open_rows[0].text} for its own use, no privacy; a random "
-            f"guess: {guess_text}."
+            f"guess: {guess_text}.{_no_cost(lone, open_rows[0])}"
         )
     parts = []
     for words, each in zip(text.JOINING.values(), together, strict=True):
@@ -98,7 +98,14 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
         f"{' '.join(parts)} {who} alone, to publish: {_first_and_last(lone)}. "
         f"For its own use, no privacy: {_first_and_last(open_rows)}. A random guess: {guess_text}. "
         f"{advice(in_house_gains, published_gains)}."
+        f"{_no_cost([each.row for each in together], without_privacy(grouped, ALL))}"
     )
+
+
+def _no_cost(private: list[Row], free: Row | None) -> str:
+    """Return that privacy costs nothing, with a space before; empty where it costs any of these rows."""
+    same = free is not None and all(costs_nothing(row.shares[1], free.shares) for row in private)
+    return f" {NO_COST}" if same else ""
 
 
 def _first_and_last(alone: list[Row]) -> str:

@@ -82,7 +82,11 @@ class Joining(screen.CombinedStore):
             published = view.advised_alone(grouped, self.settings, patients, hospital)
             pairs.append(
                 (
-                    self._bar(f"{who} {plain_text.IN_HOUSE}", in_house, style.NOT_PRIVATE),
+                    self._bar(
+                        f"{who} {plain_text.IN_HOUSE}",
+                        view.without_privacy(grouped, hospital),
+                        style.NOT_PRIVATE,
+                    ),
                     self._bar(f"{who} {plain_text.PUBLISHED}", published and published.row, style.PRIVATE),
                 )
             )

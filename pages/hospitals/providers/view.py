@@ -152,9 +152,10 @@ def advised_alone(
     return _measured(grouped, ALONE[chosen.method], hospital, chosen.near_guess)
 
 
-def in_house(grouped: dict[str, list[Row]], hospital: int) -> Row | None:
-    """Return the row of a hospital alone without privacy; None before its first run."""
-    outcome = _measured(grouped, PROTOCOLS[f"alone, {NO_PRIVACY}"], hospital, near_guess=False)
+def without_privacy(grouped: dict[str, list[Row]], hospital: int) -> Row | None:
+    """Return the row without privacy of a hospital alone, or at `ALL` of them; None before its first run."""
+    key = NO_PRIVACY if hospital == ALL else f"alone, {NO_PRIVACY}"
+    outcome = _measured(grouped, PROTOCOLS[key], hospital, near_guess=False)
     return outcome and outcome.row
 
 

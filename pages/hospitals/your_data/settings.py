@@ -76,7 +76,6 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         switch("own.delta_set", "Failure chance set by hand"),
         among(
             *("own.centre", "Centre of the rows", CENTRES),
-            former={"the middle of the public ranges": "public"},
         ),
         by_rule(
             *("own.mean_share", SHARES, "Share for the mean", "Part that the mean costs"),

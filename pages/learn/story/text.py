@@ -20,7 +20,7 @@ from pages.learn.story.view import NEARLY_FREE, Curve, Decision, Joined
 from pages.shared import text
 from pages.shared.plain import phrases
 from pages.shared.settings.catalogue import Settings
-from pages.shared.text.verdicts import Gain, gain_of_shares
+from pages.shared.text.verdicts import NO_COST, Gain, costs_nothing, gain_of_shares
 
 STEPS = (
     "Eight steps show why hospitals join, and what that takes.",
@@ -135,11 +135,10 @@ def _finding(curve: Curve) -> tuple[str, str]:
         return f"Here privacy costs too much: we recover {little}.", follows
     if curve.cost < NEARLY_FREE:
         # Give the number without privacy only where it reads differently from the private one.
-        costs = (
-            f"No privacy: {without}."
-            if curve.cost and unit.value(curve.now) != without
-            else "Noise costs hardly anything here."
-        )
+        costs = NO_COST
+        if curve.cost:
+            same = unit.value(curve.now) == without
+            costs = "Noise costs hardly anything here." if same else f"No privacy: {without}."
         return f"{trust}, privacy is almost free: we recover {now}.", costs
     return f"{trust}, we recover {now}.", f"Noise costs {text.percent(curve.cost)} of the pattern."
 
@@ -343,8 +342,8 @@ def _decide(joined: Joined) -> tuple[str, str]:
         finding = f"Alone or together, with privacy or without, we recover {unit.pattern(joined.chosen)}."
         return finding, "For our own use or to publish, joining makes no difference."
     without = f"Together, no privacy: {free}."
-    if joined.chosen.lost <= joined.free.lost:  # no more is lost with noise than without
-        without = "Noise costs hardly anything here."
+    if costs_nothing(joined.chosen.shares[1], joined.free.shares):
+        without = NO_COST
     if advised:
         beside = f"The largest hospital alone: {in_house} for its own use, {published} to publish."
         return f"We {release}", f"{recovers} {beside} {without}"

@@ -35,6 +35,7 @@ from dppca_core.privacy import Budget
 from pages.learn.story.units import Spread, Unit, unit
 from pages.shared import text
 from pages.shared.settings import to_experiment
+from pages.shared.text.verdicts import costs_nothing
 
 TRUSTS = tuple(text.JOINING)  # from the least trust to the most
 _DRAW_SECONDS = 0.1  # of drawing all hospitals' patients, above which only the largest one's are drawn
@@ -290,9 +291,12 @@ class Curve(NamedTuple):
 
     @property
     def costs(self) -> list[float]:
-        """Return the share of the pattern, of 1, lost to noise at each point; 0 where noise does no harm."""
+        """Return the share of the pattern, of 1, lost to noise at each point; 0 where it costs nothing."""
         pairs = zip(self.private, self.free, strict=True)
-        return [max(private.lost - free.lost, 0.0) for private, free in pairs]
+        return [
+            0.0 if costs_nothing(private.shares[1], free.shares) else private.lost - free.lost
+            for private, free in pairs
+        ]
 
     @property
     def cost(self) -> float:

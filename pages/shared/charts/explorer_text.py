@@ -21,8 +21,8 @@ from pages.shared.background import failed_runs
 from pages.shared.charts import Scale, unit
 from pages.shared.charts.explorer import BoundPair
 from pages.shared.settings.catalogue import CHOICES, Settings
+from pages.shared.text.verdicts import NO_COST, costs_nothing
 
-NO_COST = "Privacy has no measurable cost here."
 _TOLERANCE = 0.01  # a true epsilon within this share of the nominal one counts as equal
 
 
@@ -80,9 +80,9 @@ def _sentence(results: Results, epsilon: float, middle: float, scale: Scale) -> 
     }.get(scale.metric, f"finds the {directions} with error {value}")
     free, cells = "", results.measured(NO_PRIVACY, epsilon)
     if cells:
-        median = float(quantiles([scale.final_error(cell) for cell in cells])[1])
-        better = median > middle if scale.more_is_better else median < middle
-        free = f" With no privacy it is {scale.text(median)}." if better else f" {NO_COST}"
+        spread = quantiles([scale.final_error(cell) for cell in cells])
+        same = costs_nothing(middle, spread, scale.more_is_better)
+        free = f" {NO_COST}" if same else f" Without privacy it is {scale.text(float(spread[1]))}."
     return (
         f"With {experiment.n:,} {rows} in {hospitals} at ε = {text.number(epsilon)}, "
         f"{method.title} {quality}.{free} A random guess has {scale.text(scale.guess)}."

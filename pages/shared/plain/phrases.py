@@ -4,6 +4,7 @@ import math
 
 from pages.shared import text
 from pages.shared.settings.catalogue import delta_for
+from pages.shared.text.verdicts import NO_COST
 
 FOLD = "For the statistician"
 # A row's label, and who the hospitals are, by whom they trust.
@@ -15,8 +16,9 @@ WHO = {
 }
 TITLE = "Share of the pattern recovered"
 PICTURE = "Patients, with the true and the private pattern"
-ROWS_NOTE = "Every run is repeated. Each bar shows the median; the thin line holds 8 in 10 repeats."
-OUT_OF_ORDER = "More trust normally recovers more. Here it is less, by chance or by an unsuited method."
+ROWS_NOTE = (
+    "Every run is repeated. Each bar shows the median; the thin line shows where 8 of 10 repeats fall."
+)
 _HOPELESS = 0.9  # an error above this share of a guess's is no answer
 
 
@@ -41,10 +43,10 @@ def recovered(patients: str, hospitals: int, trust: str, percentage: float, gues
     return f"{who} {share(percentage)} of the pattern{end}."
 
 
-def references(unprotected: float, guess: float) -> str:
-    """Return what the same patients give with no privacy, once measured, and what a guess gives, in %."""
+def references(unprotected: float, guess: float, free: bool = False) -> str:
+    """Return what no privacy, once measured, and a guess recover in %; free: whether privacy costs nothing."""
     without = f"No privacy: {share(unprotected)}. " if math.isfinite(unprotected) else ""
-    return f"{without}A random guess: {share(guess)}."
+    return f"{f'{NO_COST} ' if free else without}A random guess would score {share(guess)}."
 
 
 def delta_too_large(delta: float, n: float) -> str:

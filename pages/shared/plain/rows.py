@@ -3,7 +3,6 @@
 The rows of the three trusts are those of the method recommended under each: the same numbers on every page.
 """
 
-import itertools
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -17,7 +16,7 @@ from pages.shared import text
 from pages.shared.charts import SPANS, Trace, axis, line, one_panel, rounded, style
 from pages.shared.plain import phrases
 from pages.shared.settings.catalogue import RECOMMENDED, Settings
-from pages.shared.text.verdicts import A_BOARD_CARES
+from pages.shared.text.verdicts import costs_nothing
 
 # What a board neither sees nor moves: as we advise it, whatever a statistician's link says.
 ADVISED: Settings = {
@@ -66,11 +65,12 @@ class ShareRow(NamedTuple):
 
 
 class Shares(NamedTuple):
-    """Hold the rows of the three trusts, and what is recovered with no privacy and by a guess, in %."""
+    """Hold the rows, what no privacy and a guess recover in %, and if the chosen row costs nothing."""
 
     rows: tuple[ShareRow, ...]
     unprotected: float
     guess: float
+    free: bool = False
 
     def row_of_trust(self, trust: str) -> ShareRow:
         return next(row for row in self.rows if row.trust == trust)
@@ -94,8 +94,9 @@ def shares(results: Results, epsilon: float, trust: str, names: Sequence[str] = 
         )
         for row_trust, look in LOOKS.items()
     )
-    free = float(trusts.share_recovered_quantiles(results, NO_PRIVACY, epsilon)[1])  # the median
-    return Shares(rows, free, 100 * experiment.k / experiment.d)
+    unprotected = trusts.share_recovered_quantiles(results, NO_PRIVACY, epsilon)
+    free = any(row.stands_out and costs_nothing(row.share, unprotected) for row in rows)
+    return Shares(rows, float(unprotected[1]), 100 * experiment.k / experiment.d, free)
 
 
 def patches(rows: Sequence[ShareRow]) -> list[Trace]:
@@ -170,14 +171,7 @@ def figure(shares: Shares) -> dict[str, Any]:
 def description(shares: Shares) -> str:
     """Return the figure in words, for those who do not see it."""
     rows = "; ".join(f"{row.label}: {phrases.share(row.share)}" for row in shares.rows)
-    return f"{rows}. {phrases.references(shares.unprotected, shares.guess)}"
-
-
-def note(shares: Shares) -> str:
-    """Return how to read the rows, and what it means where more trust recovers less."""
-    by_trust = [row.share for row in shares.rows if row.trust in LOOKS and row.measured]
-    falls = any(after < before - 100 * A_BOARD_CARES for before, after in itertools.pairwise(by_trust))
-    return f"{phrases.ROWS_NOTE} {phrases.OUT_OF_ORDER}" if falls else phrases.ROWS_NOTE
+    return f"{rows}. {phrases.references(*shares[1:])}"
 
 
 def table(shares: Shares, k: int) -> str:

@@ -14,6 +14,7 @@ from pages.shared.background import engine, refresh
 from pages.shared.plain import phrases, rows
 from pages.shared.reports import sources, take_along
 from pages.shared.settings.catalogue import Settings
+from pages.shared.text.verdicts import NO_COST
 
 Cell = tuple[Any, ...]
 
@@ -54,7 +55,7 @@ def bars(shares: rows.Shares, name: str, title: str, says: str = "", note: str =
     """Show the rows as a figure of this name; `along` are more arguments of `take_along.menu`."""
     says = f"{says} {rows.description(shares)}".strip()
     take_along.show(rows.figure(shares), f"{name} figure", f"dppca-{name}", title, says=says, **along)
-    st.caption(note or rows.note(shares))
+    st.caption(f"{note or phrases.ROWS_NOTE} {NO_COST if shares.free else ''}".strip())
 
 
 def fold(settings: Settings, shares: Callable[[], rows.Shares], k: int, *about: str) -> None:

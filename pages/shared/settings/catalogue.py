@@ -133,7 +133,7 @@ CHOICES: dict[str, Choice] = {
             help="In plain view an error is shown as the share of the pattern recovered, or in degrees.",
         ),
         Choice("scale", "Error axis", "Error axis", ("log", "linear"), "log"),
-        among("view", "Detail", _VIEWS, "analyst", former={"board": "plain"}),
+        among("view", "Detail", _VIEWS, "analyst"),
         switch("ghost", "Keep the last result"),
         switch("loadings", "Loadings"),
         switch("slow", "Slow methods"),

@@ -25,7 +25,6 @@ class Choice:
         plain_words: The text of all options for a board.
         link_name: Its parameter in links, if not the key.
         link_words: The text of options that links write in another way.
-        former: What options were called in older links.
     """
 
     key: str
@@ -38,7 +37,6 @@ class Choice:
     plain_words: Mapping[Value, str] | None = None
     link_name: str = ""
     link_words: Mapping[Value, str] = field(default_factory=dict)
-    former: Mapping[str, Value] = field(default_factory=dict)
 
     @property
     def parameter(self) -> str:
@@ -86,8 +84,6 @@ class Choice:
         """Return the option that a link's text means, and what to quote of it where it is none, or None."""
         raw = raw[:MOST_LETTERS]
         shown = printable(raw)
-        if raw.strip().casefold() in self.former:
-            return self.former[raw.strip().casefold()], None
         for fold in (str, str.casefold):  # match the case first: n is patients, N is hospitals
             for option in self.options:
                 if fold(raw.strip()) in (fold(self.link(option)), fold(self.text(option))):

@@ -340,3 +340,15 @@ def test_two_stages_stand_beside_their_predictions_once_their_runs_are_there():
     assert shown.count("found in 2 of 2 runs, predicted above 95 %") == 3
     of_energy = explorer_page_text.two_stages(results, epsilon, settings | {"metric": "energy"})
     assert "error" not in of_energy and "found in 2 of 2" in of_energy
+
+
+@pytest.mark.parametrize("method", [catalogue.RECOMMENDED, "dps_pca"])
+def test_near_a_guess_no_method_is_recommended_by_name(method):
+    settings = catalogue.defaults(catalogue.SMALL_STUDY) | {"method": method}
+    experiment, _ = to_experiment.from_settings_with_method(settings | {"epsilon": 0.05})
+    near, fine = (explorer_page_text.why(experiment, at, settings["trust"]) for at in (0.05, 10.0))
+    assert not [each.title for each in METHODS.values() if each.title in near]
+    assert near.startswith("**No method is recommended:**") and "No method" not in fine
+    results = Results(experiment)
+    results.try_cells((name, 0.05, 0) for name in results.live_methods)
+    assert explorer_page_text.of_scaling(results, 0.05, settings["trust"]) == ""

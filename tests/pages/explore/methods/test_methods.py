@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from dppca_core.bounds.recommendation import TRUSTS, recommend
-from dppca_core.experiments import Axis, Recipe, sweep
+from dppca_core.experiments import Axis, Recipe, no_privacy, sweep
 from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.closed_forms import closed_form
 from dppca_core.experiments.explorer.experiment import EPSILONS
@@ -29,7 +29,7 @@ SMALL = {"d": "30", "n": "10000", "k": "2", "s": "6", "shat": "10"}
 SETTINGS = catalogue.defaults() | {"d": 30, "n": 10_000, "k": 2, "s": 6, "s_hat": 10, "repeats": 2}
 DEFAULT = [name for name in METHODS if catalogue.defaults()[f"use.{name}"]]
 # One method of each trust that most views need; all others would only take time.
-FEW = {f"use.{name}": "false" for name in DEFAULT if name not in ("dps_pca", "analyze_gauss", "pca")}
+FEW = {f"use.{name}": "false" for name in DEFAULT if name not in ("dps_pca", "analyze_gauss")}
 
 
 def names(figure):
@@ -79,9 +79,9 @@ def test_the_best_published_methods_are_drawn_on_rows_of_length_1_too(opened):
         title = RUNS[UNIT_NAMES[name]].title
         (line,) = (trace for trace in opened.figure["data"] if trace["name"] == title)
         assert line["y"][line["x"].index(1.0)] == pytest.approx(error, rel=1e-3)
-        (staged,) = (other for other in equals if METHODS[other].chooses_rows)
-        lead = trusts.Lead(staged, name, medians[name] / medians[staged], error / medians[staged])
-        words = f"{lead.part} of the lead of {METHODS[staged].title} over {METHODS[name].title}"
+        advised = trusts.recommended(results_of(opened).experiment, 1.0, METHODS[name].trust).method
+        lead = trusts.Lead(advised, name, medians[name] / medians[advised], error / medians[advised])
+        words = f"{lead.part} of the lead of {METHODS[advised].title} over {METHODS[name].title}"
         assert lead.whole > 1 and words in opened.captions
     assert sweeps.on_unit_rows(swept, usual[~usual["method"].str.startswith("two_stage")]) is None
 
@@ -155,10 +155,10 @@ def test_the_frontier_shows_one_release_of_the_chosen_method(screen):
 
 
 def test_a_link_restores_methods_and_views(screen):
-    link = {"use.pca": "false", "use.sulq": "true", "compare.over": "hospitals", "compare.panel": "time"}
+    link = {"use.cape": "false", "use.sulq": "true", "compare.over": "hospitals", "compare.panel": "time"}
     page = screen(PAGE, **SMALL, **link)
     assert link.items() <= page.link.items()
-    used = {*DEFAULT, "sulq"} - {"pca"}
+    used = {*DEFAULT, "sulq"} - {"cape"}
     assert page.shown("methods compared") == charts.order([name for name in METHODS if name in used])
 
 
@@ -186,7 +186,7 @@ def test_the_multiselect_moves_the_link_and_keeps_what_was_measured(screen):
 
 def test_a_heavy_method_waits_for_its_button(screen, monkeypatch):
     monkeypatch.setattr(sweeps, "_HEAVY_SECONDS", 0.0)
-    page = screen(PAGE, **SMALL, **{f"use.{name}": "false" for name in DEFAULT if name != "pca"})
+    page = screen(PAGE, **SMALL, **{f"use.{name}": "false" for name in DEFAULT}, **{"use.pca": "true"})
     assert text.NOTHING_QUICK in page.markdown
     next(b for b in page.app.button if b.key == "ask methods epsilon pca").click()
     page.settle()
@@ -352,6 +352,16 @@ def test_it_recommends_what_the_core_does_under_each_trust(opened):
             model=experiment.population,
         )
         assert answer.reason in shown
+
+
+def test_without_privacy_there_is_one_number_whichever_methods_are_chosen(screen):
+    """It is the core's, at the current setting; the best of methods is named so among those chosen alone."""
+    page = screen(PAGE, **SMALL, **FEW).settle()
+    experiment = results_of(page).experiment
+    free = no_privacy.error(experiment.population, experiment.n, experiment.k, repeats=experiment.repeats)
+    assert f"Without privacy: {shared_text.error(free)}, as on *Explorer*" in page.captions
+    assert not [name for name in names(page.figure) if "no privacy" in name]
+    assert page.figure["says"].startswith("At ε = 1, of the methods chosen")
 
 
 def test_a_method_that_stays_level_keeps_its_place_in_the_sentence():

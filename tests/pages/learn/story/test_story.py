@@ -497,7 +497,7 @@ def test_too_few_rows_are_not_laid_on_privacy():
 def test_what_to_try_can_be_done():
     few, lots, usual = (
         [slide.text.try_this for slide in slides(**SEALED, **changed)]
-        for changed in ({"n": 100}, {"n": 10**9}, {"n": 2000})
+        for changed in ({"n": 200}, {"n": 10**9}, {"n": 2000})
     )
     assert "right until the ring" in few[4] and "until" not in lots[4] and "left until the ring" in usual[4]
     assert "until the lines" in lots[5] and "until the lines" in usual[5]
