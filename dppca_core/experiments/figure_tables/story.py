@@ -41,8 +41,7 @@ def _errors(at: CollaborationSetting, protocol: Protocol) -> tuple[Array, Array]
     hospital = at.hospitals[0] if protocol.alone else ALL
     if protocol.free:
         patients = max(at.sizes) if protocol.alone else at.n
-        same = {"seed": at.seed, "repeats": at.repeats}
-        _, outcome = no_privacy.of_best_way(at.population, patients, at.k, **same)
+        _, outcome = no_privacy.of_best_way(at.population, patients, at.k, seed=at.seed, repeats=at.repeats)
         return outcome.sin, outcome.angle
     bases = np.array([at.estimate(protocol, hospital, repeat).basis for repeat in range(at.repeats)])
     return sin_thetas(bases, at.truth.basis), largest_angles(bases, at.truth.basis)
@@ -69,8 +68,9 @@ def weights(setting: CollaborationSetting, method: str, repeats: int) -> pd.Data
     NO_PRIVACY, the best way of which is chosen by so many repeats.
     """
     if method == NO_PRIVACY:
-        same = {"seed": setting.seed, "repeats": repeats}
-        released = no_privacy.basis(setting.population, setting.n, setting.k, **same)
+        released = no_privacy.basis(
+            setting.population, setting.n, setting.k, seed=setting.seed, repeats=repeats
+        )
     else:
         released = setting.estimate(PROTOCOLS[method], ALL, 0).basis
     both = {"true": setting.truth.basis, "released": released}

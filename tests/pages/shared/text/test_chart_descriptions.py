@@ -8,8 +8,6 @@ import pytest
 
 from dppca_core.auditing.membership import Rates
 from dppca_core.bounds.regimes import REGIONS
-from dppca_core.experiments.collaboration.protocols import PROTOCOLS
-from dppca_core.experiments.collaboration.setting import ALL
 from dppca_core.experiments.explorer.regime_map import RegimeMap
 from dppca_core.experiments.explorer.results import Results, quantiles
 from dppca_core.experiments.sweeps.recipe import METRICS
@@ -17,8 +15,6 @@ from dppca_core.privacy import Budget
 from pages.explore.bounds import text as bounds_descriptions
 from pages.explore.methods import text as methods_descriptions
 from pages.explore.methods.charts import ComparisonMeasure
-from pages.hospitals.providers import gain_text
-from pages.hospitals.providers import view as joins
 from pages.hospitals.your_data import charts as own_charts
 from pages.learn.papers import text as papers_descriptions
 from pages.learn.privacy import text as privacy_text
@@ -171,22 +167,6 @@ def test_methods_compared_have_a_finding_also_where_there_is_little_to_compare(r
     panels = {"time": "a fit takes 2 ms", "bytes": "a hospital sends 4 kB"}
     for panel, words in panels.items():
         assert words in described(rows(dps_pca=[0.1]), **{"compare.panel": panel})
-
-
-def test_joining_says_the_least_error_under_every_heading():
-    recipe = joins.to_setting(catalogue.defaults() | SMALL)[0]
-
-    def row(key, middle, hospital=ALL):
-        return joins.Row(PROTOCOLS[key], hospital, np.array([middle / 2, middle, 2 * middle]), np.zeros(3))
-
-    grouped = {"untrusted server": [row("dpdis_pca", 0.3), row("dps_pca", 0.4), row("full", np.nan)]}
-    description = gain_text.least_errors(grouped, recipe)
-    assert "least error 0.3, by DPdisPCA" in description and "0.4" not in description
-    assert gain_text.least_errors({"alone": [row("alone", np.nan, 0)]}, recipe) == ""
-    for without, explained in ((0.31, True), (0.29, False)):
-        words = gain_text._better_than_open(grouped | {"none": [row("pca", without), row("pca", 1.0)]})
-        assert ("errs less" in words) == explained
-    assert gain_text._better_than_open(grouped) == ""
 
 
 def test_a_papers_figure_says_its_verdict_and_every_curve():
