@@ -78,7 +78,6 @@ class Joining(screen.CombinedStore):
         for hospital, size in zip(ends, sizes, strict=True):
             patients = self.recipe.sizes[hospital]
             who = plain_text.label_start(size, patients)
-            in_house = view.in_house(grouped, hospital)
             published = view.advised_alone(grouped, self.settings, patients, hospital)
             pairs.append(
                 (

@@ -44,7 +44,7 @@ def recovered(patients: str, hospitals: int, trust: str, percentage: float, gues
 
 
 def references(unprotected: float, guess: float, free: bool = False) -> str:
-    """Return what no privacy, once measured, and a guess recover in %; free: whether privacy costs nothing."""
+    """Return what no privacy, once measured, and a guess recover in %; free: if privacy costs nothing."""
     without = f"No privacy: {share(unprotected)}. " if math.isfinite(unprotected) else ""
     return f"{f'{NO_COST} ' if free else without}A random guess would score {share(guess)}."
 
