@@ -31,6 +31,7 @@ from dppca_core.mechanisms import normalised_product, stacked, symmetric_gaussia
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
 from dppca_core.numerics.reduced_rounds import GradedRows
+from dppca_core.populations.clinical import ClinicalModel
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED, SIGNAL
@@ -93,7 +94,7 @@ def recommend(
     signal: float = SIGNAL,
     matter: int | None = None,
     rounds: int | None = None,
-    model: SpikedModel | None = None,
+    model: SpikedModel | ClinicalModel | None = None,
 ) -> Recommendation:
     """Return the recommended method for public numbers.
 
@@ -160,7 +161,7 @@ class _Numbers(NamedTuple):
     signal: float
     matter: int | None
     rounds: int | None
-    model: SpikedModel | None
+    model: SpikedModel | ClinicalModel | None
 
     @property
     def kept(self) -> int:

@@ -78,7 +78,7 @@ class ClinicalModel:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        checks.whole(sum(columns for _, columns, _ in FACTORS), d=self.d)
+        checks.whole(self.s, d=self.d)
         checks.within(0.0, MOST_STRENGTH, strength=self.strength)
         checks.whole(0, seed=self.seed)
         for difference in self.differences:
@@ -88,6 +88,16 @@ class ClinicalModel:
     def k(self) -> int:
         """Return the number of components to estimate: one for each factor."""
         return len(FACTORS)
+
+    @property
+    def s(self) -> int:
+        """Return the number of columns that carry the components."""
+        return sum(columns for _, columns, _ in FACTORS)
+
+    @property
+    def eigenvalues(self) -> Array:
+        """Return all eigenvalues of the common population's covariance, descending, (d,)."""
+        return linalg.top_eigenpairs(self.covariance(), self.d)[0]
 
     def loadings(self) -> Array:
         """Return the loadings L, (d, 3): each factor loads on columns of its own, at random places."""

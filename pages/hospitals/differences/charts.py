@@ -27,10 +27,10 @@ KIND_LOOKS = {
     "within-site": style.Look(style.PINK, "circle", "dashdot"),
 }
 OUTCOMES = {
-    "gains": (style.GREEN, "solid", "better by joining"),
-    "loses": (style.VERMILION, "dash", "worse by joining"),
-    "same": (style.BLUE, "dot", "about the same"),
-    "nothing": (style.GUESS, "dot", "no better than guessing either way"),
+    "less": (style.GREEN, "solid", "better by joining"),
+    "more": (style.VERMILION, "dash", "worse by joining"),
+    "level": (style.BLUE, "dot", "about the same"),
+    "neither": (style.GUESS, "dot", "no better than guessing either way"),
 }
 _NAME_HEIGHT, _CELL_HEIGHT = 46, 38  # pixels of a line with a name, of one with a measurement's cells
 _AXIS_TITLE_HEIGHT, _ENTRY_HEIGHT = 58, 21  # pixels; of a line of the legend
@@ -124,7 +124,7 @@ def joining(view: SiteView) -> Trace:
     if not view.energy:
         floor, scale = _error_axis(view, [float(values.min()) for values in (alone, joined, plain)])
     alone, joined = np.maximum(alone, floor), np.maximum(joined, floor)
-    outcomes = view.outcomes(alone, joined)
+    outcomes = view.outcomes()
     colours = [OUTCOMES[outcome][0] for outcome in outcomes]
     traces: list[Trace] = []
     for i, (name, outcome) in enumerate(zip(names, outcomes, strict=True)):

@@ -13,10 +13,8 @@ import pandas as pd
 import streamlit as st
 
 from dppca_core.arrays import Array
-from dppca_core.bounds.recommendation import recommend
 from dppca_core.experiments.collaboration.joining import SiteCell
 from dppca_core.experiments.explorer.results import quantiles
-from dppca_core.mechanisms import two_stage
 from pages.hospitals.differences import plain_text
 from pages.hospitals.differences import text as page_text
 from pages.hospitals.differences.view import SiteView, to_recipe
@@ -26,8 +24,8 @@ from pages.shared.charts import style
 from pages.shared.plain import phrases, rows, screen
 from pages.shared.plain.rows import ShareRow, Shares
 from pages.shared.settings import widgets
-from pages.shared.settings.catalogue import Settings
-from pages.shared.text.verdicts import A_BOARD_CARES
+from pages.shared.settings.catalogue import RECOMMENDED, Settings
+from pages.shared.text.verdicts import Gain
 
 _NOT_STANDARDISED = "public"  # the kind that uses one public range for all
 
@@ -48,20 +46,14 @@ class Differing(screen.CombinedStore):
     """
 
     def __init__(self, settings: Settings) -> None:
-        # Of this view only the hospitals, the budget and the kind are used, and not its method.
-        as_set = SiteView(cache.site_results(to_recipe(settings)), settings)
-        base, self.kind, self.strength = as_set.recipe, as_set.kind, as_set.strength
         self.trust = settings["trust"]
         self.views: dict[str, SiteView] = {}
         for trust in rows.LOOKS:
-            sizes = {"n": sum(base.sizes), "d": base.d, "k": base.k, "providers": len(base.sizes)}
-            best = recommend(
-                trust, budget=base.budget_left(self.kind), s_hat=base.s_hat, **sizes, rounds=two_stage.ROUNDS
-            )
             # "own": each hospital is measured by the pattern of its own patients.
-            changed = settings | {"sites.method": best.method, "sites.against": "own"}
+            changed = settings | {"sites.method": RECOMMENDED, "trust": trust, "sites.against": "own"}
             self.views[trust] = SiteView(cache.site_results(to_recipe(changed)), changed)
         self.chosen = self.views[self.trust]
+        self.kind, self.strength = self.chosen.kind, self.chosen.strength
         self.stores = tuple(each.results for each in self.views.values())
 
     def wanted(self) -> Iterator[screen.Cell]:
@@ -101,23 +93,13 @@ class Differing(screen.CombinedStore):
         unprotected = float(_median_hospital(chosen, plain)[1])  # at 1 is the median over runs
         return Shares(tuple(bars), unprotected, guess=100 * chosen.recipe.k / chosen.recipe.d)
 
-    def hospitals(self) -> tuple[pd.DataFrame, list[str]]:
-        """Return a table with a row for each hospital, and its outcomes as `SiteView.outcome` names them.
-
-        A difference too small to matter to a board counts as "same". Both are empty before any run.
-        """
+    def hospitals(self) -> tuple[pd.DataFrame, list[Gain]]:
+        """Return a table with a row for each hospital, and its `SiteView.outcomes`; empty before any run."""
         alone, joined = self.chosen.spread("alone"), self.chosen.spread("joined")
         if alone is None or joined is None:
             return pd.DataFrame(), []
         site, alone_medians, joined_medians = self.chosen.recipe, alone[1], joined[1]
-        outcomes = [
-            "same" if alike and outcome != "nothing" else outcome
-            for outcome, alike in zip(
-                self.chosen.outcomes(alone, joined),
-                np.abs(joined_medians - alone_medians) < 100 * A_BOARD_CARES,  # shares are in %
-                strict=True,
-            )
-        ]
+        outcomes = self.chosen.outcomes()
         table = {
             "hospital": list(site.hospitals),
             "patients": [f"{size:,}" for size in site.sizes],

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from pages.shared import text
 from pages.shared.plain import phrases
+from pages.shared.text.verdicts import Gain
 
 TITLE = "Differences"
 QUESTION = (
@@ -19,31 +20,29 @@ TRY_HEART = "**Try this:** move *Privacy loss ε* to the right. What is left is 
 NOT_PRIVATE = "Computed from the patients' records without noise: not private."
 IN_HOUSE = "A hospital that publishes nothing needs no protection, and may do better alone."
 # How joining compares with staying alone, for a hospital.
-OUTCOMES = {
-    "gains": "better",
-    "loses": "worse",
-    "same": "about the same",
-    "nothing": "no answer, as alone",
+OUTCOMES: dict[Gain, str] = {
+    "less": "better",
+    "more": "worse",
+    "level": "about the same",
+    "neither": "no answer, as alone",
 }
 
 
-def headline(outcomes: Sequence[str], trust: str) -> str:
+def headline(outcomes: Sequence[Gain], trust: str) -> str:
     """Return how many hospitals find a better pattern by joining, and a worse one.
 
     outcomes: of each hospital, keys of `OUTCOMES`. trust: the trust model under which they join.
     """
-    gains, loses, all_of_them = outcomes.count("gains"), outcomes.count("loses"), len(outcomes)
-    who = f"hospitals {phrases.WHO[trust]}"
-    if set(outcomes) == {"nothing"}:
-        return f"None of the {all_of_them} {who} does better than a guess, alone or joined."
+    gains, loses, all_of_them = outcomes.count("less"), outcomes.count("more"), len(outcomes)
+    who = f"{all_of_them} hospitals {phrases.WHO[trust]}"
+    if set(outcomes) == {"neither"}:
+        return f"None of the {who} does better than a random guess, alone or joined."
     if not gains and not loses:
-        return f"Joining makes little difference to {all_of_them} {who}."
-    parts = [
-        f"{number} of {all_of_them} a {kind} pattern"
-        for kind, number in (("better", gains), ("worse", loses))
-        if number
-    ]
-    return f"Among {who}, joining gives {text.listed(parts)}."
+        return f"Joining makes little difference to {who}."
+    if all_of_them in (gains, loses):
+        return f"Here all {who} do better {'together' if gains else 'alone'}."
+    parts = [f"{verb} {number}" for verb, number in (("helps", gains), ("harms", loses)) if number]
+    return f"Of {who}, joining {text.listed(parts)}."
 
 
 def below(alone: float, joined: float, as_measured: float | None, unprotected: float) -> str:

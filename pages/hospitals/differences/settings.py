@@ -24,9 +24,12 @@ KIND_TITLES = {
 
 
 def settings(shared: dict[str, Choice]) -> list[Choice]:
-    """Return the page's own controls. shared: those of all pages by key; none is needed here."""
+    """Return the page's own controls. shared: those of all pages by key; "method" lends an option."""
     data = {SYNTHETIC: "Synthetic clinical cohort", HEART: "Heart disease, four real hospitals"}
-    titles = {name: METHODS[name].title for name in SITE_METHODS}
+    recommended = shared["method"].default
+    titles = {recommended: shared["method"].text(recommended)} | {
+        name: METHODS[name].title for name in SITE_METHODS
+    }
     differ = {"all": "all of these", **{name: f"{name} only" for name in clinical.DIFFERENCES}}
     against = {"own": "its own patients' directions", "common": "the directions common to all"}
     shares = {share: f"{100 * share:g} %" for share in (0.05, 0.1, 0.2, 0.3, 0.5)}
@@ -49,10 +52,9 @@ _METHOD_CONTROLS = ("s_hat", "iterations", "burn_in", "provider_noise")
 def unused(settings: dict[str, Value]) -> dict[str, str]:
     """Return the shared controls that make no difference here, and why in a few words."""
     # The fixed sizes are those of the data, whatever the other settings are.
-    recipe, method = SiteRecipe(data=settings["sites.data"]), METHODS[settings["sites.method"]]
+    recipe, method = SiteRecipe(data=settings["sites.data"]), METHODS.get(settings["sites.method"])
     reasons = {
         "data": "chosen on the page",
-        "trust": "comes with the method",
         "providers": f"{len(recipe.hospitals)} here",
         "largest_share": "unequal here",
         "d": f"{recipe.d} here",
@@ -64,8 +66,10 @@ def unused(settings: dict[str, Value]) -> dict[str, str]:
     if not recipe.synthetic:
         reasons["n"] = f"{sum(recipe.sizes):,} here"
     # Short, without the method's name, which does not fit beside a control's name and its question mark.
-    not_used = [key for key in _METHOD_CONTROLS if key not in method.uses]
-    return reasons | dict.fromkeys(not_used, "other methods only")
+    uses = ("s_hat",) if method is None else method.uses  # no recommended method uses more of these
+    not_used = [key for key in _METHOD_CONTROLS if key not in uses]
+    chosen = {} if method is None else {"trust": "comes with the method"}
+    return reasons | chosen | dict.fromkeys(not_used, "other methods only")
 
 
 PANEL = Panel(opens="Rare disease", unused=unused, plain_uses=("trust",))

@@ -78,7 +78,7 @@ def gains_and_losses(view: SiteView) -> str:
     recipe, alone, joined = view.recipe, view.spread("alone"), view.spread("joined")
     if alone is None or joined is None:
         return ""
-    outcomes = view.outcomes(alone, joined)
+    outcomes = view.outcomes()
     # Of each hospital: the medians over runs, which stand between the 10 and 90 % quantiles.
     alone_medians, joined_medians, without_privacy = alone[1], joined[1], view.without_privacy()
 
@@ -88,7 +88,7 @@ def gains_and_losses(view: SiteView) -> str:
 
     as_text = text.percent if view.energy else view.text
     parts = []
-    for outcome, verb in (("gains", "helps"), ("loses", "harms")):
+    for outcome, verb in (("less", "helps"), ("more", "harms")):
         members = [i for i in range(len(outcomes)) if outcomes[i] == outcome]
         if not members:
             continue
@@ -104,8 +104,8 @@ def gains_and_losses(view: SiteView) -> str:
             names += f", most of all {recipe.hospitals[most]}"
         parts.append(f"{verb} {names} {numbers}")
     if parts:
-        return f"Joining {'. It '.join(parts)}.{PROTECTED if 'gains' in outcomes else ''}"
-    if set(outcomes) == {"nothing"}:
+        return f"Joining {'. It '.join(parts)}.{PROTECTED if 'less' in outcomes else ''}"
+    if set(outcomes) == {"neither"}:
         return "No hospital does better than guessing, alone or joined."
     return "Joining makes little difference to any hospital."
 

@@ -6,16 +6,21 @@ hospital, and "plain" those of the joint answer without privacy. Synthetic hospi
 from 0 on. Errors are measured against a *common* truth, or against each hospital's *own* (`local` in a cell).
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from dppca_core.arrays import Array
+from dppca_core.bounds.recommendation import Recommendation, recommend
 from dppca_core.experiments.collaboration.joining import SiteCell, SiteResults, What
 from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
 from dppca_core.experiments.explorer.results import quantiles
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
+from dppca_core.numerics.subspace_metrics import share_recovered
 from dppca_core.populations import clinical
 from pages.shared.charts import metric_axis
 from pages.shared.settings import catalogue
+from pages.shared.text.verdicts import Gain, gain_of_shares
 
 _SAME_NAMES = ("n", "epsilon", "delta", "neighbours", "iterations", "burn_in", "provider_noise")
 
@@ -23,13 +28,40 @@ _SAME_NAMES = ("n", "epsilon", "delta", "neighbours", "iterations", "burn_in", "
 def to_recipe(settings: catalogue.Settings) -> SiteRecipe:
     """Return the comparison that the settings ask for; it keeps at least k features and at most all d."""
     differ, defaults = settings["sites.differ"], SiteRecipe(data=settings["sites.data"])
-    return SiteRecipe(
+    recipe = SiteRecipe(
         data=settings["sites.data"],
-        method=settings["sites.method"],
         share=settings["sites.share"],
         differences=clinical.DIFFERENCES if differ == "all" else (differ,),
         s_hat=min(max(catalogue.rows_kept(settings), defaults.k), defaults.d),
         **{name: settings[name] for name in (*_SAME_NAMES, "repeats", "seed")},
+    )
+    method = settings["sites.method"]
+    if method == catalogue.RECOMMENDED:
+        method = recommended(recipe, kind_shown(recipe, settings), settings["trust"]).method
+    return replace(recipe, method=method)
+
+
+def kind_shown(recipe: SiteRecipe, settings: catalogue.Settings) -> str:
+    """Return the chosen kind of standardisation, or the first where the data do not allow it."""
+    kind: str = settings["sites.kind"]
+    # Of the real table no laboratory's own ranges are known.
+    return kind if kind in recipe.kinds else recipe.kinds[0]
+
+
+def recommended(recipe: SiteRecipe, kind: str, trust: str) -> Recommendation:
+    """Return what the core recommends to these hospitals together under a trust.
+
+    A simulated population is public, as it would be if hospitals did not differ.
+    """
+    return recommend(
+        trust,
+        n=sum(recipe.sizes),
+        d=recipe.d,
+        k=recipe.k,
+        budget=recipe.budget_left(kind),
+        s_hat=recipe.s_hat,
+        providers=len(recipe.sizes),
+        model=recipe.model(strength=0.0) if recipe.synthetic else None,
     )
 
 
@@ -54,9 +86,8 @@ class SiteView:
     def __init__(self, results: SiteResults, settings: catalogue.Settings) -> None:
         self.results, self.settings = results, settings
         self.recipe = recipe = results.recipe
-        kind = settings["sites.kind"]
-        # Of the real table no laboratory's own ranges are known, and its hospitals differ as they do.
-        self.kind: str = kind if kind in recipe.kinds else recipe.kinds[0]
+        self.kind = kind_shown(recipe, settings)
+        # The hospitals of the real table differ as they do.
         self.strength = float(settings["sites.strength"]) if recipe.synthetic else 0.0
         self.energy = settings["metric"] == "energy"
         self.against = settings["sites.against"]
@@ -129,27 +160,19 @@ class SiteView:
                 errors[kind] = spread, float(np.median([self._joint_error(cell.plain) for cell in cells]))
         return errors
 
-    def outcomes(self, alone: Array, joined: Array) -> list[str]:
-        """Return every hospital's outcome by its medians; alone, joined: as `spread` returns them, (3, N)."""
-        # A spread has the medians at 1, between the 10 and 90 % quantiles.
-        return [self.outcome(float(a), float(j)) for a, j in zip(alone[1], joined[1], strict=True)]
+    def outcomes(self) -> list[Gain]:
+        """Return what joining does for each hospital; [] before the first runs.
 
-    def outcome(self, alone: float, joined: float) -> str:
-        """Return what joining does for a hospital with these medians: "gains", "loses", "same" or "nothing".
-
-        It gains or loses where its error changes by a tenth, or its captured energy by 0.02. "nothing" says
-        that neither error is below 0.9 of a random guess's.
+        It is judged by the share of the pattern recovered, whatever is on screen: the verdict of all pages.
         """
-        if self.energy:
-            if abs(joined - alone) < 0.02:
-                return "same"
-            return "gains" if joined > alone else "loses"
-        # As errors, so that less is better in every unit.
-        alone, joined, guess = (
-            metric_axis.as_error(self.unit, value) for value in (alone, joined, self.guess)
-        )
-        if min(alone, joined) > 0.9 * guess:
-            return "nothing"
-        if joined < 0.9 * alone:
-            return "gains"
-        return "loses" if joined > alone / 0.9 else "same"
+        guess, k = 100 * self.recipe.k / self.recipe.d, self.recipe.k
+        joined, alone = (self._shares(what) for what in ("joined", "alone"))
+        return [gain_of_shares(*pair, guess, k) for pair in zip(joined, alone, strict=True)]
+
+    def _shares(self, what: What) -> Array:
+        """Return 10, 50 and 90 % over the repeats of the share recovered, in %, for each hospital: (N, 3)."""
+        cells = self.results.measured(what, self.strength, self.kind)
+        if not cells:
+            return np.empty((0, 3))
+        sines = np.array([cell.local if self.against == "own" else cell.common for cell in cells])
+        return quantiles(100 * share_recovered(sines, self.recipe.k)).T

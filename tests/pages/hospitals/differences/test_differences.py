@@ -10,13 +10,17 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from dppca_core.accounting import gaussian
+from dppca_core.bounds.recommendation import recommend
 from dppca_core.experiments.collaboration.joining import SiteResults
 from dppca_core.experiments.collaboration.site_recipe import HEART
 from dppca_core.populations import heart_disease
-from pages.hospitals.differences import charts, settings, text, view
+from pages.hospitals.differences import charts, plain_text, settings, text, view
+from pages.hospitals.differences.plain import Differing
 from pages.hospitals.differences.view import SiteView
 from pages.shared import text as words
+from pages.shared.background import cache
 from pages.shared.charts.traces import as_shown
+from pages.shared.plain import rows
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import CHOICES
 
@@ -117,30 +121,55 @@ def test_the_sentence_on_joining_is_that_of_the_numbers(measured):
         for what in ("alone", "joined")
     )
     sentence = text.gains_and_losses(shown)
-    for name, a, j in zip(measured.recipe.hospitals, alone, joined, strict=True):
+    verdicts = shown.outcomes()
+    for name, a, j, verdict in zip(measured.recipe.hospitals, alone, joined, verdicts, strict=True):
         harmed, helped = (
             sentence.partition(verb)[2].partition("and h")[0].partition("(")[0] for verb in ("harms", "helps")
         )
-        assert (name in harmed) == (shown.outcome(a, j) == "loses")
-        assert (name in helped) == (shown.outcome(a, j) == "gains")
+        assert (name in harmed) == (verdict == "more") and (name in helped) == (verdict == "less")
+        if verdict in ("less", "more"):
+            assert (verdict == "less") == (j < a)
     assert "joined without privacy" in sentence
 
 
+@pytest.mark.parametrize("trust", list(rows.LOOKS))
+def test_both_views_judge_joining_by_the_same_method_and_runs_in_any_unit(trust):
+    now = DEFAULTS | {"sites.method": catalogue.RECOMMENDED, "trust": trust, "epsilon": 10.0}
+    board, analyst = Differing(now | rows.ADVISED), SiteView(cache.site_results(view.to_recipe(now)), now)
+    assert board.chosen.results is analyst.results
+    for cell in ((what, 0.0, "public", r) for what in ("joined", "alone") for r in range(3)):
+        analyst.results.try_cell(*cell)
+    _table, verdicts = board.hospitals()
+    for metric in ("sin", "energy", "degrees"):
+        shown = SiteView(analyst.results, now | {"metric": metric})
+        assert shown.outcomes() == verdicts and len(verdicts) == 4
+        said = text.gains_and_losses(shown)
+        assert [verb in said for verb in ("helps", "harms")] == [v in verdicts for v in ("less", "more")]
+
+
+def test_the_recommendation_knows_the_simulated_population():
+    now = catalogue.defaults() | {"sites.method": catalogue.RECOMMENDED, "trust": "central"}
+    recipe = view.to_recipe(now)
+    answer = view.recommended(recipe, "public", "central")
+    model = recipe.model(strength=0.0)
+    assert recipe.method == answer.method and model.s == np.count_nonzero(model.loadings().any(axis=1))
+    known = np.linalg.eigvalsh(model.covariance())[::-1]
+    assert model.eigenvalues == pytest.approx(known)
+    guessed = recommend("central", n=now["n"], d=100, k=3, budget=recipe.budget, s_hat=20, providers=6)
+    assert guessed.error != answer.error
+
+
 @pytest.mark.parametrize(
-    ("metric", "alone", "joined", "outcome"),
+    ("outcomes", "said"),
     [
-        ("sin", 0.5, 0.2, "gains"),
-        ("sin", 0.2, 0.5, "loses"),
-        ("sin", 0.5, 0.52, "same"),
-        ("sin", 1.3, 1.25, "nothing"),
-        ("sin", 1.3, 0.4, "gains"),
-        ("energy", 0.5, 0.51, "same"),
-        ("energy", 0.5, 0.6, "gains"),
-        ("energy", 0.6, 0.5, "loses"),
+        (["more"] * 6, "Here all 6 hospitals that trust nobody do better alone."),
+        (["less"] * 6, "Here all 6 hospitals that trust nobody do better together."),
+        (["less", "more", "level"], "Of 3 hospitals that trust nobody, joining helps 1 and harms 1."),
+        (["level", "neither"], "Joining makes little difference to 2 hospitals that trust nobody."),
     ],
 )
-def test_an_outcome_is_a_tenth_or_it_is_none(measured, metric, alone, joined, outcome):
-    assert SiteView(measured, DEFAULTS | {"metric": metric}).outcome(alone, joined) == outcome
+def test_the_plain_headline_counts_who_gains(outcomes, said):
+    assert plain_text.headline(outcomes, "untrusted server") == said
 
 
 def test_the_table_states_what_is_left_of_the_budget(measured):
