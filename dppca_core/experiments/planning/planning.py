@@ -120,7 +120,7 @@ class PlannedMethod:
     @property
     def title(self) -> str:
         """Return the method's title, which also tells the two plans of DPS-PCA apart."""
-        added = ", summed in secret" if self.provider_noise == "secure-aggregation" else ""
+        added = ", sealed sums" if self.provider_noise == "secure-aggregation" else ""
         return METHODS[self.method].title + added
 
 

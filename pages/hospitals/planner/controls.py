@@ -3,7 +3,7 @@
 A simulation goes in steps. Each step runs the method at some values of patients or epsilon, as a background
 job of this visitor in the slot "plan METHOD"; the results decide at which further value the next step runs.
 For a visitor's own table no jobs are used: its runs are among the evaluations that are done beside the page
-(`own_table.simulated`). The method in focus is the one chosen on the page.
+(`own_table.simulated`). The method in focus is the recommended one, or that chosen on the page.
 """
 
 import time
@@ -20,7 +20,7 @@ from pages.hospitals.planner.view import Planner
 from pages.shared.background import sweep_jobs, sweep_status
 from pages.shared.charts.metric_axis import more_is_better
 from pages.shared.settings import editions, public_table, widgets
-from pages.shared.settings.catalogue import CHOICES, Settings
+from pages.shared.settings.catalogue import CHOICES, RECOMMENDED, Settings
 from pages.shared.text import duration
 
 _WAIT_SECONDS = 0.5  # a rendering waits this long for quick simulations to end
@@ -60,7 +60,7 @@ def choose(planner: Planner, *others: str) -> None:
     for column, key in zip(widgets.beside("plan", max(len(keys), 2)), keys, strict=False):
         with column:
             if key == "plan.way":
-                widgets.show_select_box(key, planner.listed, planner.focus)
+                widgets.show_select_box(key, [RECOMMENDED, *planner.listed])
             elif key == "plan.target":
                 _choose_target(planner)
             else:

@@ -33,7 +33,7 @@ class PlainPlan(CautiousPlanner):
     """Say what a study needs under each trust, as far as it has been evaluated when this is made.
 
     Attributes:
-        least: The smallest answer of any method under each trust, the least trust first.
+        least: What is recommended under each trust, and its answer; the least trust first.
         numbers: The answers that are known, by trust, in words and without a unit.
         chosen: The entry of `least` under the trust that is set for all pages.
     """
@@ -67,7 +67,8 @@ class PlainPlan(CautiousPlanner):
     def rows(self) -> list[str]:
         """Return a sentence for each trust, then under which of them the present patients are enough.
 
-        A last one warns where a number rests on too small a chance that all features that matter are kept.
+        Last stand warnings: where a number rests on too small a chance that all features that matter are
+        kept, and where the recommended method has no formula.
         """
         lines = [self._row(each) for each in self.least]
         if self.asked == "patients" and self.numbers:
@@ -77,6 +78,9 @@ class PlainPlan(CautiousPlanner):
             analyst_text.uncertainty_mark(each.answer) for each in self.least if each.trust in self.numbers
         ):
             lines.append(plain_text.UNCERTAIN)
+        without = [each for each, best in self.recommended() if best.method != each.name]
+        if self.table is None and any(each.trust in self.numbers for each in without):
+            lines.append(plain_text.NO_FORMULA)
         return lines
 
     def figure(self) -> dict[str, Any]:

@@ -7,10 +7,11 @@ from pages.shared import text
 from pages.shared.plain import phrases
 
 INTRODUCTION = "**How many patients or hospitals does a study need?** A formula gives the answer at once."
-CAUTIOUS_TITLE = "What does the most cautious hospital cost us?"
+CAUTIOUS_TITLE = "What if one hospital insists on more privacy?"
 FOLD_NOTE = "The analyst's view compares all methods, and checks the numbers by simulation."
 WORKING = "Working it out …"
-UNCERTAIN = "These numbers are uncertain: have them checked by simulation."
+UNCERTAIN = "Estimate only. The analyst's view can check it by simulation."
+NO_FORMULA = "Less may be enough: no formula predicts the method that we recommend."
 NOT_CAUTIOUS = "We can say this for two hospitals or more, once the number of patients above is known."
 NO_SIMULATION = "A formula gives these numbers. They were not checked by simulation here."
 AXES: Mapping[Asked, str] = {
@@ -72,7 +73,7 @@ def headline(asked: Asked, answers: Mapping[str, str]) -> str:
     most_trust, last_number = list(answers.items())[-1]
     # Every trust has an answer, and all answers read alike.
     if set(answers.values()) == {number} and len(answers) == len(phrases.ROWS):
-        return f"{verb} {needed(asked, number)}, whomever the hospitals trust."
+        return f"{verb} {needed(asked, number)} in every case."
     last = f"; {last_number} {_IF_TRUST[most_trust]}" if last_number != number else ""
     return f"{verb} {needed(asked, number)} {_IF_TRUST[least_trust]}{last}."
 
@@ -97,12 +98,12 @@ def _begin(trust: str) -> str:
 
 def enough(n: int, trusts: Sequence[str]) -> str:
     """Return under which trusts the present `n` patients suffice. trusts: those under which they do."""
-    begin = f"You have {text.count(n, 'patient', 'patients')}"
+    begin = f"Your {n:,} patients are"
     if not trusts:
-        return f"{begin}: too few."
+        return f"{begin} too few in every case."
     if len(trusts) == len(phrases.ROWS):
-        return f"{begin}: enough, whomever the hospitals trust."
-    return f"{begin}: enough {' or '.join(_IF_TRUST[trust] for trust in trusts)}."
+        return f"{begin} enough in every case."
+    return f"{begin} enough {' or '.join(_IF_TRUST[trust] for trust in trusts)}."
 
 
 def cautious(epsilon: str, strict: str) -> str:

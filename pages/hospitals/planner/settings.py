@@ -11,7 +11,7 @@ from pages.shared.settings.setting import Choice, Value, among, switch
 ASKED = {"patients": "How many patients", "epsilon": "How much privacy", "hospitals": "How many hospitals"}
 ERRORS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 SHARES = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 0.999)
-TRUSTED = {"any": "compare all"} | {
+COMPARED = {"any": "all methods"} | {
     trust: text.TRUST_TITLES[trust].lower()
     for trust in ("untrusted server", "secure aggregation", "central", "local")
 }
@@ -21,14 +21,17 @@ TUNED = {"published": "as published", "tuned": "tuned from public numbers"}
 def settings(shared: dict[str, Choice]) -> list[Choice]:
     """Return the planner's own settings, such as what is asked, the target and the method.
 
-    shared: the settings of all pages by key, one of which lends its label. A `Choice` takes its key, its
-        labels outside of plain view and in it, its options and the default.
+    shared: the settings of all pages by key, of which "method" lends the option of the recommended one. A
+        `Choice` takes its key, its labels outside of plain view and in it, its options and the default.
     """
     measures = {"error": "error", "energy": "captured energy"}
     shares = {share: f"{100 * share:g} %" for share in SHARES}
     # The trust stands before the method's name, so that a list of methods shows it first.
     planned = PLANNED_METHODS.items()
-    titles = {name: f"{text.TRUST_TITLES[each.trust]} · {each.title}" for name, each in planned}
+    recommended = shared["method"].default
+    titles = {recommended: shared["method"].text(recommended)} | {
+        name: f"{text.TRUST_TITLES[each.trust]} · {each.title}" for name, each in planned
+    }
     # By the factor by which the most cautious hospital's epsilon is smaller.
     cautious = {2: "half the privacy loss", 5: "a fifth", 10: "a tenth"}
     # 10, 20, 50, 100 and so on up to a million.
@@ -38,8 +41,8 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
         among("plan.of", "Target", measures),
         Choice("plan.target", "Error at most", "Error at most", ERRORS, 0.1),
         among("plan.share", "Captured at least", shares, default=0.95),
-        among("plan.trust", shared["trust"].label, TRUSTED),
-        among("plan.way", "Method", titles, default="dps_pca"),
+        among("plan.trust", "Compared with", COMPARED),
+        among("plan.way", "Method", titles),
         among(
             *("plan.tuned", "Rounds and clip bound", TUNED),
             plain="Rounds and cap",
@@ -70,8 +73,5 @@ def _held(settings: Mapping[str, Value]) -> dict[str, tuple[str, str]]:
     return {key: (value, "your table") for key, value in shown.items()}
 
 
-_DECIDED = {
-    **{"trust": "chosen on the page", "provider_noise": "follows whom you trust"},
-    "start": "always random here",
-}
-PANEL = Panel(decided=_DECIDED, plain_uses=("trust",), held=_held)
+_DECIDED = {"provider_noise": "follows whom you trust", "start": "always random here"}
+PANEL = Panel(decided=_DECIDED, held=_held)

@@ -1,8 +1,8 @@
 """Form the planner's sentences and its table: the answers, why there is none, and what stands around them.
 
-The paragraph for a protocol is in protocol_paragraph. The method in focus is the one chosen on the page. An
-answer is a number of patients or hospitals, or an epsilon, by the question that was asked; two stages are
-methods which first choose the features to keep, and may miss one that matters.
+The paragraph for a protocol is in protocol_paragraph. The method in focus is the recommended one, or chosen
+on the page. An answer is a number of patients or hospitals, or an epsilon, by the question that was asked;
+two stages are methods which first choose the features to keep, and may miss one that matters.
 """
 
 import math
@@ -69,13 +69,13 @@ $$
 \frac{\mathrm E|E_{ij}|^2}{\lambda_j-\lambda_i},
 $$
 
-solved for $n$, $\varepsilon$ or $N$ with $B(n)$ anew at every $n$. The simulated answer fits
+solved for $n$, $\varepsilon$ or $N$ with $B(n)$ computed at every $n$. The simulated answer fits
 $\ln\overline{\sin^2}=\ln(\text{closed form})+a+b\ln n$ to the runs near it.
 """
 PLAIN_FORMULAS = (
     "To first order: sin²Θ ≈ Σ_{j≤k<i} E|E_ij|² / (λ_j − λ_i)²; energy lost ≈ Σ_{j≤k<i} E|E_ij|² / "
-    "(λ_j − λ_i) / Σ_{j≤k} λ_j; λ of the rows divided by the public bound B(n), solved with B(n) anew at "
-    "every n.",
+    "(λ_j − λ_i) / Σ_{j≤k} λ_j; λ of the rows divided by the public bound B(n), solved with B(n) computed "
+    "at every n.",
     "The simulated answer fits ln(mean sin²) = ln(closed form) + a + b ln n to the runs near it.",
 )
 ENERGY_LOST = (
@@ -221,14 +221,23 @@ def headline(planner: Planner) -> str:
         sentence += f" Simulation {verdict}: {interval_of(simulation, asked)}."
     if planner.table is not None and asked == "patients":
         sentence += f" Your table has {own_table_text.patients(planner.table)}."
-    return sentence + _least_needed(answer.value, planner)
+    return sentence + _least_needed(answer.value, planner) + _without_formula(planner)
+
+
+def _without_formula(planner: Planner) -> str:
+    """Return which method is recommended in place of that in focus, if it has no formula; else ""."""
+    for (trust, name, _answer), recommendation in planner.recommended():
+        better = recommendation.method
+        if trust == planner.trust and name == planner.focus != better and planner.table is None:
+            return f" Recommended is {view.title(better)}: it has no formula, so choose it to simulate it."
+    return ""
 
 
 def _needs(needed: float, planner: Planner, least: bool = False) -> str:
     """Return the sentence that the method in focus needs this much; least: no smaller number was tried."""
     words = f"{'no more than ' if least else ''}{value(needed, planner.asked)}"
-    verb = f"does from {words} on" if planner.asked == "epsilon" else f"needs {words}"
-    return f"{_begin(planner)} {verb}{_over_hospitals(needed, planner)}."
+    more = " or more" if planner.asked == "epsilon" and not least else ""
+    return f"{_begin(planner)} needs {words}{more}{_over_hospitals(needed, planner)}."
 
 
 def chance_of(answer: PlanAnswer, simulation: SimulatedAnswer | None) -> str:
@@ -268,16 +277,23 @@ def recommended(planner: Planner) -> str:
     recommendations, experiment = planner.recommended(), planner.untuned_plan().experiment
     if not recommendations:
         return ""
-    declared = text.declared_signal(trusts.signal(experiment))
-    kept = chosen_rows(experiment.d, experiment.k) if experiment.choose_rows else experiment.s_hat
-    half = "Half" if kept // 2 >= experiment.k else str(experiment.k)
-    matter = "All features" if kept == experiment.d else f"{half} of the features kept"
-    lines = [
-        f"Recommended under each trust, from public numbers and {declared}. {matter} are assumed to matter."
-    ]
-    for trust, amount_or_epsilon, recommendation in recommendations:
-        at = value(amount_or_epsilon, planner.asked)
-        lines.append(f"- {text.trust_heading(trust)}, at {at}: {recommendation.reason}")
+    basis = (
+        "Simulated patients are public: their eigenvalues and the number of features that matter are known."
+    )
+    if experiment.table is not None:
+        declared = text.declared_signal(trusts.signal(experiment))
+        kept = chosen_rows(experiment.d, experiment.k) if experiment.choose_rows else experiment.s_hat
+        half = "Half" if kept // 2 >= experiment.k else str(experiment.k)
+        matter = "All features" if kept == experiment.d else f"{half} of the features kept"
+        basis = f"It rests on public numbers and {declared}. {matter} are assumed to matter."
+    lines = [f"Recommended under each trust. {basis}"]
+    for (trust, name, answer), recommendation in recommendations:
+        amount_or_epsilon = planner.current_value if answer.value is None else answer.value
+        line = f"- {text.trust_heading(trust)}, at {value(amount_or_epsilon, planner.asked)}: "
+        line += recommendation.reason
+        if answer.value is not None and recommendation.method != name:
+            line += f" No formula says what it needs; {view.title(name)} is planned instead."
+        lines.append(line)
     return "\n".join(lines)
 
 
@@ -344,7 +360,7 @@ def _least_needed(needed: float, planner: Planner) -> str:
 
     needed: what the method in focus needs.
     """
-    answers = {name: planner.answer(name) for name in planner.guaranteed}
+    answers = {name: planner.answer(name) for name in planner.guaranteed(planner.listed)}
     needs = {name: answer.value for name, answer in answers.items() if answer.value is not None}
     best = min(needs, key=needs.__getitem__, default="")
     if not best or needs[best] >= 0.95 * needed:

@@ -1,9 +1,9 @@
 """Turn the planner's settings into plans, with their answers and simulations. No Streamlit here.
 
 A *planned method* is a private method under one trust model, a key of `PLANNED_METHODS`; that *in focus* is
-chosen on the page. A *plan* states the target for one of them. Its *answer* is the smallest number of
-patients or hospitals, or the smallest epsilon, that reaches the target, found by inverting the *closed form*:
-the formula that predicts the method's error. Other methods are simulated.
+the recommended one, or chosen on the page. A *plan* states the target for one of them. Its *answer* is the
+smallest number of patients or hospitals, or the smallest epsilon, that reaches the target, found by inverting
+the *closed form*: the formula that predicts the method's error. Other methods are simulated.
 
 Some closed forms take seconds. Such an *evaluation*, a tuple of a function and its arguments, is done in the
 background and kept in `EVALUATIONS` for all visitors; until then its answer is `EVALUATING`. The engine asks
@@ -13,14 +13,14 @@ background and kept in `EVALUATIONS` for all visitors; until then its answer is 
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dppca_core.arrays import Array
-from dppca_core.bounds.recommendation import TRUSTS as RECOMMENDED
+from dppca_core.bounds.recommendation import TRUSTS as RECOMMENDED_TRUSTS
 from dppca_core.bounds.recommendation import Recommendation
 from dppca_core.bounds.stated_spectra import Pattern
 from dppca_core.datasets import TABLES
@@ -98,10 +98,10 @@ class DrawnPlan(NamedTuple):
 
 
 class TrustAnswer(NamedTuple):
-    """Hold the smallest answer under a trust, of the (ε, δ) methods, and the planned method that has it.
+    """Hold the planned method that is recommended under a trust, and its answer.
 
-    While any of them is being evaluated the answer is `EVALUATING`. Where none has an answer, it is the
-    reason of the first method.
+    While an answer that it rests on is being evaluated, it is `EVALUATING`. Where no method has an answer, it
+    is the reason of the first.
     """
 
     trust: str
@@ -146,8 +146,9 @@ class Planner:
         table: What is public of a visitor's table that is planned for; None for other patients.
         bundled: The real table that comes with the program, if its patients are planned for, else None.
         energetic: Whether the target is a share of the captured energy, not an error.
-        listed: The planned methods under the chosen trust, sorted by whom they trust, then those with a
+        planned: All planned methods that can be compared here, sorted by whom they trust, then those with a
             formula first.
+        trust: Whom the hospitals trust: a method is recommended for that.
     """
 
     def __init__(self, settings: Settings, simulations: dict[str, SimulatedAnswer] | None = None) -> None:
@@ -162,28 +163,40 @@ class Planner:
         planned = list(PLANNED_METHODS.values())
         if self.table is not None:  # only these methods can be predicted for a table
             planned = [each for each in planned if each.name in PREDICTED_AS]
-        allowed = [each for each in planned if settings["plan.trust"] in ("any", each.trust)]
-        allowed.sort(key=lambda each: (TRUSTS.index(each.trust), not each.rule))  # False sorts first
-        self.listed = [each.name for each in allowed]
+        planned.sort(key=lambda each: (TRUSTS.index(each.trust), not each.rule))  # False sorts first
+        self.planned = [each.name for each in planned]
+        # The only hospital of a visitor's table trusts itself, as on Your data.
+        alone = self.table is not None and settings["providers"] == 1
+        self.trust: str = "central" if alone else settings["trust"]
+        self._focus = ""
 
     def changed(self, settings: Settings) -> "Planner":
         """Return a planner in which these settings are changed, without simulations."""
         return Planner(self.settings | settings)
 
-    @cached_property
+    @property
     def focus(self) -> str:
-        """Return the planned method in focus: the chosen one, if it is among those listed.
+        """Return the planned method in focus: the chosen one, if it is compared, else the recommended one."""
+        if not self._focus:
+            chosen: str = self.settings["plan.way"]
+            if chosen in self.planned and self._compared(chosen):
+                self._focus = chosen
+                return chosen
+            _trust, name, answer = self.by_trust()[RECOMMENDED_TRUSTS.index(self.trust)]
+            if answer == EVALUATING:  # another may be recommended once this is known
+                return name
+            self._focus = name
+        return self._focus
 
-        Else it is the first listed or, for a visitor's table, the one that errs least on it.
-        """
-        chosen: str = self.settings["plan.way"]
-        if chosen in self.listed:
-            return chosen
-        return (
-            self.listed[0]
-            if self.table is None
-            else own_table.method_erring_least(self.settings, self.listed)
-        )
+    def _compared(self, name: str) -> bool:
+        """Return whether a method has the trust that is compared."""
+        return self.settings["plan.trust"] in ("any", PLANNED_METHODS[name].trust)
+
+    @property
+    def listed(self) -> list[str]:
+        """Return the planned methods that are compared, and the one in focus."""
+        focus = self.focus
+        return [name for name in self.planned if self._compared(name) or name == focus]
 
     @property
     def limited(self) -> bool:
@@ -246,10 +259,11 @@ class Planner:
     def wanted(self) -> Iterator[Evaluation]:
         """Return the slow evaluations that the page needs, in the order in which a visitor needs them.
 
-        Answers come first: to the question that is asked before the others, and of the method in focus before
+        Answers come first: those that decide what is recommended, then to the question that is asked before
         the others. Then come the runs for a visitor's table, the chart, and last the answer that the hint
         "Try this" promises.
         """
+        yield from self._wanted_by_trust()
         # False sorts first: the method in focus, and the question that is asked.
         names = sorted(self.listed, key=lambda name: name != self.focus)
         for question in sorted(QUESTIONS, key=lambda question: question != self.asked):
@@ -410,44 +424,76 @@ class Planner:
 
     def _answers(self, names: list[str]) -> Iterator[tuple[str, dict[str, PlanAnswer]]]:
         """Return, for each trust model that has some of these methods, their answers by planned method."""
-        for trust in RECOMMENDED:
+        for trust in RECOMMENDED_TRUSTS:
             answers = {name: self.answer(name) for name in names if PLANNED_METHODS[name].trust == trust}
             if answers:
                 yield trust, answers
 
     def by_trust(self) -> list[TrustAnswer]:
-        """Return the smallest answer under each trust, of the (ε, δ) methods, from most trust to least."""
-        result = []
-        for trust, answers in self._answers(self.guaranteed):
+        """Return what is recommended under each trust with its answer, from most trust to least.
+
+        It is the method that the core recommends at the smallest answer of the (ε, δ) methods or, where that
+        has no answer by formula, the one with the smallest. One that asks for less trust is taken where it
+        needs no more.
+        """
+        result: list[TrustAnswer] = []
+        for trust, answers in reversed(list(self._answers(self.guaranteed(self.planned)))):
             # False sorts first: while any method is being evaluated, nobody knows the smallest answer.
             needs = {name: (each != EVALUATING, each.value or math.inf) for name, each in answers.items()}
             name = min(answers, key=needs.__getitem__)
-            result.append(TrustAnswer(trust, name, answers[name]))
+            best, less = TrustAnswer(trust, name, answers[name]), result[0] if result else None
+            if best.answer != EVALUATING or self.table is not None:
+                advised = self._advised(best, list(answers))
+                answer = self.answer(advised)
+                neither = best.answer.value is None and answer.kind != "simulation"
+                if answer.value is not None or neither:
+                    best = TrustAnswer(trust, advised, answer)
+            if less and best.answer != EVALUATING and self.table is None:
+                needed = math.inf if best.answer.value is None else best.answer.value
+                known = less.answer.value is not None and less.answer.value <= needed
+                best = less._replace(trust=trust) if known or less.answer == EVALUATING else best
+            result.insert(0, best)
         return result
 
-    @property
-    def guaranteed(self) -> list[str]:
-        """Return the listed methods whose guarantee is (ε, δ): only these are compared by what they need."""
-        return [name for name in self.listed if method(name).guarantee == "(ε, δ)"]
+    def _advised(self, at: TrustAnswer, names: list[str]) -> str:
+        """Return the method that is recommended at an answer; names: for a visitor's table, one of these."""
+        if self.table is not None:
+            return own_table.method_erring_least(self.settings, names)
+        return self._recommendation(at).method
 
-    def recommended(self) -> list[tuple[str, float, Recommendation]]:
-        """Return the recommended method under each trust, at the smallest answer or else at this setting.
+    @staticmethod
+    def guaranteed(names: list[str]) -> list[str]:
+        """Return the methods whose guarantee is (ε, δ): only these are compared by what they need."""
+        return [name for name in names if method(name).guarantee == "(ε, δ)"]
 
-        Returns:
-            For each trust: its name, the patients, hospitals or epsilon that the recommendation is made at,
-            and the recommendation. Empty while an answer is being evaluated.
+    def _recommendation(self, at: TrustAnswer) -> Recommendation:
+        """Return what the core recommends under a trust at an answer, or else at this setting."""
+        value = self.current_value if at.answer.value is None else at.answer.value
+        patients, epsilon, hospitals = self.question.at(value)
+        # Hospitals are given only where they are asked for; then all have the same size.
+        equal_sizes = {"providers": hospitals, "largest_share": 0.0} if hospitals else {}
+        experiment = replace(self.untuned_plan(at.name).experiment, n=patients, **equal_sizes)
+        return recommended_at(experiment, epsilon, at.trust)
+
+    def recommended(self) -> list[tuple[TrustAnswer, Recommendation]]:
+        """Return for each trust its answer, and what is recommended there; [] while one is being evaluated.
+
+        Where the core recommends another method than the answer's, that has no answer by formula.
         """
-        smallest_answers, result = self.by_trust(), []
-        if EVALUATING in (each.answer for each in smallest_answers):
+        answers = self.by_trust()
+        if EVALUATING in (each.answer for each in answers):
             return []
-        for trust, name, answer in smallest_answers:
-            value = self.current_value if answer.value is None else answer.value
-            patients, epsilon, hospitals = self.question.at(value)
-            # Hospitals are given only where they are asked for; then all have the same size.
-            equal_sizes = {"providers": hospitals, "largest_share": 0.0} if hospitals else {}
-            experiment = replace(self.untuned_plan(name).experiment, n=patients, **equal_sizes)
-            result.append((trust, value, recommended_at(experiment, epsilon, trust)))
-        return result
+        return [(each, self._recommendation(each)) for each in answers]
+
+    def _wanted_by_trust(self) -> Iterator[Evaluation]:
+        """Return the slow evaluations that `by_trust` rests on."""
+        for name in sorted(self.guaranteed(self.planned), key=lambda name: name != self.settings["plan.way"]):
+            if PLANNED_METHODS[name].trust not in RECOMMENDED_TRUSTS:
+                continue
+            if (tuning := self._tuning_evaluation(name)) is not None:
+                yield tuning
+            if _is_slow(study := self.plan(name)):
+                yield self._answer_evaluation(study, self.asked)
 
     def on_table(self) -> list[OnTable]:
         """Return for each trust which method errs least on a visitor's table, and which one needs least.
@@ -476,7 +522,7 @@ class Planner:
         return FigureRecipe("planning.plans", values)
 
     def code_by_trust(self) -> FigureRecipe:
-        """Return the recipe of the plain chart's numbers, the smallest answer under each trust."""
+        """Return the recipe of the plain chart's numbers, the answer under each trust."""
         names = tuple(each.name for each in self.by_trust())
         # Experiment and target are the same in the plans of all methods, so the first gives them.
         values = self._figure_values(self.untuned_plan(names[0]))
@@ -587,7 +633,7 @@ def seconds(simulation: Search) -> float:
 
 
 class CautiousPlanner(Planner):
-    """Give the smallest answer under each trust, and what one hospital that asks for more privacy costs.
+    """Give the answer under each trust, and what one hospital that asks for more privacy costs.
 
     That hospital's epsilon is smaller by the factor of the setting "plan.cautious".
     """
@@ -609,10 +655,7 @@ class CautiousPlanner(Planner):
 
     def wanted(self) -> Iterator[Evaluation]:
         """Return the slow evaluations of plain view: the answers, then those with a cautious hospital."""
-        for name in self.guaranteed:
-            trusted = PLANNED_METHODS[name].trust in RECOMMENDED
-            if trusted and _is_slow(study := self.plan(name)):
-                yield self._answer_evaluation(study, self.asked)
+        yield from self._wanted_by_trust()
         if self.has_cautious:
             for least in self.by_trust():
                 if least.answer.value is not None:

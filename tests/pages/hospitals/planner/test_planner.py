@@ -7,7 +7,7 @@ import pytest
 
 from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
-from pages.hospitals.planner import charts, protocol_paragraph, text, view
+from pages.hospitals.planner import charts, plain, plain_text, protocol_paragraph, text, view
 from pages.hospitals.planner.view import Planner
 from pages.shared.reports import html_report
 from pages.shared.settings import catalogue
@@ -15,6 +15,8 @@ from tests.waiting import eventually
 
 PAGE = "hospitals/planner/page.py"
 SMALL = {"d": "30", "k": "2", "s": "6", "shat": "12", "n": "20000"}
+PUBLISHED = SMALL | {"plan.way": "dps_pca"}
+DEFAULTS = catalogue.defaults() | {"plan.way": "dps_pca"}
 
 
 def settings_of(page):
@@ -35,35 +37,65 @@ def mark(page, name):
     return points[0] if points else None
 
 
-def test_it_opens_with_the_answer_a_row_for_every_method_and_a_paragraph(screen):
+def test_it_opens_with_the_recommended_method_a_row_for_every_method_and_a_paragraph(screen):
     page = screen(PAGE)
-    settings = catalogue.defaults()
-    answer = Planner(settings).answer("dps_pca").value
-    needed = text.amount(answer, up=True)
-    assert text.headline(Planner(settings)) in page.markdown
-    assert f"DPS-PCA needs {needed} patients" in page.markdown
-    assert (
-        len(table(page)) == len(PLANNED_METHODS) and table(page).loc["DPS-PCA", "patients at ε = 1"] == needed
-    )
-    assert table(page)["whom it trusts"].iloc[0] == "one place"
-    assert paragraph(page) == protocol_paragraph.paragraph(Planner(settings))
-    for part in (
-        *(f"at least {needed} patients in total, in 5 hospitals", "(ε, δ) = (1, 1e-7)", "d = 200"),
-        *("ŝ = 20 features kept", "T = 10 rounds", "a random guess has 1.72"),
-    ):
-        assert part in paragraph(page)
+    settings = settings_of(page)
     Planner(settings).complete()
     page.run()
+    planner = Planner(settings)
+    answer, title = planner.answer().value, view.title(planner.focus)
+    assert settings["plan.way"] == "recommended" and planner.focus == "two_stage_own_noise"
+    needed = text.amount(answer, up=True)
+    assert text.headline(planner) in page.markdown
+    assert f"{title} needs {needed} patients" in page.markdown
+    assert len(table(page)) == len(PLANNED_METHODS)
+    assert table(page).loc[title, "patients at ε = 1"] == f"{needed} (uncertain)"
+    assert table(page)["whom it trusts"].iloc[0] == "one place"
+    assert paragraph(page) == protocol_paragraph.paragraph(planner)
+    for part in (
+        *(f"at least {needed} patients in total, in 5 hospitals", "(ε, δ) = (1, 1e-7)", "d = 200"),
+        *("ŝ = 20 features kept", "a random guess has 1.72"),
+    ):
+        assert part in paragraph(page)
     drawn = {trace["name"] for trace in page.figure["data"]}
     assert {planned.title for planned in PLANNED_METHODS.values() if planned.rule} <= drawn
     assert mark(page, "the answer") == (1, answer) and mark(page, "this setting") == (1, settings["n"])
+
+
+@pytest.mark.parametrize("trust", TRUSTS)
+@pytest.mark.parametrize("asked", view.QUESTIONS)
+def test_both_views_answer_a_target_with_the_same_number(asked, trust):
+    settings = catalogue.defaults("Small study") | {"plan.asked": asked, "plan.size": 500, "trust": trust}
+    Planner(settings).complete()
+    board, analyst = plain.PlainPlan(settings), Planner(settings)
+    assert analyst.answer().value is not None and analyst.trust == board.chosen.trust == trust
+    assert (board.chosen.name, board.chosen.answer) == (analyst.focus, analyst.answer())
+    assert text.number(analyst.answer().value, asked) in board._row(board.chosen)
+    assert text.value(analyst.answer().value, asked) in text.headline(analyst)
+
+
+def test_more_trust_never_needs_more_patients():
+    for preset in ("Small study", "Rare disease", "Weak signals in every feature"):
+        planner = Planner(catalogue.defaults(preset))
+        planner.complete()
+        needs = [math.inf if each.answer.value is None else each.answer.value for each in planner.by_trust()]
+        assert needs == sorted(needs) and needs[0] < math.inf
+
+
+def test_where_the_recommended_method_has_no_formula_both_views_say_so():
+    settings = catalogue.defaults("Rare disease")
+    Planner(settings).complete()
+    planner, board = Planner(settings), plain.PlainPlan(settings)
+    assert "Recommended is Sparse step, own noise: it has no formula" in text.headline(planner)
+    assert "No formula says what it needs" in text.recommended(planner)
+    assert plain_text.NO_FORMULA in board.rows
 
 
 @pytest.mark.parametrize(
     ("asked", "target"), [("hospitals", "error"), ("patients", "energy"), ("epsilon", "error")]
 )
 def test_everything_can_be_asked(screen, asked, target):
-    page = screen(PAGE, **SMALL, view="researcher", **{"plan.asked": asked, "plan.of": target})
+    page = screen(PAGE, **PUBLISHED, view="researcher", **{"plan.asked": asked, "plan.of": target})
     settings = settings_of(page)
     answer = Planner(settings).answer("dps_pca").value
     assert text.value(answer, settings["plan.asked"]) in page.markdown
@@ -76,14 +108,15 @@ def test_everything_can_be_asked(screen, asked, target):
 @pytest.mark.parametrize("trust", ["any", "secure aggregation", "local"])
 def test_trust_decides_which_methods_are_listed_and_drawn(screen, trust):
     page = screen(PAGE, **SMALL, **{"plan.trust": trust})
+    recommended = Planner(settings_of(page)).focus
     listed = [name for name in PLANNED_METHODS if trust in ("any", PLANNED_METHODS[name].trust)]
+    listed = list(dict.fromkeys([recommended, *listed]))
     assert set(page.app.table[0].value["method"].str.rstrip(" †‡*")) == {
         PLANNED_METHODS[name].title for name in listed
     }
-    assert page.shown("plan.way") in listed and page.link.get("plan.trust", "any") == trust
+    assert page.shown("plan.way") == "recommended" and page.link.get("plan.trust", "any") == trust
     page.move("plan.way", listed[-1])
-    if len(listed) > 1:  # the only method is shown whatever was asked for, which the link keeps
-        assert page.link["plan.way"] == listed[-1]
+    assert page.link["plan.way"] == listed[-1]
     assert PLANNED_METHODS[listed[-1]].title in paragraph(page)
 
 
@@ -99,7 +132,7 @@ REFUSALS = {
 
 @pytest.mark.parametrize(("kind", "link"), REFUSALS.items())
 def test_no_answer_says_why_everywhere(screen, kind, link):
-    page = screen(PAGE, **SMALL | link)
+    page = screen(PAGE, **PUBLISHED | link)
     planner = Planner(settings_of(page))
     answer, sentence = planner.answer(), text.no_answer(planner)
     assert answer.value is None and answer.kind == kind
@@ -109,7 +142,7 @@ def test_no_answer_says_why_everywhere(screen, kind, link):
 
 
 def test_simulation_confirms_and_stays_in_the_link(screen):
-    page = screen(PAGE, **SMALL)
+    page = screen(PAGE, **PUBLISHED)
     next(button for button in page.app.button if button.key == "simulate").click()
     page.run()
     page.settle()
@@ -127,7 +160,7 @@ def test_simulation_confirms_and_stays_in_the_link(screen):
 
 
 def test_simulation_answers_where_no_closed_form_does(screen):
-    page = screen(PAGE, **SMALL, **{"plan.target": "0.7", "plan.simulate": "true"}).settle()
+    page = screen(PAGE, **PUBLISHED, **{"plan.target": "0.7", "plan.simulate": "true"}).settle()
     assert Planner(settings_of(page)).answer("dps_pca").value is None
     assert mark(page, "simulated, 95 %") and "[" in table(page).loc["DPS-PCA"].iloc[-1]
     assert "Simulation says" in page.markdown and "no closed form that applies at this target" in paragraph(
@@ -138,7 +171,7 @@ def test_simulation_answers_where_no_closed_form_does(screen):
 def test_a_simulation_that_contradicts_takes_precedence(screen, monkeypatch):
     agreement = Planner.agreement.fget
     monkeypatch.setattr(Planner, "agreement", property(lambda planner: agreement(planner) and 1.4))
-    page = screen(PAGE, **SMALL, **{"plan.simulate": "true"}).settle()
+    page = screen(PAGE, **PUBLISHED, **{"plan.simulate": "true"}).settle()
     assert "so go by it" in page.markdown and "go by the simulation" in paragraph(page)
 
 
@@ -158,13 +191,13 @@ def test_simulation_finds_no_epsilon_either(screen):
     ],
 )
 def test_delta_is_compared_with_the_patients_of_the_plan(changed, inverse):
-    settings = catalogue.defaults_with(changed | {"delta": 1e-5})
+    settings = catalogue.defaults_with({"plan.way": "dps_pca"} | changed | {"delta": 1e-5})
     paragraph = protocol_paragraph.paragraph(Planner(settings))
     assert (f"δ is above 1/n = {inverse}:" in paragraph) == ("above 1/n" in paragraph) == bool(inverse)
 
 
 def test_labels_stand_on_their_lines_and_the_table_holds_the_plane():
-    settings = catalogue.defaults() | {"plan.of": "energy"}
+    settings = DEFAULTS | {"plan.of": "energy"}
     drawn = Planner(settings).drawn()
     figure = charts.figure(drawn, Planner(settings))
     labels = [trace for trace in figure["data"] if trace.get("mode") == "text"]
@@ -174,7 +207,7 @@ def test_labels_stand_on_their_lines_and_the_table_holds_the_plane():
         assert curve["y"][curve["x"].index(label["x"][0])] == label["y"][0] is not None
         below = np.array(curve["y"], dtype=float) < 0.999 * drawn.plane.edge  # the closed form does not apply
         assert not below.any()
-    assert "DPS-PCA, summed in secret" in html_report.of_figure(figure, "plan")
+    assert "DPS-PCA, sealed sums" in html_report.of_figure(figure, "plan")
     central = settings | {"plan.trust": "central", "plan.way": "analyze_gauss"}
     rows = charts.table(Planner(central))
     assert (rows[rows["what"] == "plane"]["share_lost"] > 0).all()
@@ -194,8 +227,8 @@ def test_a_table_has_a_plan_but_no_simulation(screen):
 
 
 def test_smaller_hospitals_need_more_than_their_number_in_proportion(screen):
-    page = screen(PAGE, **{"plan.asked": "hospitals"})
-    settings = catalogue.defaults() | {"plan.asked": "hospitals"}
+    page = screen(PAGE, **{"plan.asked": "hospitals", "plan.way": "dps_pca"})
+    settings = settings_of(page)
     ends = [Planner(settings | {"plan.size": size}).answer("dps_pca").value for size in (20_000, 10_000)]
     assert f"goes from {ends[0]} hospitals to {ends[1]} hospitals" in page.markdown
     assert ends[1] > 3 * ends[0]
@@ -244,7 +277,7 @@ def test_a_target_is_offered_in_the_unit_and_an_old_link_keeps_it(screen, unit, 
 
 
 def test_settings_that_do_not_matter_leave_the_plan_and_the_plane_as_they_are():
-    settings = catalogue.defaults()
+    settings = DEFAULTS
     changed = {"n": 10**6, "repeats": 50, "provider_noise": "shared", "start": "near", "metric": "energy"}
     assert Planner(settings | changed).plan("dps_pca") == Planner(settings).plan("dps_pca")
     first, then = (Planner(settings | {"plan.target": target}).drawn() for target in (0.1, 0.2))
@@ -252,7 +285,7 @@ def test_settings_that_do_not_matter_leave_the_plan_and_the_plane_as_they_are():
 
 
 def test_the_floor_is_where_sampling_alone_errs_as_much():
-    settings = catalogue.defaults() | {"plan.target": 0.05}
+    settings = DEFAULTS | {"plan.target": 0.05}
     floor = Planner(settings).drawn().floor
     plan = Planner(settings).plan("dps_pca")
     assert np.isfinite(floor)
@@ -268,7 +301,7 @@ def test_the_floor_is_where_sampling_alone_errs_as_much():
     ],
 )
 def test_privacy_words_follow_guarantee_and_relation(changed, present, absent):
-    paragraph = protocol_paragraph.paragraph(Planner(catalogue.defaults() | changed))
+    paragraph = protocol_paragraph.paragraph(Planner(DEFAULTS | changed))
     assert present in paragraph and absent not in paragraph
 
 
@@ -332,7 +365,7 @@ def test_two_stages_show_the_chance_beside_their_answer_and_call_it_a_guess(scre
 
 
 def test_tuned_plans_say_what_they_are_tuned_to(screen):
-    page = screen(PAGE, **SMALL, **{"plan.tuned": "tuned"})
+    page = screen(PAGE, **PUBLISHED, **{"plan.tuned": "tuned"})
     settings = settings_of(page)
     Planner(settings).complete()
     page.run()
@@ -352,11 +385,12 @@ def test_what_is_recommended_has_the_full_guarantee_and_says_why():
         planner = Planner(settings)
         assert planner.changed({"seed": 7}).recommended() == []  # not evaluated yet
         planner.complete()
-        for trust, at, answer in planner.recommended():
-            chosen = view.METHODS[answer.method]
-            assert chosen.guarantee == "(ε, δ)" and at > 0
-            assert TRUSTS.index(chosen.trust) >= TRUSTS.index(trust)  # it may ask for less
-            assert answer.reason in text.recommended(planner)
+        for (trust, name, _answer), best in planner.recommended():
+            for chosen in (view.METHODS[best.method], view.method(name)):
+                assert chosen.guarantee == "(ε, δ)"
+                assert TRUSTS.index(chosen.trust) >= TRUSTS.index(trust)  # it may ask for less
+            assert best.reason in text.recommended(planner)
+        assert "assumed" not in text.recommended(planner)  # a simulated population is public
 
 
 @pytest.mark.parametrize("name", PLANNED_METHODS)
