@@ -23,7 +23,7 @@ from pages.hospitals.differences.view import SiteView
 from pages.hospitals.differences.view import to_recipe as to_site_recipe
 from pages.hospitals.providers import gain_text
 from pages.hospitals.providers import view as providers_view
-from pages.hospitals.providers.plain import Joining
+from pages.hospitals.providers.plain import Joining, sentences
 from pages.learn.story import text as story_text
 from pages.learn.story import view as story_view
 from pages.shared import text
@@ -194,6 +194,31 @@ def test_all_pages_of_one_setting_have_one_number():
     medians = {row.protocol.key: row.error[1] for group in grouped.values() for row in group}
     named = [row for row in together if row.method in medians]
     assert named and [row.share for row in named] == pytest.approx([medians[row.method] for row in named])
+
+
+@pytest.mark.parametrize("n", [300, 3000, 10**6])
+def test_full_and_plain_advise_alike_on_joining_a_server_that_nobody_trusts(n):
+    """For their own use: the verdict is of the same runs, by the same rule."""
+    settings = SETTINGS | {"n": n, "trust": "untrusted server"}
+    joining = Joining(settings | rows.ADVISED)
+    while (cell := joining.next_missing()) is not None:
+        joining.try_cell(*cell)
+    results = CollaborationResults(joining.recipe)
+    for cell in results.wanted():
+        results.try_cell(*cell)
+    shares = joining.shares()
+    (in_house, _), *_ = joining.hospitals()
+    joined = shares.row_of_trust("untrusted server").spread
+    verdict = gain_of_shares(joined, in_house.spread, shares.guess, joining.experiment.k)
+    full = gain_text.headline(results, settings | {"view": "analyst", "metric": "sin"})
+    assert f"oining a server that nobody trusts {gain_text.verdict([verdict])}" in full
+    says = {
+        "less": "use, join: ",
+        "more": "use, stay alone: ",
+        "level": "no difference",
+        "neither": "no answer",
+    }
+    assert says[verdict] in sentences(joining, shares)[0].partition("To publish")[0]
 
 
 @pytest.mark.parametrize(("patients", "free"), [(10**7, True), (2000, False)])

@@ -5,46 +5,41 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from dppca_core.arrays import Array
 from dppca_core.experiments import no_privacy
-from dppca_core.experiments.collaboration.protocols import PROTOCOLS, Protocol
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.experiments.demonstrations import differencing
-from dppca_core.experiments.no_privacy import NO_PRIVACY
+from dppca_core.experiments.no_privacy import NO_PRIVACY, of_best_way
 from dppca_core.numerics.subspace_metrics import largest_angles, runs_in_unit, sin_thetas
 
 
 def errors(
     setting: CollaborationSetting,
-    bars: tuple[tuple[str, tuple[int, ...], float, str, int], ...],
+    bars: tuple[tuple[str, str, tuple[tuple[tuple[int, ...], float, int], ...]], ...],
     metric: str,
 ) -> pd.DataFrame:
     """Return 10, 50 and 90 % of the error by bar or line of a chart, patients and epsilon.
 
     Args:
         setting: The population, and all settings but those of `bars`.
-        bars: For each its title, the sizes of the hospitals, epsilon, the key of its protocol, and the number
-            of runs.
+        bars: For each its title, the key of its protocol, and its points, each with the sizes of the
+            hospitals, epsilon, and the number of runs.
         metric: The unit of errors, one of those of `subspace_metrics.in_unit`.
     """
     rows = {}
-    for title, sizes, epsilon, key, repeats in bars:
+    for title, key, (sizes, epsilon, repeats) in ((*bar[:2], point) for bar in bars for point in bar[2]):
         at = replace(setting, sizes=sizes, budget=replace(setting.budget, epsilon=epsilon), repeats=repeats)
-        sines, angles = _errors(at, PROTOCOLS[key])
+        alone = PROTOCOLS[key].alone
+        if PROTOCOLS[key].free:
+            n = max(sizes) if alone else sum(sizes)
+            sines, angles, _ = of_best_way(at.population, n, at.k, seed=at.seed, repeats=repeats)[1]
+        else:
+            hospital = at.hospitals[0] if alone else ALL
+            bases = np.array([at.estimate(PROTOCOLS[key], hospital, run).basis for run in range(repeats)])
+            sines, angles = sin_thetas(bases, at.truth.basis), largest_angles(bases, at.truth.basis)
         shown = runs_in_unit(metric, sines, angles, at.k)
         rows[title, sum(sizes), epsilon] = np.quantile(shown, [0.1, 0.5, 0.9])
     return pd.DataFrame(rows, index=["10 %", "50 %", "90 %"]).T
-
-
-def _errors(at: CollaborationSetting, protocol: Protocol) -> tuple[Array, Array]:
-    """Return sin Theta and the largest angle of a protocol's runs, (runs,) each."""
-    hospital = at.hospitals[0] if protocol.alone else ALL
-    if protocol.free:
-        patients = max(at.sizes) if protocol.alone else at.n
-        _, outcome = no_privacy.of_best_way(at.population, patients, at.k, seed=at.seed, repeats=at.repeats)
-        return outcome.sin, outcome.angle
-    bases = np.array([at.estimate(protocol, hospital, repeat).basis for repeat in range(at.repeats)])
-    return sin_thetas(bases, at.truth.basis), largest_angles(bases, at.truth.basis)
 
 
 def record(setting: CollaborationSetting, patient: int) -> pd.DataFrame:

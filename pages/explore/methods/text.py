@@ -309,7 +309,7 @@ def without_privacy(results: Results, settings: Settings) -> str:
     if not cells:
         return ""
     middle = float(quantiles([scale.final_error(cell) for cell in cells])[1])
-    return f"Without privacy: {scale.text(middle)}, as on *Explorer*: the best of PCA and sparse PCA."
+    return f"No privacy: {scale.text(middle)}, as on *Explorer*: the best of PCA and sparse PCA."
 
 
 def no_energy(settings: Settings) -> str:

@@ -39,6 +39,5 @@ def step_controls(step: int, settings: Mapping[str, Any]) -> tuple[str, str]:
     )[step - 1]
 
 
-PANEL = Panel(
-    opens="Rare disease", hidden=True
-)  # no panel of shared settings: each step has its two controls beside the chart
+# Each step has its two controls beside the chart, so that there is no panel of shared settings.
+PANEL = Panel(opens="Rare disease", hidden=True)

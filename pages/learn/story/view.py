@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -461,8 +462,8 @@ def code(settings: Mapping[str, Any]) -> FigureRecipe:
     if step in (3, 8):  # step 3 shows the weights without privacy
         method = measure_weights(settings, settings["trust"] if step == 8 else "").method
         return FigureRecipe("story.weights", {"setting": setting, "method": method, "repeats": runs(setting)})
-    # A table of bars or curves has the unit of its chart. Its recipe lists the bars, each as (title, sizes,
-    # epsilon, protocol, number of runs).
+    # A table of bars or curves has the unit of its chart. Its recipe lists the bars, each as (title,
+    # protocol, points), and a point as (sizes, epsilon, number of runs).
     alone = largest_alone(setting)
     lone = (f"alone, {NO_PRIVACY}", alone, f"alone, {NO_PRIVACY}", False)
     shown = [("together", setting, NO_PRIVACY, False), lone]
@@ -475,11 +476,12 @@ def code(settings: Mapping[str, Any]) -> FigureRecipe:
         points = along_privacy(settings) if step == 5 else along_patients(settings)
         shown = [
             (title, point, protocol or advised(point, settings["trust"]).method, point != setting)
-            for point in points
             for title, protocol in (("with privacy", ""), ("no privacy", NO_PRIVACY))
+            for point in points
         ]
     bars = tuple(
-        (title, at.sizes, at.budget.epsilon, protocol, runs(at, few)) for title, at, protocol, few in shown
+        (*bar, tuple((at.sizes, at.budget.epsilon, runs(at, few)) for _, at, _, few in same))
+        for bar, same in groupby(shown, key=lambda each: (each[0], each[2]))
     )
     values = {"setting": setting, "bars": bars, "metric": unit(settings, setting).metric}
     return FigureRecipe("story.errors", values)

@@ -82,7 +82,7 @@ def _sentence(results: Results, epsilon: float, middle: float, scale: Scale) -> 
     if cells:
         spread = quantiles([scale.final_error(cell) for cell in cells])
         same = costs_nothing(middle, spread, scale.more_is_better)
-        free = f" {NO_COST}" if same else f" Without privacy it is {scale.text(float(spread[1]))}."
+        free = f" {NO_COST}" if same else f" With no privacy it is {scale.text(float(spread[1]))}."
     return (
         f"With {experiment.n:,} {rows} in {hospitals} at ε = {text.number(epsilon)}, "
         f"{method.title} {quality}.{free} A random guess has {scale.text(scale.guess)}."

@@ -240,21 +240,18 @@ def open_link(params: Mapping[str, str], preset: str = "") -> tuple[Settings, li
     return now, sentences
 
 
-def reconcile(settings: Settings, moved: Sequence[str] = ()) -> tuple[Settings, list[str]]:
+def reconcile(
+    settings: Settings, moved: Sequence[str] = (), before: Settings | None = None
+) -> tuple[Settings, list[str]]:
     """Return the nearest possible combination, and a sentence for each control that was changed.
 
     moved: keys of controls in the order in which they were moved. Of two that are impossible together the
         one that was moved later stays as it is, where that is possible.
+    before: the settings shown, of which only what becomes another is spoken of; None for all.
     """
     now, reasons = _resolve(settings, moved)
-    return now, [_change(key, settings, now, reason) for key, reason in reasons.items()]
-
-
-def change_sentences(before: Settings, settings: Settings, moved: Sequence[str]) -> list[str]:
-    """Return a sentence for each control that `reconcile` changes and that had another value `before`."""
-    now, reasons = _resolve(settings, moved)
-    changed = ((key, reason) for key, reason in reasons.items() if now[key] != before[key])
-    return [_change(key, settings, now, reason) for key, reason in changed]
+    told = [key for key in reasons if before is None or now[key] != before[key]]
+    return now, [_change(key, settings, now, reasons[key]) for key in told]
 
 
 def _change(key: str, before: Settings, now: Settings, reason: str) -> str:

@@ -146,7 +146,7 @@ def update(preset: str) -> Settings:
         # Where nothing moved the page refreshed itself, so the earlier notices still apply.
         sentences = st.session_state[_NOTICES]
         if moves:
-            sentences = catalogue.change_sentences(shown, wanted.settings, wanted.moved)
+            _, sentences = catalogue.reconcile(wanted.settings, wanted.moved, shown)
     # Streamlit may interrupt this run after any statement when the user moves another widget, so the state
     # must be consistent after each line.
     st.session_state[_NOTICES] = sentences

@@ -359,7 +359,7 @@ def test_without_privacy_there_is_one_number_whichever_methods_are_chosen(screen
     page = screen(PAGE, **SMALL, **FEW).settle()
     experiment = results_of(page).experiment
     free = no_privacy.error(experiment.population, experiment.n, experiment.k, repeats=experiment.repeats)
-    assert f"Without privacy: {shared_text.error(free)}, as on *Explorer*" in page.captions
+    assert f"No privacy: {shared_text.error(free)}, as on *Explorer*" in page.captions
     assert not [name for name in names(page.figure) if "no privacy" in name]
     assert page.figure["says"].startswith("At ε = 1, of the methods chosen")
 
