@@ -127,8 +127,8 @@ _VERDICTS: dict[Gain, str] = {
 # A hospital that may stay in-house may do best there, so a comparison of published results alone does not say
 # that joining "helps".
 _PUBLISHED_VERDICTS: dict[Gain, str] = {
-    "less": "errs less than {who} alone and protected",
-    "more": "errs more than {who} alone and protected",
+    "less": "errs less than {who} alone, with privacy",
+    "more": "errs more than {who} alone, with privacy",
 }
 
 
@@ -140,7 +140,7 @@ def advice(in_house: list[Gain], published: list[Gain]) -> str:
 
     Args:
         in_house: How joining compares with each hospital alone and unprotected, the largest first.
-        published: How it compares with each hospital alone and protected.
+        published: How it compares with each hospital alone, with privacy.
     """
     in_house_verdict = verdict(in_house)
     if in_house_verdict == verdict(published):

@@ -216,7 +216,7 @@ def _curve(curve: view.Curve, title: str, ticks: Mapping[float, str], here: str)
     shown = [
         line(1, "with privacy", style.PRIVATE, x=x, y=rounded(private[:, 1]), marker=marker)
         | {"mode": "lines+markers"},
-        line(1, "no privacy", style.NOT_PRIVATE, "dash", x=x, y=rounded(open_[:, 1])),
+        line(1, "no privacy", style.NOT_PRIVATE, x=x, y=rounded(open_[:, 1])),
         line(1, "random guess", style.GUESS, "dot", x=ends, y=rounded([unit.guess] * 2)),
         line(1, f"of little use {side}", style.VERMILION, "longdash", x=ends, y=rounded([edge] * 2)),
     ][: 4 if math.isfinite(edge) else 3]  # in degrees the last one has no place where k > 1

@@ -38,7 +38,7 @@ SYNONYMS = re.compile(
 )
 
 
-def said(source):
+def texts_of(source):
     """Return the texts of a program that are no docstrings."""
     tree = ast.parse(source)
     bodies = (node.body for node in ast.walk(tree) if isinstance(getattr(node, "body", None), list))
@@ -63,9 +63,9 @@ def test_a_methods_title_is_its_name_then_its_trust():
 def test_each_meaning_has_a_colour_of_its_own():
     colours = {name: getattr(style, name) for name in MEANINGS}
     assert len(set(colours.values())) == len(MEANINGS)
-    own = {colour for name, colour in colours.items() if name != "PRIVATE"}
+    reserved = {colour for name, colour in colours.items() if name != "PRIVATE"}
     methods = {look.colour for name, look in style.LOOKS.items() if name != NO_PRIVACY}
-    assert not own & {*methods, *style.SERIES, *style.ORDERED, *style.THEOREM, *style.REGIONS}
+    assert not reserved & {*methods, *style.SERIES, *style.ORDERED, *style.THEOREM, *style.REGIONS}
     assert style.PRIVATE not in style.SERIES and style.look("two_stage").colour == style.PRIVATE
     assert style.look(NO_PRIVACY).colour == style.NOT_PRIVATE
     assert [look.colour for look in rows.LOOKS.values()] == [
@@ -105,13 +105,13 @@ def test_colours_are_chosen_in_one_place():
 def test_screens_have_no_second_name_for_a_thing():
     assert SYNONYMS.search("Here 9 %. A guess: 5 %")
     assert not SYNONYMS.search("A random guess: 5 %. No better than a guess: stop.")
-    found = {
+    synonyms = {
         (path.relative_to(ROOT).as_posix(), words)
         for path in PAGES
-        for words in said(path.read_text(encoding="utf-8"))
+        for words in texts_of(path.read_text(encoding="utf-8"))
         if SYNONYMS.search(words.strip())
     }
-    assert found == set()
+    assert synonyms == set()
 
 
 def test_docs_have_no_second_name_for_a_thing():
