@@ -34,7 +34,7 @@ def panels() -> None:
         table=lambda: charts.table(now),
         code=now.code,
     )
-    st.caption(text.below_chart(now, drawn.reaching))
+    st.caption(text.below_chart(now, drawn))
     controls.confirm(now)
     st.table(text.table(now), hide_index=True, border="horizontal")
     st.caption(text.below_table(now))

@@ -25,7 +25,7 @@ def build(planner: Planner, link: str) -> Report:
     settings, study, drawn = planner.settings, planner.plan(), planner.drawn()
     # The report's sentence is the first of the page's headline; the others stand below it.
     headline, _separator, more = page_text.headline(planner).partition(". ")
-    about = f"{headline.removesuffix('.')}. {page_text.below_chart(planner, drawn.reaching)}"
+    about = f"{headline.removesuffix('.')}. {page_text.below_chart(planner, drawn)}"
     notes = text.unmarked(page_text.below_table(planner))
     methods = dict.fromkeys(PLANNED_METHODS[other].method for other in planner.listed)
     formulas = (*page_text.PLAIN_FORMULAS, phrases.accounting(settings))

@@ -6,7 +6,7 @@ two stages are methods which first choose the features to keep, and may miss one
 """
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 import pandas as pd
 
@@ -362,7 +362,7 @@ def _least_needed(needed: float, planner: Planner) -> str:
     """
     answers = {name: planner.answer(name) for name in planner.guaranteed(planner.listed)}
     needs = {name: answer.value for name, answer in answers.items() if answer.value is not None}
-    best = min(needs, key=needs.__getitem__, default="")
+    best = min(reversed(needs), key=needs.__getitem__, default="")  # of equals, one that asks for less trust
     if not best or needs[best] >= 0.95 * needed:
         return ""
     least = value(needs[best], planner.asked) + uncertainty_mark(answers[best])
@@ -460,16 +460,17 @@ def table(planner: Planner) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def below_chart(planner: Planner, curves: Collection[str]) -> str:
-    """Return what the chart's lines are, or why there is no bold one. curves: methods with a line on it."""
+def below_chart(planner: Planner, drawn: view.DrawnPlan) -> str:
+    """Return what the chart's lines are, or why there is no bold one."""
     if planner.plan().no_formula:
         return f"Lines: {goal(planner)}, by methods with a formula. Diamond: this method, simulated."
     measure = "share captured" if planner.energetic else "error"
     focus = view.title(planner.focus)
     bold = f"Bold line: {focus} reaches {goal(planner)}."
-    if planner.focus not in curves:
+    if planner.focus not in drawn.reaching:
         answer = planner.answer()
-        why = "its answer is off the chart" if answer.value is not None else short_reason(answer, planner)
+        why = "its answer is off the chart" if planner.focus in drawn.curves else "it is being worked out"
+        why = why if answer.value is not None else short_reason(answer, planner)
         bold = f"{focus} has no bold line here: {why}."
     return (
         f"{bold} Dotted lines: its lines of equal {measure}. In the grey hatched area it has no answer. Thin "

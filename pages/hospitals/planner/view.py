@@ -259,38 +259,46 @@ class Planner:
     def wanted(self) -> Iterator[Evaluation]:
         """Return the slow evaluations that the page needs, in the order in which a visitor needs them.
 
-        Answers come first: those that decide what is recommended, then to the question that is asked before
-        the others. Then come the runs for a visitor's table, the chart, and last the answer that the hint
-        "Try this" promises.
+        First come the answers that decide what is recommended, those to the question that is asked, and the
+        line of the method in focus; then the other answers, the runs for a visitor's table, the other lines,
+        and last the answer that the hint "Try this" promises.
         """
         yield from self._wanted_by_trust()
-        # False sorts first: the method in focus, and the question that is asked.
-        names = sorted(self.listed, key=lambda name: name != self.focus)
-        for question in sorted(QUESTIONS, key=lambda question: question != self.asked):
-            for name in names:
-                tuning = self._tuning_evaluation(name)
-                if tuning is not None and question == self.asked:  # a method is tuned for this question only
-                    yield tuning
-                study = self.plan(name)
-                if _is_slow(study):
-                    yield self._answer_evaluation(study, question)
+        names = sorted(self.listed, key=lambda name: name != self.focus)  # the method in focus comes first
+        yield from self._wanted_answers(names, self.asked)
+        yield from self._wanted_line(names[0])
+        for question in QUESTIONS:
+            yield from self._wanted_answers(names, question)
         if self.settings["plan.simulate"] and isinstance(simulation := self.search(), TableSearch):
             _answer, missing_runs = own_table.simulated(simulation)
             yield from missing_runs
-        for study in map(self.plan, names):
-            if _is_slow(study):
-                amounts, size = self._amounts_of_plane()
-                # The plane is made of these columns: evaluated one by one, none takes long.
-                for epsilon in (*EDGE_EPSILONS, NO_NOISE):
-                    yield _cache_column, _with_fixed_target(study), epsilon, amounts, size
-                yield _plane, _with_fixed_target(study), amounts, size
-                yield _curve, _first_with_same_formula(study), amounts, size
+        for name in names[1:]:
+            yield from self._wanted_line(name)
         key, value = self.suggestion()
         after_hint = self.changed({key: value})
         if (tuning := after_hint._tuning_evaluation(self.focus)) is not None:
             yield tuning
         if _is_slow(study := after_hint.plan(self.focus)):
             yield after_hint._answer_evaluation(study, self.asked)
+
+    def _wanted_answers(self, names: list[str], question: Asked) -> Iterator[Evaluation]:
+        """Return the slow evaluations of these methods' answers to a question."""
+        for name in names:
+            tuning = self._tuning_evaluation(name)
+            if tuning is not None and question == self.asked:  # a method is tuned for this question only
+                yield tuning
+            if _is_slow(study := self.plan(name)):
+                yield self._answer_evaluation(study, question)
+
+    def _wanted_line(self, name: str) -> Iterator[Evaluation]:
+        """Return the slow evaluations that a method's line in the chart is drawn from."""
+        if _is_slow(study := self.plan(name)):
+            amounts, size = self._amounts_of_plane()
+            # The plane is made of these columns: evaluated one by one, none takes long.
+            for epsilon in (*EDGE_EPSILONS, NO_NOISE):
+                yield _cache_column, _with_fixed_target(study), epsilon, amounts, size
+            yield _plane, _with_fixed_target(study), amounts, size
+            yield _curve, _first_with_same_formula(study), amounts, size
 
     def next_missing(self) -> Evaluation | None:
         """Return the evaluation that the page lacks and needs first; None where it lacks nothing."""
@@ -487,13 +495,9 @@ class Planner:
 
     def _wanted_by_trust(self) -> Iterator[Evaluation]:
         """Return the slow evaluations that `by_trust` rests on."""
-        for name in sorted(self.guaranteed(self.planned), key=lambda name: name != self.settings["plan.way"]):
-            if PLANNED_METHODS[name].trust not in RECOMMENDED_TRUSTS:
-                continue
-            if (tuning := self._tuning_evaluation(name)) is not None:
-                yield tuning
-            if _is_slow(study := self.plan(name)):
-                yield self._answer_evaluation(study, self.asked)
+        names = [name for name in self.guaranteed(self.planned) if PLANNED_METHODS[name].trust != "local"]
+        names.sort(key=lambda name: name != self.settings["plan.way"])  # the chosen one comes first
+        yield from self._wanted_answers(names, self.asked)
 
     def on_table(self) -> list[OnTable]:
         """Return for each trust which method errs least on a visitor's table, and which one needs least.

@@ -410,9 +410,7 @@ def test_every_method_has_true_words(name):
         unit = study.unit_rows or study.method.scaling == "unit"
         assert ("own length" in words or "count for the same" in words) == unit
         assert (
-            text.headline(planner)
-            and text.below_chart(planner, planner.drawn().reaching)
-            and text.try_this(planner)
+            text.headline(planner) and text.below_chart(planner, planner.drawn()) and text.try_this(planner)
         )
         printed = planner.changed({"accounting": "as-printed"})
         assert printed.true_epsilon(name) is None or study.method.private
