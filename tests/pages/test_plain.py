@@ -13,6 +13,7 @@ from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.no_privacy import NO_PRIVACY
+from dppca_core.experiments.verdicts import gain
 from dppca_core.methods import METHODS
 from pages.explore.explorer import plain as explorer_plain
 from pages.explore.explorer.plain import PlainView
@@ -32,7 +33,6 @@ from pages.shared.plain import phrases, rows
 from pages.shared.plain import screen as plain_screen
 from pages.shared.reports import html_report, number_tables
 from pages.shared.settings import catalogue
-from pages.shared.text.verdicts import NO_COST, gain_of_shares
 from tests.pages.conftest import Screen
 
 FRONT = "explore/explorer/page.py"
@@ -209,7 +209,7 @@ def test_full_and_plain_advise_alike_on_joining_a_server_that_nobody_trusts(n):
     shares = joining.shares()
     (in_house, _), *_ = joining.hospitals()
     joined = shares.row_of_trust("untrusted server").spread
-    verdict = gain_of_shares(joined, in_house.spread, shares.guess, joining.experiment.k)
+    verdict = gain(joined, in_house.spread, shares.guess, joining.experiment.k)
     full = gain_text.headline(results, settings | {"view": "analyst", "metric": "sin"})
     assert f"oining a server that nobody trusts {gain_text.verdict([verdict])}" in full
     says = {
@@ -241,7 +241,7 @@ def test_all_pages_say_alike_where_privacy_costs_nothing(patients, free):
         gain_text.headline(providers, analyst),
         story_text.cost(story_view.curve_over_privacy(plain)).sentences,
     ]
-    assert [NO_COST in each for each in says] == [free] * 5
+    assert [text.NO_COST in each for each in says] == [free] * 5
 
 
 def test_what_a_statistician_sets_changes_nothing_in_plain_view():
@@ -306,7 +306,7 @@ def test_a_verdict_can_say_no_and_ignores_what_no_board_would_notice(joined, alo
         rows.ShareRow("", np.array([share - 0.2, share, min(share + 0.2, 100)]), "")
         for share in (joined, alone)
     ]
-    assert gain_of_shares(pair[0].spread, pair[1].spread, 10.0, 2) == verdict
+    assert gain(pair[0].spread, pair[1].spread, 10.0, 2) == verdict
 
 
 @pytest.mark.parametrize("data", ["clinical", "heart"])

@@ -15,6 +15,7 @@ import streamlit as st
 from dppca_core.arrays import Array
 from dppca_core.experiments.collaboration.joining import SiteCell
 from dppca_core.experiments.explorer.results import quantiles
+from dppca_core.experiments.verdicts import Gain
 from pages.hospitals.differences import plain_text
 from pages.hospitals.differences import text as page_text
 from pages.hospitals.differences.view import SiteView, to_recipe
@@ -25,7 +26,6 @@ from pages.shared.plain import phrases, rows, screen
 from pages.shared.plain.rows import ShareRow, Shares
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import RECOMMENDED, Settings
-from pages.shared.text.verdicts import Gain
 
 _NOT_STANDARDISED = "public"  # the kind that uses one public range for all
 

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Sequence
 
+from dppca_core.experiments.verdicts import Gain
 from pages.shared import text
 from pages.shared.plain import phrases
-from pages.shared.text.verdicts import Gain
 
 TITLE = "Differences"
 QUESTION = (

@@ -34,7 +34,7 @@ LEAD = (
     "joining, and at what cost?"
 )
 NOT_PRIVATE = " *Not private*: only who holds the rows can compute this."
-PROTECTED = " All of this is protected: with no privacy in-house, a hospital may do better alone."
+PROTECTED = " All of this is protected: without privacy, in-house, a hospital may do better alone."
 
 
 def headline(view: SiteView) -> str:

@@ -16,11 +16,11 @@ from dppca_core.experiments.collaboration.joining import SiteCell, SiteResults, 
 from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
 from dppca_core.experiments.explorer.results import quantiles
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
+from dppca_core.experiments.verdicts import Gain, gain_of_shares
 from dppca_core.numerics.subspace_metrics import share_recovered
 from dppca_core.populations import clinical
 from pages.shared.charts import metric_axis
 from pages.shared.settings import catalogue
-from pages.shared.text.verdicts import Gain, gain_of_shares
 
 _SAME_NAMES = ("n", "epsilon", "delta", "neighbours", "iterations", "burn_in", "provider_noise")
 

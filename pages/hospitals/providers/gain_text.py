@@ -13,6 +13,7 @@ from dppca_core.datasets import PATIENTS, TABLES
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS, Protocol
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
+from dppca_core.experiments.verdicts import Gain, costs_nothing, gain
 from dppca_core.methods import METHODS
 from pages.hospitals.providers import labels
 from pages.hospitals.providers.view import Row, advised, advised_alone, rows, without_privacy
@@ -20,7 +21,6 @@ from pages.shared import text
 from pages.shared.background import refresh
 from pages.shared.charts.metric_axis import QUANTITIES, error_unit, random_guess, value_text
 from pages.shared.settings.catalogue import Settings
-from pages.shared.text.verdicts import NO_COST, Gain, costs_nothing, gain_of_shares
 
 BYTES_NOTE = (
     "Bytes of 64-bit numbers: a network, encryption and the keys of sealed sums come on top. Symmetric "
@@ -74,7 +74,7 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
     if len(recipe.sizes) == 1:
         return (
             f"One hospital has nobody to join: with {patients} it finds the {directions} with {error} "
-            f"{lone[0].text} to publish, and {open_rows[0].text} for its own use, no privacy; a random "
+            f"{lone[0].text} to publish, and {open_rows[0].text} for its own use, without privacy; a random "
             f"guess: {guess_text}.{_no_cost(lone, open_rows[0])}"
         )
     parts = []
@@ -90,13 +90,12 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
     untrusted = together[list(joined).index("untrusted server")].row
     chance = 100 * recipe.k / recipe.d
     in_house_gains, published_gains = (
-        [gain_of_shares(untrusted.shares, row.shares, chance, recipe.k) for row in each]
-        for each in (open_rows, lone)
+        [gain(untrusted.shares, row.shares, chance, recipe.k) for row in each] for each in (open_rows, lone)
     )
     return (
         f"{hospitals} with {patients} join to find the {directions}. "
         f"{' '.join(parts)} {who} alone, to publish: {_first_and_last(lone)}. "
-        f"For its own use, no privacy: {_first_and_last(open_rows)}. A random guess: {guess_text}. "
+        f"For its own use, without privacy: {_first_and_last(open_rows)}. A random guess: {guess_text}. "
         f"{advice(in_house_gains, published_gains)}."
         f"{_no_cost([each.row for each in together], without_privacy(grouped, ALL))}"
     )
@@ -105,7 +104,7 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
 def _no_cost(private: list[Row], free: Row | None) -> str:
     """Return that privacy costs nothing, with a space before; empty where it costs any of these rows."""
     same = free is not None and all(costs_nothing(row.shares[1], free.shares) for row in private)
-    return f" {NO_COST}" if same else ""
+    return f" {text.NO_COST}" if same else ""
 
 
 def _first_and_last(alone: list[Row]) -> str:

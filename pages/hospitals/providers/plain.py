@@ -12,6 +12,7 @@ from dppca_core.datasets import PATIENTS
 from dppca_core.experiments.collaboration.protocols import ALONE
 from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.no_privacy import NO_PRIVACY
+from dppca_core.experiments.verdicts import gain
 from pages.hospitals.providers import controls, gain_text, plain_text, view
 from pages.shared import text
 from pages.shared.background import cache
@@ -19,7 +20,6 @@ from pages.shared.charts import style
 from pages.shared.plain import rows, screen
 from pages.shared.settings import to_experiment, widgets
 from pages.shared.settings.catalogue import Settings
-from pages.shared.text.verdicts import gain_of_shares
 
 
 class Joining(screen.CombinedStore):
@@ -121,7 +121,7 @@ def sentences(joining: Joining, shares: rows.Shares) -> tuple[str, str]:
     advice = [
         plain_text.advice(
             whose,
-            [gain_of_shares(joined.spread, row.spread, shares.guess, k) for row in pair],
+            [gain(joined.spread, row.spread, shares.guess, k) for row in pair],
             pair,
             joined,
         )

@@ -6,9 +6,9 @@ joining errs "less" or "more" than staying alone.
 
 from collections.abc import Sequence
 
+from dppca_core.experiments.verdicts import Gain
 from pages.shared.plain import phrases
 from pages.shared.plain.rows import ShareRow
-from pages.shared.text.verdicts import Gain
 
 TITLE = "Providers"
 QUESTION = (

@@ -86,7 +86,7 @@ def stop(sign: StopSign) -> str:
         )
     answer = "noise" if sign.share > HARDLY_BETTER else "mostly noise"
     begin = (
-        f"**At this budget the answer would be {answer}:** {errs} of a guess's error. With no privacy it is "
+        f"**At this budget the answer would be {answer}:** {errs} of a guess's error. Without privacy it is "
         f"{unprotected}."
     )
     if sign.needed is None:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
+from dppca_core.experiments.verdicts import Gain, costs_nothing, gain
 from dppca_core.privacy import Budget
 from pages.learn.story import glossary, view
 from pages.learn.story.glossary import StepText, useless
@@ -20,7 +21,6 @@ from pages.learn.story.view import NEARLY_FREE, Curve, Decision, Joined
 from pages.shared import text
 from pages.shared.plain import phrases
 from pages.shared.settings.catalogue import Settings
-from pages.shared.text.verdicts import NO_COST, Gain, costs_nothing, gain_of_shares
 
 STEPS = (
     "Eight steps show why hospitals join, and what that takes.",
@@ -135,7 +135,7 @@ def _finding(curve: Curve) -> tuple[str, str]:
         return f"Here privacy costs too much: we recover {little}.", follows
     if curve.cost < NEARLY_FREE:
         # Give the number without privacy only where it reads differently from the private one.
-        costs = NO_COST
+        costs = text.NO_COST
         if curve.cost:
             same = unit.value(curve.now) == without
             costs = "Noise costs hardly anything here." if same else f"No privacy: {without}."
@@ -288,7 +288,7 @@ def _gain(unit: Unit, setting: CollaborationSetting, together: Spread, alone: Sp
     """
     if unit.value(together) == unit.value(alone):
         return "level"
-    return gain_of_shares(together.shares, alone.shares, 100 * setting.k / setting.d, setting.k)
+    return gain(together.shares, alone.shares, 100 * setting.k / setting.d, setting.k)
 
 
 def _compared(joined: Joined, alone: Spread) -> Gain:
@@ -343,7 +343,7 @@ def _decide(joined: Joined) -> tuple[str, str]:
         return finding, "For our own use or to publish, joining makes no difference."
     without = f"Together, no privacy: {free}."
     if costs_nothing(joined.chosen.shares[1], joined.free.shares):
-        without = NO_COST
+        without = text.NO_COST
     if advised:
         beside = f"The largest hospital alone: {in_house} for its own use, {published} to publish."
         return f"We {release}", f"{recovers} {beside} {without}"

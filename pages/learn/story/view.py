@@ -31,12 +31,12 @@ from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperim
 from dppca_core.experiments.explorer.results import quantiles
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.experiments.no_privacy import NO_PRIVACY
+from dppca_core.experiments.verdicts import costs_nothing
 from dppca_core.numerics import subspace_metrics
 from dppca_core.privacy import Budget
 from pages.learn.story.units import Spread, Unit, unit
 from pages.shared import text
 from pages.shared.settings import to_experiment
-from pages.shared.text.verdicts import costs_nothing
 
 TRUSTS = tuple(text.JOINING)  # from the least trust to the most
 _DRAW_SECONDS = 0.1  # of drawing all hospitals' patients, above which only the largest one's are drawn

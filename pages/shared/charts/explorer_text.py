@@ -14,6 +14,7 @@ from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results, quantiles
 from dppca_core.experiments.explorer.strength import strength
 from dppca_core.experiments.no_privacy import NO_PRIVACY
+from dppca_core.experiments.verdicts import costs_nothing
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from pages.shared import text
@@ -21,7 +22,6 @@ from pages.shared.background import failed_runs
 from pages.shared.charts import Scale, unit
 from pages.shared.charts.explorer import BoundPair
 from pages.shared.settings.catalogue import CHOICES, Settings
-from pages.shared.text.verdicts import NO_COST, costs_nothing
 
 _TOLERANCE = 0.01  # a true epsilon within this share of the nominal one counts as equal
 
@@ -82,7 +82,7 @@ def _sentence(results: Results, epsilon: float, middle: float, scale: Scale) -> 
     if cells:
         spread = quantiles([scale.final_error(cell) for cell in cells])
         same = costs_nothing(middle, spread, scale.more_is_better)
-        free = f" {NO_COST}" if same else f" With no privacy it is {scale.text(float(spread[1]))}."
+        free = f" {text.NO_COST}" if same else f" Without privacy it is {scale.text(float(spread[1]))}."
     return (
         f"With {experiment.n:,} {rows} in {hospitals} at ε = {text.number(epsilon)}, "
         f"{method.title} {quality}.{free} A random guess has {scale.text(scale.guess)}."

@@ -4,7 +4,6 @@ import math
 
 from pages.shared import text
 from pages.shared.settings.catalogue import delta_for
-from pages.shared.text.verdicts import NO_COST
 
 FOLD = "For the statistician"
 # A row's label, and who the hospitals are, by whom they trust.
@@ -46,7 +45,7 @@ def recovered(patients: str, hospitals: int, trust: str, percentage: float, gues
 def references(unprotected: float, guess: float, free: bool = False) -> str:
     """Return what no privacy, once measured, and a guess recover in %; free: if privacy costs nothing."""
     without = f"No privacy: {share(unprotected)}. " if math.isfinite(unprotected) else ""
-    return f"{f'{NO_COST} ' if free else without}A random guess would score {share(guess)}."
+    return f"{f'{text.NO_COST} ' if free else without}A random guess would score {share(guess)}."
 
 
 def delta_too_large(delta: float, n: float) -> str:

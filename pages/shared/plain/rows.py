@@ -11,12 +11,12 @@ from dppca_core.arrays import Array
 from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.no_privacy import NO_PRIVACY
+from dppca_core.experiments.verdicts import costs_nothing
 from dppca_core.methods import METHODS
 from pages.shared import text
 from pages.shared.charts import SPANS, Trace, axis, line, one_panel, rounded, style
 from pages.shared.plain import phrases
 from pages.shared.settings.catalogue import RECOMMENDED, Settings
-from pages.shared.text.verdicts import costs_nothing
 
 # What a board neither sees nor moves: as we advise it, whatever a statistician's link says.
 ADVISED: Settings = {

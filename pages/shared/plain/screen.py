@@ -10,11 +10,11 @@ import streamlit as st
 from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
+from pages.shared import text
 from pages.shared.background import engine, refresh
 from pages.shared.plain import phrases, rows
 from pages.shared.reports import sources, take_along
 from pages.shared.settings.catalogue import Settings
-from pages.shared.text.verdicts import NO_COST
 
 Cell = tuple[Any, ...]
 
@@ -55,7 +55,7 @@ def bars(shares: rows.Shares, name: str, title: str, says: str = "", note: str =
     """Show the rows as a figure of this name; `along` are more arguments of `take_along.menu`."""
     says = f"{says} {rows.description(shares)}".strip()
     take_along.show(rows.figure(shares), f"{name} figure", f"dppca-{name}", title, says=says, **along)
-    st.caption(f"{note or phrases.ROWS_NOTE} {NO_COST if shares.free else ''}".strip())
+    st.caption(f"{note or phrases.ROWS_NOTE} {text.NO_COST if shares.free else ''}".strip())
 
 
 def fold(settings: Settings, shares: Callable[[], rows.Shares], k: int, *about: str) -> None:

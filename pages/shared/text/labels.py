@@ -31,6 +31,7 @@ def declared_signal(signal: float) -> str:
     return f"the declared share of variance in the components ({percent(signal)})"
 
 
+NO_COST = "Privacy has no measurable cost here."
 # How hospitals join, in the words of a sentence, by whom they trust.
 JOINING = {
     "untrusted server": "Trusting nobody",

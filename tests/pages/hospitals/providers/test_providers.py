@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dppca_core.experiments import verdicts
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import ALL
@@ -18,7 +19,6 @@ from pages.shared import text
 from pages.shared.background import cache
 from pages.shared.charts import style
 from pages.shared.settings import catalogue
-from pages.shared.text import verdicts
 from tests.waiting import eventually
 
 PAGE = "hospitals/providers/page.py"
@@ -234,7 +234,8 @@ def narrow(value):
     ],
 )
 def test_a_gain_takes_a_tenth_and_bands_apart(joined, alone, gained):
-    assert verdicts.gain(joined, alone, 1.4) == gained
+    shares = ([100 * (1 - error**2 / 2) for error in errors] for errors in (joined, alone))
+    assert verdicts.gain(*shares, guess=2.0, k=2) == gained
 
 
 @pytest.mark.parametrize(
