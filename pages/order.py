@@ -1,39 +1,48 @@
-"""Order the pages as one learns them, in three groups, whatever folder a page is in. No Streamlit here."""
+"""Order the pages in the menu, whatever folder a page is in. No Streamlit here."""
 
 from functools import cache
 from pathlib import Path
 
 HERE = Path(__file__).parent
 FIRST = "explorer"
+STATISTICIANS = "For statisticians"
+# Pages without a group stand in the row of the menu; a group is a drop-down at its end.
 GROUPS = {
-    "Start": (FIRST, "privacy", "story"),
-    "Explore": ("convergence", "bounds", "methods", "papers"),
-    "Hospitals": ("providers", "differences", "planner", "your_data"),
+    "": (FIRST, "story", "privacy", "providers", "planner", "your_data"),
+    STATISTICIANS: ("convergence", "bounds", "methods", "papers", "who_sees_what"),
 }
-_GROUP_OF_SECTION = {"explore": "Explore", "hospitals": "Hospitals", "learn": "Start"}  # for any other page
+# Pages of one question, by how its hospitals differ: a switch chooses, the menu has the first.
+SWITCH = {"providers": "Hospitals measure alike", "differences": "Hospitals measure differently"}
+_TITLES = {"providers": "Should we join?", "planner": "How many patients?"}
 
 
 @cache
 def menu() -> dict[str, list[Path]]:
     """Return the files of the pages by the group's title, in the menu's order.
 
-    A page that GROUPS does not name follows in the group of its section, the folder that holds its folder.
+    A page that neither GROUPS nor SWITCH names follows in the row.
     """
     files = {file.parent.name: file for file in sorted(HERE.glob("*/*/page.py"))}
     result = {group: [files[name] for name in names] for group, names in GROUPS.items()}
-    listed = {name for names in GROUPS.values() for name in names}
-    for name in sorted(files.keys() - listed):
-        section = files[name].parents[1].name
-        result[_GROUP_OF_SECTION[section]].append(files[name])
+    listed = {name for names in (*GROUPS.values(), SWITCH) for name in names}
+    result[""] += [files[name] for name in sorted(files.keys() - listed)]
     return result
 
 
+def hidden() -> list[Path]:
+    """Return the files of the pages that the menu leaves to the switch."""
+    shown = {page.parent.name for pages in menu().values() for page in pages}
+    return [file for file in sorted(HERE.glob("*/*/page.py")) if file.parent.name not in shown]
+
+
 def title(page: Path) -> str:
-    """Return a page's name in the menu, made of the folder's name; page: its page.py."""
-    return page.parent.name.replace("_", " ").capitalize()
+    """Return a page's name in the menu, by default made of the folder's name; page: its page.py."""
+    name = page.parent.name
+    return _TITLES.get(name, name.replace("_", " ").capitalize())
 
 
 @cache
 def titles() -> dict[str, str]:
     """Return the menu's word for each page, by its name in links."""
-    return {page.parent.name: title(page) for pages in menu().values() for page in pages}
+    listed = (*(page for pages in menu().values() for page in pages), *hidden())
+    return {page.parent.name: title(page) for page in listed}

@@ -68,7 +68,7 @@ OPENS = {
     "pages/explore/explorer/exercises.py": "the exercises beside it",
     "pages/shared/reports/html_report.py": "scripts and style beside it",
     "pages/shared/reports/take_along.py": "script and style beside it",
-    "pages/hospitals/providers/runs.py": "data/runs, by names in the code",
+    "pages/hospitals/who_sees_what/runs.py": "data/runs, by names in the code",
 }
 OPENERS = {
     *("open", "fdopen", "read_text", "read_bytes", "write_text", "write_bytes", "mkdir", "unlink", "rmtree"),

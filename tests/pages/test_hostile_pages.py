@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dppca_core.tables import Raw, Schema, safe_cell
-from pages.hospitals.providers import controls, runs
+from pages.hospitals.providers import controls
+from pages.hospitals.who_sees_what import runs
 from pages.hospitals.your_data import dictionary, large_table, prepared_table, text
 from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings.catalogue import CHOICES, OF_PARAMETER

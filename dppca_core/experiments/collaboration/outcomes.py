@@ -5,7 +5,7 @@ stands for all together. Protocols are named by their keys in `PROTOCOLS`. A liv
 run whenever a control moves; a slow one runs only when the reader asks for it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -77,9 +77,13 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
         affordable = int(_ALL_REPEATS_SECONDS / self.recipe.seconds(PROTOCOLS[key]))
         return max(1, min(self.recipe.repeats, affordable))
 
-    def wanted(self, slow: bool = False) -> Iterator[Key]:
-        """Return every cell, with the slow protocols or without; first repeats first."""
+    def wanted(self, slow: bool = False, shown: Collection[str] | None = None) -> Iterator[Key]:
+        """Return every cell, with the slow protocols or without; first repeats first.
+
+        shown: the protocols whose cells are wanted; all by default.
+        """
         keys = (*self.live, *self.slow) if slow else self.live
+        keys = tuple(key for key in keys if shown is None or key in shown)
         for repeat in range(self.recipe.repeats):
             for key in keys:
                 if repeat < self.repeats_of(key):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dppca_core.experiments.no_privacy import NO_PRIVACY
+from dppca_core.methods import METHODS
 
 NUMBER = 8  # bytes
 
@@ -25,6 +26,7 @@ class Protocol:
         alone: Whether one hospital works by itself, with its own whole budget.
         full: Whether hospitals send whole noisy moments, which is DPdisPCA with R = d directions.
         noise: DPS-PCA's noise across hospitals.
+        name: Its title where another protocol has the same method.
     """
 
     key: str
@@ -34,6 +36,11 @@ class Protocol:
     alone: bool = False
     full: bool = False
     noise: str | None = None
+    name: str = ""
+
+    @property
+    def title(self) -> str:
+        return self.name or METHODS[self.method].title
 
     @property
     def free(self) -> bool:
@@ -49,7 +56,7 @@ class Protocol:
 PROTOCOLS: dict[str, Protocol] = {
     protocol.key: protocol
     for protocol in (
-        Protocol(NO_PRIVACY, "pca", "none", "everything"),
+        Protocol(NO_PRIVACY, "pca", "none", "everything", name="Best, no privacy"),
         Protocol("analyze_gauss", "analyze_gauss", "central", "everything"),
         Protocol("analyze_gauss_sparse", "analyze_gauss_sparse", "central", "everything"),
         Protocol("two_stage", "two_stage", "central", "everything"),
@@ -58,20 +65,32 @@ PROTOCOLS: dict[str, Protocol] = {
         Protocol("sealed_sparse", "sealed_sparse", "secure aggregation", "sum"),
         Protocol("two_stage_sealed", "two_stage_sealed", "secure aggregation", "sum"),
         Protocol("stacked_rounds_sealed", "stacked_rounds_sealed", "secure aggregation", "sum"),
-        Protocol("dps_pca secure", "dps_pca", "secure aggregation", "sum", noise="secure-aggregation"),
-        Protocol("full", "dpdis_pca", "untrusted server", "messages", full=True),
+        Protocol(
+            *("dps_pca secure", "dps_pca", "secure aggregation", "sum"),
+            noise="secure-aggregation",
+            name="DPS-PCA, sealed sums",
+        ),
+        Protocol("full", "dpdis_pca", "untrusted server", "messages", full=True, name="Full noisy moments"),
         Protocol("dpdis_pca", "dpdis_pca", "untrusted server", "messages"),
         Protocol("federated_projector", "federated_projector", "untrusted server", "messages"),
         Protocol("own_noise_sparse", "own_noise_sparse", "untrusted server", "messages"),
         Protocol("two_stage_own_noise", "two_stage_own_noise", "untrusted server", "messages"),
         Protocol("stacked_rounds_own_noise", "stacked_rounds_own_noise", "untrusted server", "messages"),
         Protocol("dps_pca", "dps_pca", "untrusted server", "messages", noise="independent"),
-        Protocol("dps_pca shared", "dps_pca", "one message", "differences", noise="shared"),
+        Protocol(
+            *("dps_pca shared", "dps_pca", "one message", "differences"),
+            noise="shared",
+            name="DPS-PCA, shared noise",
+        ),
         Protocol("alone", "analyze_gauss", "alone", "nothing", alone=True),
         Protocol("alone sparse", "analyze_gauss_sparse", "alone", "nothing", alone=True),
         Protocol("alone two_stage", "two_stage", "alone", "nothing", alone=True),
         Protocol("alone stacked_rounds", "stacked_rounds", "alone", "nothing", alone=True),
-        Protocol(f"alone, {NO_PRIVACY}", "pca", "alone, none", "nothing", alone=True),
+        Protocol(
+            *(f"alone, {NO_PRIVACY}", "pca", "alone, none", "nothing"),
+            alone=True,
+            name="Best, no privacy",
+        ),
     )
 }
 # By method, the protocol by which a hospital alone uses it to publish.

@@ -12,6 +12,7 @@ from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
 from dppca_core.experiments import draws
 from dppca_core.experiments.collaboration.protocols import NUMBER, Protocol, Traffic
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import eigenproblem_seconds, run_seconds
 from dppca_core.mechanisms import stacked, two_stage
 from dppca_core.methods import METHODS
@@ -73,6 +74,22 @@ class CollaborationSetting:
         checks.whole(1, self.d - 1, k=self.k)
         checks.whole(self.k, self.d, s_hat=self.s_hat, rank=self.rank)
         checks.whole(1, repeats=self.repeats, iterations=self.iterations)
+
+    @classmethod
+    def from_experiment(
+        cls, experiment: ExplorerExperiment, epsilon: float, rank: int, sizes: tuple[int, ...] = ()
+    ) -> "CollaborationSetting":
+        """Return the setting of an experiment's patients and parameters.
+
+        rank: brought between the directions to find and the features. sizes: in place of the experiment's.
+        """
+        same = ("population", "k", "s_hat", "iterations", "burn_in", "scaling")
+        return cls(
+            **{name: getattr(experiment, name) for name in (*same, "repeats", "seed", "choose_rows")},
+            sizes=sizes or experiment.sizes,
+            rank=min(max(rank, experiment.k), experiment.d),
+            budget=experiment.budget(epsilon),
+        )
 
     @property
     def d(self) -> int:

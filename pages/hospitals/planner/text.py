@@ -30,7 +30,7 @@ from pages.shared.charts.metric_axis import (
 )
 from pages.shared.settings.catalogue import CHOICES, Settings
 
-TITLE = "Planner"
+TITLE = "How many patients?"
 STEPS = (
     "The thick line shows how many patients a study needs.",
     "Set the error that you accept, then move privacy.",

@@ -13,8 +13,8 @@ from dppca_core.arrays import Array
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import Protocol
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
-from dppca_core.numerics import subspace_metrics
-from pages.hospitals.providers import gain_text, playback
+from dppca_core.experiments.no_privacy import NO_PRIVACY
+from pages.hospitals.providers import gain_text
 from pages.hospitals.providers.labels import JOIN_TITLES
 from pages.hospitals.providers.view import Row
 from pages.shared import text
@@ -29,7 +29,8 @@ _HEADING_ROWS = 1.25  # how many rows a heading takes with the gap above it
 
 def look(protocol: Protocol) -> style.Look:
     """Return the protocol's look, or its method's if only one protocol on the page uses that method."""
-    return style.look(protocol.key if protocol.key in style.LOOKS else protocol.method)
+    name = NO_PRIVACY if protocol.free else protocol.key
+    return style.look(name if name in style.LOOKS else protocol.method)
 
 
 def _stacked(
@@ -63,56 +64,39 @@ def _stacked(
 
 
 def gains(results: CollaborationResults, grouped: dict[str, list[Row]], settings: Settings) -> Trace:
-    """Draw the error and the captured energy of every protocol, and a random guess in both panels.
-
-    Dots are medians, arms reach to 10 and 90 %. The panels stand beside each other, on a narrow screen below.
-    """
+    """Draw each protocol's error and that of a random guess: dots are medians, arms reach to 10 and 90 %."""
     recipe = results.recipe
     rows, positions, names_axis, pixels = _stacked(grouped, recipe)
-    errors = np.reshape([row.error for row in rows], (-1, 3))
-    energies = np.reshape([row.energy for row in rows], (-1, 3))
+    low, middle, high = np.reshape([row.error for row in rows], (-1, 3)).T
     guess = random_guess(settings, recipe.d, recipe.k)
-    energy_guess = subspace_metrics.random_energy(recipe.truth.eigenvalues, recipe.k)
-    floor, scale = error_axis(settings, guess, np.nanmin(errors, initial=1.0))
-    captured = "captured energy"
+    floor, scale = error_axis(settings, guess, np.nanmin([*low, *middle, *high], initial=1.0))
+    # What is below the axis is drawn on its edge.
+    low, middle, high = (np.maximum(values, floor) for values in (low, middle, high))
     looks = [look(row.protocol) for row in rows]
     marker = {"size": 11, "color": [look.colour for look in looks], "symbol": [look.symbol for look in looks]}
-    shared = {"mode": "markers", "y": positions, "marker": marker}
-    shared["customdata"] = [JOIN_TITLES[row.protocol.trust] for row in rows]
-
-    def dots(panel: int, name: str, spreads: Array) -> Trace:
-        """Return a dot with arms for every row; spreads: its 10, 50 and 90 % quantiles, (rows, 3)."""
-        low, middle, high = spreads.T
-        bars = arms(low, middle, high, style.faded(style.GUESS, 0.9), thickness=2, width=4)
-        hover = f"{name} %{{x:.3g}}<br>%{{customdata}}<extra></extra>"
-        return line(panel, name, style.GUESS, x=rounded(middle), error_x=bars, hovertemplate=hover, **shared)
-
+    dots = {
+        "mode": "markers",
+        "marker": marker,
+        "x": rounded(middle),
+        "y": positions,
+        "error_x": arms(low, middle, high, style.faded(style.GUESS, 0.9), thickness=2, width=4),
+        "customdata": [JOIN_TITLES[row.protocol.trust] for row in rows],
+        "hovertemplate": "error %{x:.3g}<br>%{customdata}<extra></extra>",
+    }
     data = [
         line(1, "random guess", style.GUESS, "dot", x=[guess] * 2, y=names_axis["range"], showlegend=True),
-        line(2, "random guess", style.GUESS, "dot", x=[energy_guess] * 2, y=names_axis["range"]),
-        dots(1, "error", np.maximum(errors, floor)),  # what is below the axis is drawn on its edge
-        dots(2, captured, energies),
+        line(1, "error", style.GUESS, **dots),
     ]
-    on_top = {"side": "top"}  # a window may be lower than the rows, so an axis below would be out of sight
     axes = {
-        "xaxis": axis(error_title(settings), anchor="y") | on_top | scale,
-        "xaxis2": axis(f"{captured} (share)", range=[0, 1.03], anchor="y2") | on_top,
-        "yaxis": names_axis | {"anchor": "x"},
-        "yaxis2": names_axis | {"anchor": "x2"},
+        "xaxis": axis(error_title(settings)) | {"side": "top"} | scale,
+        "yaxis": names_axis,
+        "height": pixels + 90,
+        "margin": {"l": 245, "r": 12, "t": 70, "b": 10},
     }
-    # On a narrow screen the panels stand below each other, each as high as on a wide one, 70 pixels apart.
-    # The domains of `with_domains` are in the order of `axes`.
-    whole, both_high = [0, 1], pixels * 2 + 70
-    panel_share = pixels / both_high
-    wide = playback.with_domains(axes, [0, 0.62], [0.65, 1], whole, whole)
-    wide["yaxis2"]["showticklabels"] = False
-    wide |= {"height": pixels + 90, "margin": {"l": 245, "r": 12, "t": 70, "b": 10}}
-    narrow = playback.with_domains(axes, whole, whole, [1 - panel_share, 1], [0, panel_share])
-    narrow |= {"height": both_high + 84, "margin": {"l": 222, "r": 8, "t": 70, "b": 8}}
+    narrow = {"margin": {"l": 222, "r": 8, "t": 70, "b": 8}}
+    meta = {"titles": (), "narrow": narrow, "least": axes["height"]}  # least: never drawn lower than this
     at_left = {"x": -0.3, "yanchor": "bottom"}
-    narrow["legend"] = {"orientation": "h", "x": 0, "y": 1 + 44 / both_high, "yanchor": "bottom"}
-    meta = {"titles": (), "narrow": narrow, "least": wide["height"]}  # least: never drawn lower than this
-    return one_panel(data, legend_at=1, legend=at_left, meta=meta, **wide)
+    return one_panel(data, legend_at=1, legend=at_left, meta=meta, **axes)
 
 
 def sent(results: CollaborationResults, grouped: dict[str, list[Row]], settings: Settings) -> Trace:

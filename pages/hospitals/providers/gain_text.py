@@ -16,7 +16,7 @@ from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetti
 from dppca_core.experiments.verdicts import Gain, costs_nothing, gain
 from dppca_core.methods import METHODS
 from pages.hospitals.providers import labels
-from pages.hospitals.providers.view import Row, advised, advised_alone, rows, without_privacy
+from pages.hospitals.providers.view import Row, advised, advised_alone, next_cell, rows, without_privacy
 from pages.shared import text
 from pages.shared.background import refresh
 from pages.shared.charts.metric_axis import QUANTITIES, error_unit, random_guess, value_text
@@ -35,7 +35,7 @@ _COLUMNS = (
 
 def title(protocol: Protocol, recipe: CollaborationSetting) -> str:
     """Return the protocol's name on screen; that of DPdisPCA tells how many directions it sends."""
-    name = labels.PROTOCOL_NAMES[protocol.key]
+    name = protocol.title
     if protocol.key == "dpdis_pca":
         name += f", {text.count(recipe.rank, 'direction', 'directions')}"
     return name
@@ -63,7 +63,7 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
     together, lone = [each for each in joined.values() if each], [each.row for each in alone if each]
     open_rows = [row for row in kept if row]
     if (len(together), len(lone), len(open_rows)) != (len(joined), len(alone), len(kept)):
-        nothing_comes = results.next_missing(settings["slow"]) is None
+        nothing_comes = next_cell(results, settings) is None
         return "Some ways of joining have no answer at this setting." if nothing_comes else text.MEASURING
     table = TABLES.get(settings["data"])
     singular, plural = table.row_noun if table else PATIENTS
@@ -193,7 +193,7 @@ def notes(results: CollaborationResults, settings: Settings, grouped: dict[str, 
     grouped: the rows of the chart.
     """
     recipe = results.recipe
-    shown = [protocol for protocol in PROTOCOLS.values() if settings["join.trust"] in ("all", protocol.trust)]
+    shown = [row.protocol for members in grouped.values() for row in members]
     kinds = {title(each, recipe): METHODS[each.method].guarantee_at(recipe.k) for each in shown}
     shown_alone = "alone, the largest, the median and the smallest hospital are shown"
     if len(set(recipe.sizes)) <= 5:  # of more sizes, `CollaborationSetting.hospitals` takes three
@@ -208,7 +208,7 @@ def notes(results: CollaborationResults, settings: Settings, grouped: dict[str, 
 
 def _number_of_runs(results: CollaborationResults, settings: Settings) -> str:
     """Return how many runs the dots are medians of; slow protocols have fewer than the others."""
-    if results.next_missing(settings["slow"]) is None:
+    if next_cell(results, settings) is None:
         repeats = results.recipe.repeats
         fewest = min(results.repeats_of(key) for key in (*results.live, *results.slow))
         before = "at most " if results.failed else "" if fewest == repeats else f"{fewest} to "

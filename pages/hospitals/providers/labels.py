@@ -1,17 +1,4 @@
-"""Name the protocols of this page, and the groups of them. No Streamlit here."""
-
-from dppca_core.experiments.collaboration.protocols import PROTOCOLS
-from dppca_core.experiments.no_privacy import NO_PRIVACY
-from dppca_core.methods import METHODS
-
-# A protocol has its method's title, except where two share a method.
-PROTOCOL_NAMES = {key: METHODS[protocol.method].title for key, protocol in PROTOCOLS.items()} | {
-    NO_PRIVACY: "Best, no privacy",
-    f"alone, {NO_PRIVACY}": "Best, no privacy",
-    "dps_pca secure": "DPS-PCA, sealed sums",
-    "full": "Full noisy moments",
-    "dps_pca shared": "DPS-PCA, shared noise",
-}
+"""Name the groups of protocols. No Streamlit here."""
 
 # Headings of the protocols by whom the hospitals trust.
 JOIN_TITLES = {

@@ -1,4 +1,4 @@
-"""Compare hospitals that join with hospitals that stay alone: their errors, and who sees what."""
+"""Compare hospitals that join with hospitals that stay alone: their errors, and what they send."""
 
 from functools import partial
 
@@ -6,7 +6,7 @@ import streamlit as st
 
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
-from pages.hospitals.providers import controls, gain_charts, gain_text, plain, run_panels, view
+from pages.hospitals.providers import controls, gain_charts, gain_text, plain, view
 from pages.hospitals.providers import text as page_text
 from pages.shared.background import cache, failed_runs, refresh
 from pages.shared.reports import sources, take_along
@@ -29,7 +29,7 @@ def title(key: str) -> str:
 
 def compared() -> None:
     """Render the errors or the bytes of every protocol, with what has been measured so far."""
-    view.measure_first(results)
+    view.measure_first(results, settings)
     failed_runs.show(results.failed, lambda cell: title(cell[0]))  # a cell begins with its protocol
     grouped = view.rows(results, settings)
     if panel == "gain":
@@ -58,17 +58,12 @@ def compared() -> None:
     st.caption(notes)
 
 
-if panel in ("rounds", "sees"):
-    run_panels.run(recipe, settings)
-elif panel == "pair":
-    run_panels.pair(recipe, settings)
-else:
-    refresh.while_cells_come(compared, results, partial(results.next_missing, settings["slow"]))
-    seconds = sum(recipe.seconds(PROTOCOLS[key]) for key in results.slow)
+refresh.while_cells_come(compared, results, partial(view.next_cell, results, settings))
+seconds = sum(recipe.seconds(PROTOCOLS[key]) for key in results.slow)
+if settings["all_methods"]:
     widgets.slow_methods_button([title(key) for key in results.slow], seconds)
-    widgets.show_control_row("join.trust", "join.rank")
-if panel not in ("rounds", "sees") or settings["join.source"] == "simulated":
-    controls.sizes(recipe, settings)
+widgets.show_control_row("all_methods", "join.trust", "join.rank")
+controls.sizes(recipe, settings)
 st.markdown(f"**Try this:** {page_text.try_this(recipe, settings)}")
 experiment, epsilon = to_experiment.from_settings(settings)
 sources.page(cache.results(experiment), epsilon, settings, measured=gain_text.about(recipe))

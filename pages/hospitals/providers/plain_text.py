@@ -10,7 +10,7 @@ from dppca_core.experiments.verdicts import Gain
 from pages.shared.plain import phrases
 from pages.shared.plain.rows import ShareRow
 
-TITLE = "Providers"
+TITLE = "Should we join?"
 QUESTION = (
     "**Should we join?** What a hospital finds alone, what all find together, and what leaves the building."
 )

@@ -3,8 +3,6 @@
 import re
 
 from dppca_core.datasets import TABLES
-from dppca_core.experiments.collaboration.setting import MOST_HOSPITALS
-from dppca_core.experiments.collaboration.transcript import MESSAGE_PROTOCOLS
 from pages.hospitals.providers import labels
 from pages.shared import text
 from pages.shared.settings.of_pages import Panel
@@ -59,7 +57,7 @@ def _sizes(raw: str) -> list[int]:
 
 
 def settings(shared: dict[str, Choice]) -> list[Choice]:
-    """Return the page's own settings: the panel, hospitals' sizes, and the protocol and messages shown.
+    """Return the page's own settings: the panel, hospitals' sizes, and the protocols shown.
 
     shared: the settings of all pages by key; none is needed here. A `Choice`, and so `Sizes`, takes its key,
         its labels outside of plain view and in it, its options, the default and words for options.
@@ -68,26 +66,11 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
     panels = {
         "gain": "Joining or alone",
         "travel": "What travels",
-        "rounds": "Round by round",
-        "sees": "What the server sees",
-        "pair": "Two who compare messages",
     }
-    sources = {
-        "simulated": "simulated here",
-        "stored": "a stored run over a network",
-        "own": "a record of your own",
-    }
-    hospitals = tuple(range(1, MOST_HOSPITALS + 1))
     return [
         among("join.panel", "Shown", panels),
         Sizes("join.sizes", "Hospitals' sizes", "Hospitals' sizes", ("",), "", {"": "those of the sliders"}),
         Choice("join.rank", "R, directions DPdisPCA sends", "Directions DPdisPCA sends", _RANKS, 10),
-        among("join.source", "Run", sources),
-        Choice("join.way", "Protocol", "Protocol", MESSAGE_PROTOCOLS, "dps_pca", labels.PROTOCOL_NAMES),
-        Choice("join.hospital", "Hospital", "Hospital", hospitals, 1),
-        Choice("join.other", "and hospital", "and hospital", hospitals, 2),
-        # A round beyond the last shows the last.
-        Choice("join.round", "Round", "Round", tuple(range(1, 51)), 50),
         among("join.trust", "Compared", trusts),
     ]
 

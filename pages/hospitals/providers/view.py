@@ -7,17 +7,18 @@ hospitals trust, or that they are alone.
 import math
 import time
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dppca_core.arrays import Array
+from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import ALONE, PROTOCOLS, Protocol
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.experiments.explorer import trusts
-from dppca_core.experiments.explorer.experiment import ExplorerExperiment
+from dppca_core.experiments.explorer.experiment import DPS_PCA, ExplorerExperiment
 from dppca_core.experiments.explorer.results import quantiles
 from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.numerics.subspace_metrics import share_recovered
@@ -27,10 +28,6 @@ from pages.shared.charts.metric_axis import as_error, error_unit, runs_in_unit, 
 from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import Settings
 
-# The fields that an experiment and a collaboration's setting have in common.
-_SAME_FIELDS = (
-    *("population", "k", "s_hat", "iterations", "burn_in", "scaling", "repeats", "seed", "choose_rows"),
-)
 _FIRST_SECONDS = 0.25  # of runs before anything is shown
 _QUICK_SECONDS = 0.15  # of a single run that a page may wait for
 
@@ -46,13 +43,15 @@ def to_setting(settings: Settings) -> tuple[CollaborationSetting, tuple[str, ...
     if settings["join.sizes"] and not sizes:
         adjustments.append(page_text.sizes_ignored(TABLES[settings["data"]].n))
     asked = settings["join.rank"]
-    rank = min(max(asked, experiment.k), experiment.d)
-    if rank != asked:
-        limit = f"it must send the {rank} to find" if rank == experiment.k else f"there are only {rank}"
-        adjustments.append(f"DPdisPCA sends {rank} directions here, not {asked}: {limit}.")
-    same = {name: getattr(experiment, name) for name in _SAME_FIELDS}
-    sizes, budget = sizes or experiment.sizes, experiment.budget(epsilon)
-    return CollaborationSetting(**same, sizes=sizes, rank=rank, budget=budget), tuple(adjustments)
+    recipe = CollaborationSetting.from_experiment(experiment, epsilon, asked, sizes)
+    if recipe.rank != asked:
+        limit = (
+            f"it must send the {recipe.k} to find"
+            if recipe.rank == recipe.k
+            else f"there are only {recipe.d}"
+        )
+        adjustments.append(f"DPdisPCA sends {recipe.rank} directions here, not {asked}: {limit}.")
+    return recipe, tuple(adjustments)
 
 
 def to_experiment_of(settings: Settings) -> tuple[ExplorerExperiment, float]:
@@ -67,10 +66,10 @@ def to_experiment_of(settings: Settings) -> tuple[ExplorerExperiment, float]:
     return experiment, epsilon
 
 
-def measure_first(results: CollaborationResults) -> None:
+def measure_first(results: CollaborationResults, settings: Settings) -> None:
     """Measure quick runs for a quarter of a second, so that the first rendering shows some."""
     deadline = time.monotonic() + _FIRST_SECONDS
-    for cell in results.wanted():
+    for cell in results.wanted(False, few(results.recipe, settings)):
         if time.monotonic() > deadline:
             return
         # A cell begins with the key of its protocol.
@@ -111,9 +110,11 @@ class Row(NamedTuple):
 def rows(results: CollaborationResults, settings: Settings) -> dict[str, list[Row]]:
     """Return the lines shown, by trust; in each group larger hospitals come first, then smaller errors."""
     grouped: dict[str, list[Row]] = {}
+    shown = few(results.recipe, settings)
     metric = error_unit(settings)
     for key, protocol in PROTOCOLS.items():
-        if settings["join.trust"] in ("all", protocol.trust) and key not in results.refused:
+        asked = settings["join.trust"] in ("all", protocol.trust) and key in shown
+        if asked and key not in results.refused:
             for hospital in results.hospitals(key):
                 sines, angles, energies = results.values(key, hospital)
                 k = results.recipe.k
@@ -150,6 +151,27 @@ def advised_alone(
     experiment, epsilon = to_experiment_of(settings)
     chosen = trusts.recommended_alone(experiment, epsilon, patients)
     return _measured(grouped, ALONE[chosen.method], hospital, chosen.near_guess)
+
+
+def few(recipe: CollaborationSetting, settings: Settings) -> frozenset[str]:
+    """Return the protocols shown at first, by key; all of them where the visitor asks for that.
+
+    At first they are those recommended under each trust and to a hospital alone, DPS-PCA as published, and
+    the best without privacy.
+    """
+    if settings["all_methods"] or settings["join.trust"] != "all" or settings["join.panel"] != "gain":
+        return frozenset(PROTOCOLS)
+    experiment, epsilon = to_experiment_of(settings)
+    joined = {trusts.recommended(experiment, epsilon, trust).method for trust in TRUSTS}
+    sizes = {recipe.sizes[hospital] for hospital in recipe.hospitals}
+    alone = {trusts.recommended_alone(experiment, epsilon, size).method for size in sizes}
+    free = {key for key, protocol in PROTOCOLS.items() if protocol.free}
+    return frozenset({DPS_PCA, *joined, *(ALONE[method].key for method in alone), *free})
+
+
+def next_cell(results: CollaborationResults, settings: Settings) -> tuple[Any, ...] | None:
+    """Return the run to measure next; None where all that is shown is measured."""
+    return results.next_missing(settings["slow"], few(results.recipe, settings))
 
 
 def without_privacy(grouped: dict[str, list[Row]], hospital: int) -> Row | None:

@@ -1,5 +1,6 @@
 """Bind all settings to the link, and show the widgets that set them."""
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -256,7 +257,7 @@ def head(
     beside: the page's own setting that is chosen beside the introduction, if there is one.
     instead: the page that has the answer in plain words, where this one has no plain view.
     """
-    page = title.lower().replace(" ", "_")
+    page = re.sub(r"\W+", "_", title.lower())
     with st.container(key="title", horizontal=True, vertical_alignment="center"):
         st.title(title, anchor=False)
         view_switches(shown)

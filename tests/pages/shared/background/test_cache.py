@@ -191,7 +191,7 @@ def test_complete_sweeps_are_bounded_in_bytes(monkeypatch):
     assert len(kept._tables._held) == 2
 
 
-PAGE = "hospitals/providers/page.py"
+PAGE = "hospitals/who_sees_what/page.py"
 LINK = {"repeats": "1", "d": "30", "n": "10000", "k": "2", "s": "6", "shat": "10", "N": "3", "T": "4"}
 
 
@@ -199,7 +199,7 @@ LINK = {"repeats": "1", "d": "30", "n": "10000", "k": "2", "s": "6", "shat": "10
 def test_a_page_does_not_hold_a_run_that_the_cache_gave_up(screen, panel):
     """Streamlit holds a page's buttons as long as its visitor's session."""
     cached.TRANSCRIPTS.clear()
-    page = screen(PAGE, **{"join.panel": panel}, **LINK)
+    page = screen(PAGE, **{"sees.panel": panel}, **LINK)
     runs = [weakref.ref(run) for run, *_ in cached.TRANSCRIPTS._held.values()]
     assert runs
     cached.TRANSCRIPTS.clear()
@@ -212,7 +212,7 @@ def test_a_page_does_not_hold_a_run_that_the_cache_gave_up(screen, panel):
 def test_a_run_without_room_is_refused_in_one_sentence(screen, monkeypatch):
     cached.TRANSCRIPTS.clear()
     monkeypatch.setattr(cached.memory, "available", lambda: 2**28)
-    page = screen(PAGE, **{"join.panel": "rounds"}, **LINK)
+    page = screen(PAGE, **{"sees.panel": "rounds"}, **LINK)
     assert page.notices.startswith("This run takes")
     monkeypatch.undo()
     page.run()

@@ -390,5 +390,5 @@ def test_the_limit_stands_beside_the_uploader(screen, monkeypatch):
     monkeypatch.setattr(memory, "available", lambda: memory.SPARE_BYTES + 45 * MB)
     page.run()
     assert "It has room for 10 MB now." in page.captions
-    page = screen("hospitals/providers/page.py", **{"join.panel": "rounds", "join.source": "own"})
+    page = screen("hospitals/who_sees_what/page.py", **{"sees.panel": "rounds", "join.source": "own"})
     assert "400 MB" in page.captions

@@ -12,17 +12,33 @@ import math
 import numpy as np
 
 from dppca_core.experiments.collaboration import transcript
-from dppca_core.experiments.collaboration.protocols import Protocol
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS, Protocol
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.experiments.collaboration.transcript import Difference, Transcript
 from dppca_core.federated.exchange import ALL
 from dppca_core.federated.record import Round
 from dppca_core.methods import METHODS
-from pages.hospitals.providers import runs
+from pages.hospitals.who_sees_what import runs
 from pages.shared import text
 from pages.shared.charts.metric_axis import QUANTITIES, error_unit, value_text
-from pages.shared.settings.catalogue import Settings
+from pages.shared.settings.catalogue import CHOICES, Settings
 
+TITLE = "Who sees what"
+STEPS = (
+    "The server asks in rounds; arrows are its questions and the hospitals' answers.",
+    "*What the server sees* sets one message beside what its noise hides.",
+    "*Two who compare messages* shows why each hospital needs noise of its own.",
+)
+INTRODUCTION = "What leaves a hospital in each round, and what that tells the server and the others."
+ABOUT = (
+    "Messages are those of the program's own protocol, passed in one process; in a stored or given run, "
+    "between processes. Second moments are drawn from their exact (Wishart) law."
+)
+_TRY = {
+    "rounds": "press *Play*; then choose *DPS-PCA, sealed sums*: what does the server still see?",
+    "sees": "move *{}* to the left, round by round: the more noise, the less of the pattern can be told.",
+    "pair": "move *{}* to the left: with shared noise all points stay on the line, however much there is.",
+}
 MASKED = "Single messages are masked: the server sees their sum, and nothing of any one of them."
 SLIDERS_DO_NOT_MOVE_IT = "A run that took place has its own settings: the sliders do not move it."
 CANNOT_BE_DRAWN = "This run cannot be drawn: numbers in its record are too large, or do not belong together."
@@ -33,6 +49,21 @@ _ROUNDING = 1e-10  # a relative error up to which a difference is exact but for 
 _MOST_FAULTS = 5  # written in full
 # What rounds before the method's may pay for.
 _PRIOR_WORDS = {"mean": "the mean", "squares": "the mean squares"}
+
+
+def try_this(recipe: CollaborationSetting, settings: Settings) -> str:
+    """Return a suggestion of what to do next in this panel: one that is possible and changes what is seen."""
+    panel, names = settings["sees.panel"], {key: CHOICES[key].label for key in ("providers", "d", "epsilon")}
+    if panel == "pair" and len(recipe.sizes) == 1:
+        return f"move *{names['providers']}* to 5: then hospitals have somebody to compare with."
+    if panel != "pair" and settings["join.source"] != "simulated":
+        return "press *Play*, then set *Run* to a simulated one, whose privacy and hospitals you can move."
+    simulated = ("dps_pca shared", "dps_pca") if panel == "pair" else (settings["join.way"],)
+    # What is too large cannot be simulated message by message.
+    if any(transcript.why_refused(recipe, PROTOCOLS[key]) for key in simulated):
+        sliders = f"*{names['providers']}* or *{names['d']}*"
+        return f"move {sliders} to the left: then every message is simulated here."
+    return _TRY[panel].format(names["epsilon"])
 
 
 def answer_bytes(round_: Round) -> int:

@@ -13,24 +13,18 @@ import pytest
 from dppca_core import Budget, datasets
 from dppca_core.experiments.collaboration import transcript
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
+from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.federated import coordinator, in_process, record
 from dppca_core.federated.exchange import ALL
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import Noise
-from pages.hospitals.providers import (
-    message_charts,
-    network_diagram,
-    run_panels,
-    run_text,
-    runs,
-    view,
-)
+from pages.hospitals.who_sees_what import message_charts, network_diagram, panels, run_text, runs
 from pages.shared import text
 from pages.shared.reports import html_report
-from pages.shared.settings import catalogue
+from pages.shared.settings import catalogue, to_experiment
 from tests.core.federated.test_record import lines
 
-PAGE = "hospitals/providers/page.py"
+PAGE = "hospitals/who_sees_what/page.py"
 SMALL = {"d": "30", "n": "20000", "k": "2", "s": "6", "shat": "10", "N": "3", "T": "4"}
 SYMBOLS = ("ε", "δ", "Θ", "σ", "ŝ", "ᵢ")
 SIZES = (190, 190, 189)
@@ -42,8 +36,12 @@ def settings(**changed):
     return catalogue.defaults() | small | changed
 
 
+def recipe_of(shown):
+    return CollaborationSetting.from_experiment(*to_experiment.from_settings(shown), shown["join.rank"])
+
+
 def recipe(**changed):
-    return view.to_setting(settings(**changed))[0]
+    return recipe_of(settings(**changed))
 
 
 @functools.cache
@@ -138,9 +136,9 @@ def test_a_run_that_takes_seconds_is_announced(screen, monkeypatch):
         announced.append(words)
         yield
 
-    monkeypatch.setattr(run_panels.st, "spinner", spinner)
-    page = screen(PAGE, **SMALL | {"join.panel": "rounds"})
-    now = view.to_setting(page.app.session_state["settings of the last run"])[0]
+    monkeypatch.setattr(panels.st, "spinner", spinner)
+    page = screen(PAGE, **SMALL | {"sees.panel": "rounds"})
+    now = recipe_of(page.app.session_state["settings of the last run"])
     assert announced == [run_text.passing(now, PROTOCOLS["dps_pca"])]
 
 
@@ -194,15 +192,15 @@ def test_two_who_compare_recover_the_difference_only_where_noise_is_shared():
         np.testing.assert_allclose(shared["x"], shared["y"], rtol=1e-3)
         assert np.std(np.subtract(independent["y"], independent["x"])) > 1
         assert "exactly" in words["sentence"]
-    worst = run_panels.differences(*pair, 0, 2).groupby("noise")["relative_error"].max()
+    worst = panels.differences(*pair, 0, 2).groupby("noise")["relative_error"].max()
     assert worst["shared"] < 1e-12 and worst["independent"] > 0.1
 
 
 @pytest.mark.parametrize("panel", ["rounds", "sees", "pair"])
 def test_a_view_of_a_run_opens_at_its_end(screen, panel):
-    page = screen(PAGE, **SMALL | {"join.panel": panel, "join.hospital": "9"})
+    page = screen(PAGE, **SMALL | {"sees.panel": panel, "join.hospital": "9"})
     assert page.figure["frames"] and page.figure["active"] == len(page.figure["frames"]) - 1
-    assert page.link["join.panel"] == panel
+    assert page.link.get("sees.panel", "rounds") == panel
     if panel != "rounds":
         assert page.app.selectbox(key="join.hospital").value == 3
 
@@ -210,9 +208,9 @@ def test_a_view_of_a_run_opens_at_its_end(screen, panel):
 @pytest.mark.parametrize(
     ("link", "at"),
     [
-        ({"join.panel": "rounds"}, "round 2: answers"),
-        ({"join.panel": "sees", "join.way": "full"}, "round 1 of 1"),
-        ({"join.panel": "pair"}, "round 2 of 4"),
+        ({"sees.panel": "rounds"}, "round 2: answers"),
+        ({"sees.panel": "sees", "join.way": "full"}, "round 1 of 1"),
+        ({"sees.panel": "pair"}, "round 2 of 4"),
     ],
 )
 def test_the_round_of_the_link_is_shown_first(screen, link, at):
@@ -220,15 +218,15 @@ def test_the_round_of_the_link_is_shown_first(screen, link, at):
 
 
 def test_a_hospital_is_compared_with_another_only(screen):
-    page = screen(PAGE, **SMALL | {"join.panel": "pair", "N": "1"})
+    page = screen(PAGE, **SMALL | {"sees.panel": "pair", "N": "1"})
     assert run_text.NOBODY_TO_COMPARE in page.notices
-    page = screen(PAGE, **SMALL | {"join.panel": "pair", "join.hospital": "3", "join.other": "3"})
+    page = screen(PAGE, **SMALL | {"sees.panel": "pair", "join.hospital": "3", "join.other": "3"})
     assert "shown beside hospital 1." in page.captions
 
 
 def test_a_run_that_is_too_large_is_refused_with_its_reason(screen):
-    page = screen(PAGE, **{"join.panel": "rounds", "d": "2000", "n": "1000000", "N": "200", "repeats": "1"})
-    now = view.to_setting(page.app.session_state["settings of the last run"])[0]
+    page = screen(PAGE, **{"sees.panel": "rounds", "d": "2000", "n": "1000000", "N": "200", "repeats": "1"})
+    now = recipe_of(page.app.session_state["settings of the last run"])
     reason = transcript.why_refused(now, PROTOCOLS["dps_pca"])
     assert reason and f"message by message: {reason}." in page.notices
 
@@ -247,7 +245,7 @@ def texts(page):
 
 
 def stored_page(screen, panel, **link):
-    return screen(PAGE, **SMALL | {"join.panel": panel, "join.source": "stored"} | link)
+    return screen(PAGE, **SMALL | {"sees.panel": panel, "join.source": "stored"} | link)
 
 
 def test_a_stored_run_is_shown_with_its_recorded_settings(screen, stored_in):
@@ -290,7 +288,7 @@ def test_a_message_is_not_called_what_travels_on_the_wire():
     sizes = [sum(a.message.payload for a in answers), sum(a.wire_bytes for a in answers)]
     overhead = run_text.overhead(shown)
     assert [part for part in map(text.size, sizes) if part not in overhead] == []
-    assert "wire" not in " ".join([overhead, *run_text.tile_titles(shown), *run_panels.table(shown).columns])
+    assert "wire" not in " ".join([overhead, *run_text.tile_titles(shown), *panels.table(shown).columns])
     assert run_text.overhead(simulated("dps_pca")) == ""
 
 
@@ -397,8 +395,8 @@ def test_a_record_that_cannot_be_drawn_is_a_sentence(screen, monkeypatch, panel)
 
     drawing = "figure" if panel == "rounds" else "message"
     monkeypatch.setattr(network_diagram if panel == "rounds" else message_charts, drawing, too_large)
-    monkeypatch.setattr(run_panels.st, "file_uploader", lambda *_, **__: io.BytesIO(raw(recorded())))
-    page = screen(PAGE, **SMALL | {"join.panel": panel, "join.source": "own"})
+    monkeypatch.setattr(panels.st, "file_uploader", lambda *_, **__: io.BytesIO(raw(recorded())))
+    page = screen(PAGE, **SMALL | {"sees.panel": panel, "join.source": "own"})
     assert run_text.CANNOT_BE_DRAWN in texts(page)
 
 
@@ -411,3 +409,18 @@ def test_a_file_too_large_is_not_read(monkeypatch):
 def test_names_of_a_record_cannot_carry_markup():
     shown = runs.from_record(recorded(('<a href="x">N</a>', "![](http://x)", "")))
     assert [runs.name(shown, i) for i in range(3)] == ["a hrefxNa", "(httpx)", "Hospital 3"]
+
+
+def test_a_single_hospital_is_shown_how_to_add_others():
+    alone = {"providers": 1, "sees.panel": "pair"}
+    assert run_text.try_this(recipe(**alone), settings(**alone)).startswith("move *Hospitals N* to 5")
+
+
+@pytest.mark.parametrize(
+    ("changed", "simulated"),
+    [({"d": 2000, "n": 10**6, "providers": 200}, False), ({"d": 200, "n": 10**6}, True)],
+)
+def test_no_hint_is_about_what_is_not_simulated(changed, simulated):
+    changed |= {"sees.panel": "pair"}
+    hint = run_text.try_this(recipe(**changed), settings(**changed))
+    assert ("points stay on the line" in hint) == simulated

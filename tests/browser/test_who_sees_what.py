@@ -1,4 +1,4 @@
-"""Test the providers page in a real browser: a run plays without the server, and the link keeps its round."""
+"""Test the page on messages in a browser: a run plays without the server, and the link keeps its round."""
 
 import pytest
 
@@ -9,7 +9,7 @@ pytestmark = pytest.mark.browser
 
 def test_a_run_plays_and_its_round_is_kept(watched, address):
     page = watched()
-    page.page.goto(f"{address}providers?{SMALL}&T=2&join.panel=rounds")
+    page.page.goto(f"{address}who_sees_what?{SMALL}&T=2")
     shown = page.page.locator(".dppca-live output").first
     page.page.get_by_text("round 2: answers").wait_for()
     page.page.get_by_role("button", name="Play").click()

@@ -14,7 +14,7 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.experiments.collaboration.transcript import Transcript
 from dppca_core.federated.exchange import ALL
-from pages.hospitals.providers import playback, run_text, runs
+from pages.hospitals.who_sees_what import playback, run_text, runs
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import error_axis, error_title, random_guess

@@ -18,7 +18,7 @@ from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.experiments.collaboration.transcript import Transcript
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.federated.exchange import ALL
-from pages.hospitals.providers import message_charts, network_diagram, run_text, runs
+from pages.hospitals.who_sees_what import message_charts, network_diagram, run_text, runs
 from pages.shared.background import cache
 from pages.shared.reports import take_along
 from pages.shared.server import uploads
@@ -35,7 +35,7 @@ def run(recipe: CollaborationSetting, settings: Settings) -> None:
     if shown is None:
         return
     try:
-        render = _render_rounds if settings["join.panel"] == "rounds" else _render_message
+        render = _render_rounds if settings["sees.panel"] == "rounds" else _render_message
         render(recipe, shown, settings)
     except (ArithmeticError, TypeError, ValueError, MemoryError):
         # An uploaded record may be valid and still hold numbers that nothing can draw; any other run is ours,

@@ -12,8 +12,8 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.experiments.collaboration import transcript
 from dppca_core.experiments.collaboration.transcript import Transcript
-from pages.hospitals.providers import playback, run_text
-from pages.hospitals.providers.runs import MessagePair
+from pages.hospitals.who_sees_what import playback, run_text
+from pages.hospitals.who_sees_what.runs import MessagePair
 from pages.shared.charts import style
 from pages.shared.charts.traces import Trace, axis, band, line, rounded, signs
 from pages.shared.settings.catalogue import Settings

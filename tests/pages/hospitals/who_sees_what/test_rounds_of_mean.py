@@ -13,8 +13,8 @@ from dppca_core.federated import coordinator
 from dppca_core.federated.in_process import simulate
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import Noise
-from pages.hospitals.providers import network_diagram, run_text, runs
-from tests.pages.hospitals.providers.test_rounds import settings
+from pages.hospitals.who_sees_what import network_diagram, run_text, runs
+from tests.pages.hospitals.who_sees_what.test_runs import settings
 
 D, SIZES, SHARE, BUDGET = 8, (300, 200, 100), 0.2, Budget(1.0, 1e-5)
 COHORT = Cohort.from_rows([np.random.default_rng(n).normal(1.0, 0.3, (n, D)) for n in SIZES], 4.0)

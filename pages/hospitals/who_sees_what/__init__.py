@@ -1,0 +1,1 @@
+"""Show what a server sees of hospitals, message by message."""
