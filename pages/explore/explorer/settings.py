@@ -1,5 +1,6 @@
 """Define the settings of the explorer. No Streamlit here."""
 
+from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.setting import Choice, among, switch
 
 
@@ -18,3 +19,6 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
             link_name="all",
         ),
     ]
+
+
+PANEL = Panel(beside=("epsilon",))  # the figure's own slider

@@ -100,7 +100,7 @@ def explorer_figure(
         for epsilon, entry in zip(EPSILONS, words, strict=True):
             entry["spoken"] = f"{entry['sentence']} {drawn.spoken(epsilon)}".strip()
     return explorer.explorer(results, settings, bounds, beside, drawn) | {
-        "scrub": "Scrub ε",
+        "scrub": "Privacy loss ε",
         "tiles": explorer_text.tile_titles(results, settings),
         "words": words,
         "legend": _legend(results, bounds if scale.bounds_drawn else [], drawn),

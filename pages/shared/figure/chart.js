@@ -23,7 +23,7 @@ const STEP = 700; // milliseconds between frames that play
 const PICTURE = { width: 1120, height: 630, scale: 20 / 7 }; // of a saved figure: a PNG is 3200 x 1800 or more
 const PICTURE_FONT = "Arial, Helvetica, sans-serif"; // a picture is drawn outside of the page, without its font
 const INK = "#111111";
-const REST = 200; // milliseconds without a new frame, after which all is drawn again
+const REST = 200; // milliseconds without a new frame, after which all is drawn again and the server is told
 const STALE = 3000; // milliseconds in which the server may still answer for the previous setting
 // A figure for a projector has its size in shares of the window: `fits.height`, and `fits.type` for the font.
 function fitted(layout) {
@@ -53,6 +53,10 @@ class View {
       this.scrubbed = Number(this.slider.value);
       this.soon();
     });
+    this.slider.addEventListener("change", () => {
+      clearTimeout(this.setting); // arrow keys that follow each other are one move
+      this.setting = setTimeout(() => this.index !== this.data.active && this.use?.(this.index), REST);
+    });
     this.resizer = new ResizeObserver(() => {
       if (this.data && Math.abs(this.chart.clientWidth - this.width) > 4) this.soon();
     });
@@ -63,8 +67,6 @@ class View {
     this.second = root.querySelector(".second");
     this.second.querySelector("input").addEventListener("input", () => this.name());
     this.second.querySelector("input").addEventListener("change", ({ target }) => this.move?.(Number(target.value)));
-    this.keep = root.querySelector(".scrub .keep");
-    this.keep.addEventListener("click", () => this.use?.(this.index));
     this.player = root.querySelector(".scrub .play");
     this.player.addEventListener("click", () => this.play());
     this.noises = new Noises(this, root.querySelector(".noises"));
@@ -95,8 +97,7 @@ class View {
   // The first figure of a page ends with the window, so that its axes and its legend are in sight with the sliders.
   within(layout) {
     if (!this.first || layout.meta?.fits || this.width < (layout.meta?.rows === undefined ? 640 : 820)) return layout;
-    const below = [".under", ".scrub"].map((name) => this.root.querySelector(name).offsetHeight);
-    const room = innerHeight - this.top - below[0] - below[1] - 12;
+    const room = innerHeight - this.top - this.root.querySelector(".under").offsetHeight - 12;
     const height = Math.max(Math.min(layout.height ?? 450, room), layout.meta?.least ?? 240);
     this.chart.style.minHeight = `${height}px`; // at once: the library may still be loading
     const { t, b } = { t: 8, b: 48, ...layout.margin }, { legend } = layout;
@@ -295,6 +296,7 @@ class View {
     }
     root.dataset.drawn = `${data.scene}:${began}`;
     root.dataset.complete = String(data.complete);
+    if (data.complete) this.noises.first();
   }
 
   // Save the figure as seen, as a picture on white paper with its title and its legend.
@@ -359,11 +361,10 @@ class View {
     this.slider.value = this.index;
     const at = words.at ?? `ε = ${words.epsilon}`;
     this.slider.setAttribute("aria-valuetext", at);
-    this.slider.setAttribute("aria-label", data.play ? data.scrub : `${data.scrub} in the browser`);
+    this.slider.setAttribute("aria-label", data.scrub);
     this.player.hidden = !data.play;
     if (!this.playing) this.rest();
-    this.keep.hidden = data.kept === false;
-    const ends = data.ends ?? ["more privacy", "more accuracy"];
+    const ends = data.ends ?? ["strict", "loose"];
     root.querySelectorAll(".scrub small").forEach((end, i) => (end.textContent = ends[i]));
     const write = (name, text) => {
       const element = root.querySelector(name);
@@ -381,7 +382,6 @@ class View {
     write(".printed", words.printed);
     write(".progress", data.progress);
     write("output", at);
-    this.keep.disabled = this.index === data.active;
     // While a slider is dragged only what differs is built again.
     const changed = (name, value) => {
       const text = JSON.stringify(value);

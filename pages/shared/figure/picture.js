@@ -1,6 +1,7 @@
 // The picture of PCA: patients made from standard normals, and the private directions of one release after another,
 // which differ by their noise alone.
 const EVERY = 150; // milliseconds between noises that play
+const PLAYED = "dppca noises played";
 
 // Return a trace as it is drawn. `map`: two rows of weights that make points of the numbers in `base`, around
 // `at`, as squares of half side `dot` where there is one; `angles`: degrees, of which as many are drawn as `noises`.
@@ -51,6 +52,18 @@ class Noises {
     this.shown += 1;
     if (this.shown >= this.all || !this.view.root.isConnected) this.rest();
     this.view.soon();
+  }
+
+  // On a first visit they play once by themselves, unless less motion is preferred.
+  first() {
+    if (!this.all || still.matches) return;
+    try {
+      if (localStorage.getItem(PLAYED)) return;
+      localStorage.setItem(PLAYED, "once");
+    } catch {
+      return; // a browser that keeps nothing would play at every visit
+    }
+    this.play();
   }
 
   rest() {

@@ -27,6 +27,7 @@ class Panel:
     Attributes:
         opens: Title of the preset at which the page opens, until a setting that pages share is set by hand.
         hidden: Whether the page has its settings beside what they decide, and no panel.
+        beside: Settings whose control stands beside the page's figure.
         decided: Settings that are decided on the page itself, with the reason.
         unused: From all settings to those that make no difference on the page, with the reason; None where a
             table fixes some of them as on other pages.
@@ -36,6 +37,7 @@ class Panel:
 
     opens: str = "Small study"
     hidden: bool = False
+    beside: tuple[str, ...] = ()
     decided: Reasons = field(default_factory=dict)
     unused: Callable[[Mapping[str, Any]], Reasons] | None = None
     plain_uses: tuple[str, ...] = ()

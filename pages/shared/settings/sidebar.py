@@ -1,4 +1,4 @@
-"""Show the sidebar: presets and the sliders that pages share, and why a page disables one of them."""
+"""Show the sidebar: presets and the sliders that pages share, and why a page does not use one of them."""
 
 import streamlit as st
 
@@ -41,14 +41,17 @@ def render(page: str) -> None:
             **editions.widget_arguments("preset", chosen, _apply_preset),
         )
         main, others = (PLAIN_MAIN, PLAIN_MORE) if plain else (MAIN, MORE)
+        unused = [key for key in (*main, *others) if _why_unused(key, now, panel)]
         for key in main:
-            _widget(key, now, panel)
+            if key not in (*unused, *panel.beside):
+                _widget(key, now, panel)
             if key == "epsilon":
                 in_context.show_published_releases(plain)
         more = st.expander("More settings", key="more", on_change="rerun")
         if more.open:
             with more:
-                for key in others:
+                # What this page does not use comes last; plain view leaves it out.
+                for key in (*(key for key in others if key not in unused), *(() if plain else unused)):
                     _widget(key, now, panel)
 
 
@@ -58,11 +61,9 @@ def _apply_preset(name: str) -> None:
 
 
 def _widget(key: str, now: Settings, panel: Panel) -> None:
-    """Show a control, greyed with the reason where it has no effect; or, in its place, what decides it."""
+    """Show a control, with the reason where the page does not use it; or, in its place, what decides it."""
     choice, plain = CHOICES[key], now["view"] == "plain"
-    held, why_greyed = panel.held(now), _why_greyed(key, now, panel)
-    if plain and why_greyed:  # plain view leaves a greyed control out
-        return
+    held, why_unused = panel.held(now), _why_unused(key, now, panel)
     table = TABLES.get(now["data"])
     if table and key in catalogue.FIXED_BY_TABLE:
         sizes = {"n": f"{table.n:,}", "d": str(table.d), "s": "all count"}
@@ -73,14 +74,14 @@ def _widget(key: str, now: Settings, panel: Panel) -> None:
         st.text_input(label, shown, disabled=True, key=f"{key} held at {shown}")
         return
     called = "Trust" if key == "trust" else choice.name(plain)  # on one line with the reason
-    name = f"{called} · {why_greyed}" if why_greyed else label_with_ends(choice, plain)
+    name = f"{called} · {why_unused}" if why_unused else label_with_ends(choice, plain)
     # The options of "data" say by themselves what is chosen, so that its label is hidden.
-    label = "collapsed" if key == "data" and not why_greyed else "visible"
-    show(key, name, plain, disabled=why_greyed is not None, help=choice.help or None, label_visibility=label)
+    label = "collapsed" if key == "data" and not why_unused else "visible"
+    show(key, name, plain, disabled=why_unused is not None, help=choice.help or None, label_visibility=label)
 
 
-def _why_greyed(key: str, now: Settings, panel: Panel) -> str | None:
-    """Return why a control is greyed, in a few words; None when it is free."""
+def _why_unused(key: str, now: Settings, panel: Panel) -> str | None:
+    """Return why a page does not use a control, in a few words; None when it does."""
     if now["view"] == "plain" and key in panel.plain_uses:
         return None
     if panel.unused is not None:  # the page itself knows what makes no difference on it
