@@ -104,7 +104,7 @@ def main() -> None:
         raw = tables.from_frame(frame, path.name)
         schema = dictionary(frame.drop(columns=[asked.patient] if asked.patient else []))
         table = prepare(raw, schema, None, 1, asked.patient, asked.most)
-        defaults = catalogue.defaults() | {"view": "analyst"}
+        defaults = catalogue.defaults() | {"view": "full"}
         k = defaults["own.k"]
         true = truth(table, raw, k)
         guess = subspace_metrics.random_guess(table.d, k)

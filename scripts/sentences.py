@@ -110,7 +110,7 @@ def main() -> None:
     # By page and view; each sentence by itself with "#" for its numbers, so that it is shown once.
     shown: dict[tuple[str, str], dict[str, str]] = {}
     for run in range(options.runs):
-        page, view = pages[run % len(pages)], ("plain", "analyst")[run // len(pages) % 2]
+        page, view = pages[run % len(pages)], ("plain", "full")[run // len(pages) % 2]
         defaults = run < 2 * len(pages)  # each page first as it opens
         app = visit(page, {"view": view} if defaults else link(rng, view))
         kept = shown.setdefault((page.parent.name, view), {})

@@ -38,7 +38,7 @@ FITTED = """() => [...document.querySelectorAll('.dppca-live .chart')].every(
 def tour(tabs, address):
     """Yield a tab in which a visitor goes from page to page by the menu, as most do."""
     page = tabs.new_page()
-    page.goto(f"{address}?preset=large-study&view=analyst&{SMALL}")
+    page.goto(f"{address}?preset=large-study&view=full&{SMALL}")
     yield page
     page.close()
 

@@ -18,7 +18,6 @@ from dppca_core.methods import METHODS
 from pages.explore.explorer import plain as explorer_plain
 from pages.explore.explorer.plain import PlainView
 from pages.explore.explorer.view import ExplorerView
-from pages.explore.methods.plain import Curves
 from pages.hospitals.differences.plain import Differing
 from pages.hospitals.differences.view import SiteView
 from pages.hospitals.differences.view import to_recipe as to_site_recipe
@@ -40,8 +39,6 @@ FRONT = "explore/explorer/page.py"
 PLAIN = {
     "explorer": (FRONT, {}),
     "explorer, a table": (FRONT, {"data": "breast_cancer"}),
-    "methods": ("explore/methods/page.py", {}),
-    "methods, a table": ("explore/methods/page.py", {"data": "breast_cancer"}),
     "providers": ("hospitals/providers/page.py", {"share": "0.6"}),
     "planner": ("hospitals/planner/page.py", {}),
     "planner, a table": ("hospitals/planner/page.py", {"data": "breast_cancer"}),
@@ -52,7 +49,10 @@ SMALL = {"d": "20", "n": "2000", "k": "2", "s": "5", "shat": "10", "N": "3"}
 SETTINGS = catalogue.defaults_with(
     {"view": "plain", "d": 20, "n": 2000, "k": 2, "s": 5, "s_hat": 10, "providers": 3, "repeats": 3}
 )
-STATISTICIANS = {"explore/convergence/page.py", "explore/bounds/page.py", "learn/papers/page.py"}
+STATISTICIANS = {
+    *(f"explore/{name}/page.py" for name in ("convergence", "bounds", "methods")),
+    *("learn/papers/page.py", "hospitals/who_sees_what/page.py"),
+}
 _NAMES = {method.title for method in METHODS.values()} | set(METHODS) - {"full"}
 _NEVER = re.compile(
     r"†|‡|[δσλγτΘŝ]|(?<!privacy loss )ε|"
@@ -138,16 +138,16 @@ def test_the_check_finds_what_a_board_should_not_read(shown):
 
 
 @pytest.mark.parametrize("path", sorted(STATISTICIANS))
-def test_a_page_for_statisticians_says_so_in_plain_view_alone(screen, path):
-    notices = [
-        screen(path, view=view, **SMALL).notices.count("for statisticians") for view in ("plain", "analyst")
-    ]
-    assert notices == [1, 0]
+def test_a_page_for_statisticians_has_one_view_and_leaves_the_other_chosen(screen, path):
+    page = screen(path, view="plain", **SMALL)
+    assert "Detail" not in [control.label for control in page.app.get("button_group")]
+    assert page.app.session_state["settings of the last run"]["view"] == "full"
+    assert page.app.session_state["settings that the visitor asked for"].settings["view"] == "plain"
 
 
 @pytest.mark.parametrize("path", sorted({path for path, _ in PLAIN.values()} | STATISTICIANS))
 def test_trust_is_chosen_where_it_makes_a_difference(screen, path):
-    without = {"convergence", "bounds", "privacy", "papers", "story", "your_data"}
+    without = {"convergence", "bounds", "privacy", "papers", "story", "your_data", "who_sees_what"}
     shown = [box.key for box in screen(path, view="plain", **SMALL).app.sidebar.selectbox]
     assert ("trust" in shown) == (path.split("/")[1] not in without)
 
@@ -163,7 +163,7 @@ def test_a_row_is_the_analyst_s_number_for_the_same_method(trust):
     view = PlainView(SETTINGS | {"trust": trust})
     view.results.try_cells((name, view.epsilon, r) for name in view.shown for r in range(3))
     row = rows.shares(view.results, view.epsilon, trust).row_of_trust(trust)
-    analyst = ExplorerView(SETTINGS | {"trust": trust, "view": "analyst", "metric": "share"})
+    analyst = ExplorerView(SETTINGS | {"trust": trust, "view": "full", "metric": "share"})
     words = analyst.payload()["words"][analyst.payload()["active"]]
     recommended = trusts.recommended(view.experiment, view.epsilon, trust)
     assert analyst.experiment.method == row.method == recommended.method
@@ -174,20 +174,15 @@ def test_a_row_is_the_analyst_s_number_for_the_same_method(trust):
 
 
 def test_all_pages_of_one_setting_have_one_number():
-    """Explorer, methods and providers agree; providers also with its analyst's page, protocol by protocol."""
-    view, curves, joining = (
-        PlainView(SETTINGS),
-        Curves(SETTINGS | rows.ADVISED),
-        Joining(SETTINGS | rows.ADVISED),
-    )
+    """Explorer and providers agree; providers also with its analyst's page, protocol by protocol."""
+    view, joining = PlainView(SETTINGS), Joining(SETTINGS | rows.ADVISED)
     view.results.try_cells((name, view.epsilon, r) for name in view.shown for r in range(3))
     for cell in joining.wanted():
         joining.try_cell(*cell)
     shares = rows.shares(view.results, view.epsilon, "untrusted server").rows
-    here = curves.shares(curves.here).rows
     together = [row for row in joining.shares().rows if row.trust]
-    assert [row.share for row in here] == [row.share for row in shares] == [row.share for row in together]
-    analyst = SETTINGS | {"view": "analyst", "metric": "share"}
+    assert [row.share for row in shares] == [row.share for row in together]
+    analyst = SETTINGS | {"view": "full", "metric": "share"}
     for cell in joining.alone.wanted():
         joining.alone.try_cell(*cell)
     grouped = providers_view.rows(joining.alone, analyst)
@@ -230,7 +225,7 @@ def test_all_pages_say_alike_where_privacy_costs_nothing(patients, free):
     shares = rows.shares(view.results, view.epsilon, "central")
     least = trusts.share_recovered_quantiles(view.results, NO_PRIVACY, view.epsilon)[0]
     assert (shares.row_of_trust("central").share >= least) == free
-    analyst = plain | {"view": "analyst", "metric": "share"}
+    analyst = plain | {"view": "full", "metric": "share"}
     full, providers = ExplorerView(analyst).payload(), CollaborationResults(Joining(analyst).recipe)
     for cell in providers.wanted():
         providers.try_cell(*cell)
@@ -276,27 +271,6 @@ def test_each_privacy_loss_has_its_own_rows_in_the_browser():
             assert moved[str(first + 3 * i)]["x"][1] == pytest.approx(row.share, rel=1e-3)
 
 
-def test_how_much_is_needed_is_where_a_curve_passes_the_share_wanted():
-    curves = Curves(SETTINGS | rows.ADVISED)
-    spread = {
-        trust: [np.full(3, share) for share in shares]
-        for trust, shares in {
-            "untrusted server": [10.0] * len(curves.values),
-            "secure aggregation": [99.0] * len(curves.values),
-            "central": [10.0] * 3 + [99.0] * (len(curves.values) - 3),
-        }.items()
-    }
-    each = [
-        rows.Shares(
-            tuple(rows.ShareRow(t, spread[t][i], "#000000", trust=t) for t in rows.LOOKS), 100.0, 10.0
-        )
-        for i in range(len(curves.values))
-    ]
-    needed = curves.needed(each)
-    assert needed["untrusted server"] == np.inf and needed["secure aggregation"] == curves.values[0]
-    assert curves.values[2] < needed["central"] < curves.values[3]
-
-
 @pytest.mark.parametrize(
     ("joined", "alone", "verdict"),
     [(99.9, 80.0, "less"), (80.0, 99.9, "more"), (99.98, 99.95, "level"), (11.0, 10.5, "neither")],
@@ -317,7 +291,7 @@ def test_hospitals_that_differ_have_the_analyst_s_numbers(data):
         differing.try_cell(*cell)
     method = differing.chosen.recipe.method
     changed = SETTINGS | {"sites.data": data, "sites.method": method, "metric": "share", "repeats": 2}
-    analyst = SiteView(cache.site_results(to_site_recipe(changed)), changed | {"view": "analyst"})
+    analyst = SiteView(cache.site_results(to_site_recipe(changed)), changed | {"view": "full"})
     table, outcomes = differing.hospitals()
     assert list(table["joined"]) == [phrases.share(float(share)) for share in analyst.spread("joined")[1]]
     assert len(outcomes) == len(table) and differing.shares().row_of_trust("central").measured

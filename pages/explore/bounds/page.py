@@ -19,7 +19,7 @@ from pages.shared.charts import Scale, error_unit
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import to_experiment, widgets
 
-settings = widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS, instead="Methods")
+settings = widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS)
 experiment, epsilon = to_experiment.from_settings(settings)
 results = cache.results(experiment)
 method, tau = settings["of"], settings["tau"]

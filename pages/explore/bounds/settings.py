@@ -44,4 +44,4 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
 PRESETS = {"Ge et al. Fig. 2 (bounds page)": {"delta": 0.01, "figure2": True}}
 
 
-PANEL = Panel(opens="Large study", decided={"trust": "each bound has its own"})
+PANEL = Panel(opens="Large study", full_only=True, decided={"trust": "each bound has its own"})

@@ -13,7 +13,7 @@ from pages.shared.settings import to_experiment, widgets
 
 SLOT = "convergence"  # the name under which this page's sweep is kept for each visitor
 
-settings = widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS, instead="Explorer")
+settings = widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS)
 widgets.show_control_row("family", "traced", "layout")
 family = curves.family_from_settings(settings)
 # Methods whose rounds differ in kind have sentences of their own: no single factor a round describes them.
@@ -51,9 +51,8 @@ def panels() -> None:
 
 refresh.while_more(panels, lambda: job.running)
 
-if settings["view"] == "researcher":
-    st.header(words.DERIVATION)
-    st.markdown(words.formulas(settings))
 st.markdown(f"**Try this:** {words.try_this(settings)}")
 experiment, epsilon = to_experiment.from_settings(settings)
-sources.page(cache.results(experiment), epsilon, settings, runs=text.runs(settings))
+results = cache.results(experiment)
+measured = f"{sources.how_measured(results, text.runs(settings))}\n\n**{words.DERIVATION}.**"
+sources.page(results, epsilon, settings, measured=f"{measured} {words.formulas(settings)}")

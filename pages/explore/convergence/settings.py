@@ -30,4 +30,4 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     ]
 
 
-PANEL = Panel(opens="Large study", decided={"trust": "comes with the method"})
+PANEL = Panel(opens="Large study", full_only=True, decided={"trust": "comes with the method"})

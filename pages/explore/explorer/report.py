@@ -56,7 +56,7 @@ def build(view: ExplorerView, link: str) -> html_report.Report:
         limits=_limits(view, payload),
         sources=[
             text.unmarked(sources.how_measured(results)),
-            *(formulas if settings["view"] == "researcher" else ()),
+            *formulas,
             *phrases.methods(results.methods, results.experiment.k),
         ],
         link=link,

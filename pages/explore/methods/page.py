@@ -6,14 +6,13 @@ import streamlit as st
 
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.experiments.no_privacy import NO_PRIVACY
-from pages.explore.methods import controls, other_packages, panels, plain, sweeps, text
+from pages.explore.methods import controls, other_packages, panels, sweeps, text
 from pages.explore.methods.charts import ComparisonMeasure, SweepRuns
 from pages.shared.background import cache, refresh, sweep_status
 from pages.shared.charts import explorer_text
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import to_experiment, widgets
 
-widgets.in_plain_view(plain.render)
 settings = widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS)
 neighbours = settings["neighbours"]
 experiment, epsilon = to_experiment.from_settings(settings | {"start": "random"})  # sweeps know no other

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.methods import METHODS
+from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.setting import Choice, among, switch
 
 _FIRST = (
@@ -40,3 +41,6 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         among("compare.release", "One release of", titles, "dps_pca"),
         Choice("compare.at", *("at ε",) * 2, EPSILONS, 1.0),
     ]
+
+
+PANEL = Panel(full_only=True)

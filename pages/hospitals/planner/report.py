@@ -45,7 +45,7 @@ def build(planner: Planner, link: str) -> Report:
         sources=[
             text.unmarked(page_text.CLOSED_FORM if planner.table is None else own_table_text.SOURCE),
             *((text.unmarked(page_text.SIMULATION),) if planner.simulations else ()),
-            *(formulas if settings["view"] == "researcher" and planner.table is None else ()),
+            *(formulas if planner.table is None else ()),
             *(() if study.no_formula else (f"{study.rule.title}: {study.rule.source}.",)),
             *((text.unmarked(page_text.TUNING),) if settings["plan.tuned"] == "tuned" else ()),
             *phrases.methods(list(methods), settings["k"]),

@@ -161,7 +161,7 @@ class _Curve:
     def __init__(self, shown: Transcript, settings: Settings) -> None:
         self.rounds, self.values = runs.curve_in_unit(shown, settings)
         if shown.errors is None:  # a move is a distance, which no other unit describes
-            settings = settings | {"view": "analyst", "metric": "sin"}
+            settings = settings | {"view": "full", "metric": "sin"}
         plan = shown.record.plan
         self.guess = random_guess(settings, plan.d, plan.k)
         self.floor, scale = error_axis(settings, self.guess, np.nanmin(self.values, initial=1.0))

@@ -36,5 +36,6 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
 
 
 PANEL = Panel(
-    decided={"trust": "the protocol says", "provider_noise": "the protocol says", "start": "always random"}
+    full_only=True,
+    decided={"trust": "the protocol says", "provider_noise": "the protocol says", "start": "always random"},
 )

@@ -74,7 +74,7 @@ def show(prepared: PreparedTable, twin: Twin | None, release: ReleaseJob | None,
     layout.say(plain_text.verdict(*shares))
     with layout.details():
         # Details have the analyst's unit in every view.
-        _show_details(prepared, release, truths, held, unit(layout.settings | {"view": "analyst"}))
+        _show_details(prepared, release, truths, held, unit(layout.settings | {"view": "full"}))
 
 
 def _show_usable(prepared: PreparedTable, twin: Twin | None, layout: PageLayout) -> None:

@@ -158,7 +158,7 @@ def twin_of(
     explorer_settings = catalogue.defaults_with(asdict(request.budget))
     explorer_settings |= {name: getattr(request, name) for name in ("d", "k", "iterations", "burn_in")}
     explorer_settings |= {
-        "view": "researcher" if settings["view"] == "researcher" else "analyst",
+        "view": "full",
         "metric": error_unit(settings),
         "n": n,
         "s": pattern.carriers,

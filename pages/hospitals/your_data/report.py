@@ -362,7 +362,7 @@ def _plain_limits(record: PublicRecord) -> list[str]:
 
 
 def _sources(record: PublicRecord, view: str) -> list[str]:
-    """Return where methods, noise and numbers come from; for researchers also the formulas."""
+    """Return where methods, noise and numbers come from, with the formulas but in plain view."""
     released = record.released
     made = html_report.made(None if released is not None else 0)  # a rehearsal has seed 0, a release none
     if view == "plain":
@@ -374,11 +374,10 @@ def _sources(record: PublicRecord, view: str) -> list[str]:
         lines.append(f"{released.document['what']}: {released.document['reference']}.")
     else:
         lines += [f"{METHODS[name].title}: {METHODS[name].reference}." for name in OFFERED]
-    if view == "researcher":
-        lines.append(
-            "A number x in [l, h] becomes (x − (l+h)/2) / ((h−l)/2), clipped to [−1, 1]; one of c categories "
-            "becomes c indicators less 1/max(c, 2); rows are clipped to norm B and divided by it. The noise "
-            "has σ = Δ z, for T steps √T Δ z, with Δ = √2 (replace one) or 1 and "
-            "δ = Φ(1/(2z) − εz) − e^ε Φ(−1/(2z) − εz) (Balle & Wang 2018)."
-        )
+    lines.append(
+        "A number x in [l, h] becomes (x − (l+h)/2) / ((h−l)/2), clipped to [−1, 1]; one of c categories "
+        "becomes c indicators less 1/max(c, 2); rows are clipped to norm B and divided by it. The noise "
+        "has σ = Δ z, for T steps √T Δ z, with Δ = √2 (replace one) or 1 and "
+        "δ = Φ(1/(2z) − εz) − e^ε Φ(−1/(2z) − εz) (Balle & Wang 2018)."
+    )
     return [*lines, *sources.PAPERS, made]

@@ -29,12 +29,12 @@ def show(prepared: PreparedTable | None, settings: Settings) -> None:
     """Render the sources, and what is seeded and what is not."""
 
     def paragraphs() -> Iterator[str]:
-        """Yield the paragraphs of the foot: seeds, sizes for researchers, papers, methods and versions."""
+        """Yield the paragraphs of the foot: seeds, sizes, papers, methods and versions."""
         yield (
             f"**A release is real:** {RELEASE} The twin is a **simulation** {TWIN} Assigning patients to "
             f"hospitals at random uses the public seed {ASSIGNMENT_SEED}, which hides nothing."
         )
-        if settings["view"] == "researcher" and prepared is not None:
+        if prepared is not None:
             yield f"B = {prepared.schema.bound:.6g}; features d = {prepared.d:,}; n = {prepared.n:,}."
         yield " ".join(PAPERS)
         methods = [f"| {METHODS[name].title} | {METHODS[name].reference} |" for name in OFFERED]

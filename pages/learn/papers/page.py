@@ -106,7 +106,7 @@ def source(figure: Figure, run: PaperRun, stored: results.Result, recipe: Recipe
 
 overview = results.overview()
 introduction = page_text.introduction(results.counts())
-settings = widgets.head(page_text.TITLE, introduction, page_text.STEPS, instead="Explorer")
+settings = widgets.head(page_text.TITLE, introduction, page_text.STEPS)
 widgets.show_select_box("figure", list(FIGURES), also={"run": 0})
 figure = FIGURES[settings["figure"]]
 index = min(settings["run"], len(figure.runs) - 1)

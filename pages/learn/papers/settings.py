@@ -17,4 +17,4 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     ]
 
 
-PANEL = Panel(hidden=True)  # no shared settings: recipes have their own
+PANEL = Panel(full_only=True, hidden=True)  # no shared settings: recipes have their own

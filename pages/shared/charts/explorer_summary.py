@@ -93,7 +93,7 @@ def explorer_figure(
     scale = Scale(results, settings)
     bounds = [explorer.bounds_at(results, epsilon, theorem=drawn is None) for epsilon in EPSILONS]
     words = [
-        explorer_text.words(results, epsilon, settings["view"], scale, pair, beside)
+        explorer_text.words(results, epsilon, scale, pair, beside)
         for epsilon, pair in zip(EPSILONS, bounds, strict=True)
     ]
     if drawn:

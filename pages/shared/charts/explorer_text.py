@@ -27,7 +27,7 @@ _TOLERANCE = 0.01  # a true epsilon within this share of the nominal one counts 
 
 
 def words(
-    results: Results, epsilon: float, view: str, scale: Scale, bounds: BoundPair, beside: Collection[str]
+    results: Results, epsilon: float, scale: Scale, bounds: BoundPair, beside: Collection[str]
 ) -> dict[str, Any]:
     """Return the charts' sentences and tiles by name; beside: the methods that stand side by side."""
     experiment = results.experiment
@@ -36,7 +36,7 @@ def words(
     always = {
         "epsilon": text.number(epsilon),
         "odds": text.odds(true_epsilon(results, epsilon), experiment.delta),
-        "theorem": _theorem(bounds, view),
+        "theorem": _theorem(bounds),
         "notes": _notes(results, epsilon, beside),
         "printed": printed(results, epsilon, drawn),
     }
@@ -99,7 +99,7 @@ def tile_titles(results: Results, settings: Settings) -> list[str]:
     return [first, f"Share of the {rows}", "Noise σ per entry", "Each hospital sends"]
 
 
-def _theorem(bounds: BoundPair, view: str) -> str:
+def _theorem(bounds: BoundPair) -> str:
     """Return whether the paper's theorem applies, and what fails; empty where it was not asked."""
     theorem, failed, unpredicted = bounds[0], bounds[0].failed, bounds[1].failed  # assumptions that fail
     if not theorem.why:
@@ -107,10 +107,9 @@ def _theorem(bounds: BoundPair, view: str) -> str:
     if not failed:
         probability = text.short(theorem.quantities.get("probability", math.nan))
         return f"Theorem 4.3 applies (C1 = 1 assumed), with probability at least {probability}."
-    named = failed if view == "researcher" else failed[:1]
-    more = f" ({len(failed)} assumptions fail)" if len(named) < len(failed) else ""
+    more = f" ({len(failed)} assumptions fail)" if len(failed) > 1 else ""
     closed = f" Nor does the closed form: {unpredicted[0]}." if unpredicted else ""
-    return f"Theorem 4.3 says nothing here: {'; '.join(named)}{more}.{closed}"
+    return f"Theorem 4.3 says nothing here: {failed[0]}{more}.{closed}"
 
 
 def _notes(results: Results, epsilon: float, beside: Collection[str]) -> str:

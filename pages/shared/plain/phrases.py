@@ -56,8 +56,3 @@ def delta_too_large(delta: float, n: float) -> str:
         f"The failure chance, {text.one_in(delta)}, is too large for {n:,.0f} patients. "
         f"Choose {text.one_in(delta_for(n))}."
     )
-
-
-def for_statisticians(instead: str) -> str:
-    """Return the sentence over a page that has no plain view. instead: the page that answers its question."""
-    return f"This page is for statisticians. *{instead}* has the answer in plain words."

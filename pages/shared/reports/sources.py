@@ -55,12 +55,12 @@ def versions(names: tuple[str, ...] = ("numpy", "scipy", "streamlit")) -> str:
 def foot(
     settings: Settings, about: Callable[[], Iterable[str]], formulas: str, note: str = "", title: str = _TITLE
 ) -> None:
-    """Show an expander with paragraphs, the formulas for a researcher, the seed and the versions.
+    """Show an expander with paragraphs, the formulas, the seed and the versions.
 
     Args:
         settings: Of the page.
         about: Returns the paragraphs; called once the expander is open.
-        formulas: Shown to a researcher.
+        formulas: How the numbers are computed.
         note: What stands after the versions.
         title: Of the expander.
     """
@@ -68,7 +68,7 @@ def foot(
     if not expander.open:
         return
     with expander:
-        for paragraph in (*about(), *((formulas,) if settings["view"] == "researcher" else ())):
+        for paragraph in (*about(), formulas):
             st.markdown(paragraph)
         st.caption(f"Seed {settings['seed']}; {versions()}. {note}".strip())
 
@@ -97,8 +97,7 @@ def page(
     def about() -> Iterator[str]:
         yield measured or how_measured(results, runs)
         yield table
-        if settings["view"] == "researcher":
-            yield constants(results, epsilon, theorem)
+        yield constants(results, epsilon, theorem)
 
     foot(settings, about, _FORMULAS, LIMITS)
 

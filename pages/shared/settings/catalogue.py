@@ -28,7 +28,7 @@ _FEATURES = (10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 100, 120, 140, 160, 200, 25
 _FEATURES = (*_FEATURES, 600, 800, 1000, 1200, 1500, 2000)
 _SPIKES = (20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 _BULKS = (1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 50.0, 80.0)
-_VIEWS = {"plain": "Plain", "analyst": "Analyst", "researcher": "Researcher"}
+_VIEWS = {"plain": "Plain", "full": "Full"}
 _NOISES = {
     **{"independent": "independent", "shared": "shared, as printed"},
     "secure-aggregation": "secure aggregation",
@@ -133,7 +133,7 @@ CHOICES: dict[str, Choice] = {
             help="In plain view an error is shown as the share of the pattern recovered, or in degrees.",
         ),
         Choice("scale", "Error axis", "Error axis", ("log", "linear"), "log"),
-        among("view", "Detail", _VIEWS, "analyst"),
+        among("view", "Detail", _VIEWS, "full"),
         switch("ghost", "Keep the last result"),
         switch("loadings", "Loadings"),
         switch("slow", "Slow methods"),

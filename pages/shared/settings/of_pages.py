@@ -26,6 +26,7 @@ class Panel:
 
     Attributes:
         opens: Title of the preset at which the page opens, until a setting that pages share is set by hand.
+        full_only: Whether the page has no plain view, as it is for statisticians.
         hidden: Whether the page has its settings beside what they decide, and no panel.
         beside: Settings whose control stands beside the page's figure.
         decided: Settings that are decided on the page itself, with the reason.
@@ -36,6 +37,7 @@ class Panel:
     """
 
     opens: str = "Small study"
+    full_only: bool = False
     hidden: bool = False
     beside: tuple[str, ...] = ()
     decided: Reasons = field(default_factory=dict)

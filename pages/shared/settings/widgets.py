@@ -14,12 +14,13 @@ from pages.shared.settings import catalogue, editions, newcomer
 from pages.shared.settings.catalogue import CHOICES, Settings
 from pages.shared.settings.setting import Choice
 
-_LAST = "settings of the last run"  # this and the next five are keys of the session's state
+_LAST = "settings of the last run"  # this and the next six are keys of the session's state
 _WANTED = "settings that the visitor asked for"
 _NOTICES = "sentences about what was changed"
 _MOVED = "settings moved since the last run"
 _LAST_MOVE = "slider moved last, and by how much"
 _HEADLINE = "headline shown last"
+_FULL_ONLY = "whether the page has no plain view"
 _SWITCHES = (  # key, label, help
     ("ghost", "Keep the last result", "The previous setting stays in the figure, dotted."),
     ("loadings", "Loadings", "The loadings of one release, beside the true ones."),
@@ -130,10 +131,10 @@ def show(key: str, name: str, plain: bool, widget: str = "", **more: Any) -> Non
     _CONTROLS[choice.numeric](name, **options | widget_arguments(key, now, widget) | default | more)
 
 
-def update(preset: str) -> Settings:
+def update(preset: str, full_only: bool = False) -> Settings:
     """Make the settings of link and widgets possible, and set the link. Call it before any widget.
 
-    preset: that at which the page opens.
+    preset: that at which the page opens. full_only: whether the page has no plain view.
     """
     editions.finish()
     if _WANTED not in st.session_state:
@@ -151,7 +152,8 @@ def update(preset: str) -> Settings:
     # Streamlit may interrupt this run after any statement when the user moves another widget, so the state
     # must be consistent after each line.
     st.session_state[_NOTICES] = sentences
-    st.session_state[_LAST] = now = wanted.possible
+    now = wanted.possible | ({"view": "full"} if full_only else {})
+    st.session_state[_LAST], st.session_state[_FULL_ONLY] = now, full_only
     st.session_state[_WANTED] = wanted
     st.session_state.pop(_MOVED, None)
     link = catalogue.to_link(now, named=wanted.by_hand)
@@ -197,7 +199,8 @@ def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> Non
             if key in shown:
                 now = settings()[key]
                 st.toggle(name, now, help=help_text, width="content", **widget_arguments(key, now))
-        show_word_control("view", width="content")
+        if not st.session_state.get(_FULL_ONLY):
+            show_word_control("view", width="content")
 
 
 def show_word_control(
@@ -248,14 +251,12 @@ def head(
     steps: Sequence[str] = (),
     shown: Collection[str] = ("view",),
     beside: str = "",
-    instead: str = "",
 ) -> Settings:
     """Show a page's title, switches and notices; return the settings of all controls.
 
     steps: three sentences for a first visit, in place of the introduction until they are closed; none in
         plain view. shown: the switches beside the title, as `view_switches` has them.
     beside: the page's own setting that is chosen beside the introduction, if there is one.
-    instead: the page that has the answer in plain words, where this one has no plain view.
     """
     page = re.sub(r"\W+", "_", title.lower())
     with st.container(key="title", horizontal=True, vertical_alignment="center"):
@@ -268,8 +269,6 @@ def head(
             st.markdown(introduction)
         if beside:
             show_word_control(beside, width="content")
-    if instead and settings()["view"] == "plain":
-        st.info(phrases.for_statisticians(instead))
     with st.container():  # always there: what follows must keep its position, or the figure is built again
         notices()
     return settings()

@@ -63,7 +63,7 @@ def test_a_link_restores_bounds_and_constants(screen):
 
 
 def test_the_foot_names_the_constants_that_the_sliders_have(screen):
-    page = screen(PAGE, **SMALL, **{"view": "researcher", "tau": "5", "ge2018.c2": "0.5"})
+    page = screen(PAGE, **SMALL, **{"view": "full", "tau": "5", "ge2018.c2": "0.5"})
     page.app.session_state["origins"] = True  # the foot is open
     page.run()
     assert "τ = 5, C1 = 1, C1 of B.4 = 1, C2 = 0.5 (" in page.markdown

@@ -100,8 +100,12 @@ def test_the_theorem_is_named_for_its_method_alone(traced, named):
     assert ("Theorem 4.3" in shown + text.below_table(family, readings, now)) == named
 
 
-def test_a_researcher_sees_the_fit(screen):
-    assert text.formulas(settings()) in opened(screen, **SMALL, view="researcher").markdown
+def test_the_foot_has_the_fit(screen):
+    page = opened(screen, **SMALL)
+    assert text.formulas(settings()) not in page.markdown
+    page.app.session_state["origins"] = True  # the foot is open
+    page.run()
+    assert text.formulas(settings()) in page.markdown
 
 
 def test_a_hostile_link_opens_the_nearest_screen(screen):

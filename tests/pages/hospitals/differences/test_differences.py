@@ -68,7 +68,7 @@ def test_the_real_table_says_what_is_missing_and_what_is_not_private(screen):
 
 
 def test_a_link_restores_the_screen(screen):
-    link = {"sites.data": "heart", "sites.kind": "pooled", "sites.against": "common", "view": "researcher"}
+    link = {"sites.data": "heart", "sites.kind": "pooled", "sites.against": "common", "view": "full"}
     page = screen(PAGE, **QUICK, **link)
     assert link.items() <= page.link.items()
     assert page.setting("sites.kind") == "pooled"

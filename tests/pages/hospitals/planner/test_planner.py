@@ -95,7 +95,7 @@ def test_where_the_recommended_method_has_no_formula_both_views_say_so():
     ("asked", "target"), [("hospitals", "error"), ("patients", "energy"), ("epsilon", "error")]
 )
 def test_everything_can_be_asked(screen, asked, target):
-    page = screen(PAGE, **PUBLISHED, view="researcher", **{"plan.asked": asked, "plan.of": target})
+    page = screen(PAGE, **PUBLISHED, **{"plan.asked": asked, "plan.of": target})
     settings = settings_of(page)
     answer = Planner(settings).answer("dps_pca").value
     assert text.value(answer, settings["plan.asked"]) in page.markdown

@@ -32,7 +32,7 @@ def test_a_report_is_of_the_release_and_the_same_for_any_rows(built):
     """
     rehearsals = []
     for table in (TABLE, OTHER_TABLE):
-        page = prepared(table, WIDE, view="researcher", **{"own.shown": "true"})
+        page = prepared(table, WIDE, view="full", **{"own.shown": "true"})
         rehearsals.append(built())
     alike = [json.dumps(each._replace(figures=[], made="")) for each in rehearsals]
     assert alike[0] == alike[1] and "Nothing was released" in alike[0]
@@ -86,7 +86,7 @@ def numbers(words):
     return re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?", words)
 
 
-@pytest.mark.parametrize("view", ["plain", "analyst"])
+@pytest.mark.parametrize("view", ["plain", "full"])
 @pytest.mark.parametrize(
     "method", ["analyze_gauss_sparse", "two_stage", "stacked_rounds", "dps_pca", "analyze_gauss"]
 )
@@ -108,7 +108,7 @@ def test_every_number_of_a_report_is_one_of_release_json(view, method):
     grey, features = np.abs(values) < 2 * noise, document["features"]
     assert grey.any() or method != "analyze_gauss"  # of the others now and then none is
 
-    titles = {"analyst": "Loadings of the released components"}
+    titles = {"full": "Loadings of the released components"}
     title = titles.get(view, "What the released patterns are made of")
     clear = {(i, j) for i, j in np.ndindex(values.shape) if not grey[i, j]}
     listed = filter(None, read.rows.get(title, ()))  # a head has no cells
@@ -122,7 +122,7 @@ def test_every_number_of_a_report_is_one_of_release_json(view, method):
         assert [cell == 1 for cell in hidden] == grey[i].tolist()
         assert pointed == [f"{features[i]}: {text.short(value)}" for value in values[i]]
 
-    if view == "analyst":
+    if view == "full":
         wanted = [[f"{value:.4f}" for value in row] for row in np.hstack([values, 2 * noise])]
         assert [row[1:] for row in filter(None, read.rows["All released loadings"])] == wanted
         strengths = read.words.get("Strength of the directions", "")

@@ -120,7 +120,7 @@ def test_what_all_may_see_does_not_depend_on_which_cells_are_missing(built, link
     assert "Usable patients" not in dict(built().settings)
 
 
-@pytest.mark.parametrize("view", ["analyst", "plain"])
+@pytest.mark.parametrize("view", ["full", "plain"])
 def test_the_owners_part_rehearses_for_the_patients_that_are_usable(monkeypatch, view):
     """In a store of its own: no recipe of another visitor holds their number.
 

@@ -145,7 +145,7 @@ def test_the_picture_opens_with_all_forty_results(screen):
     assert {shown[name]["marker"]["opacity"] for name in ("6", "7")} == {1}
 
 
-@pytest.mark.parametrize("view", ["plain", "analyst"])
+@pytest.mark.parametrize("view", ["plain", "full"])
 def test_both_views_say_that_no_record_is_published(screen, view):
     page = screen(PAGE, **PLAIN | {"view": view, "preset": "small-study"})
     assert text.NEVER_PUBLISHED in page.markdown

@@ -155,7 +155,7 @@ def test_so_much_noise_that_a_bug_keeps_the_promise_is_noted():
             "delta": "1e-10",
             "T": "50",
             "n": "1e9",
-            "view": "researcher",
+            "view": "full",
             "attack.alarms": "0.001",
         },
         {"eps": "0.01", "delta": "1e-10", "accounting": "as-printed", "T": "50", "audit.bug": "unclipped"},

@@ -85,7 +85,7 @@ def _slides(changed):
     "link",
     [
         {"eps": "0.01", "N": "1"},
-        {"data": "breast_cancer", "k": "2", "shat": "30", "eps": "10", "view": "researcher"},
+        {"data": "breast_cancer", "k": "2", "shat": "30", "eps": "10", "view": "full"},
     ],
     ids=["private", "table"],
 )

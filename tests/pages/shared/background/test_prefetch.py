@@ -194,7 +194,7 @@ def test_a_figure_that_was_made_anew_is_not_the_first_to_go(monkeypatch):
     assert list(prefetch._READY) == [prefetch._key(first), prefetch._key(third)]
 
 
-@pytest.mark.parametrize(("word", "view"), [("analyst", ExplorerView), ("plain", PlainView)])
+@pytest.mark.parametrize(("word", "view"), [("full", ExplorerView), ("plain", PlainView)])
 def test_a_figure_ahead_is_the_server_s_own_at_its_epsilon(monkeypatch, word, view):
     monkeypatch.setattr(prefetch, "_READY", OrderedDict())
     settings = SMALL | {"view": word}

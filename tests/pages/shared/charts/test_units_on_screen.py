@@ -15,7 +15,7 @@ from pages.shared.settings import catalogue, to_experiment
 SMALL = catalogue.defaults() | {"d": 20, "s": 5, "k": 2, "s_hat": 10, "repeats": 1, "n": 10_000}
 
 
-@pytest.mark.parametrize(("view", "metric"), [("plain", "sin"), ("analyst", "share"), ("analyst", "degrees")])
+@pytest.mark.parametrize(("view", "metric"), [("plain", "sin"), ("full", "share"), ("full", "degrees")])
 def test_a_run_is_shown_as_scipy_has_it(view, metric):
     settings = SMALL | {"view": view, "metric": metric}
     experiment, epsilon = to_experiment.from_settings(settings)

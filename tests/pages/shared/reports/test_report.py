@@ -145,7 +145,7 @@ def restored(made):
 
 
 def test_the_explorers_report_is_the_screen(screen, built):
-    page = screen(d="50", n="5000", N="3", eps="2", delta="0.01", view="researcher")
+    page = screen(d="50", n="5000", N="3", eps="2", delta="0.01", view="full")
     made = built()
     settings = dict(page.app.session_state["settings of the last run"])
     assert made.sentence == page.words()["sentence"]

@@ -8,7 +8,7 @@ from pages.shared.settings.catalogue import CHOICES
 from tests.pages.visited import PAGES, Visit
 
 OFF_DEFAULT = (
-    "view=researcher&eps=2&N=10&ghost=true&loadings=true&metric=projector&compare.over=d&use.cape=false"
+    "view=full&eps=2&N=10&ghost=true&loadings=true&metric=projector&compare.over=d&use.cape=false"
     "&figure=ge-4b&attack.alarms=0.5&attack.draws=1000&join.trust=server&join.rank=5&sites.strength=2&tau=0.2"
     "&plan.asked=hospitals"
 )

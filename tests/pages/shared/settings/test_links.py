@@ -33,7 +33,7 @@ BAD = {
     "huge": ({"n": "1e40"}, {"n": 10**9}, "set it to 1,000,000,000"),
     "infinite": ({"d": "inf"}, {"d": 2000}, "set it to 2,000"),
     "between": ({"eps": "0.97"}, {"epsilon": 1.0}, "set it to 1"),
-    "script": ({"view": "<script>alert(1)</script>"}, {"view": "analyst"}, "not a choice"),
+    "script": ({"view": "<script>alert(1)</script>"}, {"view": "full"}, "not a choice"),
     "k at s": ({"k": "10", "s": "10"}, {"k": 9}, "We lowered “Components k” to 9: it must stay below s = 10"),
     "k off the scale": (
         {"k": "50", "s": "10"},
@@ -180,7 +180,7 @@ def test_rows_chosen_from_the_release_reach_two_stages_and_leave_others_all_rows
 
 @pytest.mark.parametrize("name", [min(catalogue.PRESETS), max(catalogue.PRESETS)])
 def test_a_presets_link_is_its_name_and_what_differs(screen, name):
-    page = screen(view="researcher", ghost="true")
+    page = screen(view="full", ghost="true")
     page.move("preset", name)
     assert all(page.setting(key) == value for key, value in catalogue.PRESETS[name].items())
     of_presets = {OF_PARAMETER[parameter].key for parameter in page.link} & catalogue.PRESETS[name].keys()
@@ -305,7 +305,7 @@ def test_any_sequence_of_moves_stays_possible(moves):
 
 @pytest.mark.parametrize(
     ("view", "why"),
-    [("plain", "the method shown before needs another"), ("analyst", "DPdisPCA trusts nobody")],
+    [("plain", "the method shown before needs another"), ("full", "DPdisPCA trusts nobody")],
 )
 def test_another_trust_lets_the_method_go_and_says_why(view, why):
     before = catalogue.defaults() | {"view": view, "method": "dpdis_pca", "trust": "untrusted server"}

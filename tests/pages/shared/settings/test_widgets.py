@@ -8,7 +8,7 @@ def moved_and_gone() -> None:
 
     from pages.shared.settings import editions, widgets
 
-    bound = widgets.widget_arguments("view", "analyst")
+    bound = widgets.widget_arguments("view", "full")
     st.session_state[bound["key"]] = "plain"
     bound["on_change"]()
     del st.session_state[bound["key"]]
