@@ -205,7 +205,7 @@ def test_full_and_plain_advise_alike_on_joining_a_server_that_nobody_trusts(n):
     (in_house, _), *_ = joining.hospitals()
     joined = shares.row_of_trust("untrusted server").spread
     verdict = gain(joined, in_house.spread, shares.guess, joining.experiment.k)
-    full = gain_text.headline(results, settings | {"view": "analyst", "metric": "sin"})
+    full = gain_text.headline(results, settings | {"view": "full", "metric": "sin"})
     assert f"oining a server that nobody trusts {gain_text.verdict([verdict])}" in full
     says = {
         "less": "use, join: ",

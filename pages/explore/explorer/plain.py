@@ -78,14 +78,15 @@ class PlainView(ExplorerView):
         for epsilon, shares in zip(EPSILONS, all_shares, strict=True):
             # The rows' traces follow those of the picture, so their positions go on from there.
             changed = panel.frame(epsilon) | dict(enumerate(rows.patches(shares.rows), len(panel.traces)))
-            frames.append({"traces": {str(i): patch for i, patch in changed.items()}})
+            traces = {str(i): patch for i, patch in changed.items()}
+            frames.append({"traces": traces, "axes": {"xaxis2": {"range": rows.span(shares.rows)}}})
             sentence = headline(results, shares, trust)
             promise = text.odds(epsilon, experiment.delta)
             spoken = [sentence, panel.spoken(epsilon), rows.description(shares)]
             entry = {"sentence": sentence, "spoken": " ".join(filter(None, spoken)), "tiles": []}
             odds = f"{phrases.references(*shares[1:])} {promise}"
             number = f"{epsilon:g}"
-            entry |= {"at": number, "epsilon": number, "odds": odds, "notes": phrases.ROWS_NOTE}
+            entry |= {"at": number, "epsilon": number, "odds": odds, "notes": rows.note(shares)}
             words.append(entry)
         # Lines of reference are the same at every epsilon, and frames replace the rows: any will do.
         first = all_shares[0]

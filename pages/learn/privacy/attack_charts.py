@@ -94,7 +94,6 @@ def releases(picture: Picture) -> Trace:
         "play": True,
         "scrub": "Results",
         "ends": ["first", "last"],
-        "kept": False,
         "tiles": [],
         "legend": [],
         "complete": True,

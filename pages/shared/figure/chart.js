@@ -244,7 +244,8 @@ class View {
   kind() {
     const { data } = this;
     if (data.ghost || this.scrubbed === null) return null;
-    return JSON.stringify([this.stamp(null), data.frames[this.index]?.methods, this.moved, this.chart.clientWidth]);
+    const { methods, axes } = data.frames[this.index] ?? {};
+    return JSON.stringify([this.stamp(null), methods, axes, this.moved, this.chart.clientWidth]);
   }
 
   // While a slider is dragged only the traces of the frame are drawn; axes and legend stay until it rests.
@@ -279,6 +280,7 @@ class View {
     const layout = themed(this.within(fitted(place(data.layout, this.width))), root);
     const frame = data.frames[began];
     if (frame?.methods) layout.yaxis3.ticktext = frame.methods;
+    for (const [name, axis] of Object.entries(frame?.axes ?? {})) layout[name] = { ...layout[name], ...axis };
     for (const name of this.moved ? free(layout) : []) {
       const whole = JSON.stringify(layout[name].range); // a zoom holds only for the data it was made on
       const zoomed = this.ranges[name];

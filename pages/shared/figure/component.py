@@ -59,16 +59,16 @@ def figure(
     """Show a figure of `charts`, through whose frames the browser's slider scrubs without the server.
 
     Frames are the explorer's epsilons or, with "play" in the payload, rounds, which a button plays; where
-    reduced motion is preferred each press shows one more. Unless "kept" is False, a button keeps a frame. If
-    the payload has a "second" slider ("label", "options" and its index "at"), a telephone shows it. "turn"
-    counts messages, so that the browser leaves out one that comes late; a clock might be set back.
+    reduced motion is preferred each press shows one more. A frame may have "axes", what it changes of them.
+    If the payload has a "second" slider ("label", "options" and its index "at"), a telephone shows it.
+    "turn" counts messages, so that the browser leaves out one that comes late; a clock might be set back.
 
     What is called at an event must have the same effect when called twice (`editions.finished_by_next_run`).
 
     Args:
         payload: The figure, with its frames.
         key: Its key in the session's state.
-        on_use: Called with the index of a scrubbed frame that is kept.
+        on_use: Called with the index of the frame at which the slider was released.
         on_pick: Called at a click on a point, with its trace's uid as "name", and its "x".
         on_move: Called with the index to which the second slider was moved.
         says: Its main finding in a sentence or two, for those who cannot see it; frames have their own

@@ -14,7 +14,7 @@ from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.experiments.verdicts import costs_nothing
 from dppca_core.methods import METHODS
 from pages.shared import text
-from pages.shared.charts import SPANS, Trace, axis, line, one_panel, rounded, style
+from pages.shared.charts import Trace, axis, line, one_panel, rounded, style
 from pages.shared.plain import phrases
 from pages.shared.settings.catalogue import RECOMMENDED, Settings
 
@@ -32,6 +32,7 @@ LOOKS = {  # from the least trust to the most
 _QUIET = 0.4  # opacity of a row that does not stand out
 _THICK, _HEIGHT = 24, 72  # pixels of a bar, and of its row
 _MARK = 0.19  # half the height of a reference line across a bar, in rows
+_BEGINNINGS = (0.0, 50.0, 80.0, 90.0, 95.0, 98.0, 99.0, 99.9)  # of the scale, in %
 _BAR_AT, _ABOVE = 0.2, 0.22  # of a row: from its middle down to its bar, and from there up to its words
 
 
@@ -99,14 +100,27 @@ def shares(results: Results, epsilon: float, trust: str, names: Sequence[str] = 
     return Shares(rows, float(unprotected[1]), 100 * experiment.k / experiment.d, free)
 
 
+def begins(rows: Sequence[ShareRow]) -> float:
+    """Return the share in % at which the scale begins: not 0 where all bars would be nearly full."""
+    low = min((float(row.spread[0]) for row in rows if row.measured), default=0.0)
+    return max(share for share in _BEGINNINGS if low - share >= (100 - share) / 4 or share == 0)
+
+
+def span(rows: Sequence[ShareRow]) -> list[float]:
+    """Return the ends of the scale of shares, in %."""
+    start = begins(rows)
+    return [start, 100 + 0.03 * (100 - start)]
+
+
 def patches(rows: Sequence[ShareRow]) -> list[Trace]:
     """Return what changes in `traces` with the setting: each row's bar, range and words, then all medians."""
     parts: list[Trace] = []
+    start = begins(rows)
     for i, row in enumerate(rows):
         low, middle, high = rounded(row.spread)
         name, share = f"<b>{row.label}</b>" if row.stands_out else row.label, phrases.share(row.share)
         label = f"{name}: {f'<b>{share}</b>' if row.stands_out else share}{row.reach}"
-        bar_y, words_at = [i + _BAR_AT] * 2, {"x": [0], "y": [i + _BAR_AT - _ABOVE]}
+        bar_y, words_at = [i + _BAR_AT] * 2, {"x": [start], "y": [i + _BAR_AT - _ABOVE]}
         bar, reach = {"x": [0, middle], "y": bar_y}, {"x": [low, high], "y": bar_y}
         parts += [bar, reach, words_at | {"texttemplate": label}]
     return [*parts, {"x": rounded([row.share for row in rows]), "y": [i + _BAR_AT for i in range(len(rows))]}]
@@ -155,7 +169,7 @@ def axes(shares: Shares, panel: int = 1) -> dict[str, Trace]:
     suffix, rows = "" if panel == 1 else str(panel), shares.rows
     names = {"tickvals": [i + _BAR_AT for i in range(len(rows))], "ticktext": [row.label for row in rows]}
     hidden = {"showticklabels": False, "ticks": "", "showgrid": False, "fixedrange": True}
-    across = axis(text.METRIC_TITLES["share"], range=SPANS["share"], anchor=f"y{suffix}", fixedrange=True)
+    across = axis(text.METRIC_TITLES["share"], range=span(rows), anchor=f"y{suffix}", fixedrange=True)
     up = axis("", range=[len(rows) - 0.4, -0.6], anchor=f"x{suffix}", **hidden)
     return {f"xaxis{suffix}": across, f"yaxis{suffix}": up | names}
 
@@ -183,3 +197,9 @@ def table(shares: Shares, k: int) -> str:
         kind = text.guarantee(method.guarantee_at(k))
         lines.append(f"| {row.label} | {method.title} | {spread} | {error} | {kind} |")
     return "\n".join(lines)
+
+
+def note(shares: Shares) -> str:
+    """Return how to read the bars."""
+    start = begins(shares.rows)
+    return f"{f'The scale begins at {start:g} %. ' if start else ''}{phrases.ROWS_NOTE}"

@@ -55,7 +55,7 @@ def bars(shares: rows.Shares, name: str, title: str, says: str = "", note: str =
     """Show the rows as a figure of this name; `along` are more arguments of `take_along.menu`."""
     says = f"{says} {rows.description(shares)}".strip()
     take_along.show(rows.figure(shares), f"{name} figure", f"dppca-{name}", title, says=says, **along)
-    st.caption(f"{note or phrases.ROWS_NOTE} {text.NO_COST if shares.free else ''}".strip())
+    st.caption(f"{note or rows.note(shares)} {text.NO_COST if shares.free else ''}".strip())
 
 
 def fold(settings: Settings, shares: Callable[[], rows.Shares], k: int, *about: str) -> None:
