@@ -64,8 +64,6 @@ def _try_sharing(sharing: view.Sharing) -> str:
     """Return a move after which it differs whether one hospital alone sees the pattern."""
     setting, table = sharing.setting, _is_table(sharing.setting)
     hidden = useless(sharing.alone, setting)
-    if table and useless(sharing.together, setting):
-        return "go to step 3, move *Measurements kept* up, and come back."
     if table or (len(setting.sizes) == 1 and not hidden):
         control = f"*Hospitals* {'down' if hidden else 'up'}"
     else:

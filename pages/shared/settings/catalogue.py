@@ -250,8 +250,8 @@ def reconcile(
     before: the settings shown, of which only what becomes another is spoken of; None for all.
     """
     now, reasons = _resolve(settings, moved)
-    told = [key for key in reasons if before is None or now[key] != before[key]]
-    return now, [_change(key, settings, now, reasons[key]) for key in told]
+    changed = [key for key in reasons if before is None or now[key] != before[key]]
+    return now, [_change(key, settings, now, reasons[key]) for key in changed]
 
 
 def _change(key: str, before: Settings, now: Settings, reason: str) -> str:
