@@ -33,7 +33,8 @@ menu[""] += [listed(page, visibility="hidden") for page in order.hidden()]
 page = st.navigation(menu, position="top")
 st.set_page_config(f"{page.title} · {TITLE}", str(order.HERE / "shared" / "icon.svg"), layout="wide")
 with engine.engine().yielding(), uploads.page():  # the page runs before the engine's next step
-    sidebar.render(page.url_path)
-    if page.url_path in order.SWITCH:
-        switch(page.url_path)
+    name = page.url_path or order.FIRST  # the first page has no path
+    sidebar.render(name)
+    if name in order.SWITCH:
+        switch(name)
     page.run()

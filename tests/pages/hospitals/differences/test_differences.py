@@ -143,8 +143,8 @@ def test_both_views_judge_joining_by_the_same_method_and_runs_in_any_unit(trust)
     for metric in ("sin", "energy", "degrees"):
         shown = SiteView(analyst.results, now | {"metric": metric})
         assert shown.outcomes() == verdicts and len(verdicts) == 4
-        said = text.gains_and_losses(shown)
-        assert [verb in said for verb in ("helps", "harms")] == [v in verdicts for v in ("less", "more")]
+        sentence = text.gains_and_losses(shown)
+        assert [verb in sentence for verb in ("helps", "harms")] == [v in verdicts for v in ("less", "more")]
 
 
 def test_the_recommendation_knows_the_simulated_population():
@@ -160,7 +160,7 @@ def test_the_recommendation_knows_the_simulated_population():
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "said"),
+    ("outcomes", "sentence"),
     [
         (["more"] * 6, "Here all 6 hospitals that trust nobody do better alone."),
         (["less"] * 6, "Here all 6 hospitals that trust nobody do better together."),
@@ -168,8 +168,8 @@ def test_the_recommendation_knows_the_simulated_population():
         (["level", "neither"], "Joining makes little difference to 2 hospitals that trust nobody."),
     ],
 )
-def test_the_plain_headline_counts_who_gains(outcomes, said):
-    assert plain_text.headline(outcomes, "untrusted server") == said
+def test_the_plain_headline_counts_who_gains(outcomes, sentence):
+    assert plain_text.headline(outcomes, "untrusted server") == sentence
 
 
 def test_the_table_states_what_is_left_of_the_budget(measured):
