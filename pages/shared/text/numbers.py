@@ -47,7 +47,7 @@ def recovered(percentage: float) -> str:
     if missing < 5e-5:
         return "100 %" if missing < 1e-9 else "over 99.9999 %"  # less than 1e-9 is rounding
     # As many decimals as `missing` has zeros after its point, and one more.
-    digits = min(max(1, 1 - math.ceil(math.log10(missing))), 4) if missing < 10 or percentage < 10 else 0
+    digits = min(max(1, 1 - math.ceil(math.log10(missing))), 4) if missing < 10 or percentage < 9.95 else 0
     return f"{percentage:.{digits}f} %"
 
 

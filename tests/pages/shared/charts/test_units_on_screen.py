@@ -50,6 +50,7 @@ def test_a_verdict_is_alike_in_share_and_in_sine():
         (86.2, "86 %"),
         (100.0, "100 %"),
         (99.99999, "over 99.9999 %"),
+        (10 - 1e-12, "10 %"),
     ],
 )
 def test_shares_keep_what_tells_them_from_all(value, words):
