@@ -1,0 +1,465 @@
+"""Compare all numbers that pages show of the same thing, at random settings of the sliders.
+
+    python -m benchmarks.one_number [--seed 0] [--settings 60]
+
+Numbers are read from the sentences and tables of the pages' own functions, after all runs have ended. Pages
+disagree where their texts differ, but that Plain view writes no share above 99.99 % in full. *Differences*
+and *Your data* have patients of their own, so that only the two views of the former are compared.
+
+Printed is a line for each thing, with the pages that show it, and then each disagreement with the link that
+opens its setting. Last come settings at which a predicted error rises with trust, or a measured one does so
+beyond the 95 % intervals of both medians.
+"""
+
+import argparse
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+import numpy as np
+
+from benchmarks.recommendation import interval
+from dppca_core.bounds.recommendation import TRUSTS
+from dppca_core.experiments import Axis, sweep
+from dppca_core.experiments.collaboration.protocols import ALONE
+from dppca_core.experiments.collaboration.setting import ALL
+from dppca_core.experiments.demonstrations import neighbours
+from dppca_core.experiments.explorer import trusts
+from dppca_core.experiments.no_privacy import NO_PRIVACY
+from dppca_core.experiments.planning.evaluations import EVALUATIONS
+from dppca_core.experiments.planning.planning import PLANNED_METHODS, StudyPlan
+from dppca_core.experiments.sweeps.blas import use_one_thread
+from dppca_core.methods import METHODS
+from dppca_core.records import RELEASED
+from pages.explore.explorer import plain as explorer_plain
+from pages.explore.explorer import text as explorer_text
+from pages.explore.explorer.view import ExplorerView
+from pages.explore.methods import sweeps
+from pages.explore.methods import text as methods_text
+from pages.explore.methods.charts import ComparisonMeasure, spreads
+from pages.explore.methods.plain import Curves
+from pages.hospitals.differences.plain import Differing
+from pages.hospitals.differences.plain_text import OUTCOMES
+from pages.hospitals.differences.view import SiteView
+from pages.hospitals.differences.view import to_recipe as site_recipe
+from pages.hospitals.planner import plain as planner_plain
+from pages.hospitals.planner import text as planner_text
+from pages.hospitals.planner.settings import ERRORS
+from pages.hospitals.planner.view import CautiousPlanner, Planner
+from pages.hospitals.providers import gain_text
+from pages.hospitals.providers import plain as providers_plain
+from pages.hospitals.providers import plain_text as providers_plain_text
+from pages.hospitals.providers import view as providers_view
+from pages.learn.privacy import plain_text as privacy_plain_text
+from pages.learn.privacy import text as privacy_text
+from pages.learn.privacy import view as privacy_view
+from pages.learn.story import text as story_text
+from pages.learn.story import view as story_view
+from pages.shared import text
+from pages.shared.background import cache
+from pages.shared.charts import Scale, explorer
+from pages.shared.charts import explorer_text as chart_text
+from pages.shared.plain import phrases, rows
+from pages.shared.settings import catalogue, to_experiment
+from pages.shared.settings.catalogue import CHOICES, Settings
+
+NONE, NO_NUMBER = "none, near a guess", "no number"
+JOIN, ALONE_IS_BETTER, NO_DIFFERENCE, NEITHER = "joining helps", "worse", "no difference", "neither helps"
+_METRICS = {"share": "share recovered", "sin": "error"}
+_DRAWN = {  # what is drawn, with the least and the most of it
+    **{"epsilon": (0.1, 10.0), "delta": (1e-8, 1e-3), "n": (200, 1_000_000), "providers": (1, 75)},
+    **{"d": (10, 300), "k": (1, 6), "s": (2, 60), "s_hat": (2, 100), "spike": (20.0, 100.0)},
+    **{"bulk": (1.0, 50.0), "largest_share": (0.0, 0.7), "seed": (0, 99)},
+}
+
+
+class Shown(NamedTuple):
+    """Hold what a page shows of a thing, in words; case: under which trust, or of which hospital."""
+
+    thing: str
+    page: str
+    words: str
+    case: str = ""
+
+
+def random_settings(seed: int, index: int) -> Settings:
+    """Return the possible settings of this number, among those of a seed."""
+    rng = np.random.default_rng([seed, index])
+    drawn: Settings = {}
+    for key, (least, most) in _DRAWN.items():
+        drawn[key] = rng.choice([each for each in CHOICES[key].numbers if least <= each <= most]).item()
+    drawn |= {"trust": str(rng.choice(TRUSTS)), "plan.target": rng.choice(ERRORS[3:9]).item()}
+    if rng.random() < 0.15:
+        drawn["s_hat"] = RELEASED
+    return catalogue.reconcile(catalogue.defaults_with(drawn), tuple(drawn))[0]
+
+
+def explorer_full(settings: Settings) -> Iterator[Shown]:
+    """Return the numbers of the explorer in Full view, opened under each trust."""
+    page = "explorer, Full"
+    for trust in TRUSTS:
+        opened = settings | {"trust": trust, "method": catalogue.RECOMMENDED}
+        for metric, thing in _METRICS.items():
+            view = ExplorerView(opened | {"metric": metric})
+            results, epsilon = view.results, view.epsilon
+            names = (view.experiment.method, NO_PRIVACY)
+            results.try_cells((name, epsilon, r) for name in names for r in range(results.repeats_of(name)))
+            bounds = explorer.bounds_at(results, epsilon, theorem=False)
+            said = chart_text.words(results, epsilon, "analyst", Scale(results, view.settings), bounds, names)
+            value = found(r"(?:recovers|with error) (.+?)(?: of the pattern|\. )", said["sentence"])
+            yield Shown(thing, page, value, trust)
+            yield Shown(f"{thing}, guess", page, found(r"A guess has (.+)\.$", said["sentence"]))
+            if "Without privacy it is" in said["sentence"]:  # else it has no measurable cost
+                free = found(r"Without privacy it is (.+?)\. A", said["sentence"])
+                yield Shown(f"{thing}, no privacy", page, free)
+            if metric == "share":
+                spread = said["tiles"][0][1].removesuffix(" in 8 of 10 runs").replace(" %", "")
+                yield Shown("share recovered, 8 of 10 runs", page, spread, trust)
+        yield Shown("attacker, at most", page, said["odds"])
+        title = METHODS[view.experiment.method].title
+        assert title in said["sentence"]
+        why = explorer_text.why(view.experiment, epsilon, trust)
+        yield Shown("method measured", page, title, trust)
+        yield Shown("method recommended", page, NONE if "near a guess" in why else title, trust)
+
+
+def explorer_in_plain(settings: Settings) -> Iterator[Shown]:
+    """Return the numbers of the explorer in Plain view."""
+    page, trust = "explorer, Plain", settings["trust"]
+    view = explorer_plain.PlainView(settings | {"view": "plain"})
+    results = view.results
+    results.try_cells((name, view.epsilon, r) for name in view.shown for r in range(results.repeats_of(name)))
+    shares = rows.shares(results, view.epsilon, trust, view.shown)
+    yield from of_rows(page, shares, view.experiment.k)
+    sentence = explorer_plain.headline(results, shares, trust)
+    yield Shown("share recovered", page, found(r"recovers? (.+?) of the pattern", sentence), trust)
+    yield Shown("attacker, at most", page, text.odds(view.epsilon, view.experiment.delta))
+
+
+def of_rows(page: str, shares: rows.Shares, k: int) -> Iterator[Shown]:
+    """Return the numbers of the rows of a page in Plain view, and of its fold for the statistician."""
+    described, folded = rows.description(shares), rows.table(shares, k)
+    for row in shares.rows:
+        if row.trust:
+            shown = found(rf"{re.escape(row.label)}: (.+?)[;.] ", described)
+            yield Shown("share recovered", page, shown, row.trust)
+            line = found(rf"\| {re.escape(row.label)} \| (.+) \|", folded).split(" | ")
+            yield Shown("method measured", page, line[0], row.trust)
+            yield Shown("error", f"{page}, fold", line[2], row.trust)
+            if row.reach:  # it is left out where both ends read alike
+                spread = row.reach.strip(" ()%")
+                yield Shown("share recovered, 8 of 10 runs", page, spread, row.trust)
+    yield Shown("share recovered, no privacy", page, found(r"Without protection: (.+?)\. A", described))
+    yield Shown("share recovered, guess", page, found(r"A guess: (.+?)\.$", described))
+
+
+def story(settings: Settings) -> Iterator[Shown]:
+    """Return the numbers of the story's steps 1, 4, 7 and 8."""
+    page, trust = "story", settings["trust"]
+    joined = story_view.measure_joined(settings | {"metric": "share"})
+    unit, setting = joined.unit, joined.setting
+    for each, used in joined.by_trust.items():
+        title = METHODS[used.method].title
+        yield Shown("share recovered", page, unit.value(used.error), each)
+        yield Shown("method measured", page, title, each)
+        yield Shown("method recommended", page, NONE if used.near_guess else title, each)
+    sharing = story_view.measure_sharing(settings)
+    yield Shown("share recovered, no privacy", page, unit.value(joined.free))
+    yield Shown("share recovered, no privacy", "story, step 1", sharing.unit.value(sharing.together))
+    yield Shown("share recovered, guess", page, unit.say(unit.guess))
+    yield Shown("share recovered, largest alone, own use", page, unit.value(joined.in_house))
+    yield Shown("share recovered, largest alone, published", page, unit.value(joined.published.error))
+    attack = story_view.attack(settings)
+    yield Shown("attacker, of 40", page, luck(story_text.attack(attack).sentences))
+    yield Shown("attacker, at most", page, story_text.promise(attack.budget))
+    if len(setting.sizes) > 1:
+        decided = story_text.decision(
+            story_view.Decision(story_view.measure_weights(settings, trust), joined)
+        )
+        yield from verdicts(page, trust, decided.sentences)
+
+
+_VERDICTS = {  # by the words with which a page begins it
+    **{"join": JOIN, "stay alone": ALONE_IS_BETTER, "there is no difference": NO_DIFFERENCE},
+    **{"no difference": NO_DIFFERENCE, "no answer either way": NEITHER},
+}
+
+
+def verdicts(page: str, trust: str, sentences: str) -> Iterator[Shown]:
+    """Return the verdicts on joining that stand in these sentences, for the largest hospital."""
+    for purpose, begins in (("own use", "For our own use"), ("to publish", "To publish(?:, with privacy)?")):
+        match = re.search(rf"{begins}, ({'|'.join(_VERDICTS)})", sentences)
+        if match:
+            yield Shown(f"verdict, {purpose}", page, _VERDICTS[match[1]], trust)
+    if re.match("We would release", sentences):
+        yield Shown("verdict, own use", page, JOIN, trust)
+
+
+def providers_full(settings: Settings) -> Iterator[Shown]:
+    """Return the numbers of the headline of *Providers* in Full view."""
+    page = "providers, Full"
+    recipe, _ = providers_view.to_setting(settings)
+    results = cache.collaboration_results(recipe)
+    experiment, epsilon = providers_view.to_experiment_of(settings)
+    keys = {trusts.recommended(experiment, epsilon, trust).method for trust in TRUSTS}
+    lone = {
+        hospital: trusts.recommended_alone(experiment, epsilon, recipe.sizes[hospital]).method
+        for hospital in recipe.hospitals
+    }
+    cells = [(key, ALL) for key in keys]
+    for hospital, method in lone.items():
+        cells += [(ALONE[method].key, hospital), (f"alone, {NO_PRIVACY}", hospital)]
+    for key, hospital in cells:
+        for repeat in range(results.repeats_of(key)):
+            results.try_cell(key, hospital, repeat)
+    for metric, thing in _METRICS.items():
+        sentence = gain_text.headline(results, settings | {"view": "analyst", "metric": metric})
+        yield Shown(f"{thing}, guess", page, found(r"[Rr]andom guess: (.+?)\.(?: |$)", sentence))
+        if len(recipe.sizes) == 1:
+            continue
+        for trust, words in text.JOINING.items():
+            begins = rf"{words}: (?:error |share recovered )?"
+            yield Shown(thing, page, found(rf"{begins}(.+?) \(", sentence), trust)
+            name = found(rf"{begins}.+? \((.+?)\)\.", sentence)
+            recommended = NONE if name.startswith("near a guess") else name
+            yield Shown("method recommended", page, recommended, trust)
+        alone = r"(?:One of them|The largest) alone, to publish: (.+?)(?:, the smallest .+?)?\. For"
+        yield Shown(f"{thing}, largest alone, published", page, found(alone, sentence))
+        kept = r"For its own use, without privacy: (.+?)(?:, the smallest .+?)?\. A random"
+        yield Shown(f"{thing}, largest alone, own use", page, found(kept, sentence))
+    if len(recipe.sizes) > 1:
+        own = found(r"[Jj]oining a server that nobody trusts (.+?)\.(?: To publish, joining|$)", sentence)
+        to_publish = re.search(r"To publish, joining (.+)\.$", sentence)
+        for purpose, words in (("own use", own), ("to publish", to_publish[1] if to_publish else own)):
+            of_largest = words.partition(", and ")[0]
+            verdict = next(each for begin, each in _VERDICTS_OF_FULL.items() if of_largest.startswith(begin))
+            verdict = NEITHER if "nor does staying alone" in of_largest else verdict
+            yield Shown(f"verdict, {purpose}", page, verdict, "untrusted server")
+
+
+_VERDICTS_OF_FULL = {  # by the words with which the page's Full view begins it
+    **{"helps": JOIN, "errs less": JOIN, "makes no difference": NO_DIFFERENCE},
+    **{"does not help": ALONE_IS_BETTER, "errs more": ALONE_IS_BETTER},
+}
+
+
+def providers_in_plain(settings: Settings) -> Iterator[Shown]:
+    """Return the numbers of *Providers* in Plain view."""
+    page, trust = "providers, Plain", settings["trust"]
+    joining = providers_plain.Joining(settings | rows.ADVISED | {"view": "plain"})
+    while (missing := joining.next_missing()) is not None:
+        joining.try_cell(*missing)
+    shares = joining.shares()
+    if len(joining.recipe.sizes) > 1:
+        yield from of_rows(page, shares, joining.experiment.k)
+    in_house, published = joining.hospitals()[0]
+    yield Shown("share recovered, largest alone, own use", page, phrases.share(in_house.share))
+    yield Shown("share recovered, largest alone, published", page, phrases.share(published.share))
+    headline, below = providers_plain.sentences(joining, shares)
+    if len(joining.recipe.sizes) > 1:
+        yield from verdicts(page, trust, headline)
+        near = providers_plain_text.NEAR_GUESS in below
+        title = METHODS[shares.row_of_trust(trust).method].title
+        yield Shown("method recommended", page, NONE if near else title, trust)
+
+
+def methods_full(settings: Settings) -> Iterator[Shown]:
+    """Return the numbers of *Methods* in Full view: what is recommended, and a sweep at this setting."""
+    page = "methods, Full"
+    experiment, epsilon = to_experiment.from_settings(settings | {"start": "random"})
+    listed = methods_text.recommended(experiment, epsilon, settings["trust"])
+    names = {}
+    for trust in TRUSTS:
+        reason = found(rf"\*?\*?{text.trust_heading(trust)}\. (.+)", listed)
+        recommended = NONE if "near a guess" in reason else found(r"(.+?)\. Its predicted", reason)
+        yield Shown("method recommended", page, recommended, trust)
+        names[trust] = trusts.recommended(experiment, epsilon, trust).method
+    key = settings["compare.over"]
+    along = Axis(key, (settings[key],))
+    table = sweep(sweeps.recipe(experiment, epsilon, sorted(set(names.values())), along, experiment.repeats))
+    results = cache.results(experiment)
+    for metric, thing in _METRICS.items():
+        measure = ComparisonMeasure(results, settings | {"view": "analyst", "metric": metric}, "error")
+        measured = spreads(table, measure, list(names.values()), key)
+        for trust, name in names.items():
+            yield Shown(thing, page, measure.text(float(measured[name][1][1, 0])), trust)
+        yield Shown(f"{thing}, guess", page, measure.text(measure.guess(key, settings[key])))
+
+
+def methods_in_plain(settings: Settings) -> Iterator[Shown]:
+    """Return the numbers of *Methods* in Plain view at the current setting."""
+    curves = Curves(settings | rows.ADVISED | {"view": "plain"})
+    experiment, epsilon = curves.points[curves.here]
+    store = curves.stores[curves.here]
+    names = trusts.methods_shown(experiment, epsilon)
+    store.try_cells((name, epsilon, r) for name in names for r in range(store.repeats_of(name)))
+    yield from of_rows("methods, Plain", curves.shares(curves.here), experiment.k)
+
+
+def planner(settings: Settings) -> Iterator[Shown]:
+    """Return the patients needed by *Planner*: in the table of Full view, and in Plain view."""
+    for evaluation in CautiousPlanner(settings | planner_plain.ADVISED).wanted():
+        if evaluation[0] is StudyPlan.answer:  # the others are a chart's, and a cautious hospital's
+            EVALUATIONS.try_cell(*evaluation)
+    plain = planner_plain.PlainPlan(settings | {"view": "plain"})
+    full = Planner(settings | {"view": "analyst", "plan.trust": "any"})
+    table = planner_text.table(full).set_index("method")
+    (column,) = (each for each in table if each.startswith("patients"))
+    for trust, name, _ in full.by_trust():
+        cell = table[column][PLANNED_METHODS[name].title]
+        words = re.sub(r"^≤ | \(uncertain\)$", "", cell)
+        yield Shown("patients needed", "planner, Full", words if words[0].isdigit() else NO_NUMBER, trust)
+        yield Shown("patients needed", "planner, Plain", plain.numbers.get(trust, NO_NUMBER), trust)
+
+
+def differences(settings: Settings) -> Iterator[Shown]:
+    """Return the numbers of *Differences* in both views, by the method that is recommended.
+
+    Its patients are drawn one by one, so that there are 2,000 at most, in three runs.
+    """
+    settings = settings | {"n": min(settings["n"], 2000), "repeats": 3}
+    plain = Differing(settings | rows.ADVISED | {"view": "plain"})
+    while (missing := plain.next_missing()) is not None:
+        plain.try_cell(*missing)
+    table, _ = plain.hospitals()
+    chosen = {"view": "analyst", "metric": "share", "sites.method": plain.chosen.recipe.method}
+    recipe = site_recipe(settings | chosen)
+    full = SiteView(cache.site_results(recipe), settings | chosen)
+    for what in ("joined", "alone"):
+        for repeat in range(recipe.repeats):
+            full.results.try_cell(what, full.strength, full.kind, repeat)
+    joined, alone = full.spread("joined"), full.spread("alone")
+    for i, outcome in enumerate(full.outcomes(alone, joined)):
+        case = recipe.hospitals[i]
+        row = table.iloc[i]
+        for what, spread in (("joined", joined), ("alone", alone)):
+            thing = f"own pattern, {what}"
+            yield Shown(thing, "differences, Full", full.text(float(spread[1, i])), case)
+            yield Shown(thing, "differences, Plain", row[what], case)
+        yield Shown("joining is", "differences, Full", OUTCOMES[outcome], case)
+        yield Shown("joining is", "differences, Plain", row["joining is"], case)
+
+
+def privacy(settings: Settings) -> Iterator[Shown]:
+    """Return the numbers of *Privacy* in both views."""
+    budget = privacy_view.budget(settings)
+    picture = neighbours.picture(budget, seed=settings["seed"])
+    draws = cache.attack_draws(privacy_view.attack_setting(settings))
+    yield Shown("attacker, of 40", "privacy, Full", luck(privacy_text.experiment(picture, budget)))
+    plain = " ".join(privacy_plain_text.releases(picture))
+    yield Shown("attacker, of 40", "privacy, Plain", luck(plain))
+    yield Shown("attacker, at most", "privacy, Full", privacy_text.headline(draws))
+    yield Shown("attacker, at most", "privacy, Plain", privacy_plain_text.headline(draws))
+
+
+def found(pattern: str, sentence: str) -> str:
+    """Return what the first group of a pattern finds in a sentence."""
+    match = re.search(pattern, sentence)
+    if match is None:
+        raise ValueError(f"no {pattern!r} in {sentence!r}")
+    return match[1]
+
+
+def luck(sentence: str) -> str:
+    """Return how often the attacker is right, with the limits of chance."""
+    return found(r"(right \d+ times in \d+; chance gives \d+ to \d+)", sentence)
+
+
+PAGES: tuple[Callable[[Settings], Iterator[Shown]], ...] = (
+    *(explorer_full, explorer_in_plain, story, providers_full, providers_in_plain),
+    *(methods_full, methods_in_plain, planner, differences, privacy),
+)
+
+
+class Disagreement(NamedTuple):
+    """Hold what pages show of one thing at one setting, where they differ: the pages by what they show."""
+
+    thing: str
+    case: str
+    link: str
+    pages: dict[str, list[str]]
+
+    def __str__(self) -> str:
+        """Return a line of Markdown, with the setting as its link."""
+        shown = "; ".join(f"{words} ({', '.join(pages)})" for words, pages in self.pages.items())
+        case = f", {self.case}" if self.case else ""
+        return f"- {self.thing}{case}: {shown}. [{self.link}](?{self.link})"
+
+
+def link(settings: Settings) -> str:
+    """Return the query of a link that opens these settings."""
+    return urlencode(catalogue.to_link(settings))
+
+
+def compared(settings: Settings) -> dict[tuple[str, str], list[Shown]]:
+    """Return what every page shows at these settings, by thing and case."""
+    by_thing = defaultdict[tuple[str, str], list[Shown]](list)
+    for page in PAGES:
+        for shown in page(settings):
+            by_thing[shown.thing, shown.case].append(shown)
+    return by_thing
+
+
+def disagreements(settings: Settings, by_thing: Mapping[tuple[str, str], list[Shown]]) -> list[Disagreement]:
+    """Return the things that pages show differently; by_thing: what `compared` returns."""
+    result = []
+    for (thing, case), each in by_thing.items():
+        pages = defaultdict[str, set[str]](set)
+        for shown in each:
+            pages[_as_in_plain(shown.words) if thing.startswith("share") else shown.words].add(shown.page)
+        if len(pages) > 1:
+            named = {words: sorted(names) for words, names in pages.items()}
+            result.append(Disagreement(thing, case, link(settings), named))
+    return result
+
+
+def _as_in_plain(shares: str) -> str:
+    """Return shares as a page in Plain view writes them: none above 99.99 % in full."""
+    return re.sub(r"(?:over )?99\.99\d+", "over 99.99", shares)
+
+
+def rises(settings: Settings) -> list[str]:
+    """Return where more trust is predicted to err more, or errs more beyond the intervals of both medians."""
+    lines, before = [], (math.inf, math.inf)
+    for trust in reversed(TRUSTS):  # from the least
+        view = ExplorerView(settings | {"trust": trust, "method": catalogue.RECOMMENDED, "metric": "sin"})
+        predicted = trusts.recommended(view.experiment, view.epsilon, trust).error
+        cells = view.results.measured(view.experiment.method, view.epsilon)
+        low, high = interval(np.array([cell.sin[-1] for cell in cells]))
+        if predicted > before[0]:
+            lines.append(f"- predicted, {trust}: {predicted:.4g} after {before[0]:.4g}. {link(settings)}")
+        if low > before[1]:
+            lines.append(f"- measured, {trust}: at least {low:.4g} after {before[1]:.4g}. {link(settings)}")
+        before = predicted, high
+    return lines
+
+
+def main() -> None:
+    """Print the table, the disagreements, and where errors rise with trust."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--settings", type=int, default=60)
+    arguments = parser.parse_args()
+    use_one_thread()
+    pages, settings_of = defaultdict[str, set[str]](set), Counter[str]()
+    differing, higher = list[Disagreement](), list[str]()
+    for index in range(arguments.settings):
+        settings = random_settings(arguments.seed, index)
+        by_thing = compared(settings)
+        for (thing, _), each in by_thing.items():
+            pages[thing] |= {shown.page for shown in each}
+        settings_of.update({thing for thing, _ in by_thing})
+        differing += disagreements(settings, by_thing)
+        higher += rises(settings)
+    print("| thing | pages | settings compared | disagreements |\n|---|---|---|---|")
+    for thing, names in sorted(pages.items()):
+        count = sum(each.thing == thing for each in differing)
+        print(f"| {thing} | {', '.join(sorted(names))} | {settings_of[thing]} | {count} |")
+    print("", *differing, "", "Errors that rise with trust:", *(higher or ["none"]), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""Test that pages show one number of one thing, at six of the settings that `benchmarks.one_number` walks."""
+
+from dataclasses import replace
+
+import pytest
+
+from benchmarks import one_number
+from dppca_core.experiments.explorer import trusts
+from pages.hospitals.providers import plain as providers_plain
+from pages.learn.privacy import plain_text as privacy_plain_text
+from pages.learn.story import view as story_view
+from pages.shared import text
+
+SEED, PLANTED_AT = 1, 4
+
+
+@pytest.mark.parametrize("index", range(6))
+def test_pages_show_one_number_of_one_thing(index):
+    settings = one_number.random_settings(SEED, index)
+    by_thing = one_number.compared(settings)
+    assert [str(each) for each in one_number.disagreements(settings, by_thing)] == []
+    assert one_number.rises(settings) == []
+
+
+def another_method(story):
+    return lambda setting, trust: replace(story(setting, trust), method="cape")
+
+
+def fewer_patients(story):
+    return lambda setting, alone=False, few=False: story(setting, not alone, few)
+
+
+# By the things that then differ: a page's module, what is replaced there, and by what.
+PLANTED = {
+    ("method measured", "share recovered"): (story_view, "advised", another_method),
+    ("share recovered, no privacy",): (story_view, "without_privacy", fewer_patients),
+    ("verdict, own use",): (providers_plain, "gain_of_shares", lambda _: lambda *_: "neither"),
+    ("attacker, of 40",): (privacy_plain_text, "releases", lambda _: lambda _: (text.luck(3, 40),)),
+}
+
+
+@pytest.mark.parametrize("things", PLANTED, ids=", ".join)
+def test_a_page_that_shows_another_number_is_found(monkeypatch, things):
+    module, name, replacement = PLANTED[things]
+    monkeypatch.setattr(module, name, replacement(getattr(module, name)))
+    settings = one_number.random_settings(SEED, PLANTED_AT)
+    differing = one_number.disagreements(settings, one_number.compared(settings))
+    assert set(things) <= {each.thing for each in differing}
+
+
+def test_an_error_that_rises_with_trust_is_found(monkeypatch):
+    recommended = trusts.recommended
+    settings = one_number.random_settings(SEED, PLANTED_AT)
+    one_number.compared(settings)
+
+    def higher(experiment, epsilon, trust):
+        answer = recommended(experiment, epsilon, trust)
+        return replace(answer, error=2 * answer.error) if trust == "central" else answer
+
+    monkeypatch.setattr(trusts, "recommended", higher)
+    (line,) = one_number.rises(settings)
+    assert line.startswith("- predicted, central")
