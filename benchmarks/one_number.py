@@ -6,9 +6,9 @@ Numbers are read from the sentences and tables of the pages' own functions, afte
 disagree where their texts differ, but that Plain view writes no share above 99.99 % in full. *Differences*
 and *Your data* have patients of their own, so that only the two views of the former are compared.
 
-Printed is a line for each thing, with the pages that show it, and then each disagreement with the link that
-opens its setting. Last come settings at which a predicted error rises with trust, or a measured one does so
-beyond the 95 % intervals of both medians.
+Printed is each disagreement with the link that opens its setting, and then a line for each thing, with the
+pages that show it. Also printed is where more trust is predicted to err more, or measured to do so beyond the
+95 % intervals of both medians.
 """
 
 import argparse
@@ -423,42 +423,41 @@ def _as_in_plain(shares: str) -> str:
 
 def rises(settings: Settings) -> list[str]:
     """Return where more trust is predicted to err more, or errs more beyond the intervals of both medians."""
-    lines, before = [], (math.inf, math.inf)
+    lines, before, opens = [], (math.inf, math.inf), f"[{link(settings)}](?{link(settings)})"
     for trust in reversed(TRUSTS):  # from the least
         view = ExplorerView(settings | {"trust": trust, "method": catalogue.RECOMMENDED, "metric": "sin"})
         predicted = trusts.recommended(view.experiment, view.epsilon, trust).error
         cells = view.results.measured(view.experiment.method, view.epsilon)
         low, high = interval(np.array([cell.sin[-1] for cell in cells]))
         if predicted > before[0]:
-            lines.append(f"- predicted, {trust}: {predicted:.4g} after {before[0]:.4g}. {link(settings)}")
+            lines.append(f"- predicted error, {trust}: {predicted:.4g} after {before[0]:.4g}. {opens}")
         if low > before[1]:
-            lines.append(f"- measured, {trust}: at least {low:.4g} after {before[1]:.4g}. {link(settings)}")
+            lines.append(f"- measured error, {trust}: at least {low:.4g} after {before[1]:.4g}. {opens}")
         before = predicted, high
     return lines
 
 
 def main() -> None:
-    """Print the table, the disagreements, and where errors rise with trust."""
+    """Print the disagreements, where errors rise with trust, and the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--settings", type=int, default=60)
     arguments = parser.parse_args()
     use_one_thread()
-    pages, settings_of = defaultdict[str, set[str]](set), Counter[str]()
-    differing, higher = list[Disagreement](), list[str]()
+    pages, settings_of, differing = defaultdict[str, set[str]](set), Counter[str](), Counter[str]()
     for index in range(arguments.settings):
         settings = random_settings(arguments.seed, index)
         by_thing = compared(settings)
         for (thing, _), each in by_thing.items():
             pages[thing] |= {shown.page for shown in each}
         settings_of.update({thing for thing, _ in by_thing})
-        differing += disagreements(settings, by_thing)
-        higher += rises(settings)
-    print("| thing | pages | settings compared | disagreements |\n|---|---|---|---|")
+        found_here = disagreements(settings, by_thing)
+        differing.update(each.thing for each in found_here)
+        for line in (*found_here, *rises(settings)):
+            print(line, flush=True)
+    print("\n| thing | pages | settings compared | disagreements |\n|---|---|---|---|")
     for thing, names in sorted(pages.items()):
-        count = sum(each.thing == thing for each in differing)
-        print(f"| {thing} | {', '.join(sorted(names))} | {settings_of[thing]} | {count} |")
-    print("", *differing, "", "Errors that rise with trust:", *(higher or ["none"]), sep="\n")
+        print(f"| {thing} | {', '.join(sorted(names))} | {settings_of[thing]} | {differing[thing]} |")
 
 
 if __name__ == "__main__":

@@ -59,4 +59,4 @@ def test_an_error_that_rises_with_trust_is_found(monkeypatch):
 
     monkeypatch.setattr(trusts, "recommended", higher)
     (line,) = one_number.rises(settings)
-    assert line.startswith("- predicted, central")
+    assert line.startswith("- predicted error, central")
