@@ -127,7 +127,7 @@ def number(answer: float, asked: Asked, up: bool = True) -> str:
 
 
 def goal(planner: Planner) -> str:
-    """Return the target, such as "error ‖sin Θ‖ of at most 0.1"."""
+    """Return the target, such as "error ‖sin Θ‖ at most 0.1"."""
     settings = planner.settings
     if planner.energetic:
         return f"at least {100 * settings['plan.share']:g} % of the energy captured"
@@ -136,7 +136,7 @@ def goal(planner: Planner) -> str:
         return _GOAL_TEMPLATES[metric].format(target_in_words(settings, target))
     # A factor above 1 belongs to the distance of projectors.
     name = "‖VVᵀ − WWᵀ‖" if factor(settings) > 1 else "‖sin Θ‖"
-    return f"error {name} of at most {text.number(target)}"
+    return f"error {name} at most {text.number(target)}"
 
 
 def goal_unit(settings: Settings) -> str:
@@ -181,7 +181,7 @@ def value(answer: float, asked: Asked) -> str:
 
 def _begin(planner: Planner) -> str:
     """Return the beginning of a sentence: the target, what is held fixed, then the method in focus."""
-    fixed = f"at ε = {text.number(planner.epsilon)}"
+    fixed = f"(ε = {text.number(planner.epsilon)})"
     if planner.asked == "epsilon":
         fixed = f"with {text.count(planner.n, 'patient', 'patients')}"
     return f"For {goal(planner)} {fixed}, {view.title(planner.focus)}"
