@@ -40,7 +40,6 @@ from pages.explore.explorer.view import ExplorerView
 from pages.explore.methods import sweeps
 from pages.explore.methods import text as methods_text
 from pages.explore.methods.charts import ComparisonMeasure, spreads
-from pages.explore.methods.plain import Curves
 from pages.hospitals.differences.plain import Differing
 from pages.hospitals.differences.plain_text import OUTCOMES
 from pages.hospitals.differences.view import SiteView
@@ -108,10 +107,10 @@ def explorer_full(settings: Settings) -> Iterator[Shown]:
             names = (view.experiment.method, NO_PRIVACY)
             results.try_cells((name, epsilon, r) for name in names for r in range(results.repeats_of(name)))
             bounds = explorer.bounds_at(results, epsilon, theorem=False)
-            said = chart_text.words(results, epsilon, "analyst", Scale(results, view.settings), bounds, names)
+            said = chart_text.words(results, epsilon, Scale(results, view.settings), bounds, names)
             value = found(r"(?:recovers|with error) (.+?)(?: of the pattern|\. )", said["sentence"])
             yield Shown(thing, page, value, trust)
-            yield Shown(f"{thing}, guess", page, found(r"A guess has (.+)\.$", said["sentence"]))
+            yield Shown(f"{thing}, guess", page, found(r"A random guess has (.+)\.$", said["sentence"]))
             if "Without privacy it is" in said["sentence"]:  # else it has no measurable cost
                 free = found(r"Without privacy it is (.+?)\. A", said["sentence"])
                 yield Shown(f"{thing}, no privacy", page, free)
@@ -152,8 +151,9 @@ def of_rows(page: str, shares: rows.Shares, k: int) -> Iterator[Shown]:
             if row.reach:  # it is left out where both ends read alike
                 spread = row.reach.strip(" ()%")
                 yield Shown("share recovered, 8 of 10 runs", page, spread, row.trust)
-    yield Shown("share recovered, no privacy", page, found(r"Without protection: (.+?)\. A", described))
-    yield Shown("share recovered, guess", page, found(r"A guess: (.+?)\.$", described))
+    if text.NO_COST not in described:  # else the number stands nowhere
+        yield Shown("share recovered, no privacy", page, found(r"No privacy: (.+?)\. A", described))
+    yield Shown("share recovered, guess", page, found(r"A random guess would score (.+?)\.$", described))
 
 
 def story(settings: Settings) -> Iterator[Shown]:
@@ -216,7 +216,7 @@ def providers_full(settings: Settings) -> Iterator[Shown]:
         for repeat in range(results.repeats_of(key)):
             results.try_cell(key, hospital, repeat)
     for metric, thing in _METRICS.items():
-        sentence = gain_text.headline(results, settings | {"view": "analyst", "metric": metric})
+        sentence = gain_text.headline(results, settings | {"view": "full", "metric": metric})
         yield Shown(f"{thing}, guess", page, found(r"[Rr]andom guess: (.+?)\.(?: |$)", sentence))
         if len(recipe.sizes) == 1:
             continue
@@ -282,21 +282,11 @@ def methods_full(settings: Settings) -> Iterator[Shown]:
     table = sweep(sweeps.recipe(experiment, epsilon, sorted(set(names.values())), along, experiment.repeats))
     results = cache.results(experiment)
     for metric, thing in _METRICS.items():
-        measure = ComparisonMeasure(results, settings | {"view": "analyst", "metric": metric}, "error")
+        measure = ComparisonMeasure(results, settings | {"view": "full", "metric": metric}, "error")
         measured = spreads(table, measure, list(names.values()), key)
         for trust, name in names.items():
             yield Shown(thing, page, measure.text(float(measured[name][1][1, 0])), trust)
         yield Shown(f"{thing}, guess", page, measure.text(measure.guess(key, settings[key])))
-
-
-def methods_in_plain(settings: Settings) -> Iterator[Shown]:
-    """Return the numbers of *Methods* in Plain view at the current setting."""
-    curves = Curves(settings | rows.ADVISED | {"view": "plain"})
-    experiment, epsilon = curves.points[curves.here]
-    store = curves.stores[curves.here]
-    names = trusts.methods_shown(experiment, epsilon)
-    store.try_cells((name, epsilon, r) for name in names for r in range(store.repeats_of(name)))
-    yield from of_rows("methods, Plain", curves.shares(curves.here), experiment.k)
 
 
 def planner(settings: Settings) -> Iterator[Shown]:
@@ -305,7 +295,7 @@ def planner(settings: Settings) -> Iterator[Shown]:
         if evaluation[0] is StudyPlan.answer:  # the others are a chart's, and a cautious hospital's
             EVALUATIONS.try_cell(*evaluation)
     plain = planner_plain.PlainPlan(settings | {"view": "plain"})
-    full = Planner(settings | {"view": "analyst", "plan.trust": "any"})
+    full = Planner(settings | {"view": "full", "plan.trust": "any"})
     table = planner_text.table(full).set_index("method")
     (column,) = (each for each in table if each.startswith("patients"))
     for trust, name, _ in full.by_trust():
@@ -325,7 +315,7 @@ def differences(settings: Settings) -> Iterator[Shown]:
     while (missing := plain.next_missing()) is not None:
         plain.try_cell(*missing)
     table, _ = plain.hospitals()
-    chosen = {"view": "analyst", "metric": "share", "sites.method": plain.chosen.recipe.method}
+    chosen = {"view": "full", "metric": "share", "sites.method": plain.chosen.recipe.method}
     recipe = site_recipe(settings | chosen)
     full = SiteView(cache.site_results(recipe), settings | chosen)
     for what in ("joined", "alone"):
@@ -370,7 +360,6 @@ def luck(sentence: str) -> str:
 
 PAGES: tuple[Callable[[Settings], Iterator[Shown]], ...] = (
     *(explorer_full, explorer_in_plain, story, providers_full, providers_in_plain),
-    *(methods_full, methods_in_plain, planner, differences, privacy),
 )
 
 

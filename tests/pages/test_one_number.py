@@ -34,7 +34,7 @@ def fewer_patients(story):
 PLANTED = {
     ("method measured", "share recovered"): (story_view, "advised", another_method),
     ("share recovered, no privacy",): (story_view, "without_privacy", fewer_patients),
-    ("verdict, own use",): (providers_plain, "gain_of_shares", lambda _: lambda *_: "neither"),
+    ("verdict, own use",): (providers_plain, "gain", lambda _: lambda *_: "neither"),
     ("attacker, of 40",): (privacy_plain_text, "releases", lambda _: lambda _: (text.luck(3, 40),)),
 }
 

@@ -16,7 +16,7 @@ from dppca_core.experiments.collaboration.joining import SiteCell, SiteResults, 
 from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
 from dppca_core.experiments.explorer.results import quantiles
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
-from dppca_core.experiments.verdicts import Gain, gain_of_shares
+from dppca_core.experiments.verdicts import Gain, gain
 from dppca_core.numerics.subspace_metrics import share_recovered
 from dppca_core.populations import clinical
 from pages.shared.charts import metric_axis
@@ -167,7 +167,7 @@ class SiteView:
         """
         guess, k = 100 * self.recipe.k / self.recipe.d, self.recipe.k
         joined, alone = (self._shares(what) for what in ("joined", "alone"))
-        return [gain_of_shares(*pair, guess, k) for pair in zip(joined, alone, strict=True)]
+        return [gain(*pair, guess, k) for pair in zip(joined, alone, strict=True)]
 
     def _shares(self, what: What) -> Array:
         """Return 10, 50 and 90 % over the repeats of the share recovered, in %, for each hospital: (N, 3)."""
