@@ -322,7 +322,7 @@ def differences(settings: Settings) -> Iterator[Shown]:
         for repeat in range(recipe.repeats):
             full.results.try_cell(what, full.strength, full.kind, repeat)
     joined, alone = full.spread("joined"), full.spread("alone")
-    for i, outcome in enumerate(full.outcomes(alone, joined)):
+    for i, outcome in enumerate(full.outcomes()):
         case = recipe.hospitals[i]
         row = table.iloc[i]
         for what, spread in (("joined", joined), ("alone", alone)):
@@ -360,6 +360,7 @@ def luck(sentence: str) -> str:
 
 PAGES: tuple[Callable[[Settings], Iterator[Shown]], ...] = (
     *(explorer_full, explorer_in_plain, story, providers_full, providers_in_plain),
+    *(methods_full, planner, differences, privacy),
 )
 
 
