@@ -147,7 +147,6 @@ def of_rows(page: str, shares: rows.Shares, k: int) -> Iterator[Shown]:
             yield Shown("share recovered", page, shown, row.trust)
             line = found(rf"\| {re.escape(row.label)} \| (.+) \|", folded).split(" | ")
             yield Shown("method measured", page, line[0], row.trust)
-            yield Shown("error", f"{page}, fold", line[2], row.trust)
             if row.reach:  # it is left out where both ends read alike
                 spread = row.reach.strip(" ()%")
                 yield Shown("share recovered, 8 of 10 runs", page, spread, row.trust)

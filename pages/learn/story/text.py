@@ -377,7 +377,7 @@ def _refuse(joined: Joined) -> tuple[str, str]:
     # Joining is of no use, but staying alone may be.
     lone = {"For our own use": joined.in_house, "To publish, with privacy": joined.published.error}
     for purpose, alone in lone.items():
-        if len(setting.sizes) > 1 and not useless(alone, setting):
+        if len(setting.sizes) > 1 and _compared(joined, alone) == "more":
             cost += f" {purpose}, stay alone: {unit.value(alone)}."
     return finding, f"{cost}{_other_trust(joined)}"
 

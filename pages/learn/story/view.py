@@ -40,9 +40,9 @@ from pages.shared.settings import to_experiment
 
 TRUSTS = tuple(text.JOINING)  # from the least trust to the most
 _DRAW_SECONDS = 0.1  # of drawing all hospitals' patients, above which only the largest one's are drawn
-_WORK = 1e8  # operations of the eigenproblems of one point of a chart: a few tenths of a second
+_WORK = 1e9  # operations of the eigenproblems of the current setting: all repeats up to d = 464, as elsewhere
+_WORK_OF_A_POINT = 2.5e7  # those of any other point of a curve
 _FEW = 5  # runs at each point of a curve, at most
-_CURVE = 4  # times less of these operations at each point of a curve
 _WIDE = 400  # measurements beyond which a chart over settings has fewer points
 TOO_MUCH = 1 / 3  # of a random guess: beyond it a pattern is of little use (as on the bounds page)
 _NO_WEIGHT = 1e-9  # a weight that is zero up to rounding
@@ -110,7 +110,7 @@ def runs(setting: CollaborationSetting, few: bool = False) -> int:
     few: asks for fewer, as at the points of a curve other than the current setting.
     """
     # The eigenproblem of a run takes about d^3 operations.
-    most, work = (_FEW, _WORK / _CURVE) if few else (setting.repeats, _WORK)
+    most, work = (_FEW, _WORK_OF_A_POINT) if few else (setting.repeats, _WORK)
     return max(1, min(setting.repeats, most, int(work / setting.d**3)))
 
 

@@ -189,13 +189,12 @@ def description(shares: Shares) -> str:
 
 
 def table(shares: Shares, k: int) -> str:
-    """Return the rows as Markdown for a statistician: methods, errors over k directions, guarantees."""
-    lines = ["| row | method | 10, 50, 90 % of runs | ‖sin Θ‖ | guarantee |", "|---|---|---|---|---|"]
+    """Return the rows as Markdown for a statistician: methods, shares, guarantees of k directions."""
+    lines = ["| row | method | 10, 50, 90 % of runs | guarantee |", "|---|---|---|---|"]
     for row in shares.rows:
         method, spread = METHODS[row.method], ", ".join(text.recovered(float(v)) for v in row.spread)
-        error = text.error(math.sqrt(k * max(1 - row.share / 100, 0))) if row.measured else "–"
         kind = text.guarantee(method.guarantee_at(k))
-        lines.append(f"| {row.label} | {method.title} | {spread} | {error} | {kind} |")
+        lines.append(f"| {row.label} | {method.title} | {spread} | {kind} |")
     return "\n".join(lines)
 
 
