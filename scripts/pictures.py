@@ -9,6 +9,7 @@ of them within a few megabytes.
 
 import ast
 import io
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 from PIL import Image
 from playwright.sync_api import Browser
 
+from pages import order
 from scripts import needed_picture
 from scripts.docstrings import third_person
 from scripts.started import ROOT, chromium, serving
@@ -32,9 +34,7 @@ LOOKS: dict[str, dict[str, Any]] = {
     "-phone": {"viewport": {"width": 390, "height": 844}},
 }
 WHOLE = {"explorer": 1180}  # pixels: README shows all panels of this page
-PRESSED = {
-    "your_data": "Take the breast cancer table as if it were yours"
-}  # the page is empty before this press
+PRESSED = {"your_data": "Try it with the breast cancer table"}  # the page is empty before this press
 COLUMNS = 3  # of the gallery
 PATIENCE_MS = 300_000
 # True once the page has been idle for 2 s with all figures drawn and complete.
@@ -67,7 +67,7 @@ class Screen(NamedTuple):
 def screens() -> list[Screen]:
     """Return every page of the menu: the folders with a page.py, in the order of their names."""
     return [
-        Screen(path.parent.name, path.parent.name.replace("_", " ").capitalize(), _purpose(path))
+        Screen(path.parent.name, order.title(path), _purpose(path))
         for path in sorted(ROOT.glob("pages/*/*/page.py"))
     ]
 
@@ -116,7 +116,7 @@ def gallery(shown: Sequence[Screen]) -> str:
 
 def anchor(screen: Screen) -> str:
     """Return the address of a page's heading within docs/screens.md, as GitHub forms it."""
-    return screen.title.lower().replace(" ", "-")
+    return re.sub(r"[^\w-]", "", screen.title.lower().replace(" ", "-"))
 
 
 def document(shown: Sequence[Screen]) -> str:

@@ -197,7 +197,7 @@ def test_a_lost_connection_says_that_it_cost_the_table(newcomer, address):
             assert rows.is_visible() and lost.count() == 0 and "ours.csv" in uploader.inner_text()
     lost.wait_for()
     assert rows.count() == 0 and "ours.csv" not in uploader.inner_text()
-    page.get_by_role("button", name="Take the breast cancer table").click()
+    page.get_by_role("button", name="Try it with the breast cancer table").click()
     page.get_by_text("569 rows, 31 named columns").wait_for()
     lost.wait_for(state="detached")
     page.reload()
@@ -209,7 +209,7 @@ def test_a_lost_connection_says_that_it_cost_the_table(newcomer, address):
 def release_example(page, address):
     """Release the bundled table's directions, rehearsed by few runs, and download nothing."""
     page.goto(f"{address}your_data?repeats=1&view=plain")
-    page.get_by_role("button", name="Take the breast cancer table").click()
+    page.get_by_role("button", name="Try it with the breast cancer table").click()
     page.get_by_role("button", name="Set this limit").click()
     page.get_by_role("button", name=re.compile("^Release")).click()
     page.get_by_role("button", name="Spend and release").click()
@@ -290,7 +290,7 @@ def test_a_killed_server_is_said_in_the_tab_that_paid(newcomer, tmp_path):
         assert page.get_by_text(UNSAVED).count() == 0
         page.reload()
         lost.wait_for()
-        page.get_by_role("button", name="Take the breast cancer table").click()
+        page.get_by_role("button", name="Try it with the breast cancer table").click()
         page.get_by_text("is paid for and was not downloaded").wait_for()
         lost.wait_for(state="detached")
         page.get_by_role("button", name="Go on with it").click()

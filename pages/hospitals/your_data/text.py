@@ -64,7 +64,7 @@ STEPS = (
     "Release once: the ledger shows how much privacy is left.",
 )
 TRY_THIS = (  # in the order of the steps: the first is shown whose step is not done
-    "take the breast cancer table as if it were yours, and release its pattern.",
+    "try it with the breast cancer table, and release its pattern.",
     "say how many rows one patient can have, from how the table was made.",
     "type the range of two columns from a code book, and see the table get ready.",
     "see what the rehearsal promises on the worst of its populations, find the privacy that it needs there, "

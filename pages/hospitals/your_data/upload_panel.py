@@ -109,7 +109,7 @@ def _choose_file(state: TableSession, layout: PageLayout) -> None:
             st.caption(upload_text.large(st.get_option("server.maxUploadSize")))
             widgets.show_control("own.encoding")
         for name in examples.names():
-            label = f"Take the {name.replace('_', ' ')} table as if it were yours"
+            label = f"Try it with the {name.replace('_', ' ')} table"
             st.button(label, on_click=_load_example, args=(state, name), width="stretch")
 
     def take() -> str:

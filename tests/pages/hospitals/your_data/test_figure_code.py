@@ -77,7 +77,7 @@ def test_what_was_released_is_read_and_what_only_its_owner_sees_comes_from_the_o
     monkeypatch.setattr(take_along, "menu", keep)
     monkeypatch.setattr(take_along, "picture_menu", lambda key, *_: owners.update({key: _[-1]}))
     page = TablePage(**{"own.eps": "10", "own.shown": "true", "own.method": "analyze_gauss"})
-    page.press("Take the breast cancer")
+    page.press("Try it with the breast cancer")
     next(box for box in page.app.number_input if box.label == "Privacy loss in total").set_value(24.0)
     page.press("Set this limit")
     page.release()

@@ -47,7 +47,7 @@ def in_words(report):
 def test_a_whole_release_has_no_technical_word_outside_of_folds(plainly):
     page = TablePage(view="plain", **{"own.eps": "8", "own.delta_set": "false"})
     assert not technical(words(page))
-    page.press("Take the breast cancer")
+    page.press("Try it with the breast cancer")
     assert not technical(words(page)), technical(words(page))
     last = dict(page.app.session_state["settings of the last run"])
     table = page.state.ready

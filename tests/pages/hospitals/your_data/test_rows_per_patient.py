@@ -38,7 +38,7 @@ def test_nothing_is_shown_of_a_table_before_its_rows_per_patient_are_stated():
 
 def test_an_example_is_known_to_have_one_row_a_patient():
     page = TablePage()
-    page.press("Take the breast cancer")
+    page.press("Try it with the breast cancer")
     assert page_text.OF_EXAMPLE in page.captions and "569 patients" in page.everything
     page.answer(3)
     assert page_text.OF_EXAMPLE not in page.captions and "569 rows" in page.everything
