@@ -35,11 +35,12 @@ class UnitMoments(Protocol):
         Raises ValueError where there is neither a row nor a recipe that drew the rows.
         """
 
-    def normalised_product(self, block: Array) -> Array:
+    def normalised_product(self, block: Array, runs: int = 1) -> Array:
         """Return the mean of v q^T over the same patients, (d, k): v = x/|x|, q = Q^T x/|Q^T x|, Q the block.
 
         It is a step of block power in which every patient counts the same, whatever the length of x. v is 0
-        where x is 0, and q is 0 where Q^T x is 0. Raises ValueError where there is neither a row nor a recipe
+        where x is 0, and q is 0 where Q^T x is 0. A simulation may ask for several `runs` at once, whose Q,
+        and whose means, stand side by side. Raises ValueError where there is neither a row nor a recipe
         that drew the rows.
         """
 

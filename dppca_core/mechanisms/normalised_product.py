@@ -94,5 +94,10 @@ def follow_rounds(
     bases, rounds = [start], list[Array]()
     for std in stds:
         rounds.append(ask(bases[-1], std))
-        bases.append(linalg.orthonormalise(stacked_rounds.leading(rounds, stds, left_out)))
+        bases.append(next_basis(rounds, stds, left_out))
     return tuple(bases), rounds
+
+
+def next_basis(rounds: Sequence[Array], stds: Sequence[float], left_out: int) -> Array:
+    """Return the basis, (d, k), that the noisy rounds so far give: post-processing."""
+    return linalg.orthonormalise(stacked_rounds.leading(rounds, stds, left_out))

@@ -102,16 +102,22 @@ def _fit_under(trust: str, module: str) -> Callable[..., Estimate]:
         std = noise_std(budget, trust, len(cohort), cohort.n, iterations)
         begin = block_power.begin(start, cohort.features, k, rng)
         bases, _ = normalised_product.release_rounds(cohort, [std] * iterations, begin, left_out, rng)
-        return Estimate(
-            bases[-1],
-            iterates=bases,
-            noise_std=std,
-            bytes_sent=8 * cohort.features * k * iterations,
-            spent=spends(budget, iterations=iterations),
-        )
+        return estimate(bases, budget, std)
 
     fit.__module__ = module
     return fit
+
+
+def estimate(bases: tuple[Array, ...], budget: Budget, std: float) -> Estimate:
+    """Return the estimate of a run from its start and the basis after every round, (d, k) each."""
+    (d, k), iterations = bases[-1].shape, len(bases) - 1
+    return Estimate(
+        bases[-1],
+        iterates=bases,
+        noise_std=std,
+        bytes_sent=8 * d * k * iterations,
+        spent=spends(budget, iterations=iterations),
+    )
 
 
 def spends(budget: Budget, *, iterations: int = ROUNDS, **_: object) -> tuple[Event, ...]:

@@ -21,14 +21,14 @@ noise, and f the `signal`, a declared guess of k lambda_k/tr Sigma, the part of 
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from dppca_core import checks
 from dppca_core.accounting import gaussian
-from dppca_core.arrays import Array, Indices
+from dppca_core.arrays import Array, Indices, Moment
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import normalised_product, symmetric_gaussian
 from dppca_core.numerics import block_power, linalg, row_selection, row_shrinkage, stacked_rounds
@@ -192,19 +192,29 @@ def release(
         # Rows of length 1 have a moment of trace 1; that of others is read off the noisy moment.
         trace = 1.0 if scaling == "unit" else float(np.trace(noisy))
         leading, part = basis * values, float(values.sum()) / max(trace, np.finfo(float).tiny)
+        rows = rows_to_keep(leading, leading, noise.block_std, s_hat=s_hat, n=n, part=part)
     else:
         skipped = left_out(len(noise.round_stds))
         bases, rounds = normalised_product.release_rounds(cohort, noise.round_stds, start, skipped, rng)
-        leading = stacked_rounds.leading(rounds, noise.round_stds, skipped)
-    last = leading if stage_one == "moment" else rounds[-1]
-    rows = rows_to_keep(leading, last, noise.block_std, s_hat=s_hat, n=n, part=part)
+        rows = rows_of_rounds(rounds, noise, s_hat=s_hat, n=n)
+    return ReleasedStages(bases, rows, release_block(moment, rows, noise, rng, scaling))
+
+
+def release_block(
+    moment: Moment, rows: Indices, noise: StageNoise, rng: np.random.Generator, scaling: str = "unit"
+) -> Array:
+    """Return stage 2's noisy moment of these features, (|J|, |J|): it reads private rows, as in `release`."""
     if scaling == "unit":
         restricted = moment.restricted_unit(rows)
     else:  # the rows and columns of these features in the moment as it is
         restricted = DenseMoment(moment.apply(np.eye(len(rows)), rows)[rows])
-    return ReleasedStages(
-        bases, rows, symmetric_gaussian.with_noise(restricted, noise.block_std, "isotropic", rng)
-    )
+    return symmetric_gaussian.with_noise(restricted, noise.block_std, "isotropic", rng)
+
+
+def rows_of_rounds(rounds: Sequence[Array], noise: StageNoise, *, s_hat: int | str, n: float) -> Indices:
+    """Return J as `rows_to_keep` does, from stage 1's noisy rounds: post-processing."""
+    leading = stacked_rounds.leading(rounds, noise.round_stds, left_out(len(rounds)))
+    return rows_to_keep(leading, rounds[-1], noise.block_std, s_hat=s_hat, n=n, part=None)
 
 
 def rows_to_keep(
@@ -331,40 +341,88 @@ def _fit_under(trust: str, module: str) -> Callable[..., Estimate]:
         References:
             The module's text; the mathematics is that of `dppca_core.mechanisms.two_stage`.
         """
-        d = cohort.features
-        kept = d if s_hat is None else s_hat
-        if kept != RELEASED:
-            checks.whole(k, d, s_hat=kept)
         checks.one_of(STAGE_ONE, stage_one=stage_one)
         checks.one_of(SCALINGS, scaling=scaling)
-        factor = normalised_product.noise_factor(trust, len(cohort))
-        given_share = share  # None where the rule decides, so that `spends` counts one release
-        public_n = cohort.n if budget.neighbours == "replace-one" else declared_n
-        rule = division(budget, factor, d=d, n=public_n, s_hat=kept, signal=signal)
-        share = rule.share if share is None else share
-        rounds = rule.rounds if iterations is None else iterations
-        noise = stage_noise(budget, factor, d=d, n=cohort.n, share=share, signal=signal, iterations=rounds)
-        begin = block_power.begin(start, d, k, rng)
-        known_n = math.inf if public_n is None else public_n
+        run = plan(
+            *(cohort, trust, k, budget),
+            s_hat=s_hat,
+            iterations=iterations,
+            share=share,
+            signal=signal,
+            declared_n=declared_n,
+        )
+        begin = block_power.begin(start, cohort.features, k, rng)
         released = release(
-            cohort, noise, begin, rng, s_hat=kept, stage_one=stage_one, scaling=scaling, n=known_n
+            *(cohort, run.noise, begin, rng), s_hat=run.kept, stage_one=stage_one, scaling=scaling, n=run.n
         )
-        off_diagonal = noise.block_std / math.sqrt(2)
-        basis = directions_from_block(
-            released.block, released.rows, d, k, off_diagonal if shrink else None, known_n
-        )
-        # A hospital sends rounds or a moment's triangle in stage 1, and the block's triangle in stage 2.
-        sent = d * k * rounds if stage_one == "rounds" else d * (d + 1) // 2
-        return Estimate(
-            basis,
-            iterates=(*released.bases, basis),
-            noise_std=off_diagonal,
-            bytes_sent=8 * (sent + len(released.rows) * (len(released.rows) + 1) // 2),
-            spent=spends(budget, s_hat=s_hat, iterations=iterations, share=given_share, stage_one=stage_one),
-        )
+        spent = spends(budget, s_hat=s_hat, iterations=iterations, share=share, stage_one=stage_one)
+        return estimate(run, released, (cohort.features, k), spent, stage_one=stage_one, shrink=shrink)
 
     fit.__module__ = module
     return fit
+
+
+class Plan(NamedTuple):
+    """Hold what public numbers say of a run: its noise, how many features it keeps, and n.
+
+    kept: a number, or "released". n: patients, infinite where their number is protected.
+    """
+
+    noise: StageNoise
+    kept: int | str
+    n: float
+
+
+def plan(
+    cohort: Cohort,
+    trust: str,
+    k: int,
+    budget: Budget,
+    *,
+    s_hat: int | str | None = None,
+    iterations: int | None = None,
+    share: float | None = None,
+    signal: float = SIGNAL,
+    declared_n: int | None = None,
+) -> Plan:
+    """Return what a run does, by the options of `fit`. It reads no rows."""
+    d = cohort.features
+    kept = d if s_hat is None else s_hat
+    if kept != RELEASED:
+        checks.whole(k, d, s_hat=kept)
+    factor = normalised_product.noise_factor(trust, len(cohort))
+    public_n = cohort.n if budget.neighbours == "replace-one" else declared_n
+    rule = division(budget, factor, d=d, n=public_n, s_hat=kept, signal=signal)
+    share = rule.share if share is None else share
+    rounds = rule.rounds if iterations is None else iterations
+    noise = stage_noise(budget, factor, d=d, n=cohort.n, share=share, signal=signal, iterations=rounds)
+    return Plan(noise, kept, math.inf if public_n is None else public_n)
+
+
+def estimate(
+    run: Plan,
+    released: ReleasedStages,
+    shape: tuple[int, int],
+    spent: tuple[Event, ...],
+    *,
+    stage_one: str = "rounds",
+    shrink: bool = True,
+) -> Estimate:
+    """Return the estimate of a run from what it released; shape: (d, k). It reads no rows."""
+    d, k = shape
+    off_diagonal, kept = run.noise.block_std / math.sqrt(2), len(released.rows)
+    basis = directions_from_block(
+        released.block, released.rows, d, k, off_diagonal if shrink else None, run.n
+    )
+    # A hospital sends rounds or a moment's triangle in stage 1, and the block's triangle in stage 2.
+    sent = d * k * len(run.noise.round_stds) if stage_one == "rounds" else d * (d + 1) // 2
+    return Estimate(
+        basis,
+        iterates=(*released.bases, basis),
+        noise_std=off_diagonal,
+        bytes_sent=8 * (sent + kept * (kept + 1) // 2),
+        spent=spent,
+    )
 
 
 def spends(

@@ -79,9 +79,9 @@ class DelegatesToHeldRows:
         """Return the moment, (j, j), of the same rows restricted to j columns, then scaled to length 1."""
         return self.held_rows().restricted_unit(columns)
 
-    def normalised_product(self, block: Array) -> Array:
+    def normalised_product(self, block: Array, runs: int = 1) -> Array:
         """Return the mean of v q^T over the rows, (d, k): v = x/|x|, q = Q^T x/|Q^T x|, Q the block."""
-        return self.held_rows().normalised_product(block)
+        return self.held_rows().normalised_product(block, runs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,10 +168,10 @@ class RowMoment:
         """Return the moment, (j, j), of the same rows restricted to j columns, then scaled to length 1."""
         return RowMoment(unit_rows(self.rows[:, columns]))
 
-    def normalised_product(self, block: Array) -> Array:
+    def normalised_product(self, block: Array, runs: int = 1) -> Array:
         """Return the mean of v q^T over the rows, (d, k): v = x/|x|, q = Q^T x/|Q^T x|, Q the block."""
         units = self._few_units if self.rows.size <= _FEW_NUMBERS else unit_rows(self.rows)
-        return normalised_product(units, block)
+        return normalised_product(units, block, runs)
 
     @cached_property
     def _few_units(self) -> Array:
@@ -309,9 +309,9 @@ class SumMoment:
         )
         return SumMoment(tuple(members), self.weights)
 
-    def normalised_product(self, block: Array) -> Array:
+    def normalised_product(self, block: Array, runs: int = 1) -> Array:
         """Return the mean of v q^T over the rows, (d, k): v = x/|x|, q = Q^T x/|Q^T x|, Q the block."""
-        return self._mean(provider.moment.normalised_product(block) for provider in self.providers)
+        return self._mean(provider.moment.normalised_product(block, runs) for provider in self.providers)
 
     def _mean(self, parts: Iterable[Array]) -> Array:
         """Return the weighted mean of one array for each provider, all of one shape."""

@@ -72,21 +72,24 @@ def unit_rows(rows: Array) -> Array:
     return scaled
 
 
-def normalised_product(units: Array, block: Array) -> Array:
+def normalised_product(units: Array, block: Array, runs: int = 1) -> Array:
     """Return the mean of v q^T over rows v of length 1, with q = Q^T v/|Q^T v|, or 0 where that is 0.
 
     Args:
         units: Rows of length 1 or 0, (n, d).
-        block: Q with orthonormal columns, (d, k).
+        block: Q with orthonormal columns, (d, k), or the Q of several runs side by side.
+        runs: How many stand there.
 
     Returns:
-        The mean, (d, k), of Frobenius norm at most 1.
+        The mean, (d, k), of Frobenius norm at most 1, or those of all runs side by side.
     """
     total = np.zeros((block.shape[1], units.shape[1]))
     step = max(1, _BLOCK // units.shape[1])
     for begin in range(0, len(units), step):
         part = units[begin : begin + step]
-        total += unit_rows(part.dot(block)).T.dot(part)
+        projected = part.dot(block)
+        each = projected.reshape(-1, block.shape[1] // runs)  # a row for every row and run
+        total += unit_rows(each).reshape(projected.shape).T.dot(part)
     return np.ascontiguousarray(total.T) / len(units)
 
 
@@ -114,23 +117,26 @@ def expected_pair_moments(eigenvalues: Array, k: int, counts: Array | float = 1.
     return (shrunk[:k] * (weights * times**2)) @ shrunk[k:].T
 
 
-def expected_normalised_product(eigenvalues: Array, block: Array) -> Array:
+def expected_normalised_product(eigenvalues: Array, block: Array, runs: int = 1) -> Array:
     """Return E[v q^T], (d, k), the mean of a normalised round, by the double integral of the module's text.
 
-    eigenvalues: of the rows' covariance, (d,). block: Q, (d, k), in its eigenbasis.
+    eigenvalues: of the rows' covariance, (d,). block: Q, (d, k), in its eigenbasis, or the Q of so many
+    `runs` side by side, which gives their means side by side.
     """
     # The outer integral is over s. At each of its nodes, `inner` is G_s, on whose eigenvalues alone the inner
     # integral, over t, depends.
     outer, weights = _nodes(eigenvalues, power=0.5)
     shrunk = eigenvalues[:, None] / (1 + 2 * eigenvalues[:, None] * outer)  # the diagonal of A_s, (d, nodes)
-    pairs = (block[:, :, None] * block[:, None, :]).reshape(len(block), -1)
-    inner = (shrunk.T @ pairs).reshape(len(outer), block.shape[1], block.shape[1])
-    values, axes = np.linalg.eigh(inner)
-    factors = _inner(values) * (weights * np.sqrt(outer))[:, None]
-    turned = (axes * factors[:, None, :]) @ axes.transpose(0, 2, 1)  # (nodes, k, k)
-    weighted = (shrunk @ turned.reshape(len(outer), -1)).reshape(len(block), *turned.shape[1:])
-    mean: Array = np.einsum("da,dac->dc", block, weighted) / math.pi
-    return mean
+    means = []
+    for own in np.split(block, runs, axis=1):
+        pairs = (own[:, :, None] * own[:, None, :]).reshape(len(own), -1)
+        inner = (shrunk.T @ pairs).reshape(len(outer), own.shape[1], own.shape[1])
+        values, axes = np.linalg.eigh(inner)
+        factors = _inner(values) * (weights * np.sqrt(outer))[:, None]
+        turned = (axes * factors[:, None, :]) @ axes.transpose(0, 2, 1)  # (nodes, k, k)
+        weighted = (shrunk @ turned.reshape(len(outer), -1)).reshape(len(own), *turned.shape[1:])
+        means.append(np.einsum("da,dac->dc", own, weighted) / math.pi)
+    return np.hstack(means)
 
 
 def _inner(values: Array) -> Array:
@@ -175,12 +181,15 @@ def _nodes(values: Array, power: float = 1.0, counts: Array | float = 1.0) -> tu
     return times, weights
 
 
-def draw_rows_given_moment(moment: Array, n: int, rng: np.random.Generator) -> Array:
+def draw_rows_given_moment(
+    moment: Array, n: int, rng: np.random.Generator, axes: Array | None = None
+) -> Array:
     """Return n rows, (n, d), whose second moment X^T X/n is this one, uniform among all such rows.
 
     They have the law of n Gaussian rows given their moment, whatever the covariance: X = sqrt(n) O F^T with
     F F^T the moment and O independent of it, uniform with orthonormal columns (Muirhead 1982, theorem 3.2.2).
-    moment: (d, d), of rank min(n, d) at most.
+    moment: (d, d), of rank min(n, d) at most. axes: where the moment is given in an eigenbasis, that basis,
+    (d, d), as columns, and the rows are turned out of it.
     """
     d = len(moment)
     # O is what remains of standard normal rows when a factor of their Gram matrix is divided out: by Cholesky
@@ -193,13 +202,17 @@ def draw_rows_given_moment(moment: Array, n: int, rng: np.random.Generator) -> A
         except LinAlgError:  # where an eigenvalue of the population is zero: the one root that is symmetric
             values, vectors = eigh(moment)
             root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
-            return np.asarray(math.sqrt(n) * normal @ solve_triangular(lower, root, trans="T", lower=True))
-        turn = solve_triangular(lower, root.T, trans="T", lower=True)
-        return dtrmm(math.sqrt(n), turn.T, normal.T, lower=1, overwrite_b=1).T
+            turn = solve_triangular(lower, root, trans="T", lower=True)
+            axes = np.eye(d) if axes is None else axes
+        else:
+            turn = solve_triangular(lower, root.T, trans="T", lower=True)
+        if axes is None:
+            return dtrmm(math.sqrt(n), turn.T, normal.T, lower=1, overwrite_b=1).T
+        return np.asarray(normal @ (math.sqrt(n) * (turn @ axes.T)))
     rank = min(n, d)
     columns, upper = qr(rng.standard_normal((n, rank)), mode="economic", overwrite_a=True, check_finite=False)
     directions = np.asarray(columns * np.sign(upper.diagonal()), dtype=float)
     values, vectors = eigh(moment)
     scaled = linalg.oriented(vectors) * np.sqrt(np.maximum(values, 0.0))
-    root = scaled[:, d - rank :]  # of fewer rows the others are zero
+    root = scaled[:, d - rank :] if axes is None else axes @ scaled[:, d - rank :]  # others are zero
     return np.asarray(math.sqrt(n) * (directions @ root.T))

@@ -3,8 +3,8 @@
 A simulation draws hospitals' second moments directly, at a cost without n. Some methods also need the same
 patients' rows, scaled to length 1 for example. Such rows are drawn here afterwards, given the moment.
 
-Up to m = max(10 d, 1000) patients they are the patients themselves: rows with exactly the drawn moment, of
-the law of the patients given it. Of n > m patients m stand in for all: their moment deviates from the
+Up to 2,000 patients, and up to 10 d, they are the patients themselves: rows with exactly the drawn moment, of
+the law of the patients given it. Of more patients m = max(10 d, 1000) stand in for all: their moment deviates from the
 population's in the same direction by sqrt(n/m) times as much, and every mean over them is brought back,
 
     E + sqrt(m/n) (mean over the m rows - E),
@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -31,11 +32,12 @@ from dppca_core.numerics import linalg, unit_rows, wishart
 from dppca_core.numerics.moments import DelegatesToHeldRows, DenseMoment
 
 SAMPLES = ByteCache(320 * 2**20)  # rows of patients, of one draw at d = 2000 or four at d = 1000
+_EXACT = 2000  # patients up to which each has a row: fewer rows would be quicker, but for the integral of E
 
 
-def stand_ins(d: int) -> int:
-    """Return m, the number of patients with d features beyond which m rows stand in for all of them."""
-    return max(10 * d, 1000)
+def rows_drawn(n: int, d: int) -> int:
+    """Return how many rows are drawn for n patients with d features: if fewer than n, they stand in for all."""
+    return n if n <= _EXACT else min(n, max(10 * d, 1000))
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,36 +60,37 @@ class GaussianPatients:
         """Return the recipe for n patients of the same population, as one hospital has them."""
         return replace(self, n=n, seed=seed)
 
-    def population(self) -> tuple[Array, Array]:
-        """Return the population's eigenvalues, (d,), and its eigenvectors, (d, d), as columns.
-
-        Eigenvalues are in the units of the data squared. Where one is 0 its eigenvector is given as zeros.
-        """
-        root = self.root()
+    @cached_property
+    def lengths(self) -> Array:
+        """Return the square roots of the population's eigenvalues, (d,), in the units of the data."""
         # The columns of the root are the eigenvectors times the square roots of the eigenvalues.
-        lengths = np.linalg.norm(root, axis=0)
-        return lengths**2, np.divide(root, lengths, out=np.zeros_like(root), where=lengths > 0)
+        lengths: Array = np.linalg.norm(self.root(), axis=0)
+        return lengths
+
+    @property
+    def inverse_lengths(self) -> Array:
+        """Return 1 over `lengths`, (d,), 0 where an eigenvalue is 0."""
+        return np.divide(1.0, self.lengths, out=np.zeros_like(self.lengths), where=self.lengths > 0)
 
     def rows(self, moment: Array) -> Array:
-        """Return the patients' rows scaled to length 1, (min(n, m), d), in the population's eigenbasis.
+        """Return the patients' rows scaled to length 1, (m, d) with m = `rows_drawn`.
 
-        moment: their second moment, (d, d), divided by bound^2. m: `stand_ins`; of more patients m rows stand
-        in for all.
+        moment: their second moment, (d, d), divided by bound^2.
         """
-        count = min(self.n, stand_ins(len(moment)))
+        count = rows_drawn(self.n, len(moment))
         return SAMPLES.get(self, lambda: self._draw(moment, count), size=8 * count * len(moment))
 
     def _draw(self, moment: Array, count: int) -> Array:
         """Draw `count` rows given the moment, and scale them to length 1; fewer than n stand in for all."""
-        values, axes = self.population()
+        axes = self.root() * self.inverse_lengths
         turned = (axes.T @ moment @ axes) * self.bound**2  # in the eigenbasis, in the units of the data
         # Fewer patients deviate more from their population, by sqrt(n/count).
         if count < self.n:
-            turned -= np.diag(values)
+            turned -= np.diag(self.lengths**2)
             turned *= math.sqrt(self.n / count)
-            turned += np.diag(values)
-        rows = unit_rows.draw_rows_given_moment(turned, count, np.random.default_rng(self.seed))
-        return unit_rows.unit_rows(rows)
+            turned += np.diag(self.lengths**2)
+        rng = np.random.default_rng(self.seed)
+        return unit_rows.unit_rows(unit_rows.draw_rows_given_moment(turned, count, rng, axes))
 
     def deviation_factor(self, rows: Array) -> float:
         """Return sqrt(m/n), by which deviations of m rows from the population become those of n."""
@@ -106,40 +109,39 @@ class PatientsGiven(NamedTuple):
 
     def unit(self) -> DenseMoment:
         """Return the moment of their rows scaled to length 1, (d, d)."""
-        values, axes = self.patients.population()
         rows = self.patients.rows(self.matrix)
-        mean = (rows.T @ rows) / len(rows)  # in the eigenbasis
+        mean = (rows.T @ rows) / len(rows)
         if len(rows) < self.patients.n:  # the rows stand in for more: bring their mean back
             mean *= self.patients.deviation_factor(rows)
-            mean += np.diag(
-                (1 - self.patients.deviation_factor(rows)) * unit_rows.expected_unit_eigenvalues(values)
-            )
-        return self._moment(axes @ mean @ axes.T, rows)
+            axes = self.patients.root() * self.patients.inverse_lengths
+            expected = unit_rows.expected_unit_eigenvalues(self.patients.lengths**2)
+            mean += (1 - self.patients.deviation_factor(rows)) * ((axes * expected) @ axes.T)
+        return self._moment(mean, rows)
 
     def restricted_unit(self, columns: Indices) -> DenseMoment:
         """Return the moment of their rows restricted to these j columns and scaled to length 1, (j, j)."""
-        values, axes = self.patients.population()
         rows = self.patients.rows(self.matrix)
-        part = unit_rows.unit_rows(rows @ axes[columns].T)  # from the eigenbasis to the columns themselves
+        part = unit_rows.unit_rows(rows[:, columns])
         mean = (part.T @ part) / len(part)
         if len(rows) < self.patients.n:  # the rows stand in for more: bring their mean back
-            part_values, part_axes = np.linalg.eigh((axes[columns] * values) @ axes[columns].T)
+            root = self.patients.root()[columns]
+            part_values, part_axes = np.linalg.eigh(root @ root.T)
             expected = unit_rows.expected_unit_eigenvalues(np.maximum(part_values, 0.0))
             mean *= self.patients.deviation_factor(rows)
             mean += (1 - self.patients.deviation_factor(rows)) * ((part_axes * expected) @ part_axes.T)
         return self._moment(mean, rows)
 
-    def normalised_product(self, block: Array) -> Array:
+    def normalised_product(self, block: Array, runs: int = 1) -> Array:
         """Return the mean of v q^T, (d, k), over their rows: v = x/|x|, q = Q^T x/|Q^T x|, Q the block."""
-        values, axes = self.patients.population()
         rows = self.patients.rows(self.matrix)
-        block_in_eigenbasis = axes.T @ block
-        mean = unit_rows.normalised_product(rows, block_in_eigenbasis)
+        mean = unit_rows.normalised_product(rows, block, runs)
         if len(rows) < self.patients.n:  # the rows stand in for more: bring their mean back
             mean *= self.patients.deviation_factor(rows)
-            expected = unit_rows.expected_normalised_product(values, block_in_eigenbasis)
-            mean += (1 - self.patients.deviation_factor(rows)) * expected
-        return axes @ mean
+            root, inverse = self.patients.root(), self.patients.inverse_lengths[:, None]
+            in_eigenbasis = inverse * (root.T @ block)
+            expected = unit_rows.expected_normalised_product(self.patients.lengths**2, in_eigenbasis, runs)
+            mean += (1 - self.patients.deviation_factor(rows)) * (root @ (inverse * expected))
+        return mean
 
     def _moment(self, matrix: Array, rows: Array) -> DenseMoment:
         """Return the matrix as a symmetric moment, which is exact where no row stands in for others."""

@@ -1,25 +1,86 @@
-"""Many simulated runs of DPS-PCA at once: the products of several runs are computed as one matrix product.
+"""Many simulated runs of a method at once: the products of several runs are computed as one matrix product.
 
-This is for simulation only. The numbers are those of `dps_pca.fit` up to rounding, which a test checks. All
-budgets see the same start and the same noise up to its scale, as runs with the same seed would.
+This is for simulation only. The numbers are those of the method's `fit` up to rounding, which a test checks.
+All budgets see the same start and the same noise up to its scale, as runs with the same seed would.
 """
 
+import copy
 import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from inspect import signature
+from typing import Any
 
 import numpy as np
 
 from dppca_core import checks
 from dppca_core.arrays import Array, Indices, Moment
 from dppca_core.cohort import Cohort
+from dppca_core.mechanisms import normalised_product, stacked, two_stage
 from dppca_core.methods import dps_pca
 from dppca_core.numerics import block_power
 from dppca_core.privacy import Budget
-from dppca_core.records import Estimate
+from dppca_core.records import Estimate, Method
 
 _MOST_COLUMNS = 256  # columns of one product: more do not make it faster
+
+
+def runs(
+    method: Method, cohort: Cohort, *, budgets: Sequence[Budget], rng: np.random.Generator, **options: Any
+) -> list[Estimate]:
+    """Return the estimate of a method's `fit` at each budget, in their order; options: those of `fit`."""
+    if method.name == "dps_pca":
+        return dps_pca_runs(cohort, budgets=budgets, rng=rng, **options)
+    if method.chooses_rows or "left_out" in signature(method.fit).parameters:
+        return round_runs(method, cohort, budgets=budgets, rng=rng, **options)
+    return [method.fit(cohort, budget=budget, rng=copy.deepcopy(rng), **options) for budget in budgets]
+
+
+def round_runs(
+    method: Method,
+    cohort: Cohort,
+    *,
+    k: int,
+    budgets: Sequence[Budget],
+    rng: np.random.Generator,
+    s_hat: int | str | None = None,
+) -> list[Estimate]:
+    """Return the estimate of a two-stage or stacked method at each budget, their normalised rounds together.
+
+    A stacked method has no `s_hat`, and a two-stage method is one that chooses rows.
+    """
+    began = time.perf_counter()
+    d, trust = cohort.features, method.trust
+    plans = [two_stage.plan(cohort, trust, k, b, s_hat=s_hat) for b in budgets if method.chooses_rows]
+    stds = [plan.noise.round_stds for plan in plans] or [
+        (stacked.noise_std(b, trust, len(cohort), cohort.n, stacked.ROUNDS),) * stacked.ROUNDS
+        for b in budgets
+    ]
+    start = block_power.begin(None, d, k, rng)
+    rngs = [copy.deepcopy(rng) for _ in budgets]
+    bases, rounds = [[start] for _ in budgets], [list[Array]() for _ in budgets]
+    for step in range(max(map(len, stds))):
+        going = [i for i, own in enumerate(stds) if step < len(own)]
+        # Before the first round all are at the start, of which one product serves all.
+        asked = [bases[i][-1] for i in going[: 1 if step == 0 else None]]
+        means = np.split(cohort.pooled.normalised_product(np.hstack(asked), len(asked)), len(asked), axis=1)
+        for i, mean in zip(going, means * (len(going) // len(means)), strict=True):
+            rounds[i].append(stds[i][step] * rngs[i].standard_normal((d, k)) + mean)
+            left_out = two_stage.left_out(len(stds[i])) if plans else stacked.LEFT_OUT
+            bases[i].append(normalised_product.next_basis(rounds[i], stds[i], left_out))
+    estimates = []
+    for i, budget in enumerate(budgets):
+        if not plans:
+            estimates.append(stacked.estimate(tuple(bases[i]), budget, stds[i][0]))
+            continue
+        rows = two_stage.rows_of_rounds(rounds[i], plans[i].noise, s_hat=plans[i].kept, n=plans[i].n)
+        block = two_stage.release_block(cohort.pooled, rows, plans[i].noise, rngs[i])
+        released = two_stage.ReleasedStages(tuple(bases[i]), rows, block)
+        spent = two_stage.spends(budget, s_hat=s_hat)
+        estimates.append(two_stage.estimate(plans[i], released, (d, k), spent))
+    seconds = (time.perf_counter() - began) / len(budgets)
+    return [replace(estimate, seconds=seconds) for estimate in estimates]
 
 
 def dps_pca_runs(

@@ -11,7 +11,7 @@ from dppca_core.datasets import TABLES, clipped_share
 from dppca_core.experiments.explorer.experiment import DPS_PCA  # DPS-PCA
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
-from dppca_core.populations.gaussian_patients import stand_ins
+from dppca_core.populations.gaussian_patients import rows_drawn
 from pages.shared import text
 from pages.shared.settings.catalogue import Settings
 
@@ -140,6 +140,6 @@ def how_measured(results: Results, runs: str = "") -> str:
         "moments are drawn from their exact (Wishart) law, so n costs nothing. Rows are divided by a "
         f"public bound that all {experiment.n:,} patients respect with probability "
         f"{1 - experiment.failure:g}. Truth is the population's."
-        + (_STAND_INS if scaled and experiment.n > stand_ins(experiment.d) else "")
+        + (_STAND_INS if scaled and rows_drawn(experiment.n, experiment.d) < experiment.n else "")
         + ("" if runs else f" Methods other than {shown.title} are repeated less often from d = 500 up.")
     )

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from dppca_core import METHODS, Budget
-from dppca_core.experiments.explorer.many_runs import dps_pca_runs, messages
+from dppca_core import METHODS, Budget, Cohort, SpikedModel
+from dppca_core.experiments.explorer.many_runs import dps_pca_runs, messages, runs
+from dppca_core.records import RELEASED
 from tests.core.methods.test_contract import BUDGET, small_cohort
 
 
@@ -22,6 +23,36 @@ def test_many_runs_at_once_are_those_one_by_one(options):
             np.testing.assert_allclose(together.basis, alone.basis, atol=1e-12)
             assert (together.noise_std, together.spent) == (alone.noise_std, alone.spent)
             assert (together.bytes_sent, together.notes) == (alone.bytes_sent, alone.notes)
+
+
+def drawn(d: int, n: int) -> Cohort:
+    """Return simulated patients of three hospitals; beyond 2,000 and 10 d fewer rows stand in for all."""
+    return SpikedModel(d=d, k=2, s=4).draw(n, 3, np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("cohort", [drawn(12, 1500), drawn(12, 5000)], ids=["exact", "stand-ins"])
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        *((f"two_stage{suffix}", {"s_hat": 6}) for suffix in ("", "_sealed", "_own_noise")),
+        ("two_stage_sealed", {"s_hat": RELEASED}),  # whose rounds are more at a larger epsilon
+        ("stacked_rounds_own_noise", {}),
+        ("sealed_sparse", {"s_hat": 6}),
+        ("analyze_gauss", {}),
+    ],
+    ids=str,
+)
+def test_runs_of_any_method_at_once_are_its_own_fit(name, options, cohort):
+    budgets = [Budget(epsilon, 1e-5) for epsilon in (0.3, 2.0, 40.0)]
+    given = {"k": 2, "rng": np.random.default_rng(7), **options}
+    estimates = runs(METHODS[name], cohort, budgets=budgets, **given)
+    for budget, together in zip(budgets, estimates, strict=True):
+        alone = METHODS[name].fit(cohort, budget=budget, **(given | {"rng": np.random.default_rng(7)}))
+        assert len(together.iterates) == len(alone.iterates)
+        for one, other in zip((*together.iterates, together.basis), (*alone.iterates, alone.basis), strict=True):
+            np.testing.assert_allclose(one, other, atol=1e-10)
+        assert (together.noise_std, together.spent) == (alone.noise_std, alone.spent)
+        assert together.bytes_sent == alone.bytes_sent
 
 
 def test_many_runs_are_refused_like_a_single_run():
