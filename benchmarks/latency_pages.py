@@ -54,8 +54,8 @@ def payload(results, epsilon, settings, shown=None, *parts):
 missing = Results.missing
 explorer_summary.payload = payload
 Results.steps = lambda self, cells: iter(())
-Results.next_missing = lambda self, epsilon, slow=False: None
-engine.prefetch = lambda *view: None
+Results.next_missing = lambda self, *view: None
+engine.Engine.prefetch = lambda *view: None
 """
 
 _LIVE = """
@@ -70,7 +70,7 @@ ROUTES.append(Route("/begun", begun))
 """
 
 _COLD = """
-engine.prefetch = lambda *view: None
+engine.Engine.prefetch = lambda *view: None
 """
 
 # Without pings a server that is held still does not lose its browser.

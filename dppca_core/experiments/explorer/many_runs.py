@@ -4,7 +4,6 @@ This is for simulation only. The numbers are those of the method's `fit` up to r
 All budgets see the same start and the same noise up to its scale, as runs with the same seed would.
 """
 
-import copy
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,23 +17,45 @@ from dppca_core import checks
 from dppca_core.arrays import Array, Indices, Moment
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import normalised_product, stacked, two_stage
-from dppca_core.methods import dps_pca
+from dppca_core.methods import METHODS, dps_pca
 from dppca_core.numerics import block_power
 from dppca_core.privacy import Budget
 from dppca_core.records import Estimate, Method
 
 _MOST_COLUMNS = 256  # columns of one product: more do not make it faster
+# Two-stage and stacked methods, whose runs share the products of their normalised rounds.
+JOINED = frozenset(
+    name
+    for name, method in METHODS.items()
+    if method.chooses_rows or "left_out" in signature(method.fit).parameters
+)
 
 
 def runs(
-    method: Method, cohort: Cohort, *, budgets: Sequence[Budget], rng: np.random.Generator, **options: Any
+    method: Method,
+    cohort: Cohort,
+    *,
+    budgets: Sequence[Budget],
+    rngs: Sequence[np.random.Generator],
+    **options: Any,
 ) -> list[Estimate]:
-    """Return the estimate of a method's `fit` at each budget, in their order; options: those of `fit`."""
+    """Return the estimate of a method's `fit` for each budget and generator, in their order.
+
+    Args:
+        method: Whose runs they are.
+        cohort: The patients.
+        budgets: One for each run.
+        rngs: One for each run, which it draws from; of DPS-PCA they are all seeded alike.
+        options: Those of `fit`.
+    """
     if method.name == "dps_pca":
-        return dps_pca_runs(cohort, budgets=budgets, rng=rng, **options)
-    if method.chooses_rows or "left_out" in signature(method.fit).parameters:
-        return round_runs(method, cohort, budgets=budgets, rng=rng, **options)
-    return [method.fit(cohort, budget=budget, rng=copy.deepcopy(rng), **options) for budget in budgets]
+        return dps_pca_runs(cohort, budgets=budgets, rng=rngs[0], **options)
+    if method.name in JOINED:
+        return round_runs(method, cohort, budgets=budgets, rngs=rngs, **options)
+    if method.scaling == "unit":  # form the moment of rows of length 1 once
+        cohort, options = cohort.unit(), options | {"scaling": "inside"}
+    each = zip(budgets, rngs, strict=True)
+    return [method.fit(cohort, budget=budget, rng=rng, **options) for budget, rng in each]
 
 
 def round_runs(
@@ -43,10 +64,10 @@ def round_runs(
     *,
     k: int,
     budgets: Sequence[Budget],
-    rng: np.random.Generator,
+    rngs: Sequence[np.random.Generator],
     s_hat: int | str | None = None,
 ) -> list[Estimate]:
-    """Return the estimate of a two-stage or stacked method at each budget, their normalised rounds together.
+    """Return what `runs` does for a two-stage or stacked method, whose normalised rounds are asked together.
 
     A stacked method has no `s_hat`, and a two-stage method is one that chooses rows.
     """
@@ -57,16 +78,16 @@ def round_runs(
         (stacked.noise_std(b, trust, len(cohort), cohort.n, stacked.ROUNDS),) * stacked.ROUNDS
         for b in budgets
     ]
-    start = block_power.begin(None, d, k, rng)
-    rngs = [copy.deepcopy(rng) for _ in budgets]
-    bases, rounds = [[start] for _ in budgets], [list[Array]() for _ in budgets]
+    bases, rounds = [[block_power.begin(None, d, k, rng)] for rng in rngs], [list[Array]() for _ in rngs]
     for step in range(max(map(len, stds))):
         going = [i for i, own in enumerate(stds) if step < len(own)]
-        # Before the first round all are at the start, of which one product serves all.
-        asked = [bases[i][-1] for i in going[: 1 if step == 0 else None]]
-        means = np.split(cohort.pooled.normalised_product(np.hstack(asked), len(asked)), len(asked), axis=1)
-        for i, mean in zip(going, means * (len(going) // len(means)), strict=True):
-            rounds[i].append(stds[i][step] * rngs[i].standard_normal((d, k)) + mean)
+        # Runs of generators that are seeded alike begin alike: one product serves them.
+        asked = {bases[i][-1].tobytes(): bases[i][-1] for i in going}
+        product = cohort.pooled.normalised_product(np.hstack(list(asked.values())), len(asked))
+        means = dict(zip(asked, np.split(product, len(asked), axis=1), strict=True))
+        for i in going:
+            noise = stds[i][step] * rngs[i].standard_normal((d, k))
+            rounds[i].append(noise + means[bases[i][-1].tobytes()])
             left_out = two_stage.left_out(len(stds[i])) if plans else stacked.LEFT_OUT
             bases[i].append(normalised_product.next_basis(rounds[i], stds[i], left_out))
     estimates = []

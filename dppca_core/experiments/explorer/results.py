@@ -2,10 +2,11 @@
 
 A cell is (method, epsilon, repeat), one run. Pages measure what they show first, and a thread beside them the
 rest. Live methods are fast enough to run whenever a control moves; slow ones run only when the reader asks
-for them. The experiment's method is the one that the figure is about. DPS_PCA is DPS-PCA: its runs at all
+for them. The experiment's method is the one that the figure is about. DPS_PCA is DPS-PCA. Runs at several
 epsilons are computed in one call. Noises are runs of the experiment's method beyond the repeats; only the
 picture of directions shows them. In place of a method a cell may have NO_PRIVACY, one run of every way to do
 without, or a name of ON_UNIT_ROWS: a published method on rows of length 1, where it takes others by itself.
+A page asks for UNIT_ROWS where it shows the best of these under its method's trust.
 """
 
 import math
@@ -20,11 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dppca_core.arrays import Array
-from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.experiments import draws, no_privacy
 from dppca_core.experiments.cells import CellStore
+from dppca_core.experiments.explorer import many_runs
 from dppca_core.experiments.explorer.experiment import DPS_PCA, EPSILONS, ExplorerExperiment
-from dppca_core.experiments.explorer.many_runs import dps_pca_runs
 from dppca_core.experiments.explorer.picture import COMPONENTS, NOISES, AnglePlane, aligned_with, plane
 from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.methods import METHODS
@@ -39,6 +39,7 @@ ON_UNIT_ROWS = {
     if method.private and method.scaling == "inside" and method.guarantee in ("(ε, δ)", "ε")
 }
 UNIT_NAMES = {name: unit for unit, name in ON_UNIT_ROWS.items()}
+UNIT_ROWS = "rows of length 1"
 # What cells are of, by name. NO_PRIVACY stands for several methods, of which PCA is one.
 RUNS: dict[str, Method] = {
     **METHODS,
@@ -115,8 +116,8 @@ _FIRST_AT_EPSILON_SECONDS, _FIRST_ELSEWHERE_SECONDS = 0.015, 0.03
 _LEAST_RUN_SECONDS = {"unit": 0.005, "inside": 0.0005}
 # Of a first run, with its patients' rows: where it takes longer, the page does not wait.
 _LONGEST_FIRST_SECONDS = 0.3
-_SWEEP_SECONDS = 3.0  # of the experiment's method at all epsilons
-_SWEEP_REPEATS = 3  # of other methods, away from the epsilon that is shown; of the experiment's at least
+_SWEEP_REPEATS, MANY_FEATURES = 3, 1000  # of any method at all epsilons; with so many features one
+_STEP_SECONDS, _JOINED = 0.2, 16  # of the runs of one step, which are at least so many where they share products
 _SLOW_REPEATS = 3
 _FEW_FEATURES = 400  # features up to which a page waits for a run of every quick method that it compares
 
@@ -197,11 +198,7 @@ class Results(CellStore[Key, Cell]):
         experiment = self.experiment
         if name == NO_PRIVACY:
             return experiment.patient_draws if self.has_reference else 0
-        if name == experiment.method:
-            return experiment.repeats
-        least = 1 if name not in self.slow else min(experiment.repeats, _SLOW_REPEATS)
-        # All repeats of a method together may take about 1e9 operations.
-        return max(least, min(experiment.repeats, int(1e9 / (self._cost(name) * experiment.d**3))))
+        return min(experiment.repeats, _SLOW_REPEATS) if name in self.slow else experiment.repeats
 
     def _rows_seconds(self, name: str) -> float:
         """Estimate the seconds of simulating one draw of patients for a method that needs their rows.
@@ -223,11 +220,8 @@ class Results(CellStore[Key, Cell]):
 
     @property
     def sweep_repeats(self) -> int:
-        """Return how many repeats of the experiment's method are measured at epsilons not shown."""
-        most = self.experiment.repeats
-        if self.experiment.method == DPS_PCA:
-            return most
-        return min(most, max(_SWEEP_REPEATS, self._affordable_runs(_SWEEP_SECONDS / len(EPSILONS), most)))
+        """Return how many repeats of a method are measured at epsilons not shown."""
+        return min(self.experiment.repeats, 1 if self.experiment.d >= MANY_FEATURES else _SWEEP_REPEATS)
 
     def key(self, cell: Key) -> Key:
         """Return a cell's key; what has no privacy has one run for all epsilons, kept at the first."""
@@ -259,7 +253,7 @@ class Results(CellStore[Key, Cell]):
         return [cell._replace(**{field: getattr(cell, field)[way] for field in kept}) for cell in cells]
 
     def try_cells(self, wanted: Iterable[Key]) -> None:
-        """Try each cell; successive epsilons of one repeat of DPS-PCA run in one call, which is faster."""
+        """Try each cell; successive epsilons of one method and repeat run in one call, which is faster."""
         for _ in self.steps(wanted):
             pass
 
@@ -281,30 +275,46 @@ class Results(CellStore[Key, Cell]):
                 if incomplete:
                     yield
             with self._lock:
-                self._try_together(name, repeat, group)
+                self._try_together(name, group)
             yield
 
-    def _try_together(self, name: str, repeat: int, cells: Iterable[Key]) -> None:
-        """Try cells of one method and repeat; those of DPS-PCA at several epsilons in one call."""
-        epsilons = list(dict.fromkeys(epsilon for _, epsilon, _ in self.missing(cells)))
-        if len(epsilons) > 1 and name == DPS_PCA:
+    def _try_together(self, name: str, cells: Iterable[Key]) -> None:
+        """Try cells of one method on the same patients in one call."""
+        runs = list(dict.fromkeys((epsilon, repeat) for _, epsilon, repeat in self.missing(cells)))
+        if len(runs) > 1 and RUNS[name].private:
             with suppress(Exception):  # where it fails, each cell is tried, and its failure kept, by itself
-                for epsilon, estimate in zip(epsilons, self.estimates(epsilons, repeat), strict=True):
-                    self.cells[self.key((name, epsilon, repeat))] = self._measured(name, estimate)
+                for run, estimate in zip(runs, self.estimates(name, runs), strict=True):
+                    self.cells[self.key((name, *run))] = self._measured(name, estimate)
                 return
-        for epsilon in epsilons:
-            super().try_cell(name, epsilon, repeat)
+        for run in runs:
+            super().try_cell(name, *run)
 
     def try_cell(self, *cell: Any) -> None:
-        """Try a cell; for a run of DPS-PCA that only the picture shows, also that run at all other epsilons.
-
-        Such a run, a noise, is beyond the repeats. One call does so in hundredths of a second, and the
-        picture needs them as soon as epsilon moves.
-        """
-        name, _, repeat = cell
-        if repeat >= self.repeats and self._noises_together:
-            self._try_together(name, repeat, ((name, epsilon, repeat) for epsilon in EPSILONS))
+        """Try a cell and, in the same call, others that a page asks for soon: the first of `_beside` it."""
+        name, _, _ = cell
+        if RUNS[name].private:
+            least = _JOINED if name in many_runs.JOINED else 1
+            at_once = max(least, int(_STEP_SECONDS / max(self._seconds(name), 1e-4)))
+            self._try_together(name, self.missing(self._beside(*cell))[:at_once])
         super().try_cell(*cell)
+
+    def _beside(self, name: str, epsilon: float, repeat: int) -> Iterator[Key]:
+        """Return the runs that one call makes with this run, which come first: those of the same patients.
+
+        They are the same run at all epsilons up to `sweep_repeats`, and the method's next repeats at this one.
+        A run of DPS-PCA that only the picture shows, a noise, is made at all epsilons as well: the picture
+        needs them as soon as epsilon moves.
+        """
+        noise = repeat >= self.repeats
+        if name in many_runs.JOINED:
+            last, step = NOISES if noise else self.repeats, self.experiment.patient_draws
+            yield from ((name, epsilon, r) for r in range(repeat, last, step))
+        if self._noises_together if noise else repeat < self.sweep_repeats:
+            yield from ((name, at, repeat) for at in self._nearest(epsilon))
+
+    def _nearest(self, epsilon: float) -> list[float]:
+        """Return EPSILONS from the nearest to this one on."""
+        return sorted(EPSILONS, key=lambda e: abs(math.log(e / epsilon)))
 
     @property
     def _noises_together(self) -> bool:
@@ -316,10 +326,16 @@ class Results(CellStore[Key, Cell]):
         cohort, budget = self.experiment.cohort(repeat), self.experiment.budget(epsilon)
         return RUNS[name].fit(cohort, budget=budget, **self._arguments(name, repeat))
 
-    def estimates(self, epsilons: Sequence[float], repeat: int) -> list[Estimate]:
-        """Return what `estimate` of DPS-PCA returns at each epsilon, computed together."""
-        cohort, budgets = self.experiment.cohort(repeat), map(self.experiment.budget, epsilons)
-        return dps_pca_runs(cohort, budgets=list(budgets), **self._arguments(DPS_PCA, repeat))
+    def estimates(self, name: str, runs: Sequence[tuple[float, int]]) -> list[Estimate]:
+        """Return what `estimate` returns for each epsilon and repeat, computed together, on the same patients."""
+        cohort = self.experiment.cohort(runs[0][1])
+        if name in ON_UNIT_ROWS:
+            cohort = cohort.unit()
+        given = [self._arguments(name, repeat) for _, repeat in runs]
+        rngs = [arguments.pop("rng") for arguments in given]
+        budgets = [self.experiment.budget(epsilon) for epsilon, _ in runs]
+        method = METHODS[ON_UNIT_ROWS.get(name, name)]
+        return many_runs.runs(method, cohort, budgets=budgets, rngs=rngs, **given[0])
 
     def _arguments(self, name: str, repeat: int) -> dict[str, Any]:
         """Return the arguments of a run of `fit` but its patients and budget.
@@ -424,38 +440,29 @@ class Results(CellStore[Key, Cell]):
         Args:
             epsilon: The epsilon that the page shows, whose cells mostly come first.
             slow: Whether the slow methods are wanted too.
-            shown: The methods whose cells are wanted, slow ones as well; all live ones by default.
+            shown: The methods whose cells are wanted, with NO_PRIVACY and UNIT_ROWS; all live ones, and both,
+                by default.
         """
-        others = sorted(EPSILONS, key=lambda e: abs(np.log(e / epsilon)))
-        names = (
-            self.live_methods
-            if shown is None
-            else [n for n in (*self.live_methods, *self.slow) if n in shown]
-        )
-        main = self.experiment.method
+        others, main = self._nearest(epsilon), self.experiment.method
+        fast = [name for name in self.live_methods if shown is None or name in shown]
+        slow_ones = [name for name in self.slow if slow and (shown is None or name in shown)]
+        yield from ((main, e, 0) for e in others)
+        # Those with the least error first: where a run takes long, the others come seconds later.
+        yield from ((name, epsilon, 0) for name in fast if METHODS[name].chooses_rows)
+        yield from ((name, epsilon, 0) for name in fast)
         yield from ((main, epsilon, r) for r in range(self.experiment.repeats))
         # The headline compares with an answer without privacy, on the same patients.
         yield from self._reference_cells(shown, self.repeats_of(NO_PRIVACY))
-        yield from ((main, e, 0) for e in others)
-        # Those with the least error first: where a run takes long, the others come seconds later.
-        yield from ((name, epsilon, 0) for name in names if METHODS[name].chooses_rows)
-        yield from ((name, epsilon, 0) for name in names)
+        for r in range(self.experiment.repeats):  # one repeat after the other, as each draws patients' rows
+            yield from ((name, epsilon, r) for name in fast if r < self.repeats_of(name))
         yield from self._noises(epsilon)
-        for name in names:
-            yield from ((name, epsilon, r) for r in range(self.repeats_of(name)))
-        if shown is None:
-            yield from self._unit_rows(epsilon, [epsilon], self.experiment.repeats)
         yield from ((main, e, r) for r in range(self.sweep_repeats) for e in others)
-        if slow:
-            for repeat in range(_SLOW_REPEATS):
-                yield from ((name, epsilon, repeat) for name in self.slow if repeat < self.repeats_of(name))
-        for e in others:
-            for name in (name for name in names if METHODS[name].private and name != main):
-                yield from ((name, e, r) for r in range(min(self.repeats_of(name), _SWEEP_REPEATS)))
-        if shown is None:
-            yield from self._unit_rows(epsilon, others, _SWEEP_REPEATS)
-        for e in others if self._noises_together else ():
-            yield from self._noises(e)
+        yield from ((name, epsilon, r) for name in slow_ones for r in range(self.repeats_of(name)))
+        if self.experiment.d < MANY_FEATURES or shown is None:
+            swept = [name for name in fast if METHODS[name].private and name != main]
+            yield from ((name, e, r) for r in range(self.sweep_repeats) for name in swept for e in others)
+        if shown is None or UNIT_ROWS in shown:
+            yield from self._unit_rows(epsilon)
 
     def _reference_cells(self, shown: Collection[str] | None, repeats: int) -> Iterator[Key]:
         """Return the cells of NO_PRIVACY that a page needs, none where it does not show them."""
@@ -476,16 +483,19 @@ class Results(CellStore[Key, Cell]):
         name = min(errors, key=errors.__getitem__)
         return name if math.isfinite(errors[name]) else None
 
-    def _unit_rows(self, epsilon: float, at: Sequence[float], repeats: int) -> Iterator[Key]:
-        """Return the cells on rows of length 1 of each trust's best published method at this epsilon.
+    def _unit_rows(self, epsilon: float) -> Iterator[Key]:
+        """Return the cells at this epsilon of the best published method of the trust, on rows of length 1 too.
 
-        Which these are is known once all methods have run, when this is asked. at: where they are run.
+        Which it is, is known once all of this trust have run.
         """
-        for trust in TRUSTS if self.has_reference else ():
-            name = self.best_published(epsilon, trust)
-            if name is not None and name not in self.slow:
-                few = min(repeats, self.repeats_of(name))
-                yield from ((UNIT_NAMES[name], e, r) for e in at for r in range(few))
+        trust, live = METHODS[self.experiment.method].trust, self.live_methods
+        published = [name for name in ON_UNIT_ROWS.values() if METHODS[name].trust == trust and name in live]
+        if not published or not self.has_reference:
+            return
+        yield from ((name, epsilon, r) for r in range(self.sweep_repeats) for name in published)
+        if (best := self.best_published(epsilon, trust)) in published:
+            both = (best, UNIT_NAMES[best])
+            yield from ((name, epsilon, r) for r in range(self.experiment.repeats) for name in both)
 
     def _noises(self, epsilon: float) -> Iterator[Key]:
         """Return the noises at this epsilon: the runs of the experiment's method beyond the repeats.

@@ -26,7 +26,7 @@ def panels() -> None:
     """Show the live figure, and what else there is of the runs so far: called again while more come."""
     live_figure.show(view, text.TITLE)
     st.caption(text.of_scaling(results, epsilon, settings["trust"]))
-    st.caption(text.two_stages(results, epsilon, settings))
+    st.caption(text.two_stages(results, epsilon, settings, view.shown))
     st.caption(text.NO_PRIVACY_IS)
     # The release is the first run, repeat 0.
     if settings["loadings"] and (experiment.method, epsilon, 0) in results.cells:

@@ -12,7 +12,7 @@ import streamlit as st
 from dppca_core.datasets import PATIENTS
 from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.experiment import EPSILONS
-from dppca_core.experiments.explorer.results import Key, Results
+from dppca_core.experiments.explorer.results import Results
 from pages.explore.explorer import live_figure, plain_text
 from pages.explore.explorer.view import ExplorerView, picture
 from pages.shared import text
@@ -54,11 +54,7 @@ class PlainView(ExplorerView):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings | rows.ADVISED)
-        self.shown = trusts.methods_shown(self.experiment, self.epsilon)
-
-    def next_cell(self) -> Key | None:
-        """Return the run to measure next, (method, epsilon, repeat); None where the view is complete."""
-        return self.results.next_missing(self.epsilon, False, self.shown)  # False: no slow methods
+        self.shown = self.wanted = trusts.methods_shown(self.experiment, self.epsilon)
 
     def payload(self) -> dict[str, Any]:
         """Return what the browser draws, with shorter words on what is still being measured."""

@@ -1,5 +1,7 @@
 """The sentences of the front page. No Streamlit here."""
 
+from collections.abc import Collection
+
 import numpy as np
 
 from dppca_core.experiments.explorer import trusts
@@ -63,14 +65,14 @@ MEASURING = (
 )
 
 
-def two_stages(results: Results, epsilon: float, settings: Settings) -> str:
+def two_stages(results: Results, epsilon: float, settings: Settings, shown: Collection[str]) -> str:
     """Return the error of two-stage methods, and how often they find all true features, beside predictions.
 
     Before all runs at this epsilon are there, it only says what is being measured: a prediction simulates
     runs of its own, which a first view must not wait for.
     """
     # A two-stage method chooses features, which are rows of the answer, before it releases theirs.
-    names = [name for name in results.live_methods if METHODS[name].chooses_rows]
+    names = [name for name in results.live_methods if METHODS[name].chooses_rows and name in shown]
     if results.missing((name, epsilon, r) for name in names for r in range(results.repeats_of(name))):
         return MEASURING
     parts, failed_assumptions = [f"Two stages at ε = {text.number(epsilon)}."], ""

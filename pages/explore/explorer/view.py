@@ -10,7 +10,8 @@ from typing import Any
 from dppca_core import datasets
 from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.experiment import DPS_PCA, ExplorerExperiment
-from dppca_core.experiments.explorer.results import Key, Results
+from dppca_core.experiments.explorer.results import UNIT_ROWS, Key, Results
+from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.methods import METHODS
 from dppca_core.populations.spiked import SpikedModel
 from pages.explore.explorer.directions import Directions
@@ -54,7 +55,8 @@ def picture(results: Results, settings: Settings, *, named: bool = True) -> Firs
 class ExplorerView:
     """Hold the page at these settings: the experiment that they describe, its results, and what is shown.
 
-    Results are shared by all visitors with the same experiment. `shown` are the methods side by side.
+    Results are shared by all visitors with the same experiment. `shown` are the methods side by side, `wanted`
+    all that is measured for them.
 
     Args:
         settings: All settings of the page.
@@ -65,6 +67,8 @@ class ExplorerView:
         self.experiment, self.epsilon = to_experiment.from_settings_with_method(settings)
         self.results: Results = cache.results(self.experiment)
         self.shown = side_by_side(self.experiment, self.epsilon, settings)
+        # Rows of length 1 cost as much as all else: they stand beside all methods alone.
+        self.wanted = (*self.shown, NO_PRIVACY, *(UNIT_ROWS,) * settings["all_methods"])
 
     def first(self) -> Iterator[None]:
         """Measure the runs that a first view needs, in steps between which the caller can stop."""
@@ -72,7 +76,7 @@ class ExplorerView:
 
     def next_cell(self) -> Key | None:
         """Return the run to measure next, (method, epsilon, repeat); None where the view is complete."""
-        return self.results.next_missing(self.epsilon, self.settings["slow"])
+        return self.results.next_missing(self.epsilon, self.settings["slow"], self.wanted)
 
     def figure(self, results: Results, settings: Settings, beside: tuple[str, ...]) -> dict[str, Any]:
         """Return the figure with a frame and a text for each epsilon; beside: the methods side by side.

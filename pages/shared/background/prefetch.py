@@ -11,9 +11,10 @@ from itertools import chain
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
+from dppca_core.experiments.explorer.results import MANY_FEATURES
 from pages.shared.background import engine, sessions
 from pages.shared.charts import explorer_summary
-from pages.shared.settings.catalogue import CHOICES, Settings, fixed, reconcile, to_link
+from pages.shared.settings.catalogue import CHOICES, Settings, fixed, reconcile, sizes, to_link
 
 SLIDERS = ("providers", "n", "k", "s", "d", "delta", "s_hat")  # epsilon is answered in the browser
 Move = tuple[str, int]  # a slider, and the number of options that it was moved by last
@@ -29,9 +30,14 @@ class View(Protocol):
 
 
 def begin(now: Settings, move: Move | None, view: Callable[[Settings], View]) -> None:
-    """Have the engine measure each `view` one press away, first the one that repeats the last move."""
+    """Have the engine measure each `view` one press away, first the one that repeats the last move.
+
+    They wait until the screen is complete. Only where that takes longer than a visitor looks does the one that
+    repeats the last move come first.
+    """
     following, *others = one_press_away(now, move).values()
-    urgent = measure(following, view) if move and move[0] in SLIDERS else iter(())
+    waits = sizes(now)[1] < MANY_FEATURES
+    urgent = iter(()) if waits or not move or move[0] not in SLIDERS else measure(following, view)
     other = chain.from_iterable(measure(settings, view) for settings in (following, *others))
     engine.engine().prefetch(sessions.visitor(), urgent, other)
 

@@ -10,6 +10,9 @@ from pages.shared.background import engine, sessions
 from pages.shared.figure import component
 
 SECONDS = 0.6  # between two renderings
+# That a rendering waits for the background, at most; it looks 16 times whether all is measured. Then the
+# browser asks for the next one within a quarter of that time.
+_WAITS = 0.4
 
 
 def while_more(part: Callable[[], None], more: Callable[[], bool], seconds: float = SECONDS) -> None:
@@ -38,7 +41,7 @@ def while_cells_come(
     first: Callable[[], Iterator[None]] = lambda: iter(()),
     seconds: float = 0.0,
 ) -> None:
-    """Render a part of the page while the background measures the cells that it lacks.
+    """Render a part of the page while the background measures the cells that it lacks, and once it has them.
 
     Args:
         part: Renders what has been measured.
@@ -47,14 +50,23 @@ def while_cells_come(
         first: Measures what a first view needs, in steps, of which as many as a page waits for come before
             it. Called in the run of the whole page alone, since the engine and a refresh would wait for each
             other.
-        seconds: Between two renderings, at least.
+        seconds: Between two renderings, at most, while cells are missing.
     """
     begun = False
+    # Where many refresh, each does so less often, yet often enough that the engine does not drop the view.
+    crowded = max(1.0, engine.engine().crowd() / engine.CROWD)
+    interval = max(seconds, min(_WAITS * crowded, engine.SHOWN_SECONDS / 2))
+
+    def rest() -> Iterator[None]:
+        """Wait for the background, until it has measured all."""
+        while next_cell() is not None:
+            time.sleep(interval / 16)
+            yield
 
     def render() -> None:
         nonlocal begun
-        until = time.monotonic() + engine.FIRST_SECONDS
-        for _ in () if begun else first():  # in the first rendering alone
+        until = time.monotonic() + (interval if begun else engine.FIRST_SECONDS)
+        for _ in rest() if begun else first():
             st.session_state.get("epsilon")  # Streamlit interrupts the run here when the visitor has moved on
             if time.monotonic() > until:
                 break
@@ -63,10 +75,7 @@ def while_cells_come(
         if next_cell() is not None:
             engine.engine().complete(sessions.visitor(), store, next_cell)
 
-    # Where many refresh, each does so less often, yet often enough that the engine does not drop the view.
-    crowded = max(1.0, engine.engine().crowd() / engine.CROWD)
-    interval = max(seconds, min(SECONDS * crowded, engine.SHOWN_SECONDS / 2))
-    while_more(render, lambda: next_cell() is not None, interval)
+    while_more(render, lambda: next_cell() is not None, interval / 4)
 
 
 def coming(runs: int) -> str:
