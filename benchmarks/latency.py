@@ -1,6 +1,6 @@
 """Time a key press to updated panels in headless Chromium, beside the same page with stored results.
 
-    python -m benchmarks.latency [--json FILE] [--quick] [--corner NAME]
+    python -m benchmarks.latency [--json FILE] [--quick] [--corner NAME] [--complete | --core]
 
 Every slider that is free at a corner of the settings is pressed, each press to a setting that the server has
 not shown before, two seconds after the one before it: a visitor looks before moving on. A press counts until
@@ -10,10 +10,14 @@ in the ratios.
 
 Then twenty presses in two seconds: from the last of them until its setting is on the screen, beside single
 presses of the same slider, and how many of the twenty settings were begun to be measured.
+
+`--complete` times each slider's press, at four sizes, until the figure says that it is complete: settings that
+nothing was measured of or ahead of. `--core` does so without server and browser, in seconds of one core.
 """
 
 import os
 import statistics
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,8 +27,11 @@ from playwright.sync_api import Browser, Locator, Page
 from benchmarks import measure
 from benchmarks.latency_pages import Server, served
 from benchmarks.measure import Row, Times
-from pages.shared.settings.catalogue import CHOICES
-from scripts.started import chromium
+from dppca_core.experiments.sweeps.blas import use_one_thread
+from pages.explore.explorer.view import ExplorerView
+from pages.shared.background.engine import missing_cells
+from pages.shared.settings.catalogue import CHOICES, open_link
+from scripts.started import COMPLETE, chromium
 
 SLIDERS = {
     **{"epsilon": "Privacy loss", "delta": "Failure chance", "n": "Patients in total"},
@@ -65,6 +72,13 @@ CORNERS = {
         "preset=large-study&data=breast_cancer", 1.2, ("epsilon", "delta", "providers", "k")
     ),
 }
+# By size a corner, and the seconds after which its screen is complete.
+SIZES = {
+    "n = 2,000, d = 50": (Corner("preset=small-study", 1.0), 1.0),
+    "n = 100,000, d = 200": (Corner("preset=large-study", 1.0), 1.5),
+    "d = 1000": (CORNERS["d = 1000"], 4.0),
+    "d = 2000": (CORNERS["d = 2000"], 10.0),
+}
 AGAINST_ONE_SLIDER = 3.0
 BURST_TARGET = 1.5
 
@@ -72,15 +86,16 @@ BURST_TARGET = 1.5
 SHOWN = """() => document.querySelector('.dppca-live')?.dataset.drawn
     ?? document.body.innerText.match(/value (\\d+)/)?.[1]"""
 
-# `window.took`: milliseconds from the next key press until something else is on screen.
-ONE_PRESS = f"""() => {{
+# `window.took`: milliseconds from the next key press until something else is on screen, complete where asked.
+ONE_PRESS = f"""complete => {{
   const shown = {SHOWN};
+  const rests = () => !complete || document.querySelector({COMPLETE!r}) !== null;
   const before = shown();
   window.took = null;
   document.addEventListener('keydown', () => {{
     const began = performance.now();
     const look = () => {{
-      if (![before, undefined].includes(shown())) window.took = performance.now() - began;
+      if (![before, undefined].includes(shown()) && rests()) window.took = performance.now() - began;
       else requestAnimationFrame(look);
     }};
     requestAnimationFrame(look);
@@ -126,10 +141,10 @@ def slider_of(page: Page, key: str) -> Locator:
     return named.first if named.count() else slider.first
 
 
-def press(page: Page, slider: Locator, key: str) -> float:
-    """Return the milliseconds from the key press to the drawn answer."""
+def press(page: Page, slider: Locator, key: str, complete: bool = False) -> float:
+    """Return the milliseconds from the key press to the drawn answer, or to the complete one."""
     page.bring_to_front()
-    page.evaluate(ONE_PRESS)
+    page.evaluate(ONE_PRESS, complete)
     slider.press(key)
     page.wait_for_function("window.took !== null", polling=20, timeout=120_000)
     return float(page.evaluate("window.took"))
@@ -182,6 +197,45 @@ def burst(browser: Browser, server: Server, corner: Corner, away: int) -> tuple[
     return took, measured
 
 
+def completed(browser: Browser, server: Server, corner: Corner) -> Times:
+    """Return the milliseconds until the screen is complete, of a press of each slider."""
+    took = []
+    with server.running():
+        for key in corner.sliders:
+            page = opened(browser, server.address, corner.link)
+            page.locator(COMPLETE).wait_for(timeout=180_000)
+            page.wait_for_timeout(CALM_MS)
+            took.append(press(page, slider_of(page, key), corner.arrow(key), complete=True))
+            page.close()
+    return np.array(took)
+
+
+def completed_in_core(corner: Corner, seed: int) -> float:
+    """Return the milliseconds of one core until the figure of new settings is complete, and built."""
+    view = ExplorerView(open_link(dict(part.split("=") for part in f"{corner.link}&seed={seed}".split("&")))[0])
+    began = time.process_time()
+    for steps in (view.first(), missing_cells(view.results, view.next_cell)):
+        for _ in steps:
+            view.payload()
+    view.payload()
+    return 1e3 * (time.process_time() - began)
+
+
+def complete_rows(in_core: bool, rounds: int) -> list[Row]:
+    """Return how long screens take to be complete, by size, with the time that is allowed as the floor."""
+    if in_core:
+        use_one_thread()
+        took = {
+            name: np.array([completed_in_core(corner, seed) for seed in range(1, rounds + 1)])
+            for name, (corner, _) in SIZES.items()
+        }
+    else:
+        with served() as servers, chromium() as browser:
+            took = {name: completed(browser, servers["cold"], corner) for name, (corner, _) in SIZES.items()}
+    allowed = {name: np.full(len(times), 1e3 * SIZES[name][1]) for name, times in took.items()}
+    return [measure.row(name, times, "the time allowed", allowed[name], 1.0) for name, times in took.items()]
+
+
 def rows_of(took: dict[str, dict[str, Times]], corner: Corner, default: bool) -> list[Row]:
     """Return the figures of each slider's presses against the stored page's, then of all sliders together.
 
@@ -205,8 +259,15 @@ def main() -> None:
     parser = measure.options(__doc__)
     parser.add_argument("--slider", choices=SLIDERS, action="append", help="only this one")
     parser.add_argument("--corner", choices=CORNERS, action="append", help="only this one; may be repeated")
+    parser.add_argument("--complete", action="store_true", help="time until screens are complete, and no more")
+    parser.add_argument("--core", action="store_true", help="the same without a browser")
     asked = parser.parse_args()
     count, bursts = (1, 1) if asked.quick else (PRESSES, 4)
+    if asked.complete or asked.core:
+        rows = complete_rows(asked.core, count)
+        measure.show(f"complete, load {os.getloadavg()[0]:.1f}", rows)
+        measure.keep(asked.json, "complete", rows)
+        return
     figures: dict[str, object] = {}
     with served() as servers, chromium() as browser:
         for name in asked.corner or CORNERS:

@@ -301,16 +301,16 @@ class Results(CellStore[Key, Cell]):
     def _beside(self, name: str, epsilon: float, repeat: int) -> Iterator[Key]:
         """Return the runs that one call makes with this run, which come first: those of the same patients.
 
-        They are the same run at all epsilons up to `sweep_repeats`, and the method's next repeats at this one.
+        They are the same run at all epsilons up to `sweep_repeats`, then the method's next repeats at this one.
         A run of DPS-PCA that only the picture shows, a noise, is made at all epsilons as well: the picture
         needs them as soon as epsilon moves.
         """
         noise = repeat >= self.repeats
-        if name in many_runs.JOINED:
-            last, step = NOISES if noise else self.repeats, self.experiment.patient_draws
-            yield from ((name, epsilon, r) for r in range(repeat, last, step))
         if self._noises_together if noise else repeat < self.sweep_repeats:
             yield from ((name, at, repeat) for at in self._nearest(epsilon))
+        elif name in many_runs.JOINED:
+            last, step = NOISES if noise else self.repeats, self.experiment.patient_draws
+            yield from ((name, epsilon, r) for r in range(repeat, last, step))
 
     def _nearest(self, epsilon: float) -> list[float]:
         """Return EPSILONS from the nearest to this one on."""
@@ -455,7 +455,8 @@ class Results(CellStore[Key, Cell]):
         yield from self._reference_cells(shown, self.repeats_of(NO_PRIVACY))
         for r in range(self.experiment.repeats):  # one repeat after the other, as each draws patients' rows
             yield from ((name, epsilon, r) for name in fast if r < self.repeats_of(name))
-        yield from self._noises(epsilon)
+        if self.experiment.d < MANY_FEATURES or shown is None:
+            yield from self._noises(epsilon)
         yield from ((main, e, r) for r in range(self.sweep_repeats) for e in others)
         yield from ((name, epsilon, r) for name in slow_ones for r in range(self.repeats_of(name)))
         if self.experiment.d < MANY_FEATURES or shown is None:

@@ -132,7 +132,8 @@ def how_measured(results: Results, runs: str = "") -> str:
     draws = f", over {experiment.patient_draws} draws of patients" if many else ", over one draw of patients"
     if runs:  # a sweep draws each run's patients anew
         draws = ", and its own draw of patients"
-    method, shown = METHODS[DPS_PCA], METHODS[experiment.method]
+    method = METHODS[DPS_PCA]
+    few = "is one run" if results.sweep_repeats == 1 else f"are {results.sweep_repeats} runs"
     scaled = any(METHODS[name].scaling == "unit" for name in results.live_methods)  # of the live methods
     return (
         f"**Simulation**, {how_often}{draws}; {method.title} is {method.reference}, Algorithm 1, on the "
@@ -141,5 +142,5 @@ def how_measured(results: Results, runs: str = "") -> str:
         f"public bound that all {experiment.n:,} patients respect with probability "
         f"{1 - experiment.failure:g}. Truth is the population's."
         + (_STAND_INS if scaled and rows_drawn(experiment.n, experiment.d) < experiment.n else "")
-        + ("" if runs else f" Methods other than {shown.title} are repeated less often from d = 500 up.")
+        + ("" if runs else f" At an ε not shown there {few}.")
     )

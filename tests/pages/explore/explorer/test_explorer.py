@@ -14,10 +14,12 @@ from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.closed_forms import closed_form
 from dppca_core.experiments.explorer.experiment import EPSILONS
-from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.results import RUNS, Results
 from dppca_core.experiments.explorer.trusts import recommended
+from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.numerics.moments import clip_rows
 from pages.explore.explorer import text as explorer_page_text
+from pages.explore.explorer.view import ExplorerView
 from pages.shared import text
 from pages.shared.background import cache
 from pages.shared.charts.traces import as_shown
@@ -324,21 +326,55 @@ def test_figures_are_ordered_by_a_count_and_not_by_the_clock(screen, monkeypatch
     assert server == same and second > first
 
 
+def drawn(payload: dict) -> tuple[list[str], int]:
+    """Return the titles of the methods that a complete figure compares at its epsilon, and its line's points."""
+    active, dots = payload["active"], next(t for t in payload["data"] if t["name"] == "methods")
+    at = payload["data"].index(dots)
+    places = payload["frames"][active]["traces"][str(at)]["x"]
+    titles = [title for (title, _), x in zip(dots["customdata"], places, strict=True) if x is not None]
+    line = next(t for t in payload["data"] if t.get("meta") == "ghost" and t.get("xaxis") == "x2")
+    return titles, sum(y is not None for y in line["y"])
+
+
+@pytest.mark.parametrize(("d", "along"), [(50, 3), (1000, 1)])
+def test_a_figure_is_complete_with_ten_runs_of_all_it_compares_and_some_along_its_line(d, along, monkeypatch):
+    """Counted for what the figure shows. Beyond these nothing is run: how a run ends plays no part here."""
+    alike = Results(to_experiment.from_settings_with_method(catalogue.defaults() | {"d": 50})[0])
+    cell = alike.cell(alike.experiment.method, 1.0, 0)
+    monkeypatch.setattr(Results, "estimates", lambda results, name, runs: runs)
+    monkeypatch.setattr(Results, "estimate", lambda results, *cell: None)
+    monkeypatch.setattr(Results, "_measured", lambda results, name, estimate: cell)
+    view = ExplorerView(catalogue.defaults() | {"d": d, "seed": 7})
+    view.results.cells.update(((NO_PRIVACY, EPSILONS[0], r), alike.cell(NO_PRIVACY, 1.0, 0)) for r in range(10))
+    while (missing := view.next_cell()) is not None:
+        assert not view.payload()["complete"]
+        view.results.try_cell(*missing)
+    payload = view.payload()
+    titles, points = drawn(payload)
+    assert payload["complete"] and payload["progress"] == "" and points == len(EPSILONS)
+    names = [name for name, run in RUNS.items() if run.title in titles]
+    assert len(names) == len(titles) == len(view.shown) + 1
+    for name in names:
+        assert len(view.results.measured(name, view.epsilon)) == 10
+    main = view.experiment.method
+    assert {len(view.results.measured(main, e)) for e in EPSILONS if e != view.epsilon} == {along}
+
+
 def test_two_stages_stand_beside_their_predictions_once_their_runs_are_there():
     settings = catalogue.defaults() | {"repeats": 2, "d": 40, "n": 50_000}
     experiment, epsilon = to_experiment.from_settings(settings)
     results = Results(experiment)
-    assert explorer_page_text.two_stages(results, epsilon, settings) == explorer_page_text.MEASURING
+    assert explorer_page_text.two_stages(results, epsilon, settings, METHODS) == explorer_page_text.MEASURING
     staged = [name for name in METHODS if METHODS[name].chooses_rows]
     results.try_cells((name, epsilon, repeat) for name in staged for repeat in range(2))
-    shown = explorer_page_text.two_stages(results, epsilon, settings)
+    shown = explorer_page_text.two_stages(results, epsilon, settings, METHODS)
     for name in staged:
         middle = statistics.median(cell.sin[-1] for cell in results.measured(name, epsilon))
         predicted = closed_form(results, name, epsilon).final
         assert predicted == pytest.approx(middle, rel=0.5)
         assert f"error {text.error(middle)}, closed form {text.error(predicted)};" in shown
     assert shown.count("found in 2 of 2 runs, predicted above 95 %") == 3
-    of_energy = explorer_page_text.two_stages(results, epsilon, settings | {"metric": "energy"})
+    of_energy = explorer_page_text.two_stages(results, epsilon, settings | {"metric": "energy"}, METHODS)
     assert "error" not in of_energy and "found in 2 of 2" in of_energy
 
 
