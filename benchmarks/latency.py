@@ -11,8 +11,8 @@ in the ratios.
 Then twenty presses in two seconds: from the last of them until its setting is on the screen, beside single
 presses of the same slider, and how many of the twenty settings were begun to be measured.
 
-`--complete` times each slider's press, at four sizes, until the figure says that it is complete: settings that
-nothing was measured of or ahead of. `--core` does so without server and browser, in seconds of one core.
+`--complete` times each slider's press, at four sizes, until the figure says that it is complete: settings of
+which nothing was measured, nor ahead. `--core` does so without server and browser, on one core.
 """
 
 import os
@@ -212,7 +212,8 @@ def completed(browser: Browser, server: Server, corner: Corner) -> Times:
 
 def completed_in_core(corner: Corner, seed: int) -> float:
     """Return the milliseconds of one core until the figure of new settings is complete, and built."""
-    view = ExplorerView(open_link(dict(part.split("=") for part in f"{corner.link}&seed={seed}".split("&")))[0])
+    link = dict(part.split("=") for part in f"{corner.link}&seed={seed}".split("&"))
+    view = ExplorerView(open_link(link)[0])
     began = time.process_time()
     for steps in (view.first(), missing_cells(view.results, view.next_cell)):
         for _ in steps:
@@ -259,7 +260,7 @@ def main() -> None:
     parser = measure.options(__doc__)
     parser.add_argument("--slider", choices=SLIDERS, action="append", help="only this one")
     parser.add_argument("--corner", choices=CORNERS, action="append", help="only this one; may be repeated")
-    parser.add_argument("--complete", action="store_true", help="time until screens are complete, and no more")
+    parser.add_argument("--complete", action="store_true", help="time until screens are complete")
     parser.add_argument("--core", action="store_true", help="the same without a browser")
     asked = parser.parse_args()
     count, bursts = (1, 1) if asked.quick else (PRESSES, 4)

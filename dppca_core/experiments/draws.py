@@ -8,6 +8,7 @@ The truth is what an estimate's error is measured against.
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from inspect import signature
 from typing import Any, Literal, NamedTuple
 
@@ -49,9 +50,15 @@ def method_options(method: str, setting: object, population: Population | None =
     """
     names = (name for name in OPTIONS if name in METHODS[method].uses and hasattr(setting, name))
     options = {name: getattr(setting, name) for name in names}
-    if isinstance(population, SpikedModel) and "support" in signature(METHODS[method].fit).parameters:
+    if isinstance(population, SpikedModel) and _is_oracle(method):
         options["support"] = tuple(np.flatnonzero(population.basis.any(axis=1)).tolist())
     return options
+
+
+@cache
+def _is_oracle(method: str) -> bool:
+    """Return whether the method's `fit` has a parameter `support`; a signature takes as long as a run."""
+    return "support" in signature(METHODS[method].fit).parameters
 
 
 def patient_draws(population: Population, n: int, repeats: int) -> int:

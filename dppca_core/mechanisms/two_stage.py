@@ -362,7 +362,7 @@ def _fit_under(trust: str, module: str) -> Callable[..., Estimate]:
     return fit
 
 
-class Plan(NamedTuple):
+class StagePlan(NamedTuple):
     """Hold what public numbers say of a run: its noise, how many features it keeps, and n.
 
     kept: a number, or "released". n: patients, infinite where their number is protected.
@@ -384,7 +384,7 @@ def plan(
     share: float | None = None,
     signal: float = SIGNAL,
     declared_n: int | None = None,
-) -> Plan:
+) -> StagePlan:
     """Return what a run does, by the options of `fit`. It reads no rows."""
     d = cohort.features
     kept = d if s_hat is None else s_hat
@@ -396,11 +396,11 @@ def plan(
     share = rule.share if share is None else share
     rounds = rule.rounds if iterations is None else iterations
     noise = stage_noise(budget, factor, d=d, n=cohort.n, share=share, signal=signal, iterations=rounds)
-    return Plan(noise, kept, math.inf if public_n is None else public_n)
+    return StagePlan(noise, kept, math.inf if public_n is None else public_n)
 
 
 def estimate(
-    run: Plan,
+    run: StagePlan,
     released: ReleasedStages,
     shape: tuple[int, int],
     spent: tuple[Event, ...],

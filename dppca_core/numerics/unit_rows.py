@@ -128,14 +128,14 @@ def expected_normalised_product(eigenvalues: Array, block: Array, runs: int = 1)
     outer, weights = _nodes(eigenvalues, power=0.5)
     shrunk = eigenvalues[:, None] / (1 + 2 * eigenvalues[:, None] * outer)  # the diagonal of A_s, (d, nodes)
     means = []
-    for own in np.split(block, runs, axis=1):
-        pairs = (own[:, :, None] * own[:, None, :]).reshape(len(own), -1)
-        inner = (shrunk.T @ pairs).reshape(len(outer), own.shape[1], own.shape[1])
+    for basis in np.split(block, runs, axis=1):
+        pairs = (basis[:, :, None] * basis[:, None, :]).reshape(len(basis), -1)
+        inner = (shrunk.T @ pairs).reshape(len(outer), basis.shape[1], basis.shape[1])
         values, axes = np.linalg.eigh(inner)
         factors = _inner(values) * (weights * np.sqrt(outer))[:, None]
         turned = (axes * factors[:, None, :]) @ axes.transpose(0, 2, 1)  # (nodes, k, k)
-        weighted = (shrunk @ turned.reshape(len(outer), -1)).reshape(len(own), *turned.shape[1:])
-        means.append(np.einsum("da,dac->dc", own, weighted) / math.pi)
+        weighted = (shrunk @ turned.reshape(len(outer), -1)).reshape(len(basis), *turned.shape[1:])
+        means.append(np.einsum("da,dac->dc", basis, weighted) / math.pi)
     return np.hstack(means)
 
 
@@ -153,10 +153,11 @@ def _inner(values: Array) -> Array:
     end = -math.log(_NEGLIGIBLE) / fall - math.log(float(ratios[present].min()))
     # The integrand over log t begins as t^(1/2), so that 1.5 is the 1 + power of `_nodes`.
     times = np.exp(np.arange(math.log(_NEGLIGIBLE) / 1.5, end + _INNER_STEP, _INNER_STEP))
-    doubled = 2 * np.where(present, ratios, 0.0)[:, :, None] * times
-    weights = np.exp(-0.5 * np.log1p(doubled).sum(axis=1)) * np.sqrt(times) * _INNER_STEP  # (nodes, times)
+    factors = 1 + 2 * np.where(present, ratios, 0.0)[:, :, None] * times
+    with np.errstate(over="ignore"):  # where the product is infinite, the weight is 0
+        weights = np.sqrt(times) * _INNER_STEP / np.sqrt(factors.prod(axis=1))  # (nodes, times)
     weights[:, 0] /= 1 - math.exp(-_INNER_STEP / 2)  # the geometric series of all nodes below the first
-    integrals = (1 / (1 + doubled)) @ weights[:, :, None]
+    integrals = (1 / factors) @ weights[:, :, None]
     return np.where(present, integrals[:, :, 0], 0.0) / np.sqrt(largest)
 
 

@@ -4,8 +4,9 @@ A simulation draws hospitals' second moments directly, at a cost without n. Some
 patients' rows, scaled to length 1 for example. Such rows are drawn here afterwards, given the moment.
 
 Up to 2,000 patients, and up to 10 d, they are the patients themselves: rows with exactly the drawn moment, of
-the law of the patients given it. Of more patients m = max(10 d, 1000) stand in for all: their moment deviates from the
-population's in the same direction by sqrt(n/m) times as much, and every mean over them is brought back,
+the law of the patients given it. Of more patients m = max(10 d, 1000) stand in for all: their moment deviates
+from the population's in the same direction by sqrt(n/m) times as much, and every mean over them is brought
+back,
 
     E + sqrt(m/n) (mean over the m rows - E),
 
@@ -36,7 +37,7 @@ _EXACT = 2000  # patients up to which each has a row: fewer rows would be quicke
 
 
 def rows_drawn(n: int, d: int) -> int:
-    """Return how many rows are drawn for n patients with d features: if fewer than n, they stand in for all."""
+    """Return how many rows are drawn for n patients with d features; fewer than n stand in for all."""
     return n if n <= _EXACT else min(n, max(10 * d, 1000))
 
 

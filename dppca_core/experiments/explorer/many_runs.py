@@ -80,7 +80,7 @@ def round_runs(
     ]
     bases, rounds = [[block_power.begin(None, d, k, rng)] for rng in rngs], [list[Array]() for _ in rngs]
     for step in range(max(map(len, stds))):
-        going = [i for i, own in enumerate(stds) if step < len(own)]
+        going = [i for i, stds_of_run in enumerate(stds) if step < len(stds_of_run)]
         # Runs of generators that are seeded alike begin alike: one product serves them.
         asked = {bases[i][-1].tobytes(): bases[i][-1] for i in going}
         product = cohort.pooled.normalised_product(np.hstack(list(asked.values())), len(asked))

@@ -117,7 +117,10 @@ _LEAST_RUN_SECONDS = {"unit": 0.005, "inside": 0.0005}
 # Of a first run, with its patients' rows: where it takes longer, the page does not wait.
 _LONGEST_FIRST_SECONDS = 0.3
 _SWEEP_REPEATS, MANY_FEATURES = 3, 1000  # of any method at all epsilons; with so many features one
-_STEP_SECONDS, _JOINED = 0.2, 16  # of the runs of one step, which are at least so many where they share products
+_STEP_SECONDS, _JOINED = (
+    0.2,
+    16,
+)  # of the runs of one step, which are at least so many where they share products
 _SLOW_REPEATS = 3
 _FEW_FEATURES = 400  # features up to which a page waits for a run of every quick method that it compares
 
@@ -301,8 +304,8 @@ class Results(CellStore[Key, Cell]):
     def _beside(self, name: str, epsilon: float, repeat: int) -> Iterator[Key]:
         """Return the runs that one call makes with this run, which come first: those of the same patients.
 
-        They are the same run at all epsilons up to `sweep_repeats`, then the method's next repeats at this one.
-        A run of DPS-PCA that only the picture shows, a noise, is made at all epsilons as well: the picture
+        They are the same run at all epsilons up to `sweep_repeats`, then the next repeats at this one. A run
+        of DPS-PCA that only the picture shows, a noise, is made at all epsilons as well: the picture
         needs them as soon as epsilon moves.
         """
         noise = repeat >= self.repeats
@@ -327,7 +330,7 @@ class Results(CellStore[Key, Cell]):
         return RUNS[name].fit(cohort, budget=budget, **self._arguments(name, repeat))
 
     def estimates(self, name: str, runs: Sequence[tuple[float, int]]) -> list[Estimate]:
-        """Return what `estimate` returns for each epsilon and repeat, computed together, on the same patients."""
+        """Return what `estimate` returns for each epsilon and repeat, on the same patients, in one call."""
         cohort = self.experiment.cohort(runs[0][1])
         if name in ON_UNIT_ROWS:
             cohort = cohort.unit()
@@ -485,7 +488,7 @@ class Results(CellStore[Key, Cell]):
         return name if math.isfinite(errors[name]) else None
 
     def _unit_rows(self, epsilon: float) -> Iterator[Key]:
-        """Return the cells at this epsilon of the best published method of the trust, on rows of length 1 too.
+        """Return the cells at this epsilon of the trust's best published method, also on rows of length 1.
 
         Which it is, is known once all of this trust have run.
         """

@@ -55,8 +55,8 @@ def picture(results: Results, settings: Settings, *, named: bool = True) -> Firs
 class ExplorerView:
     """Hold the page at these settings: the experiment that they describe, its results, and what is shown.
 
-    Results are shared by all visitors with the same experiment. `shown` are the methods side by side, `wanted`
-    all that is measured for them.
+    Results are shared by all visitors with the same experiment. `shown` are the methods side by side, and
+    `wanted` is all that is measured for them.
 
     Args:
         settings: All settings of the page.

@@ -32,8 +32,8 @@ class View(Protocol):
 def begin(now: Settings, move: Move | None, view: Callable[[Settings], View]) -> None:
     """Have the engine measure each `view` one press away, first the one that repeats the last move.
 
-    They wait until the screen is complete. Only where that takes longer than a visitor looks does the one that
-    repeats the last move come first.
+    They wait until the screen is complete. Only where that takes longer than a visitor looks, the one that
+    repeats the last move comes first.
     """
     following, *others = one_press_away(now, move).values()
     waits = sizes(now)[1] < MANY_FEATURES

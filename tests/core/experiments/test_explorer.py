@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from dppca_core import METHODS, SpikedModel
-from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.byte_cache import ByteCache
 from dppca_core.experiments import draws
 from dppca_core.experiments.explorer.experiment import DPS_PCA, EPSILONS, ExplorerExperiment

@@ -327,7 +327,7 @@ def test_figures_are_ordered_by_a_count_and_not_by_the_clock(screen, monkeypatch
 
 
 def drawn(payload: dict) -> tuple[list[str], int]:
-    """Return the titles of the methods that a complete figure compares at its epsilon, and its line's points."""
+    """Return the titles of the methods that a figure compares at its epsilon, and its line's points."""
     active, dots = payload["active"], next(t for t in payload["data"] if t["name"] == "methods")
     at = payload["data"].index(dots)
     places = payload["frames"][active]["traces"][str(at)]["x"]
@@ -345,7 +345,9 @@ def test_a_figure_is_complete_with_ten_runs_of_all_it_compares_and_some_along_it
     monkeypatch.setattr(Results, "estimate", lambda results, *cell: None)
     monkeypatch.setattr(Results, "_measured", lambda results, name, estimate: cell)
     view = ExplorerView(catalogue.defaults() | {"d": d, "seed": 7})
-    view.results.cells.update(((NO_PRIVACY, EPSILONS[0], r), alike.cell(NO_PRIVACY, 1.0, 0)) for r in range(10))
+    view.results.cells.update(
+        ((NO_PRIVACY, EPSILONS[0], r), alike.cell(NO_PRIVACY, 1.0, 0)) for r in range(10)
+    )
     while (missing := view.next_cell()) is not None:
         assert not view.payload()["complete"]
         view.results.try_cell(*missing)
