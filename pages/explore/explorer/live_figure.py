@@ -69,11 +69,13 @@ def show_while_measuring(part: Callable[[], None], view: ExplorerView) -> None:
     choose next are measured ahead. part: shows that part of the page.
     """
 
+    moved = widgets.has_pending_move  # by the figure: only this fragment knows so far
+
     def render() -> None:
         """Render the part, unless the figure has moved a setting: then run the whole page again."""
-        if widgets.has_pending_move():  # by the figure: only this fragment knows so far
+        if moved():
             st.rerun()
         part()
 
-    refresh.while_cells_come(render, view.results, view.next_cell, view.first)
+    refresh.while_cells_come(render, view.results, view.next_cell, view.first, moved=moved)
     prefetch.begin(widgets.settings(), widgets.last_move(), type(view))

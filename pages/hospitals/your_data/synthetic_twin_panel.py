@@ -133,10 +133,14 @@ def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, 
         return
     results, epsilon = twin.results, twin.epsilon
 
+    def moved() -> bool:
+        """Return whether scrubbing the figure changed epsilon, which only this fragment knows so far."""
+        return bool(widgets.settings()["own.epsilon"] != epsilon)
+
     def panels() -> None:
         """Render the figure and the methods that failed, each time that more runs were made."""
-        if widgets.settings()["own.epsilon"] != epsilon:
-            st.rerun()  # scrubbing the figure changed it, which only this fragment knows so far
+        if moved():
+            st.rerun()
         # The browser moves the control of epsilon along with the figure's.
         drawn = rehearsal.payload(twin) | {"follow": "own-epsilon"}
         take_along.show(
@@ -159,7 +163,7 @@ def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, 
     # Runs are of several stores. So each is named with its own in front, which `try_cell` gets as its `self`.
     several = SimpleNamespace(try_cell=Results.try_cell)
     steps_of_first_view = lambda: results.steps(results.first(epsilon))  # noqa: E731
-    refresh.while_cells_come(panels, several, next_cell, steps_of_first_view, _REFRESH_SECONDS)
+    refresh.while_cells_come(panels, several, next_cell, steps_of_first_view, _REFRESH_SECONDS, moved)
     link = urlencode(catalogue.to_link(nearest(twin.settings)))
     label = "Open the explorer with these settings"
     st.link_button(

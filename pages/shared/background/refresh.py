@@ -40,6 +40,7 @@ def while_cells_come(
     next_cell: engine.NextCell,
     first: Callable[[], Iterator[None]] = lambda: iter(()),
     seconds: float = 0.0,
+    moved: Callable[[], bool] = lambda: False,
 ) -> None:
     """Render a part of the page while the background measures the cells that it lacks, and once it has them.
 
@@ -51,6 +52,7 @@ def while_cells_come(
             it. Called in the run of the whole page alone, since the engine and a refresh would wait for each
             other.
         seconds: Between two renderings, at most, while cells are missing.
+        moved: Returns whether the part has moved a setting, so that rendering it must not wait.
     """
     begun = False
     # Where many refresh, each does so less often, yet often enough that the engine does not drop the view.
@@ -59,7 +61,7 @@ def while_cells_come(
 
     def rest() -> Iterator[None]:
         """Wait for the background, until it has measured all."""
-        while next_cell() is not None:
+        while next_cell() is not None and not moved():
             time.sleep(interval / 16)
             yield
 
