@@ -11,7 +11,7 @@ import streamlit as st
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.explore.explorer.view import ExplorerView
-from pages.shared.background import prefetch, refresh
+from pages.shared.background import engine, prefetch, refresh
 from pages.shared.charts import unit
 from pages.shared.reports import take_along
 from pages.shared.settings import to_experiment, widgets
@@ -77,5 +77,6 @@ def show_while_measuring(part: Callable[[], None], view: ExplorerView) -> None:
             st.rerun()
         part()
 
-    refresh.while_cells_come(render, view.results, view.next_cell, view.first, moved=moved)
+    later = view.next_after if engine.engine().prefetches() else None
+    refresh.while_cells_come(render, view.results, view.next_cell, view.first, moved=moved, later=later)
     prefetch.begin(widgets.settings(), widgets.last_move(), type(view))

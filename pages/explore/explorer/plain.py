@@ -54,7 +54,10 @@ class PlainView(ExplorerView):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings | rows.ADVISED)
-        self.shown = self.wanted = trusts.methods_shown(self.experiment, self.epsilon)
+        self.shown = trusts.methods_shown(self.experiment, self.epsilon)
+
+    def next_after(self) -> None:
+        """Return None: once the view is complete nothing is left."""
 
     def payload(self) -> dict[str, Any]:
         """Return what the browser draws, with shorter words on what is still being measured."""

@@ -55,8 +55,7 @@ def picture(results: Results, settings: Settings, *, named: bool = True) -> Firs
 class ExplorerView:
     """Hold the page at these settings: the experiment that they describe, its results, and what is shown.
 
-    Results are shared by all visitors with the same experiment. `shown` are the methods side by side, and
-    `wanted` is all that is measured for them.
+    Results are shared by all visitors with the same experiment. `shown` are the methods side by side.
 
     Args:
         settings: All settings of the page.
@@ -67,8 +66,6 @@ class ExplorerView:
         self.experiment, self.epsilon = to_experiment.from_settings_with_method(settings)
         self.results: Results = cache.results(self.experiment)
         self.shown = side_by_side(self.experiment, self.epsilon, settings)
-        # Rows of length 1 cost as much as all else: they stand beside all methods alone.
-        self.wanted = (*self.shown, NO_PRIVACY, *(UNIT_ROWS,) * settings["all_methods"])
 
     def first(self) -> Iterator[None]:
         """Measure the runs that a first view needs, in steps between which the caller can stop."""
@@ -76,7 +73,13 @@ class ExplorerView:
 
     def next_cell(self) -> Key | None:
         """Return the run to measure next, (method, epsilon, repeat); None where the view is complete."""
-        return self.results.next_missing(self.epsilon, self.settings["slow"], self.wanted)
+        return self.results.next_missing(self.epsilon, self.settings["slow"], (*self.shown, NO_PRIVACY))
+
+    def next_after(self) -> Key | None:
+        """Return the run to measure once the view is complete: rows of length 1 cost as much as all else."""
+        return self.results.next_missing(
+            self.epsilon, self.settings["slow"], (*self.shown, NO_PRIVACY, UNIT_ROWS)
+        )
 
     def figure(self, results: Results, settings: Settings, beside: tuple[str, ...]) -> dict[str, Any]:
         """Return the figure with a frame and a text for each epsilon; beside: the methods side by side.

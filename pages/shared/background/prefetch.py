@@ -23,9 +23,15 @@ _READY: OrderedDict[tuple[Any, ...], dict[str, Any]] = OrderedDict()
 
 
 class View(Protocol):
-    """Stand for a page at some settings: `first` measures in steps what `payload`, its figure, needs."""
+    """Stand for a page at some settings: `first` measures in steps what `payload`, its figure, needs.
+
+    `next_after` names what is measured into `results` once the page is complete.
+    """
+
+    results: engine.Cells
 
     def first(self) -> Iterator[None]: ...
+    def next_after(self) -> tuple[Any, ...] | None: ...
     def payload(self) -> dict[str, Any]: ...
 
 
@@ -38,7 +44,10 @@ def begin(now: Settings, move: Move | None, view: Callable[[Settings], View]) ->
     following, *others = one_press_away(now, move).values()
     waits = sizes(now)[1] < MANY_FEATURES
     urgent = iter(()) if waits or not move or move[0] not in SLIDERS else measure(following, view)
-    other = chain.from_iterable(measure(settings, view) for settings in (following, *others))
+    screen = view(now)
+    after = engine.missing_cells(screen.results, screen.next_after)
+    ahead = (measure(settings, view) for settings in others)
+    other = chain(measure(following, view), after, chain.from_iterable(ahead))
     engine.engine().prefetch(sessions.visitor(), urgent, other)
 
 

@@ -41,6 +41,7 @@ def while_cells_come(
     first: Callable[[], Iterator[None]] = lambda: iter(()),
     seconds: float = 0.0,
     moved: Callable[[], bool] = lambda: False,
+    later: engine.NextCell | None = None,
 ) -> None:
     """Render a part of the page while the background measures the cells that it lacks, and once it has them.
 
@@ -53,15 +54,21 @@ def while_cells_come(
             other.
         seconds: Between two renderings, at most, while cells are missing.
         moved: Returns whether the part has moved a setting, so that rendering it must not wait.
+        later: Returns the cell that is measured next once the part is complete, by others.
     """
     begun = False
     # Where many refresh, each does so less often, yet often enough that the engine does not drop the view.
     crowded = max(1.0, engine.engine().crowd() / engine.CROWD)
     interval = max(seconds, min(_WAITS * crowded, engine.SHOWN_SECONDS / 2))
 
+    def lacking() -> engine.NextCell | None:
+        """Return what names the cell that is measured next, if any is."""
+        return next((cell for cell in (next_cell, later) if cell and cell() is not None), None)
+
     def rest() -> Iterator[None]:
-        """Wait for the background, until it has measured all."""
-        while next_cell() is not None and not moved():
+        """Wait for the background, until the part is complete or, after that, all is measured."""
+        missing = lacking()
+        while missing and missing() is not None and not moved():
             time.sleep(interval / 16)
             yield
 
@@ -77,7 +84,7 @@ def while_cells_come(
         if next_cell() is not None:
             engine.engine().complete(sessions.visitor(), store, next_cell)
 
-    while_more(render, lambda: next_cell() is not None, interval / 4)
+    while_more(render, lambda: lacking() is not None, interval / 4)
 
 
 def coming(runs: int) -> str:
