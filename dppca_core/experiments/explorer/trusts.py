@@ -129,7 +129,7 @@ def by_trust(names: Sequence[str]) -> dict[str, str]:
     It is the one that asks for this trust, or else the one of the next lower trust: more trust gains little
     there, and the runs are the same.
     """
-    asks = {METHODS[name].trust: name for name in names}
+    asks = {METHODS[name].trust: name for name in names if name != NO_PRIVACY}
     shown, method = dict[str, str](), ""
     for trust in reversed(TRUSTS):  # from the least
         shown[trust] = method = asks.get(trust, method)

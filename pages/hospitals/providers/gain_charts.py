@@ -69,7 +69,7 @@ def gains(results: CollaborationResults, grouped: dict[str, list[Row]], settings
     rows, positions, names_axis, pixels = _stacked(grouped, recipe)
     low, middle, high = np.reshape([row.error for row in rows], (-1, 3)).T
     guess = random_guess(settings, recipe.d, recipe.k)
-    floor, scale = error_axis(settings, guess, np.nanmin([*low, *middle, *high], initial=1.0))
+    floor, scale = error_axis(settings, guess, np.nanmin([1.0, *low]))
     # What is below the axis is drawn on its edge.
     low, middle, high = (np.maximum(values, floor) for values in (low, middle, high))
     looks = [look(row.protocol) for row in rows]

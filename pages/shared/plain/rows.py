@@ -83,7 +83,7 @@ def shares(results: Results, epsilon: float, trust: str, names: Sequence[str] = 
     trust: the one that was chosen, whose row stands out. names: the methods, if not those recommended here.
     """
     experiment, names = results.experiment, names or trusts.methods_shown(results.experiment, epsilon)
-    method_of = trusts.by_trust([name for name in names if name != NO_PRIVACY])
+    method_of = trusts.by_trust(names)
     rows = tuple(
         ShareRow(
             label=phrases.ROWS[row_trust],

@@ -11,6 +11,7 @@ from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetti
 from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.records import RELEASED
 
 MODEL = SpikedModel(d=50, k=3, s=10, spike=20.0, bulk=(0.0, 15.0))
@@ -31,7 +32,7 @@ def test_the_same_method_under_several_trusts_is_the_same_runs():
     names = trusts.methods_shown(EXPERIMENT, 1.0)
     shown = trusts.by_trust(names)
     assert shown["central"] == shown["secure aggregation"] != shown["untrusted server"]
-    assert set(names) == {*shown.values(), *trusts.UNPROTECTED}
+    assert set(names) == {*shown.values(), NO_PRIVACY}
     results = Results(replace(EXPERIMENT, repeats=2))
     results.try_cells((shown["central"], 1.0, r) for r in range(2))
     answer = trusts.recommended(EXPERIMENT, 1.0, "central")

@@ -56,6 +56,9 @@ def test_the_real_table_says_what_is_missing_and_what_is_not_private(screen):
     assert text.missing() in page.captions and page.captions.count("ot private*") >= 3
     assert len(page.app.get("bidi_component")) == 3
     assert "synthetic" not in page.captions + page.markdown
+    assert not {"providers", "n"} & {widget.key for widget in page.app.select_slider}
+    page.app.session_state["more"] = True  # what the page does not use is folded
+    page.run()
     sliders = {widget.key: widget for widget in page.app.select_slider}
     assert sliders["providers"].disabled and "4 here" in sliders["providers"].label
     assert sliders["n"].disabled and "920 here" in sliders["n"].label
@@ -68,7 +71,7 @@ def test_the_real_table_says_what_is_missing_and_what_is_not_private(screen):
 
 
 def test_a_link_restores_the_screen(screen):
-    link = {"sites.data": "heart", "sites.kind": "pooled", "sites.against": "common", "view": "full"}
+    link = {"sites.data": "heart", "sites.kind": "pooled", "sites.against": "common"}
     page = screen(PAGE, **QUICK, **link)
     assert link.items() <= page.link.items()
     assert page.setting("sites.kind") == "pooled"
@@ -98,9 +101,9 @@ def test_a_truth_is_not_drawn_as_an_error_of_itself(measured):
     figure = charts.joining(shown)
     assert "joined, no privacy" not in [trace["name"] for trace in figure["data"]]
     assert figure["layout"]["xaxis"]["range"][0] >= -2
-    assert "without privacy" not in text.gains_and_losses(shown) and "grey bar" not in text.about_joining(
+    assert "joined without privacy" not in text.gains_and_losses(
         shown
-    )
+    ) and "grey bar" not in text.about_joining(shown)
     usual = SiteView(measured, DEFAULTS)
     assert "joined, no privacy" in [trace["name"] for trace in charts.joining(usual)["data"]]
 

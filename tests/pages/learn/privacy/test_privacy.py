@@ -172,10 +172,14 @@ def test_the_ends_of_the_sliders_stand(screen, link):
         assert page_text.failure(569, Budget(10.0, 0.5)) in page.markdown
 
 
-def test_hospitals_and_features_are_greyed_with_the_reason(screen):
+def test_hospitals_and_features_are_folded_with_the_reason(screen):
     page = screen(PAGE, **FEW)
+    unused = {"providers", "d", "s", "s_hat"}
+    assert not unused & {slider.key for slider in page.app.select_slider}
+    page.app.session_state["more"] = True
+    page.run()
     greyed = {slider.key for slider in page.app.select_slider if slider.disabled}
-    assert {"providers", "d", "s", "s_hat"} <= greyed and not {"epsilon", "delta", "n", "k"} & greyed
+    assert unused <= greyed and not {"epsilon", "delta", "n", "k"} & greyed
 
 
 def test_the_link_restores_the_pages_own_controls(screen):

@@ -187,9 +187,9 @@ def test_a_presets_link_is_its_name_and_what_differs(screen, name):
     assert page.link["preset"] == CHOICES["preset"].link(name) and not of_presets
     copied = screen(**({"repeats": "10"} | page.link))
     assert copied.settings == page.settings
-    page.move("epsilon", 0.05)
+    page.move("delta", 1e-7)
     assert page.shown("preset") is None  # the box no longer says that this is the preset
-    assert page.link["preset"] == CHOICES["preset"].link(name) and page.link["eps"] == "0.05"
+    assert page.link["preset"] == CHOICES["preset"].link(name) and page.link["delta"] == "1e-07"
 
 
 def _slider_moves() -> st.SearchStrategy[tuple[str, object]]:
