@@ -124,6 +124,25 @@ def test_the_next_press_comes_before_the_rest_of_the_view_and_all_else_after_it(
     assert finished(log, 7) == ["next"] * 2 + ["view"] * 3 + ["other"] * 2
 
 
+@pytest.mark.parametrize(
+    ("d", "move", "waits"), [(20, "n", True), (1000, "n", False), (1000, "epsilon", True)]
+)
+def test_the_next_press_waits_for_the_screen_unless_that_takes_long(d, move, waits, monkeypatch):
+    """Also after it: rows of length 1 of the screen itself, then the other presses."""
+    log: list[str] = []
+    monkeypatch.setattr(prefetch, "measure", lambda settings, view: steps(log, f"n = {settings['n']}", 1))
+    monkeypatch.setattr(ExplorerView, "next_after", lambda view: log.append("after"))
+    asked: list[Iterator[None]] = []
+    monkeypatch.setattr(Engine, "prefetch", lambda engine, visitor, *parts: asked.extend(parts))
+    prefetch.begin(SMALL | {"d": d}, (move, 1), ExplorerView)
+    urgent, other = asked
+    assert len(list(urgent)) == (not waits)
+    del log[:]
+    next(other)
+    next(other)
+    assert (log[0] == "n = 2000") == (move == "n") and log[1] == "after"
+
+
 def test_nothing_is_measured_for_who_has_gone(monkeypatch):
     """Neither their view nor their next settings are measured; other visitors are served."""
     monkeypatch.setattr(sessions, "is_connected", lambda who: who != "gone")
