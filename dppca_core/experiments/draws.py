@@ -31,6 +31,13 @@ _MOST_NUMBERS = 10**9  # n d, of rows that are simulated one by one: ten seconds
 _TWINS_NUMBERS = 10**7  # n d, of invented rows in all draws of a twin
 
 
+# Methods that differ in whom hospitals trust, not in law: on a page the first have the runs of the second.
+SAME_RUNS = {
+    "two_stage": "two_stage_sealed",
+    "stacked_rounds": "stacked_rounds_sealed",
+    "cape": "analyze_gauss",
+}
+
 DRAWS = ByteCache(128 * 2**20)  # patients' pooled moments, before they are assigned to hospitals
 ASSIGNED = ByteCache(512 * 2**20)  # hospitals' own moments: the bytes that `collaboration.setting` allows
 MOMENTS = ByteCache(128 * 2**20)  # the truths' second moments, (d, d) each

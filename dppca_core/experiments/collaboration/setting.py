@@ -260,5 +260,6 @@ class CollaborationSetting:
         """
         cohort = self.alone(hospital, repeat) if protocol.alone else self.cohort(repeat)
         key = (1 + hospital,) if protocol.alone else ()  # hospitals that stay alone draw noise of their own
-        rng, options = draws.generator(self.seed, repeat, protocol.key, key), self.options(protocol)
+        rng = draws.generator(self.seed, repeat, draws.SAME_RUNS.get(protocol.key, protocol.key), key)
+        options = self.options(protocol)
         return METHODS[protocol.method].fit(cohort, k=self.k, budget=self.budget, rng=rng, **options)

@@ -40,6 +40,7 @@ ON_UNIT_ROWS = {
 }
 UNIT_NAMES = {name: unit for unit, name in ON_UNIT_ROWS.items()}
 UNIT_ROWS = "rows of length 1"
+_SAME_RUNS = draws.SAME_RUNS | {name: other for other, name in draws.SAME_RUNS.items()}
 # What cells are of, by name. NO_PRIVACY stands for several methods, of which PCA is one.
 RUNS: dict[str, Method] = {
     **METHODS,
@@ -282,8 +283,13 @@ class Results(CellStore[Key, Cell]):
             yield
 
     def _try_together(self, name: str, cells: Iterable[Key]) -> None:
-        """Try cells of one method on the same patients in one call."""
+        """Try cells of one method on the same patients in one call, or take another's of the same law."""
         runs = list(dict.fromkeys((epsilon, repeat) for _, epsilon, repeat in self.missing(cells)))
+        other = _SAME_RUNS.get(name, name)
+        if self.experiment.method not in (name, other):  # of the experiment's method more is kept
+            done = {run: self.cells[other, *run] for run in runs if (other, *run) in self.cells}
+            self.cells.update({(name, *run): cell for run, cell in done.items()})
+            runs = [run for run in runs if run not in done]
         if len(runs) > 1 and RUNS[name].private:
             with suppress(Exception):  # where it fails, each cell is tried, and its failure kept, by itself
                 for run, estimate in zip(runs, self.estimates(name, runs), strict=True):
@@ -298,7 +304,7 @@ class Results(CellStore[Key, Cell]):
         if RUNS[name].private:
             least = _JOINED if name in many_runs.JOINED else 1
             at_once = max(least, int(_STEP_SECONDS / max(self._seconds(name), 1e-4)))
-            self._try_together(name, self.missing(self._beside(*cell))[:at_once])
+            self._try_together(name, self.missing([*self._beside(*cell), cell])[:at_once])
         super().try_cell(*cell)
 
     def _beside(self, name: str, epsilon: float, repeat: int) -> Iterator[Key]:
@@ -349,7 +355,8 @@ class Results(CellStore[Key, Cell]):
             self.experiment,
             ON_UNIT_ROWS.get(name, name),
         )  # on other rows a method has the same start and noise
-        rng, options = draws.generator(e.seed, repeat, name), e.options(name)
+        rng = draws.generator(e.seed, repeat, draws.SAME_RUNS.get(name, name))
+        options = e.options(name)
         if name == DPS_PCA and e.start_error is not None:
             options["start"] = block_power.start_near(self.truth.basis, e.start_error, rng)
         return {"k": e.k, "rng": rng, **options}

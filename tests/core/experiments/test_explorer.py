@@ -82,6 +82,20 @@ def test_cells_measured_together_are_those_one_by_one(experiment):
         assert cell[2:5] == alone.cells[key][2:5]
 
 
+@pytest.mark.parametrize(("name", "other"), draws.SAME_RUNS.items())
+def test_methods_of_one_law_share_their_runs(name, other, monkeypatch):
+    """Run by itself each has the numbers of the other; on a page that asks for both they are run once."""
+    apart = Results(replace(EXPERIMENT, method=name))
+    kept, of_other = apart.cell(name, 1.0, 1), apart.cell(other, 1.0, 1)
+    assert kept.sin[-1] == of_other.sin[-1]
+    assert kept[3:5] == of_other[3:5]  # noise and bytes
+    together = Results(EXPERIMENT)
+    together.try_cells([(other, 1.0, 1)])
+    monkeypatch.setattr(Results, "estimate", None)
+    together.try_cell(name, 1.0, 1)
+    assert together.cells[name, 1.0, 1] is together.cells[other, 1.0, 1]
+
+
 def test_where_runs_together_fail_each_is_tried_by_itself(monkeypatch):
     """One epsilon of three is refused: the others have their cells, and it its reason."""
     kept = Results.estimate

@@ -115,7 +115,7 @@ def test_what_is_rehearsed_is_what_is_released(makes, built, method):
     } == request.method_options
     errors = []
     for repeat in range(experiment.repeats):
-        rng = draws.generator(experiment.seed, repeat, method)
+        rng = draws.generator(experiment.seed, repeat, draws.SAME_RUNS.get(method, method))
         estimate = METHODS[method].fit(
             experiment.cohort(repeat),
             k=request.k,
