@@ -20,6 +20,7 @@ import statistics
 import time
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import parse_qsl
 
 import numpy as np
 from playwright.sync_api import Browser, Locator, Page
@@ -30,8 +31,9 @@ from benchmarks.measure import Row, Times
 from dppca_core.experiments.sweeps.blas import use_one_thread
 from pages.explore.explorer.view import ExplorerView
 from pages.shared.background.engine import missing_cells
+from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import CHOICES, open_link
-from scripts.started import COMPLETE, chromium
+from scripts.started import COMPLETE, PLAYED, chromium
 
 SLIDERS = {
     **{"epsilon": "Privacy loss", "delta": "Failure chance", "n": "Patients in total"},
@@ -54,13 +56,11 @@ class Corner:
 
     def start(self, key: str) -> Any:
         """Return where a slider stands."""
-        asked = dict(part.split("=") for part in self.link.split("&") if part)
-        choice = CHOICES[key]
-        return choice.read(asked[choice.parameter])[0] if choice.parameter in asked else choice.default
+        return catalogue.open_link(dict(parse_qsl(self.link)), catalogue.SMALL_STUDY)[0][key]
 
     def arrow(self, key: str) -> str:
         """Return the arrow key towards the farther end of the slider."""
-        options = CHOICES[key].options
+        options = catalogue.CHOICES[key].options
         return "ArrowRight" if 2 * options.index(self.start(key)) < len(options) else "ArrowLeft"
 
 
@@ -128,6 +128,7 @@ LAST_PRESS = f"""([slider, presses]) => {{
 def opened(browser: Browser, address: str, link: str) -> Page:
     """Return a page opened by this link, once it shows its figure, or the text of the one slider."""
     page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.add_init_script(PLAYED)
     page.goto(f"{address}?{link}")
     page.locator(".dppca-live[data-drawn]").or_(page.get_by_text("value 500")).first.wait_for(timeout=180_000)
     return page

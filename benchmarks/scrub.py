@@ -11,7 +11,7 @@ import os
 
 import numpy as np
 
-from scripts.started import chromium
+from scripts.started import PLAYED, chromium
 
 FRAMES = 60
 TARGET_MS = 60.0  # of nine in ten frames
@@ -44,6 +44,7 @@ def main() -> None:
     asked = parser.parse_args()
     with chromium() as browser:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.add_init_script(PLAYED)
         page.goto(f"http://127.0.0.1:{asked.port}/?{asked.link}", timeout=120_000)
         page.wait_for_selector(".dppca-live[data-drawn]", timeout=240_000)
         page.wait_for_timeout(SETTLED_MS)

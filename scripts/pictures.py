@@ -21,7 +21,7 @@ from playwright.sync_api import Browser
 from pages import order
 from scripts import needed_picture
 from scripts.docstrings import third_person
-from scripts.started import ROOT, chromium, serving
+from scripts.started import PLAYED, ROOT, chromium, serving
 
 PICTURES = ROOT / "docs" / "pictures"
 SCREENS = ROOT / "docs" / "screens.md"
@@ -89,6 +89,7 @@ def take(browser: Browser, address: str, wanted: Sequence[Screen]) -> Iterator[P
             page = browser.new_page(**options)
             if not look and screen.name in WHOLE:
                 page.set_viewport_size(options["viewport"] | {"height": WHOLE[screen.name]})
+            page.add_init_script(PLAYED)
             page.goto(address + screen.name.removeprefix("explorer"))
             if screen.name in PRESSED:
                 page.get_by_role("button", name=PRESSED[screen.name]).click()
@@ -116,7 +117,7 @@ def gallery(shown: Sequence[Screen]) -> str:
 
 def anchor(screen: Screen) -> str:
     """Return the address of a page's heading within docs/screens.md, as GitHub forms it."""
-    return re.sub(r"[^\w-]", "", screen.title.lower().replace(" ", "-"))
+    return re.sub(r"[^\w -]", "", screen.title.lower()).replace(" ", "-")
 
 
 def document(shown: Sequence[Screen]) -> str:

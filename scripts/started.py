@@ -19,6 +19,8 @@ FLAGS = [
     *("--disable-component-update", "--disable-sync"),
 ]
 COMPLETE = ".dppca-live[data-complete=true]"  # a figure with all that its setting needs
+# A script after which the explorer's noises do not play by themselves, as on any visit but the first.
+PLAYED = "localStorage.setItem('dppca noises played', 'once')"
 START_SECONDS = 60
 BASE_PATH = "STREAMLIT_SERVER_BASE_URL_PATH"  # Streamlit's variable for the path below which a server answers
 

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
 from pages import order
-from scripts.started import COMPLETE, chromium, serving
+from scripts.started import COMPLETE, PLAYED, chromium, serving
 from tests.waiting import PATIENCE_SECONDS
 
 # Settings that are measured in a second or two, for tests of the page and not of its numbers.
@@ -20,6 +20,7 @@ SMALL = "repeats=1&d=30&n=10000&k=2&s=6&shat=10"
 
 DESK: ViewportSize = {"width": 1440, "height": 900}
 FAILED = pytest.StashKey[bool]()  # whether any part of a test has failed
+AT_REST = "[data-test-script-state=notRunning]"  # while it runs a script, Streamlit may drop a press
 POLLING = 50  # milliseconds between looks at a page that something is waited for on
 PATIENCE_MS = 1000 * PATIENCE_SECONDS
 expect.set_options(timeout=PATIENCE_MS)
@@ -81,19 +82,31 @@ def tabs(browser: Browser, address: str) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def newcomer(tabs: BrowserContext) -> BrowserContext:
-    """Return where a visitor opens tabs whose browser holds nothing of an earlier visit."""
+    """Return where a visitor opens tabs whose browser holds nothing of an earlier visit, but one thing.
+
+    The noises have played by themselves, so that the explorer's picture stands still.
+    """
     tabs.clear_cookies()
-    tabs.pages[0].evaluate("localStorage.clear()")
+    tabs.pages[0].evaluate(f"localStorage.clear(), {PLAYED}")
     return tabs
 
 
 MENU = {  # group of each page, as the menu names both
     order.title(page): group for group, pages in order.menu().items() for page in pages
 }
+# What the switch calls the pages that the menu leaves to it.
+SWITCHED = {order.title(page): order.SWITCH[page.parent.name] for page in order.hidden()}
 
 
 def go_to(page: Page, name: str) -> None:
-    """Open another page by the menu on top."""
+    """Open another page by the menu on top, or by the switch on the page of the same question."""
+    if name in SWITCHED:
+        listed = order.titles()[next(iter(order.SWITCH))]
+        go_to(page, listed)
+        page.get_by_role("heading", name=listed, exact=True).wait_for()
+        page.wait_for_selector(AT_REST)
+        page.get_by_role("radio", name=SWITCHED[name]).click()
+        return
     if not MENU[name]:
         page.get_by_test_id("stTopNavLink").filter(has_text=name).click()
         return
