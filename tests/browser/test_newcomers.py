@@ -35,11 +35,17 @@ def test_dark_holds_for_every_page_once_it_is_chosen(watched, address):
     assert page.evaluate(scheme)
 
 
-def test_the_menu_is_in_the_order_of_learning(watched, address):
+def test_the_menu_is_one_row_that_ends_in_a_list_for_statisticians(watched, address):
     page = watched().open(f"{address}?{SMALL}").page
-    sections = page.get_by_test_id("stTopNavSection")
-    assert sections.all_inner_texts() == list(order.GROUPS)
-    sections.first.click()
+    row = page.get_by_test_id("stTopNavLink")
+    names = ["Explorer", "Story", "Privacy", "Should we join?", "How many patients?", "Your data"]
+    assert row.all_inner_texts() == names
+    section = page.get_by_test_id("stTopNavSection")
+    assert section.all_inner_texts() == [order.STATISTICIANS]
+    places = [place.bounding_box() for place in (*row.all(), section)]
+    assert len({round(box["y"] + box["height"] / 2) for box in places}) == 1
+    assert [box["x"] for box in places] == sorted(box["x"] for box in places)
+    section.click()
     links = page.get_by_test_id("stTopNavDropdownLink")
     links.first.wait_for()
-    assert links.all_inner_texts() == ["Explorer", "Privacy", "Story"]
+    assert links.all_inner_texts() == ["Convergence", "Bounds", "Methods", "Papers", "Who sees what"]
