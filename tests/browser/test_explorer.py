@@ -13,10 +13,12 @@ from dppca_core.experiments.explorer.picture import NOISES
 from dppca_core.experiments.explorer.results import Results
 from pages.shared.settings import catalogue, to_experiment
 from scripts.started import serving
-from tests.browser.conftest import SMALL
+from tests.browser.conftest import AT_REST, SMALL
+from tests.browser.test_connection import FAR
 
 pytestmark = pytest.mark.browser
 
+SOME_NOISES_MS = 1000  # in which several would be drawn
 SLIDERS = (
     *("Privacy loss", "Failure chance", "Patients in total", "Hospitals", "Features"),
     *("Components", "Features that matter"),
@@ -25,11 +27,11 @@ SLIDERS = (
 
 def test_a_deep_link_is_the_first_thing_a_new_server_shows(watched):
     with serving() as address:
-        link = "eps=2&n=1%2C000%2C000&N=20&d=30&repeats=1&method=dps_pca&view=Researcher"
+        link = "eps=2&n=1%2C000%2C000&N=20&d=30&repeats=1&method=dps_pca&view=Full"
         page = watched().open(f"{address}?{link}")
         sentence = page.sentence()
         assert sentence.startswith("With 1,000,000 patients in 20 hospitals at ε = 2, DPS-PCA finds")
-        page.page.get_by_role("radio", name="Researcher", checked=True).wait_for()
+        page.page.get_by_role("radio", name="Full", checked=True).wait_for()
         assert page.errors == []
 
 
@@ -60,7 +62,7 @@ def test_a_link_copied_after_moving_reopens_the_same_screen(watched, address):
 def test_a_presets_link_and_a_reload_keep_the_screen(watched, address):
     """The address bar has what the program sets, not only what a widget was moved to."""
     page = watched().open(f"{address}?repeats=1&d=30&k=2&s=6&shat=10&ghost=true")
-    page.page.wait_for_selector("[data-test-script-state=notRunning]")  # else Streamlit drops the press
+    page.page.wait_for_selector(AT_REST)  # else Streamlit drops the press
     page.page.get_by_role("combobox", name="Start from").click()
     page.page.get_by_role("option", name="Rare disease").click()
     page.page.wait_for_url("**preset=rare-disease**")
@@ -71,22 +73,59 @@ def test_a_presets_link_and_a_reload_keep_the_screen(watched, address):
         again.page.get_by_role("switch", name="Keep the last result", checked=True).wait_for()
 
 
+# Drag a slider to a frame, and hold it there.
+DRAGGED = "(slider, frame) => { slider.value = frame; slider.dispatchEvent(new Event('input')); }"
+
+
 def test_the_scrub_is_live_and_asks_the_server_nothing(watched, address):
     page = watched().open(f"{address}?{SMALL}")
     page.settle()
     sent: list[object] = []
     page.page.on("request", lambda request: sent.append(request.url))
     before, sentence = page.drawn(), page.sentence()
-    scrub = page.page.get_by_role("slider", name="Scrub ε in the browser")
-    scrub.evaluate("s => { s.value = 10; s.dispatchEvent(new Event('input')); }")
+    epsilon = page.page.get_by_role("slider", name="Privacy loss ε")
+    epsilon.evaluate(DRAGGED, 10)
     page.page.wait_for_function("document.querySelector('.dppca-live').dataset.drawn.endsWith(':10')")
     assert page.drawn() != before
     assert "at ε = 0.1," in page.sentence() and page.sentence() != sentence
     # A busy page may only now ask what was measured beside its own setting, which names no epsilon.
     assert [url for url in sent if "/ahead?" not in url or "eps=" in url] == []
-    assert page.page.get_by_role("slider", name="Privacy loss").get_attribute("aria-valuetext") == "1"
-    page.page.get_by_role("button", name="Keep this").click()
+    assert "eps=" not in page.page.url
+
+
+# Notes what the figure shows, and where, whenever a frame of the browser differs from the one before.
+NOTE = """() => {
+  window.noted = [];
+  const live = document.querySelector('.dppca-live');
+  const look = () => {
+    const { top, height } = live.querySelector('.chart').getBoundingClientRect();
+    const seen = [live.dataset.drawn, Math.round(top), Math.round(height)].join();
+    if (seen !== window.noted.at(-1)) window.noted.push(seen);
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+
+
+def test_the_released_slider_sets_epsilon_and_the_picture_does_not_jump(watched, address):
+    page = watched().open(f"{address}?{SMALL}")
+    page.settle()
+    epsilon, live = page.page.get_by_role("slider", name="Privacy loss ε"), page.page.locator(".dppca-live")
+    epsilon.evaluate(DRAGGED, 10)
+    page.page.wait_for_function("document.querySelector('.dppca-live').dataset.drawn.endsWith(':10')")
+    page.page.evaluate(NOTE)
+    epsilon.dispatch_event("change")
     page.page.wait_for_url("**eps=0.1**")
+    page.page.wait_for_function("document.querySelector('.dppca-live').dataset.answered.endsWith(':10')")
+    assert epsilon.get_attribute("aria-valuetext") == "ε = 0.1" and "at ε = 0.1," in page.sentence()
+    assert len(noted := page.page.evaluate("window.noted")) == 1, noted
+    epsilon.focus()
+    for key in ("ArrowLeft", "ArrowLeft", "ArrowRight"):
+        page.page.keyboard.press(key)
+    page.page.wait_for_url("**eps=0.08**")
+    page.page.wait_for_function("document.querySelector('.dppca-live').dataset.answered.endsWith(':9')")
+    assert epsilon.evaluate("slider => slider === document.activeElement")
+    assert live.get_attribute("data-drawn").endswith(":9") and page.errors == []
 
 
 def test_in_plain_view_the_rows_follow_the_scrub_and_the_server_is_asked_nothing(watched, address):
@@ -94,8 +133,8 @@ def test_in_plain_view_the_rows_follow_the_scrub_and_the_server_is_asked_nothing
     page.settle()
     page.requests.clear()
     before, sentence = page.drawn(), page.sentence()
-    scrub = page.page.get_by_role("slider", name="Privacy loss ε in the browser")
-    scrub.evaluate("s => { s.value = 3; s.dispatchEvent(new Event('input')); }")
+    scrub = page.page.get_by_role("slider", name="Privacy loss ε")
+    scrub.evaluate(DRAGGED, 3)
     page.page.wait_for_function("document.querySelector('.dppca-live').dataset.drawn.endsWith(':3')")
     assert page.drawn() != before and page.sentence() != sentence
     assert scrub.get_attribute("aria-valuetext") == "0.02"
@@ -110,12 +149,12 @@ def test_the_picture_follows_the_scrub_and_its_patients_are_the_cores(watched, a
     page = watched().open(f"{address}?{OF_DPS_PCA}")
     page.settle()
     page.requests.clear()
-    scrub = page.page.get_by_role("slider", name="Scrub ε in the browser")
+    scrub = page.page.get_by_role("slider", name="Privacy loss ε")
     settings = catalogue.open_link(dict(parse_qsl(OF_DPS_PCA)), catalogue.SMALL_STUDY)[0]
     results = Results(to_experiment.from_settings(settings)[0])
     unit = 3 * math.sqrt(results.truth.eigenvalues[0])
     for index in (5, 25):
-        scrub.evaluate(f"s => {{ s.value = {index}; s.dispatchEvent(new Event('input')); }}")
+        scrub.evaluate(DRAGGED, index)
         page.page.wait_for_function(
             f"document.querySelector('.dppca-live').dataset.drawn.endsWith(':{index}')"
         )
@@ -130,6 +169,22 @@ def test_the_picture_follows_the_scrub_and_its_patients_are_the_cores(watched, a
         corners = np.array(drawn["patients"], dtype=float).reshape(2, 300, 5)[:, :, :4]  # of squares
         np.testing.assert_allclose(corners.mean(axis=2), expected, rtol=1e-3, atol=2e-3)
     assert [url for url in page.requests if "/ahead?" not in url] == []
+    assert page.errors == []
+
+
+def test_moves_that_outrun_their_answers_are_none_of_them_taken_back(watched, address):
+    page = watched()
+    page.page.add_init_script(FAR)
+    page.open(f"{address}?{SMALL}").settle()
+    page.page.evaluate(f"() => {{ window.late = 400; ({NOTE})() }}")
+    epsilon = page.page.get_by_role("slider", name="Privacy loss ε")
+    for _ in range(6):  # from 20; each is sent before the one before it is answered
+        epsilon.press("ArrowLeft")
+        page.page.wait_for_timeout(250)
+    page.page.wait_for_url("**eps=0.25**")
+    page.page.wait_for_function("document.querySelector('.dppca-live').dataset.answered.endsWith(':14')")
+    frames = [int(seen.split(",")[0].rpartition(":")[2]) for seen in page.page.evaluate("window.noted")]
+    assert frames == sorted(frames, reverse=True) and frames[-1] == 14
     assert page.errors == []
 
 
@@ -149,6 +204,25 @@ def test_play_fans_out_twenty_noises_and_reduced_motion_shows_one_a_press(watche
     button.click()  # from the first again
     page.page.wait_for_function(f"{lines}.length < 60")
     assert page.errors == []
+
+
+NOISES_DRAWN = f"{CHART}.data.find(t => t.name === 'noises')?.x.length"
+
+
+def test_the_noises_play_by_themselves_on_a_first_visit_alone(newcomer, watched, address):
+    newcomer.pages[0].evaluate("localStorage.clear()")
+    page, link = watched(), f"{address}?{SMALL}"
+    page.open(link).page.wait_for_function(f"{NOISES_DRAWN} === 60")
+    again = watched().open(link)
+    again.settle()
+    newcomer.pages[0].evaluate("localStorage.clear()")
+    calm = watched(reduced_motion="reduce").open(link)
+    calm.settle()
+    calm.page.wait_for_timeout(SOME_NOISES_MS)
+    for still in (again, calm):
+        assert still.page.evaluate(NOISES_DRAWN) == 0
+        assert "other noises" not in still.page.locator(".dppca-live .legend").inner_text()
+    assert page.errors == again.errors == calm.errors == []
 
 
 def test_the_first_panel_is_chosen_and_its_link_restores_it(watched, address):
@@ -235,11 +309,12 @@ Response.prototype.json = async function () {
 
 
 def test_the_next_press_is_answered_before_the_server_is_asked(watched, address):
-    link = f"{address}?{SMALL}&seed=7"
+    asked = f"preset=small-study&{SMALL}&seed=7"
+    link = f"{address}?{asked}"
     page = watched().open(link)
     page.settle()
     # The server measures what lies one press away for who has just moved: a reload counts as a move.
-    while "providers" not in near(f"{address}ahead?{SMALL}&seed=7&known=0"):
+    while "providers" not in near(f"{address}ahead?{asked}&known=0"):
         page.open(link).settle()
     page.page.add_init_script(KEEP_AHEAD)
     page.open(link)

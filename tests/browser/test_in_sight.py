@@ -3,7 +3,7 @@
 import pytest
 
 from pages import order
-from tests.browser.conftest import SMALL, go_to
+from tests.browser.conftest import AT_REST, SMALL, go_to
 
 pytestmark = pytest.mark.browser
 
@@ -51,7 +51,7 @@ def at(page, place, width, height):
         go_to(page, title)
         page.wait_for_function("title => document.title.startsWith(title)", arg=title)
     page.locator(".unready").wait_for(state="detached")
-    page.wait_for_selector("[data-test-script-state=notRunning]")
+    page.wait_for_selector(AT_REST)
     page.wait_for_function(FITTED)
 
 
@@ -150,7 +150,7 @@ def test_a_chart_stays_where_it_is_while_its_headline_is_measured_anew(tour):
 def test_on_a_telephone_two_settings_stand_under_the_headline_with_the_result(watched, address):
     page = watched(viewport={"width": 390, "height": 844}).open(f"{address}?{SMALL}").page
     live = page.locator(".dppca-live").first
-    sliders = [live.get_by_role("slider", name=name) for name in ("Scrub ε", "Patients in total")]
+    sliders = [live.get_by_role("slider", name=name) for name in ("Privacy loss ε", "Patients in total")]
     headline, chart, tiles = (live.locator(part) for part in (".sentence", ".chart", ".tiles"))
     tops = [place.bounding_box()["y"] for place in (headline, *sliders, chart, tiles)]
     assert tops == sorted(tops) and tops[0] > 0 and tops[-2] < 844 - 250  # a panel of 250 pixels at least

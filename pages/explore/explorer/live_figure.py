@@ -1,7 +1,7 @@
 """Show the front page's moving figure, whose slider and second slider move the page's own settings.
 
-The figure has a frame for each value of the privacy slider, between which its own slider, the scrub, moves in
-the browser. A visitor may then keep the frame shown: only that sets the page's epsilon.
+The figure has a frame for each epsilon, between which its slider moves in the browser. Releasing the slider
+sets the page's epsilon.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from pages.shared.settings.catalogue import CHOICES
 
 
 def keep_scrubbed(index: int) -> None:
-    """Set the page's epsilon to that of the frame that the visitor keeps; index: of the frame."""
+    """Set the page's epsilon to that of the frame at which the slider was released; index: of the frame."""
     widgets.set_to("epsilon", EPSILONS[int(index)])
 
 

@@ -51,11 +51,13 @@ class View {
       if (!this.data.words[this.slider.value]) return this.words(); // the frame has not arrived yet
       this.rest();
       this.scrubbed = Number(this.slider.value);
+      this.until = performance.now() + STALE;
       this.soon();
     });
     this.slider.addEventListener("change", () => {
+      const { index } = this;
       clearTimeout(this.setting); // arrow keys that follow each other are one move
-      this.setting = setTimeout(() => this.index !== this.data.active && this.use?.(this.index), REST);
+      this.setting = setTimeout(() => index !== this.data.active && this.use?.(index), REST);
     });
     this.resizer = new ResizeObserver(() => {
       if (this.data && Math.abs(this.chart.clientWidth - this.width) > 4) this.soon();
@@ -167,7 +169,9 @@ class View {
     const before = this.data;
     if (before && (before.scene !== data.scene || before.active !== data.active)) {
       this.held = this.settled;
-      this.scrubbed = null;
+      // The answer to a move takes back none that was made since.
+      const moved = this.scrubbed !== data.active && performance.now() < this.until;
+      if (!moved || !data.words?.[this.scrubbed]) this.scrubbed = null;
       this.rest();
     }
     if (before?.scene !== data.scene) this.noises.clear();
