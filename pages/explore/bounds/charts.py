@@ -74,9 +74,9 @@ def against_epsilon(
 ) -> dict[str, Any]:
     """Draw the measured error of a method and the bounds, against epsilon on two log axes.
 
-    A bound's dash follows from its kind; its line is thin where an assumption fails. Where it is void, hollow
-    marks stand at the edge of the worst answers: at the top for errors, at the bottom for shares. For shares
-    and degrees the vertical axis is linear. evaluated: each bound's values at EPSILONS, by its name.
+    A bound's dash follows from its kind; its line is thin where an assumption fails, and ends where it is
+    void. For shares and degrees the vertical axis is linear. evaluated: each bound's values at EPSILONS, by
+    its name.
     """
     method, epsilon = settings["of"], settings["epsilon"]
     cells_by_epsilon = {e: cells for e in EPSILONS if (cells := results.measured(method, e))}
@@ -92,16 +92,12 @@ def against_epsilon(
         # Begin at the power of ten below all that is drawn, and at 0.01 at most.
         smallest = min([v for v in (*spread[0], *values) if 1e-6 < v < math.inf], default=1e-2)
         scale.floor = 10.0 ** min(math.floor(math.log10(smallest)), -2)
-        top = 2.2 * float(scale.bound_in_unit(most))  # hollow marks stand clear of the largest error there is
-        reach = [math.log10(scale.floor), math.log10(1.1 * top)]
+        top = 1.1 * float(scale.bound_in_unit(most))
+        reach = [math.log10(scale.floor), math.log10(top)]
     curves = _measured(method, list(cells_by_epsilon), map(scale.drawn, spread), width=3)
     curves.append(_guess(scale, [EPSILONS[0], EPSILONS[-1]]))
-    for row, (name, bounds) in enumerate(evaluated.items()):
-        # Put each bound's hollow marks a little further inside, so that those of several do not overlap.
-        inside = (0.98 if linear else 0.96) ** (2 * row)
-        # Where more is better the first marks stand a little above zero.
-        edge = top * (1.02 - inside) if scale.more_is_better else top * inside
-        curves += _bound_traces(name, bounds, scale, most, edge)
+    for name, bounds in evaluated.items():
+        curves += _bound_traces(name, bounds, scale, most)
     here = traces.this_setting(1, [epsilon] * 2, [scale.floor, top])
     upward = axis(text.METRIC_TITLES[scale.metric], decades=not linear, range=reach)
     across = _privacy_axis(range=[-2.04, 1.04])  # powers of ten: all EPSILONS, 0.01 to 10, with some room
@@ -178,11 +174,11 @@ def table(results: Results, method: str, evaluated: Mapping[str, Sequence[Bound]
     return pd.DataFrame([*runs, *bounds], columns=columns).astype({"repeat": "Int64"})
 
 
-def _bound_traces(name: str, bounds: Sequence[Bound], scale: Scale, most: float, edge: float) -> list[Trace]:
-    """Return three traces of a bound: its line where it applies, a thin one where not, and its void marks.
+def _bound_traces(name: str, bounds: Sequence[Bound], scale: Scale, most: float) -> list[Trace]:
+    """Return two traces of a bound: its line where it applies, and a thin one where an assumption fails.
 
-    bounds: its values at EPSILONS. most: the largest error there is. edge: where void marks stand, in the
-    chart's metric. The legend has the first alone; a click on it switches all three, which are one group.
+    bounds: its values at EPSILONS. most: the largest error there is. The legend has the first, unless the
+    bound is void at every epsilon; a click on it switches both, which are one group.
     """
     title, (shade, symbol, dash) = BOUNDS[name].title, bound_look(name)
     states = [state(name, bound, most) for bound in bounds]
@@ -199,10 +195,7 @@ def _bound_traces(name: str, bounds: Sequence[Bound], scale: Scale, most: float,
         line(1, f"{title}{words}", shade, dash, width, y=drawn_where(kind)) | shared
         for words, kind, width in (("", "applies", 2), (": an assumption fails", "assumption fails", _THIN))
     )
-    y = [edge if s == "void" else None for s in states]
-    hollow = {"x": list(EPSILONS), "y": y, "legendgroup": name, "hoverinfo": "name"}
-    void = marks(1, f"{title}: says nothing", shade, f"{symbol}-open", size=6, **hollow)
-    return [full | {"showlegend": True}, thin, void]
+    return [full | {"showlegend": any(s != "void" for s in states)}, thin]
 
 
 def terms(results: Results, bound: Bound, epsilon: float, scale: Scale) -> dict[str, Any]:

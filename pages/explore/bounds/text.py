@@ -26,11 +26,11 @@ TITLE = "Bounds"
 STEPS = (
     "The thick line is measured; the others are what papers promise.",
     "Move privacy: see where a promise still applies.",
-    "Hollow marks promise nothing.",
+    "A promise has no line where it says nothing.",
 )
 INTRODUCTION = (
     "**Does the theory hold here?** What the papers promise, beside what is measured. A line is thin where "
-    "an assumption fails, and hollow where a bound says nothing."
+    "an assumption fails, and ends where a bound says nothing."
 )
 REGIME_NOTES = {
     "closed form": (
@@ -64,12 +64,16 @@ _STATES = {
 def headline(results: Results, here: Mapping[str, Bound], scale: Scale, settings: Settings) -> str:
     """Return the method's median error, and how many of the bounds on it apply, fail or say nothing here.
 
+    Up to two that say nothing are named: they have no line.
+
     here: the bounds drawn, by name, at the current privacy loss. scale: for errors in words.
     """
     method, epsilon = settings["of"], settings["epsilon"]
     cells = results.measured(method, epsilon)
     most = largest_error(results)
-    states = [state(name, bound, most) for name, bound in here.items() if concerns(name, method)]
+    states = {name: state(name, bound, most) for name, bound in here.items() if concerns(name, method)}
+    kinds_here = list(states.values())
+    void = [BOUNDS[name].title for name, kind in states.items() if kind == "void"]
     middle = scale.text(float(np.median([scale.final_error(cell) for cell in cells]))) if cells else "…"
     quality = {"share": "recovers", "degrees": "has a largest angle of"}.get(scale.metric, "has error")
     kinds = {  # by state: the verb after one bound, and after several
@@ -77,11 +81,14 @@ def headline(results: Results, here: Mapping[str, Bound], scale: Scale, settings
         "assumption fails": ("has an assumption that fails", "have an assumption that fails"),
         "void": ("says nothing", "say nothing"),
     }
-    counted = [text.count(states.count(kind), *verbs) for kind, verbs in kinds.items() if kind in states]
+    counted = [
+        text.count(kinds_here.count(kind), *verbs) for kind, verbs in kinds.items() if kind in kinds_here
+    ]
+    named = f": {text.listed(void)}" if 0 < len(void) <= 2 else ""
     return (
         f"At ε = {text.number(epsilon)}, {METHODS[method].title} {quality} {middle} "
         f"(a random guess: {scale.text(scale.guess)}). "
-        f"Of {text.count(len(states), 'formula', 'formulas')} for its error, {text.listed(counted)}."
+        f"Of {text.count(len(states), 'formula', 'formulas')} for its error, {text.listed(counted)}{named}."
     )
 
 

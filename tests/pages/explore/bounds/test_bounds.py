@@ -93,28 +93,36 @@ def results():
     return measured
 
 
-def test_a_bound_is_drawn_once_at_each_epsilon(results):
-    """A bound has exactly one of a thick line, a thin one or a hollow mark at every epsilon."""
-    now = catalogue.defaults()
-    scale = Scale(results, now)
-    evaluated = {name: [BOUNDS[name](results.setting(e)) for e in EPSILONS] for name in settings.SIN_BOUNDS}
-    figure = charts.against_epsilon(results, evaluated, scale, now)
-    rows = {name: [t["y"] for t in figure["data"] if t.get("legendgroup") == name] for name in evaluated}
-    drawn = {name: np.array([[y is not None for y in row] for row in rows[name]]) for name in rows}
-    assert [name for name in drawn if (drawn[name].sum(axis=0) != 1).any()] == []
-    values = [y for name in rows for row in rows[name] for y in row if y is not None]
-    assert np.isfinite(values).all()
-
-
-@pytest.mark.parametrize(("metric", "sign"), [("sin", 1), ("share", -1)])
-def test_hollow_marks_stand_beyond_every_value(results, metric, sign):
-    """Where nothing is promised the error may be the largest, and the share that is recovered the least."""
+@pytest.mark.parametrize("metric", ["sin", "share"])
+def test_a_bound_is_drawn_once_where_it_says_something(results, metric):
+    """A bound has exactly one of a thick line and a thin one at every epsilon, and none where it is void."""
     now = catalogue.defaults() | {"metric": metric}
-    evaluated = {"ge2018": [BOUNDS["ge2018"](results.setting(e)) for e in EPSILONS]}
+    evaluated = {name: [BOUNDS[name](results.setting(e)) for e in EPSILONS] for name in settings.SIN_BOUNDS}
     figure = charts.against_epsilon(results, evaluated, Scale(results, now), now)
-    full, thin, void = (t["y"] for t in figure["data"] if t.get("legendgroup") == "ge2018")
-    hollow, drawn = ([sign * y for y in row if y is not None] for row in (void, [*full, *thin]))
-    assert hollow and drawn and min(hollow) > max(drawn)
+    most, voids = charts.largest_error(results), 0
+    for name, bounds in evaluated.items():
+        lines = [trace for trace in figure["data"] if trace.get("legendgroup") == name]
+        values = np.array([trace["y"] for trace in lines], dtype=float)
+        void = np.array([charts.state(name, bound, most) == "void" for bound in bounds])
+        assert (np.isfinite(values).sum(axis=0) == ~void).all(), name
+        assert lines[0]["showlegend"] == (not void.all())
+        voids += void.sum()
+    assert voids  # here some bounds say nothing at the strictest settings
+
+
+def test_a_bound_that_never_says_anything_has_no_entry_in_the_legend(results):
+    now = catalogue.defaults()
+    never = {"ge2018": [BOUNDS["ge2018"](results.setting(0.01))] * len(EPSILONS)}
+    figure = charts.against_epsilon(results, never, Scale(results, now), now)
+    assert not any(trace["showlegend"] for trace in figure["data"] if trace.get("legendgroup") == "ge2018")
+
+
+def test_the_headline_names_what_has_no_line(results):
+    here = {"ge2018": BOUNDS["ge2018"](results.setting(0.01))}
+    now = catalogue.defaults() | {"epsilon": 0.01, "of": "dps_pca"}
+    assert text.headline(results, here, Scale(results, now), now).endswith(
+        "Of 1 formula for its error, 1 says nothing: Ge et al. 2018, Theorem 4.3."
+    )
 
 
 def test_void_is_what_no_error_can_exceed(results):
