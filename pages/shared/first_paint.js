@@ -8,13 +8,21 @@
   let settings = location.search, chosen = "";
   addEventListener("click", ({ target }) => {
     settings = location.search || settings;
-    chosen = target.closest?.("a[data-testid^=stTopNav]")?.pathname ?? "";
+    chosen = target.closest?.("a[data-testid^=stTopNav], a[data-testid=stSidebarNavLink]")?.pathname ?? "";
+    if (chosen) setTimeout(closeDrawer);
   }, true);
   addEventListener("popstate", () => { chosen = ""; });
   addEventListener("error", ({ message }) => {
     if (!message?.includes("delta path")) return;
     location.replace((chosen || location.pathname) + (location.search || settings));
   });
+
+  // Streamlit leaves a telephone's drawer open over the page when one is chosen in it, and after a reload. It has no
+  // setting for that, so press its button.
+  const closeDrawer = () => {
+    const open = matchMedia("(max-width: 767px)").matches && "[data-testid=stSidebar][data-collapsed=false] ";
+    if (open) document.querySelector(`${open} [data-testid=stSidebarCollapseButton] button`)?.click();
+  };
 
   // Streamlit keeps the choice of light or dark for each address; here one choice holds for all pages.
   for (const name of ["getItem", "setItem", "removeItem"]) {
@@ -46,13 +54,15 @@
   const timer = setInterval(() => {
     if (!ready() && performance.now() < PATIENCE) return;
     clearInterval(timer);
+    closeDrawer();
     classList.remove("unready");
     document.getElementById("first-paint")?.remove();
   }, 30);
 
-  // A page's three steps stand in place of its introduction until they are closed.
+  // A page's three steps stand in place of its introduction in one load, until they are closed or over.
   const CLOSED = "dppca steps closed";
   const closed = new Set(kept(CLOSED).split(" ").filter((page) => /^\w+$/.test(page)));
+  const shown = new Set(closed); // closed as of the next load
   const style = document.head.appendChild(document.createElement("style"));
   const hide = () => {
     style.textContent = [...closed].map((page) =>
@@ -60,12 +70,33 @@
       body .st-key-introduction-${page} > :not(:has(.steps)) { display: flex }`).join("\n");
   };
   hide();
+  const close = (page) => {
+    keep(CLOSED, [...shown.add(page)].join(" "));
+    closed.add(page);
+    hide();
+    dispatchEvent(new Event("resize")); // the first figure takes the room
+  };
   document.addEventListener("click", ({ target }) => {
     const page = target.closest?.("[data-closes]")?.dataset.closes;
     if (!page) return;
-    keep(CLOSED, [...closed.add(page)].join(" "));
-    hide();
+    close(page);
     document.querySelector("[data-testid=stMain]")?.focus(); // where the keyboard goes on
-    dispatchEvent(new Event("resize")); // the first figure takes the room
   });
+
+  // What Streamlit draws later: three steps that are shown, and a percentage, whose sign may not begin a line.
+  const look = (node) => {
+    const { closes: page, over } = node.querySelector?.("[data-closes]")?.dataset ?? {};
+    if (over !== undefined && !closed.has(page)) close(page);
+    else if (page && !shown.has(page)) keep(CLOSED, [...shown.add(page)].join(" "));
+    const texts = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+    for (let text = node.nodeType === Node.TEXT_NODE ? node : texts.nextNode(); text; text = texts.nextNode()) {
+      if (/\d %/.test(text.data)) text.data = text.data.replace(/(\d) %/g, "$1\u00a0%");
+    }
+  };
+  new MutationObserver((changes) => {
+    for (const { target, addedNodes } of changes) {
+      if (target.closest?.("svg") || target.parentElement?.closest("svg")) continue; // a figure wraps by itself
+      for (const node of addedNodes.length ? addedNodes : [target]) look(node);
+    }
+  }).observe(document, { subtree: true, childList: true, characterData: true });
 })();

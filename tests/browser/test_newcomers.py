@@ -22,6 +22,37 @@ def test_the_steps_of_a_page_are_closed_for_good(watched, address):
     steps.get_by_role("button").wait_for()  # another page has its own
 
 
+def test_the_steps_of_a_page_are_shown_once(watched, address):
+    page = watched().open(f"{address}story?{SMALL}").page
+    steps = page.locator(".steps")
+    assert steps.is_visible()
+    page.keyboard.press("ArrowRight")  # to the second step of the story
+    steps.wait_for(state="hidden")
+    page.goto(f"{address}privacy?{SMALL}")
+    steps.wait_for()
+    page.reload()
+    page.wait_for_selector(".dppca-live[data-drawn]")
+    assert not steps.is_visible()
+
+
+def test_a_telephone_s_drawer_closes_by_itself(watched, address):
+    page = watched(viewport={"width": 390, "height": 844}).open(f"{address}planner?{SMALL}").page
+    drawer, opens = page.get_by_test_id("stSidebar"), page.get_by_test_id("stExpandSidebarButton")
+    opens.click()
+    drawer.get_by_role("link", name="Privacy").click()
+    opens.wait_for()
+    assert drawer.get_attribute("data-collapsed") == "true"
+    opens.click()
+    page.reload()
+    opens.wait_for()
+
+
+def test_no_line_begins_with_the_sign_of_a_percentage(watched, address):
+    page = watched().open(f"{address}story?{SMALL}").page
+    texts = page.get_by_test_id("stMain").locator("p").all_text_contents()
+    assert any("\u00a0%" in words for words in texts) and not any(" %" in words for words in texts)
+
+
 def test_dark_holds_for_every_page_once_it_is_chosen(watched, address):
     page = watched().open(f"{address}privacy?{SMALL}").page
     page.get_by_test_id("stMainMenu").get_by_role("button").click()

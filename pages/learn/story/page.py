@@ -17,7 +17,7 @@ settings = widgets.settings()
 step = settings["story.step"]
 with st.spinner(text.waiting(settings)):
     slide = slides.slide(settings)
-newcomer.introduction("story", text.STEPS)
+newcomer.introduction("story", text.STEPS, over=step > 1)
 with st.container(key="story"):
     with st.container(key="story-steps", horizontal=True, vertical_alignment="center"):
         controls.step_through()
