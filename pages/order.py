@@ -12,7 +12,7 @@ GROUPS = {
     STATISTICIANS: ("convergence", "bounds", "methods", "papers", "who_sees_what"),
 }
 # Pages of one question, by how its hospitals differ: a switch chooses, the menu has the first.
-SWITCH = {"providers": "Hospitals measure alike", "differences": "Hospitals measure differently"}
+SWITCH = {"providers": "Hospitals are alike", "differences": "Hospitals differ"}
 _TITLES = {"providers": "Should we join?", "planner": "How many patients?"}
 
 

@@ -6,7 +6,7 @@ from dppca_core.experiments.planning.planning import Asked
 from pages.shared import text
 from pages.shared.plain import phrases
 
-INTRODUCTION = "**How many patients or hospitals does a study need?** A formula gives the answer at once."
+INTRODUCTION = "A formula says at once what a study needs."
 CAUTIOUS_TITLE = "What if one hospital insists on more privacy?"
 FOLD_NOTE = "The analyst's view compares all methods, and checks the numbers by simulation."
 WORKING = "Working it out …"

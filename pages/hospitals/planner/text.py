@@ -37,10 +37,7 @@ STEPS = (
     "Below the line the study is too small.",
 )
 QUESTION = "How many patients does it take?"
-INTRODUCTION = (
-    f"**{QUESTION}** What a study needs, for every private method, by a formula where there is one and by "
-    "simulation."
-)
+INTRODUCTION = "What a study needs, by a formula where there is one, and by simulation."
 PARAGRAPH_TITLE = "For a protocol or an ethics application"
 CLOSED_FORM = (
     "**Closed forms** to first order, derived for this tool and checked against simulation in its tests, at "

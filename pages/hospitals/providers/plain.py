@@ -138,7 +138,7 @@ def sentences(joining: Joining, shares: rows.Shares) -> tuple[str, str]:
 
 def render() -> None:
     """Render the page in plain view."""
-    joining = Joining(widgets.head(plain_text.TITLE, plain_text.QUESTION) | rows.ADVISED)
+    joining = Joining(widgets.head(plain_text.TITLE, plain_text.INTRODUCTION) | rows.ADVISED)
     experiment, epsilon, settings = joining.experiment, joining.epsilon, joining.settings
 
     def panels() -> None:

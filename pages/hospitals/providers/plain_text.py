@@ -11,9 +11,7 @@ from pages.shared.plain import phrases
 from pages.shared.plain.rows import ShareRow
 
 TITLE = "Should we join?"
-QUESTION = (
-    "**Should we join?** What a hospital finds alone, what all find together, and what leaves the building."
-)
+INTRODUCTION = "What a hospital finds alone, what all find together, and what leaves the building."
 IN_HOUSE, PUBLISHED = "alone, for its own use", "alone, to publish"
 # Whose own use the first sentence is about: the largest hospital's, or all are alike; and the smallest's.
 PURPOSES = ("For our own use", "For the smallest hospital's own use")
