@@ -198,7 +198,7 @@ def verdicts(page: str, trust: str, sentences: str) -> Iterator[Shown]:
 
 
 def providers_full(settings: Settings) -> Iterator[Shown]:
-    """Return the numbers of the headline of *Providers* in Full view."""
+    """Return the numbers of *Providers* in Full view."""
     page = "providers, Full"
     recipe, _ = providers_view.to_setting(settings)
     results = cache.collaboration_results(recipe)
@@ -215,7 +215,7 @@ def providers_full(settings: Settings) -> Iterator[Shown]:
         for repeat in range(results.repeats_of(key)):
             results.try_cell(key, hospital, repeat)
     for metric, thing in _METRICS.items():
-        sentence = gain_text.headline(results, settings | {"view": "full", "metric": metric})
+        headline, sentence = gain_text.sentences(results, settings | {"view": "full", "metric": metric})
         yield Shown(f"{thing}, guess", page, found(r"[Rr]andom guess: (.+?)\.(?: |$)", sentence))
         if len(recipe.sizes) == 1:
             continue
@@ -230,8 +230,8 @@ def providers_full(settings: Settings) -> Iterator[Shown]:
         kept = r"For its own use, without privacy: (.+?)(?:, the smallest .+?)?\. A random"
         yield Shown(f"{thing}, largest alone, own use", page, found(kept, sentence))
     if len(recipe.sizes) > 1:
-        own = found(r"[Jj]oining a server that nobody trusts (.+?)\.(?: To publish, joining|$)", sentence)
-        to_publish = re.search(r"To publish, joining (.+)\.$", sentence)
+        own = found(r"[Jj]oining a server that nobody trusts (.+?)\.(?: To publish, joining|$)", headline)
+        to_publish = re.search(r"To publish, joining (.+)\.$", headline)
         for purpose, words in (("own use", own), ("to publish", to_publish[1] if to_publish else own)):
             of_largest = words.partition(", and ")[0]
             verdict = next(each for begin, each in _VERDICTS_OF_FULL.items() if of_largest.startswith(begin))

@@ -205,7 +205,7 @@ def test_full_and_plain_advise_alike_on_joining_a_server_that_nobody_trusts(n):
     (in_house, _), *_ = joining.hospitals()
     joined = shares.row_of_trust("untrusted server").spread
     verdict = gain(joined, in_house.spread, shares.guess, joining.experiment.k)
-    full = gain_text.headline(results, settings | {"view": "full", "metric": "sin"})
+    full, _ = gain_text.sentences(results, settings | {"view": "full", "metric": "sin"})
     assert f"oining a server that nobody trusts {gain_text.verdict([verdict])}" in full
     says = {
         "less": "use, join: ",
@@ -233,7 +233,7 @@ def test_all_pages_say_alike_where_privacy_costs_nothing(patients, free):
         view.payload()["words"][full["active"]]["odds"],
         full["words"][full["active"]]["sentence"],
         rows.description(shares),
-        gain_text.headline(providers, analyst),
+        " ".join(gain_text.sentences(providers, analyst)),
         story_text.cost(story_view.curve_over_privacy(plain)).sentences,
     ]
     assert [text.NO_COST in each for each in says] == [free] * 5

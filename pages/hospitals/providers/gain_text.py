@@ -48,10 +48,11 @@ def heading(trust: str, hospital: int, recipe: CollaborationSetting) -> str:
     return f"{labels.JOIN_TITLES[trust]}: {text.patients(recipe.sizes[hospital])} patients"
 
 
-def headline(results: CollaborationResults, settings: Settings) -> str:
-    """Return the errors of joining by trust and of staying alone, and for whom joining pays.
+def sentences(results: CollaborationResults, settings: Settings) -> tuple[str, str]:
+    """Return for whom joining pays, and below it the errors of joining by trust and of staying alone.
 
-    Until every part is measured it says so instead, or that some have no answer.
+    Until every part is measured the first says so instead, or that some have no answer, and the second is
+    empty.
     """
     recipe = results.recipe
     grouped = rows(results, settings | {"join.trust": "all"})
@@ -64,7 +65,7 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
     open_rows = [row for row in kept if row]
     if (len(together), len(lone), len(open_rows)) != (len(joined), len(alone), len(kept)):
         nothing_comes = next_cell(results, settings) is None
-        return "Some ways of joining have no answer at this setting." if nothing_comes else text.MEASURING
+        return "Some ways of joining have no answer at this setting." if nothing_comes else text.MEASURING, ""
     table = TABLES.get(settings["data"])
     singular, plural = table.row_noun if table else PATIENTS
     patients, guess = text.count(recipe.n, singular, plural), random_guess(settings, recipe.d, recipe.k)
@@ -72,10 +73,10 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
     guess_text, error = value_text(metric, guess), QUANTITIES.get(metric, "error")
     directions = text.count(recipe.k, "direction", "directions")
     if len(recipe.sizes) == 1:
-        return (
-            f"One hospital has nobody to join: with {patients} it finds the {directions} with {error} "
-            f"{lone[0].text} to publish, and {open_rows[0].text} for its own use, without privacy; a random "
-            f"guess: {guess_text}.{_no_cost(lone, open_rows[0])}"
+        return "One hospital has nobody to join.", (
+            f"With {patients} it finds the {directions} with {error} {lone[0].text} to publish. For its own "
+            f"use, without privacy: {open_rows[0].text}. A random guess: {guess_text}."
+            f"{_no_cost(lone, open_rows[0])}"
         )
     parts = []
     for words, each in zip(text.JOINING.values(), together, strict=True):
@@ -92,11 +93,10 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
     in_house_gains, published_gains = (
         [gain(untrusted.shares, row.shares, chance, recipe.k) for row in each] for each in (open_rows, lone)
     )
-    return (
+    return f"{advice(in_house_gains, published_gains)}.", (
         f"{hospitals} with {patients} join to find the {directions}. "
         f"{' '.join(parts)} {who} alone, to publish: {_first_and_last(lone)}. "
-        f"For its own use, without privacy: {_first_and_last(open_rows)}. A random guess: {guess_text}. "
-        f"{advice(in_house_gains, published_gains)}."
+        f"For its own use, without privacy: {_first_and_last(open_rows)}. A random guess: {guess_text}."
         f"{_no_cost([each.row for each in together], without_privacy(grouped, ALL))}"
     )
 

@@ -33,13 +33,12 @@ def compared() -> None:
     failed_runs.show(results.failed, lambda cell: title(cell[0]))  # a cell begins with its protocol
     grouped = view.rows(results, settings)
     if panel == "gain":
-        headline = gain_text.headline(results, settings)
+        headline, numbers = gain_text.sentences(results, settings)
         notes = gain_text.notes(results, settings, grouped)
         figure, name = gain_charts.gains(results, grouped, settings), "joining"
         table_name = "collaboration.gains"
-        says = headline
     else:
-        says = headline = gain_text.bytes_line(grouped, recipe)
+        headline, numbers = gain_text.bytes_line(grouped, recipe), ""
         notes = gain_text.BYTES_NOTE
         figure, name = gain_charts.sent(results, grouped, settings), "bytes"
         table_name = "collaboration.sent"
@@ -47,10 +46,11 @@ def compared() -> None:
     if figure["data"][-1]["x"]:  # a figure without a row has no points, and is not shown
         take_along.show(
             *(figure, f"{name} figure", f"dppca-{name}", page_text.TITLE),
-            says=says,
+            says=f"{headline} {numbers}".strip(),
             table=results.table,
             code=lambda: FigureRecipe(table_name, {"setting": recipe}),
         )
+    st.markdown(numbers)
     if name == "bytes":
         pinned = {"protocol": st.column_config.TextColumn(pinned=True)}
         table = gain_text.table(results, settings)

@@ -52,7 +52,8 @@ def results_of(page):
 
 def test_it_opens_with_few_protocols_and_has_all_at_a_press(screen):
     page = opened(screen)
-    assert gain_text.headline(results_of(page), settings_of(page)) in page.markdown
+    headline, numbers = gain_text.sentences(results_of(page), settings_of(page))
+    assert headline in page.markdown and numbers in page.markdown
     recommended = page.figure["data"][1]["x"]
     assert 5 <= len(recommended) <= 7 and None not in recommended
     page = opened(screen, all="true")
@@ -178,7 +179,7 @@ def test_dots_are_medians_in_the_metric_sorted_within_their_group(measured):
     assert len(looks) == len({look.symbol for look in looks}) == 18 and style._SPARE not in looks
 
 
-def test_the_headline_has_the_recommended_methods_and_none_near_a_guess(measured, monkeypatch):
+def test_the_numbers_are_of_the_recommended_methods_and_none_near_a_guess(measured, monkeypatch):
     """Not the best that was measured: another method's error in the same runs changes nothing."""
     results, settings = measured
     grouped = view.rows(results, settings)
@@ -191,20 +192,20 @@ def test_the_headline_has_the_recommended_methods_and_none_near_a_guess(measured
         cell: run._replace(sin=1e-6) if cell[0] == "federated_projector" else run
         for cell, run in results.cells.items()
     }
-    headline = gain_text.headline(others, settings)
-    assert headline == gain_text.headline(results, settings)
+    headline, numbers = gain_text.sentences(others, settings)
+    assert (headline, numbers) == gain_text.sentences(results, settings)
     nobody = view.advised(grouped, settings, "untrusted server").row
-    assert f"{nobody.text} ({gain_text.title(nobody.protocol, results.recipe)})" in headline
+    assert f"{nobody.text} ({gain_text.title(nobody.protocol, results.recipe)})" in numbers
     smallest = results.recipe.hospitals[-1]
     lone = view.advised_alone(grouped, settings, results.recipe.sizes[smallest], smallest).row
-    assert f"the smallest {lone.text}" in headline
+    assert f"the smallest {lone.text}" in numbers
     real = trusts.recommended
 
     def near(*at):
         return replace(real(*at), error=real(*at).guess)
 
     monkeypatch.setattr(trusts, "recommended", near)
-    assert gain_text.headline(results, settings).count("near a guess: no method is recommended") == 3
+    assert gain_text.sentences(results, settings)[1].count("near a guess: no method is recommended") == 3
 
 
 def test_no_dot_is_a_median_of_runs_before_the_first_run(measured):
@@ -287,7 +288,7 @@ def test_joining_helps_only_where_staying_alone_unprotected_errs_more(changed, i
     alone = results.values(f"alone, {NO_PRIVACY}", 0)[0].min()
     matters = alone**2 - joined.max() ** 2 > 3e-3  # a thousandth of three components
     assert (joined.max() < alone and matters) == (in_house == "less")
-    headline = gain_text.headline(results, settings)
+    headline, _ = gain_text.sentences(results, settings)
     assert f"oining a server that nobody trusts {gain_text.verdict([in_house])}" in headline
     if in_house != publish:
         assert f"To publish, joining {gain_text.verdict([publish], publish=True)}" in headline
