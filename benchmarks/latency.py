@@ -32,7 +32,7 @@ from dppca_core.experiments.sweeps.blas import use_one_thread
 from pages.explore.explorer.view import ExplorerView
 from pages.shared.background.engine import missing_cells
 from pages.shared.settings import catalogue
-from pages.shared.settings.catalogue import CHOICES, open_link
+from pages.shared.settings.catalogue import open_link
 from scripts.started import COMPLETE, PLAYED, chromium
 
 SLIDERS = {
