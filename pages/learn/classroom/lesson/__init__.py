@@ -1,0 +1,1 @@
+"""The lesson as one HTML file: its numbers, its words, and the file itself."""
