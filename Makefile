@@ -96,7 +96,7 @@ docs: $(VENV)/dev.stamp
 
 # One file for a class, which needs nothing; a worksheet; its key.
 lesson: $(VENV)/dev.stamp
-	$(BIN)/python -m pages.learn.classroom.lesson.build
+	$(BIN)/python -m scripts.lesson
 
 federated-demo: $(VENV)/federated.stamp
 	$(BIN)/python -m examples.flower.demo

@@ -18,6 +18,7 @@ from streamlit.starlette import App
 from dppca_core.experiments.failures import log_errors
 from pages import order
 from pages.hospitals.your_data import session
+from pages.learn.classroom import lesson_file
 from pages.learn.papers import results
 from pages.shared.background import cache, engine, prefetch
 from pages.shared.figure import plotly_bundle
@@ -81,6 +82,14 @@ async def plotly_js(request: Request) -> Response:
     return FileResponse(plotly_bundle.PATH, headers=headers)
 
 
+async def lesson(request: Request) -> Response:
+    """Answer with the lesson's file. It needs no session, so that a class may fetch it at once."""
+    packs = "gzip" in request.headers.get("accept-encoding", "")
+    encoding = {"Content-Encoding": "gzip" if packs else "identity", "Vary": "Accept-Encoding"}
+    body = lesson_file.packed() if packs else lesson_file.whole()
+    return Response(body, media_type="text/html", headers=CACHING | encoding)
+
+
 def prefetched(request: Request) -> Response:
     """Answer with the figures prepared for the settings one slider press away from those of the query.
 
@@ -101,7 +110,12 @@ def not_found(request: Request) -> PlainTextResponse:
 same_origin.answer_refused_handshakes()
 MultiPartParser.spool_max_size = 2**31  # uploads stay in memory; by default those above 1 MB go to a file
 
-ANSWERS = {"/healthz": healthz, "/assets/plotly.min.js": plotly_js, "/ahead": prefetched}
+ANSWERS = {
+    "/healthz": healthz,
+    "/assets/plotly.min.js": plotly_js,
+    "/ahead": prefetched,
+    lesson_file.PATH: lesson,
+}
 ROUTES = [
     *(Route(base_path() + path, answer) for path, answer in ANSWERS.items()),
     # Streamlit answers any other path with a page and status 200: a health check there could not fail.

@@ -8,12 +8,12 @@ FIRST = "explorer"
 STATISTICIANS = "For statisticians"
 # Pages without a group stand in the row of the menu; a group is a drop-down at its end.
 GROUPS = {
-    "": (FIRST, "story", "privacy", "providers", "planner", "your_data"),
+    "": (FIRST, "story", "privacy", "providers", "planner", "your_data", "classroom"),
     STATISTICIANS: ("convergence", "bounds", "methods", "papers", "who_sees_what"),
 }
 # Pages of one question, by how its hospitals differ: a switch chooses, the menu has the first.
 SWITCH = {"providers": "Hospitals are alike", "differences": "Hospitals differ"}
-_TITLES = {"providers": "Should we join?", "planner": "How many patients?"}
+_TITLES = {"providers": "Should we join?", "planner": "How many patients?", "classroom": "Class"}
 
 
 @cache

@@ -69,7 +69,7 @@ def test_dark_holds_for_every_page_once_it_is_chosen(watched, address):
 def test_the_menu_is_one_row_that_ends_in_a_list_for_statisticians(watched, address):
     page = watched().open(f"{address}?{SMALL}").page
     row = page.get_by_test_id("stTopNavLink")
-    names = ["Explorer", "Story", "Privacy", "Should we join?", "How many patients?", "Your data"]
+    names = ["Explorer", "Story", "Privacy", "Should we join?", "How many patients?", "Your data", "Class"]
     assert row.all_inner_texts() == names
     section = page.get_by_test_id("stTopNavSection")
     assert section.all_inner_texts() == [order.STATISTICIANS]

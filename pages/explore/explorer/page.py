@@ -7,7 +7,7 @@ import streamlit as st
 from dppca_core.experiments.explorer.results import run_seconds
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.methods import METHODS
-from pages.explore.explorer import exercises, live_figure, plain, report, text
+from pages.explore.explorer import live_figure, plain, report, text
 from pages.explore.explorer.view import ExplorerView
 from pages.shared.background import failed_runs
 from pages.shared.charts import loadings
@@ -52,8 +52,6 @@ if settings["all_methods"]:
     seconds = sum(run_seconds(name, *sizes) for name in results.slow)
     widgets.slow_methods_button([METHODS[name].title for name in results.slow], seconds)
 st.markdown(f"**Try this:** {text.try_this(experiment, settings)}")
-with st.expander(exercises.TITLE):
-    st.markdown(exercises.markdown())
 build = partial(report.build, view, html_report.link(settings))
 html_report.button(build, "dppca-explorer")
 sources.page(results, epsilon, settings)

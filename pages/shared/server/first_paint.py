@@ -29,14 +29,16 @@ def page_outline(name: str, title: str) -> bytes:
 class FirstPaint:
     """Add style sheet, script and outline to each HTML answer of the app that this middleware wraps.
 
-    titles: each page's title by its name in links, that of the front page, opened without a name, first.
+    A file, whose path ends in .html, stays as it is. titles: each page's title by its name in links, that of
+    the front page, opened without a name, first.
     """
 
     def __init__(self, app: ASGIApp, titles: Mapping[str, str]) -> None:
         self.app, self.titles = app, titles
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or "text/html" not in Headers(scope=scope).get("accept", ""):
+        is_page = scope["type"] == "http" and not scope["path"].endswith(".html")
+        if not is_page or "text/html" not in Headers(scope=scope).get("accept", ""):
             await self.app(scope, receive, send)
             return
         # An answer that is compressed has no head to add to.

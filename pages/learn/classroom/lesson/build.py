@@ -3,32 +3,33 @@
 import base64
 import hashlib
 import json
+import re
+from functools import lru_cache
+from html import escape
 from pathlib import Path
+from string import Template
 from typing import Any
-
-import jinja2
 
 from dppca_core.experiments.no_privacy import NO_PRIVACY
 from pages.learn.classroom.lesson import frames, screens
 from pages.shared.charts import style
 
+TITLE = "What privacy costs: a lesson"
+END = (
+    "Publishing a number can tell on a patient. Noise hides each patient, and its size is known.",
+    "It costs accuracy. More patients, fewer measurements and some trust buy it back.",
+)
+MADE = (
+    "All numbers are computed by a program, dppca_core, with the seeds shown. Screens 2 and 3 show real "
+    "patients of public tables (UCI Heart Disease, Breast Cancer Wisconsin), the others simulated ones."
+)
 _HERE = Path(__file__).parent
-FILE = _HERE.parent / "lesson.html"
-WORDS = {
-    "title": "What privacy costs: a lesson",
-    "end": [
-        "Publishing a number can tell on a patient. Noise hides each patient, and its size is known.",
-        "It costs accuracy. More patients, fewer measurements and some trust buy it back.",
-    ],
-    "made": "All numbers are computed by a program, dppca_core, with the seeds shown. Pictures show real "
-    "patients "
-    "of public tables (UCI Heart Disease, Breast Cancer Wisconsin) on screens 2 and 3, simulated ones "
-    "elsewhere.",
-}
+_FILE = _HERE.parent / "lesson.html"  # scripts/lesson.py writes it
+_JSON = re.compile(r'id="lesson">(.*?)</script>', re.DOTALL)
 
 
-def lesson() -> dict[str, Any]:
-    """Return all that lesson.js shows and checks."""
+def content() -> dict[str, Any]:
+    """Return all that lesson.js shows and checks; it takes some 20 s to compute."""
     return {
         "key": "lesson on what privacy costs",
         "draws": frames.DRAWS,
@@ -37,18 +38,27 @@ def lesson() -> dict[str, Any]:
     }
 
 
-def html(content: dict[str, Any] | None = None) -> str:
-    """Return the file. content: what `lesson` returns, which takes half a minute to compute."""
+@lru_cache(maxsize=1)
+def stored() -> dict[str, Any]:
+    """Return the content of the file as it was written last."""
+    written = _JSON.search(_FILE.read_text(encoding="utf-8"))
+    assert written is not None
+    shown: dict[str, Any] = json.loads(written[1])
+    return shown
+
+
+def html(shown: dict[str, Any]) -> str:
+    """Return the file. A content security policy lets it load nothing, and run its own script alone."""
     script = _read("lesson.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    written = json.dumps(content or lesson(), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    environment = jinja2.Environment(autoescape=True, loader=jinja2.FileSystemLoader(_HERE))
-    return environment.get_template("lesson.html.jinja").render(
-        policy=f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; base-uri "
-        "'none'; "
-        "form-action 'none'",
-        words=WORDS,
+    written = json.dumps(shown, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return Template(_read("template.html")).substitute(
+        policy=f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
+        "base-uri 'none'; form-action 'none'",
+        title=escape(TITLE),
         style=_read("lesson.css") + colours(),
+        end="".join(f"<p>{escape(sentence)}</p>" for sentence in END),
+        made=escape(MADE),
         json=written.replace("<", "\\u003c"),  # nothing in it ends the script
         script=script,
     )
@@ -73,7 +83,3 @@ def colours() -> str:
 
 def _read(name: str) -> str:
     return (_HERE / name).read_text(encoding="utf-8")
-
-
-if __name__ == "__main__":
-    FILE.write_text(html(), encoding="utf-8")

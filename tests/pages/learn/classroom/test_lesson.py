@@ -12,10 +12,11 @@ import pytest
 from scipy.stats import norm
 
 from dppca_core.numerics import linalg
+from pages.learn.classroom import lesson_file
 from pages.learn.classroom.lesson import build, frames, screens
 
-TEXT = build.FILE.read_text(encoding="utf-8")
-STORED = json.loads(re.search(r'id="lesson">(.*?)</script>', TEXT, re.DOTALL)[1])
+TEXT = lesson_file.whole().decode()
+STORED = build.stored()
 COUNT, MEAN, POINTS, ANGLE, WAYS = STORED["screens"]
 EVERY_DRAW = pytest.mark.parametrize("draw", range(len(frames.DRAWS)))
 LIMIT, PACKED_LIMIT = 500_000, 150_000  # bytes
@@ -50,7 +51,7 @@ def test_the_numbers_are_the_cores(monkeypatch):
 def test_it_is_small_and_asks_for_nothing():
     assert len(TEXT.encode()) <= LIMIT and len(gzip.compress(TEXT.encode(), 6)) <= PACKED_LIMIT
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', TEXT)[1]
-    assert policy.startswith("default-src &#39;none&#39;; script-src &#39;sha256-")
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
     assert re.findall(r"https?://[^\s\"'<]+", TEXT) == ["http://www.w3.org/2000/svg"]
 
 
