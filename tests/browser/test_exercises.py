@@ -92,7 +92,7 @@ def test_the_numbers_are_in_the_lesson(page, address):
 
     count, mean = EXERCISES[:2]
     page.goto(f"{address}lesson.html")
-    page.get_by_label("Right").fill("50")
+    page.get_by_role("spinbutton").fill("50")
     page.get_by_role("button", name="This is my guess").click()
     right = number(rf"right {NUMBER} times in 100", sentence("2"))
     assert right == pytest.approx(count.answer, abs=count.tolerance)
