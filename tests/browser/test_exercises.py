@@ -26,7 +26,7 @@ def number(pattern: str, body: str) -> float:
 
 
 def attack(before: str, after: str) -> float:
-    assert all("With no privacy the attacker is right in every test" in body for body in (before, after))
+    assert all("Without noise the attacker is right in every test" in body for body in (before, after))
     assert number(rf"This attack was right {NUMBER} %", before) == pytest.approx(53, abs=3)
     return number(rf"This attack was right {NUMBER} %", after)
 

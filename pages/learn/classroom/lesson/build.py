@@ -10,7 +10,6 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from dppca_core.experiments.no_privacy import NO_PRIVACY
 from pages.learn.classroom.lesson import frames, screens
 from pages.shared.charts import style
 
@@ -69,10 +68,13 @@ def colours() -> str:
     by_class = {
         "patient": style.THE_PATIENT,
         "another": style.ANOTHER_PATIENT,
-        "private": style.look("two_stage").colour,
-        "free": style.look(NO_PRIVACY).colour,
-        "true": style.LOOKS["fantope_pca"].colour,
+        "private": style.PRIVATE,
+        "free": style.NOT_PRIVATE,
+        "true": style.TRUE,
         "guess": style.GUESS,
+        "nobody": style.NOBODY,
+        "sealed": style.SEALED_SUMS,
+        "place": style.ONE_PLACE,
     }
     return "".join(
         f"line.{name},circle.{name}{{stroke:{colour}}}rect.{name},circle.{name}{{fill:{colour}}}"

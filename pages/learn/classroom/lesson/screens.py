@@ -509,7 +509,7 @@ def _ways() -> Screen:
         }
 
     bars = [("Alone, for its own use: no privacy", "free"), ("Alone, to publish: with privacy", "private")]
-    bars += [(label, "private") for label in _BY_TRUST.values()]
+    bars += list(zip(_BY_TRUST.values(), ("nobody", "sealed", "place"), strict=True))
     return {
         "key": "ways",
         "title": "Alone or together: whom to trust",
