@@ -5,11 +5,13 @@ import streamlit as st
 from pages.learn.classroom import exercises, lesson_file, text
 from pages.learn.classroom.lesson import build, paper
 from pages.shared.server.base_path import base_path
-from pages.shared.settings import widgets
+from pages.shared.settings import newcomer, widgets
 
 FRAME_HEIGHT = 820  # pixels: a screen of the lesson on a desk
 
-widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS, ())
+st.title(text.TITLE, anchor=False)
+newcomer.introduction("classroom", text.STEPS, text.INTRODUCTION)
+widgets.notices()
 content = build.stored()
 with st.container(horizontal=True):
     for label, data, name in (

@@ -289,6 +289,7 @@ function drawAnew() {
 }
 
 function openScreen(at, focused = true) {
+  cancelAnimationFrame(timer);
   state.at = at;
   keep();
   way = 0;
