@@ -262,8 +262,8 @@ def test_screen_readers_find_no_serious_fault(open_lesson, scheme):
     axe = Axe()
 
     def faults() -> list[str]:
-        found = axe.run(page, options={"runOnly": TAGS, "resultTypes": ["violations"]}).response
-        return [f"{v['id']} {node['target']}" for v in found["violations"] for node in v["nodes"]]
+        audit = axe.run(page, options={"runOnly": TAGS, "resultTypes": ["violations"]}).response
+        return [f"{v['id']} {node['target']}" for v in audit["violations"] for node in v["nodes"]]
 
     for screen in SCREENS:
         Student(page).predict(screen)
