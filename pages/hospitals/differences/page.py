@@ -40,12 +40,14 @@ def panels() -> None:
     headline = text.headline(shown)
     widgets.headline(headline, "epsilon", "n")  # on a telephone with these two sliders
     failed_runs.show(results.failed)
+    details = text.details(shown)
     st.header("Standardising, and what it costs")
+    st.markdown(details)
     draw = charts.against_strength if synthetic else charts.by_kind
     standardising, joining = draw(shown), charts.joining(shown)
     take_along.show(
         *(standardising, "standardising figure", "dppca-standardising", "Standardising, and what it costs"),
-        says=headline,
+        says=details or headline,
         table=results.table,
         code=lambda: shown.code("standardising"),
     )

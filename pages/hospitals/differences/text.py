@@ -38,10 +38,16 @@ PROTECTED = " All of this is protected: without privacy, in-house, a hospital ma
 
 
 def headline(view: SiteView) -> str:
-    """Return the error of the joint answer, a kind that has clearly less if any, and who gains or loses."""
+    """Return who gains or loses by joining, or that runs are coming."""
+    gains = gains_and_losses(view)
+    return gains if gains and view.kind in view.joint_errors(view.strength) else waiting(view)
+
+
+def details(view: SiteView) -> str:
+    """Return the error of the joint answer, and a kind that has clearly less if any; empty before a run."""
     recipe, measured = view.recipe, view.joint_errors(view.strength)
     if view.kind not in measured:
-        return waiting(view)
+        return ""
     (_low, median, _high), plain = measured[view.kind]
     guess = view.text(view.guess)
     truth = "the directions common to all hospitals"
@@ -61,7 +67,8 @@ def headline(view: SiteView) -> str:
         share = f"for {text.percent(recipe.share)} of the privacy budget"
         price = share if kind in PAID else "at no cost in privacy"
         sentence += f" The least error, {view.text(best)}, comes with {KIND_TITLES[kind]}, {price}."
-    return f"{sentence} {gains_and_losses(view)}".strip()
+    gains = gains_and_losses(view) and "less" in view.outcomes()
+    return sentence + (PROTECTED if gains else "")
 
 
 def waiting(view: SiteView) -> str:
@@ -104,7 +111,7 @@ def gains_and_losses(view: SiteView) -> str:
             names += f", most of all {recipe.hospitals[most]}"
         parts.append(f"{verb} {names} {numbers}")
     if parts:
-        return f"Joining {'. It '.join(parts)}.{PROTECTED if 'less' in outcomes else ''}"
+        return f"Joining {'. It '.join(parts)}."
     if set(outcomes) == {"neither"}:
         return "No hospital does better than guessing, alone or joined."
     return "Joining makes little difference to any hospital."

@@ -96,7 +96,8 @@ def gains(results: CollaborationResults, grouped: dict[str, list[Row]], settings
     narrow = {"margin": {"l": 222, "r": 8, "t": 70, "b": 8}}
     meta = {"titles": (), "narrow": narrow, "least": axes["height"]}  # least: never drawn lower than this
     at_left = {"x": -0.3, "yanchor": "bottom"}
-    return one_panel(data, legend_at=1, legend=at_left, meta=meta, **axes)
+    above = 1 + 44 / max(pixels, 1)  # about 44 pixels above the panel, over the axis and its title
+    return one_panel(data, legend_at=above, legend=at_left, meta=meta, **axes)
 
 
 def sent(results: CollaborationResults, grouped: dict[str, list[Row]], settings: Settings) -> Trace:
