@@ -42,7 +42,6 @@ def panels() -> None:
     failed_runs.show(results.failed)
     details = text.details(shown)
     st.header("Standardising, and what it costs")
-    st.markdown(details)
     draw = charts.against_strength if synthetic else charts.by_kind
     standardising, joining = draw(shown), charts.joining(shown)
     take_along.show(
@@ -51,6 +50,7 @@ def panels() -> None:
         table=results.table,
         code=lambda: shown.code("standardising"),
     )
+    st.markdown(details)
     st.table(text.costs(shown), hide_index=True, border="horizontal")
     st.caption(text.below_costs(shown.recipe))
     st.header("Who gains by joining")
