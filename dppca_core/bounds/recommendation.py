@@ -140,7 +140,7 @@ def recommend(
     best = list[tuple[str, float, float]]()  # of each trust the best method, its error, and the chance
     for level in reversed(TRUSTS[TRUSTS.index(trust) :]):  # from the least trust to the one that there is
         predicted = _predicted(numbers, normalised_product.noise_factor(level, providers))
-        names = _candidates(level, chooses=numbers.kept < d, sparse=s_hat is not None and s_hat < d)
+        names = candidates(level, d=d, k=k, s_hat=s_hat)
         errors = {name: min(math.sqrt(predicted.squares[kind]), guess) for kind, name in names.items()}
         least = min(errors, key=lambda name: errors[name])
         best.append((least, errors[least], predicted.chance))
@@ -211,13 +211,14 @@ def _predicted(numbers: _Numbers, factor: float) -> _Predicted:
     return _Predicted(squares, chance)
 
 
-def _candidates(trust: str, *, chooses: bool, sparse: bool) -> dict[str, str]:
-    """Return the candidates that ask for this trust, by kind.
+def candidates(trust: str, *, d: int, k: int, s_hat: int | None) -> dict[str, str]:
+    """Return the methods that ask for this trust and whose errors are predicted, by kind.
 
-    chooses: whether two stages keep fewer rows than there are. sparse: whether one moment does.
+    Two stages are one where they keep fewer rows than there are, and a sparse moment where it does.
     """
-    two_stages = {"stages": f"two_stage{_SUFFIX[trust]}"} if chooses else {}
-    moment = (_SPARSE_MOMENT if sparse else _ONE_MOMENT)[trust]
+    kept = chosen_rows(d, k) if s_hat is None else s_hat
+    two_stages = {"stages": f"two_stage{_SUFFIX[trust]}"} if kept < d else {}
+    moment = (_SPARSE_MOMENT if s_hat is not None and s_hat < d else _ONE_MOMENT)[trust]
     return two_stages | {"moment": moment, "rounds": f"stacked_rounds{_SUFFIX[trust]}"}
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
-from dppca_core.experiments.planning.plan_plane import amounts_reaching_target, plane
+from dppca_core.experiments.planning.plan_plane import amounts_by_prediction, amounts_reaching_target, plane
 from dppca_core.experiments.planning.planning import Asked, Question, StudyPlan
 from dppca_core.experiments.planning.table_plan import PublicTable, TablePlan
 
@@ -42,6 +42,9 @@ def plans(
         plans = [plan.tuned(Question(*question)) for plan in plans]
     lines = {}
     for plan in plans:
+        if plan.predicted:
+            lines[plan.planned] = amounts_by_prediction(plan, np.array(EPSILONS), hospital)
+            continue
         field = plane(plan, amounts, np.array(EPSILONS), hospital)
         lines[plan.planned] = amounts_reaching_target(plan, field, hospital)
     table = pd.DataFrame(lines, pd.Index(EPSILONS, dtype=object))

@@ -22,7 +22,14 @@ from scipy.interpolate import PchipInterpolator
 
 from dppca_core.arrays import Array
 from dppca_core.bounds.perturbation import LABEL, SMALL_SHARE
-from dppca_core.experiments.planning.planning import LEAST_EPSILON, MOST_EPSILON, NO_NOISE, StudyPlan
+from dppca_core.experiments.planning.planning import (
+    LEAST_EPSILON,
+    MOST_EPSILON,
+    NO_NOISE,
+    Asked,
+    Question,
+    StudyPlan,
+)
 from dppca_core.numerics.subspace_metrics import random_guess
 
 NODES_A_DECADE, NODES = 2, 10
@@ -242,6 +249,31 @@ def amounts_reaching_target(plan: StudyPlan, field: Plane, size: int | None = No
         if not plan.bound(*_point(round(amounts[j]), float(field.epsilons[j]), size)).applies:
             amounts[j] = np.nan
     return amounts
+
+
+def amounts_by_prediction(plan: StudyPlan, epsilons: Array, size: int | None = None) -> Array:
+    """Return the amount that reaches the target at each epsilon for a plan whose error is predicted.
+
+    It is computed at EDGE_EPSILONS, and interpolated between them; NaN where there is no answer.
+
+    Args:
+        plan: The plan, which has no closed form.
+        epsilons: The values of epsilon, shape (m,), within [LEAST_EPSILON, MOST_EPSILON].
+        size: The patients of each hospital where amounts are hospitals; None where they are patients.
+    """
+    answers = [plan.answer(question).value or math.nan for question in prediction_questions(size)]
+    known = np.isfinite(answers)
+    if known.sum() < 2:  # between fewer than two points there is no line
+        return np.full(len(epsilons), np.nan)
+    logs = np.log(np.array(EDGE_EPSILONS)[known]), np.log(np.array(answers)[known])
+    between: Array = np.exp(PchipInterpolator(*logs, extrapolate=False)(np.log(epsilons)))
+    return between
+
+
+def prediction_questions(size: int | None) -> list[Question]:
+    """Return the questions that `amounts_by_prediction` asks, which take a second each when asked first."""
+    asked: Asked = "patients" if size is None else "hospitals"
+    return [Question(asked, epsilon, size=size or 1) for epsilon in EDGE_EPSILONS]
 
 
 def _point(amount: int, epsilon: float, size: int | None) -> tuple[int, float, int | None]:

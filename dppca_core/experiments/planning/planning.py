@@ -11,7 +11,9 @@ simulated ones count well. So the target of two stages is for the median run: th
 rows is added to the closed form, and the chance that none is missed stands beside the answer.
 
 A plan gives an answer only where the closed form applies at it, else the reason why there is none. Where a
-method has none, `dppca_core.experiments.planning.bisection` answers by simulation, from a start given here.
+method has none, but is recommended by the error that small simulations predict in the median of runs
+(`dppca_core.bounds.recommendation`), that prediction is inverted in its place. Where it has neither,
+`dppca_core.experiments.planning.bisection` answers by simulation, from a start given here.
 The loss is sin Theta, or with a target of captured energy the share of energy lost; a guess is a random
 k-dimensional answer.
 
@@ -38,10 +40,13 @@ from scipy.optimize import brentq
 from dppca_core import checks, datasets
 from dppca_core.arrays import Array
 from dppca_core.bounds import BOUNDS
+from dppca_core.bounds.perturbation import SMALL_SHARE
+from dppca_core.bounds.recommendation import TRUSTS, candidates
 from dppca_core.bounds.rule import BoundRule
 from dppca_core.experiments import draws
 from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS, why_not_applicable
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
+from dppca_core.experiments.explorer.trusts import recommended
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics, unit_rows
 from dppca_core.populations.spiked import MOST_PATIENTS, SpikedModel
@@ -266,6 +271,20 @@ class StudyPlan:
             return "none is known for this method"
         return why_not_applicable(self.experiment, self.rule)
 
+    @cached_property
+    def predicted(self) -> bool:
+        """Return whether a method without a closed form has an error that the recommendation predicts.
+
+        It does so for simulated patients, in the median of runs, with exact accounting.
+        """
+        experiment = self.experiment
+        if self.energy or not self.no_formula or not isinstance(experiment.population, SpikedModel):
+            return False
+        s_hat, trust = None if experiment.choose_rows else experiment.s_hat, self.method.trust
+        return trust in TRUSTS and self.method.name in (
+            candidates(trust, d=experiment.d, k=experiment.k, s_hat=s_hat).values()
+        )
+
     @property
     def smooth(self) -> bool:
         """Return whether there is a closed form that can be interpolated.
@@ -278,7 +297,7 @@ class StudyPlan:
     @property
     def median(self) -> bool:
         """Return whether the target is for the median run, and not for the root mean square over runs."""
-        return self.method.chooses_rows
+        return self.method.chooses_rows or self.predicted
 
     @property
     def options(self) -> dict[str, Any]:
@@ -334,6 +353,11 @@ class StudyPlan:
 
     def loss(self, n: int, epsilon: float, hospitals: int | None = None) -> float:
         """Return the predicted loss, in units of `allowed_loss`; infinite where the closed form is void."""
+        if self.predicted:
+            experiment = replace(self.experiment, n=n)
+            if hospitals:
+                experiment = replace(experiment, providers=hospitals, largest_share=0.0)
+            return recommended(experiment, epsilon, self.method.trust).errors[self.method.name]
         setting = self.setting(n, epsilon, hospitals)
         return self.loss_of(setting, self.rule(setting))
 
@@ -417,6 +441,8 @@ class StudyPlan:
             return PlanAnswer(None, "guess", {"guess": self.guess, "allowed": self.allowed_loss})
         if reason := self.method.skip(self.experiment.d):
             return PlanAnswer(None, "too large", failed=(reason,))
+        if self.predicted:
+            return None
         if self.no_formula:
             return PlanAnswer(None, "simulation", failed=(self.no_formula,))
         # Without an eigengap a closed form is void at every n and epsilon, so any of them shows it.
@@ -432,7 +458,7 @@ class StudyPlan:
         return replace(self, planned=_START_METHODS[PLANNED_METHODS[self.planned].trust], unit_rows=units)
 
     def answer(self, question: Question) -> PlanAnswer:
-        """Return the smallest number of what is asked that reaches the target, by inverting the closed form.
+        """Return the smallest number of what is asked that reaches the target, by inverting the prediction.
 
         Args:
             question: What is asked, and what is held.
@@ -448,14 +474,15 @@ class StudyPlan:
             return self._refused
         asked, at, whole = question.asked, question.at, question.asked != "epsilon"
         low, high = question.limits(self.experiment.providers)
-        close = 1e-9 if self.rule.smooth else _EDGE_TOLERANCE
+        smooth = not self.predicted and self.rule.smooth
+        close = 1e-9 if smooth else _EDGE_TOLERANCE
 
         def excess(value: float) -> float:
             """Return ln(loss/allowed) at a value, limited since a root finder needs finite numbers."""
             return min(math.log(max(self.loss(*at(value)), 1e-300) / self.allowed_loss), 1e3)
 
         if excess(low) <= 0:
-            return self._checked(low, self.bound(*at(low)), least=True)
+            return self._checked(low, at(low), least=True)
         if excess(high) > 0:
             # Not even the largest number is enough: its loss, and that without noise, say why.
             n, epsilon, hospitals = at(high)
@@ -467,16 +494,24 @@ class StudyPlan:
         # Closed forms are nearly straight in logarithms.
         logs = math.log(low), math.log(high)
         smallest = math.exp(brentq(lambda x: excess(math.exp(x)), *logs, xtol=close, rtol=1e-12))
-        if not self.rule.smooth:
+        if not smooth:
             smallest *= math.exp(close)  # the root is known to this factor: end on the side of the target
         if whole:
             smallest = math.ceil(smallest * (1 - 1e-9))  # a whole number but for rounding stays that number
             while excess(smallest) > 0:  # rounding, or an edge, may leave it a little short
                 smallest += max(1, round(smallest * max(close, 1e-8)))
-        return self._checked(smallest, self.bound(*at(smallest)))
+        return self._checked(smallest, at(smallest))
 
-    def _checked(self, value: float, bound: Bound, least: bool = False) -> PlanAnswer:
-        """Return the answer `value`, or the reason why there is none where the closed form fails there."""
+    def _checked(self, value: float, at: tuple[int, float, int | None], least: bool = False) -> PlanAnswer:
+        """Return the answer `value`, or the reason why there is none where the prediction fails there.
+
+        at: patients, epsilon and hospitals of that answer.
+        """
+        if self.predicted:
+            if self.loss(*at) > SMALL_SHARE * self.guess:
+                return PlanAnswer(None, "first order", {"guess": self.guess}, solution=value)
+            return PlanAnswer(value, solution=value, at_lower_limit=least)
+        bound = self.bound(*at)
         failed = bound.failed
         if not failed:
             return PlanAnswer(value, solution=value, bound=bound, at_lower_limit=least)

@@ -128,25 +128,24 @@ def _shades(drawn: DrawnPlan, plane: Plane, planner: Planner, span: Span) -> lis
     (low, high), epsilons = span, plane.epsilons.tolist()
     traces = []
 
-    def shade(kind: str, heights: Array, opacity: float, **more: object) -> None:
-        """Add a shade up to these heights, at each epsilon; kind: its key in the legend's texts."""
+    def shade(heights: Array, opacity: float, **more: object) -> None:
+        """Add a shade up to these heights, at each epsilon."""
         # Plotly fills down to the trace before, so each shade has a base line of its own.
         flat = {"x": epsilons, "y": [low] * len(epsilons), "line": {"width": 0}}
         base = line(1, "", style.INK, hoverinfo="skip", **flat)
-        fill = {"fill": "tonexty", "fillcolor": _GREY.format(opacity), "showlegend": True}
-        name = page_text.SHADES[kind]
-        traces.extend([base, base | {"name": name, "y": rounded(heights)} | fill | more])
+        fill = {"fill": "tonexty", "fillcolor": _GREY.format(opacity)}
+        traces.extend([base, base | {"y": rounded(heights)} | fill | more])
 
     # The closed form describes the error from this edge upwards; NaN, off the plane, is put on the axis.
-    edge, kind = np.clip(np.nan_to_num(plane.edge, nan=low), low, high), "rough"
+    edge = np.clip(np.nan_to_num(plane.edge, nan=low), low, high)
     # An assumption may fail everywhere, and not only below the edge.
     if not plane.holds and planner.focus not in drawn.reaching:
-        edge, kind = np.full_like(edge, high), "assumption"
+        edge = np.full_like(edge, high)
     if (edge > low).any():
         hatch = {"shape": "/", "fgcolor": _GREY.format(0.45), "bgcolor": _GREY.format(0.0), "size": 9}
-        shade(kind, edge, opacity=0.2, fillpattern=hatch)
+        shade(edge, opacity=0.2, fillpattern=hatch)
     if math.isfinite(drawn.floor) and drawn.floor > low:
-        shade("sampling", np.full_like(edge, drawn.floor), opacity=0.35)
+        shade(np.full_like(edge, drawn.floor), opacity=0.35)
     return traces
 
 
@@ -267,8 +266,10 @@ def by_trust(lengths: Mapping[str, float], numbers: Mapping[str, str], title: st
             line(1, "words", colour, **words, **text_style, hoverinfo="skip"),
         ]
     if now <= end:
-        upright = {"x": rounded([now] * 2), "y": [0.5, -len(lengths) + 0.6], "showlegend": True}
-        traces.append(line(1, "what you have now", style.GUESS, "dash", hoverinfo="skip", **upright))
+        # Across each bar alone: a line from end to end would strike the words out.
+        rows = [y for i in range(len(lengths)) for y in (0.24 - i, -0.24 - i, None)]
+        upright = {"x": rounded([now] * len(rows)), "y": rows, "showlegend": True, "meta": "text-colour"}
+        traces.append(line(1, "what you have now", style.INK, width=3, hoverinfo="skip", **upright))
     up = axis("", visible=False, range=[-len(lengths) + 0.55, 0.6], fixedrange=True)
     across = axis(title, range=[0, end], fixedrange=True, rangemode="tozero")
     height = _ROW_HEIGHT * len(lengths) + 50

@@ -57,10 +57,11 @@ def choose(planner: Planner, *others: str) -> None:
     if planner.table is not None:
         keys = [key for key in keys if key not in own_table.DECIDED]
     # A single control takes half of the row, not all of it.
-    for column, key in zip(widgets.beside("plan", max(len(keys), 2)), keys, strict=False):
+    widths = [1.5, *[1.0] * max(len(keys) - 1, 1)]  # the target's label is long
+    for column, key in zip(widgets.beside("plan", widths), keys, strict=False):
         with column:
             if key == "plan.way":
-                widgets.show_select_box(key, [RECOMMENDED, *planner.listed])
+                widgets.show_select_box(key, [RECOMMENDED, *planner.comparable])
             elif key == "plan.target":
                 _choose_target(planner)
             else:

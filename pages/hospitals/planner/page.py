@@ -25,16 +25,19 @@ def panels() -> None:
     if widgets.has_pending_move():
         st.rerun()
     now = shown["planner"] = controls.with_simulations(planner)
-    headline = text.headline(now)
+    headline, details = text.headline(now), text.details(now)
     widgets.headline(headline, "epsilon", "providers")  # on a telephone with these two sliders
     drawn = now.drawn()
     take_along.show(
         *(charts.figure(drawn, now), "plan figure", "dppca-plan", text.TITLE),
-        says=headline,
+        says=f"{headline} {details}".strip(),
         table=lambda: charts.table(now),
         code=now.code,
     )
+    st.markdown(details)
     st.caption(text.below_chart(now, drawn))
+    if now.settings["plan.trust"] == "any":
+        widgets.show_control("all_methods")
     controls.confirm(now)
     st.table(text.table(now), hide_index=True, border="horizontal")
     st.caption(text.below_table(now))

@@ -78,8 +78,11 @@ class PlainPlan(CautiousPlanner):
             analyst_text.uncertainty_mark(each.answer) for each in self.least if each.trust in self.numbers
         ):
             lines.append(plain_text.UNCERTAIN)
-        without = [each for each, best in self.recommended() if best.method != each.name]
-        if self.table is None and any(each.trust in self.numbers for each in without):
+        if any(
+            analyst_text.nothing_predicts(self, each.name, best.method)
+            for each, best in self.recommended()
+            if each.trust in self.numbers
+        ):
             lines.append(plain_text.NO_FORMULA)
         return lines
 
@@ -210,7 +213,8 @@ def _about(planner: Planner) -> Iterator[str]:
     lines = ["| whom they trust | method | closed form | source |", "|---|---|---|---|"]
     for trust, name, _ in planner.by_trust():
         study = planner.untuned_plan(name)
-        formula = "–" if study.no_formula else study.rule.title
+        formula = "small simulations" if study.predicted else "–"
+        formula = formula if study.no_formula else study.rule.title
         lines.append(f"| {phrases.ROWS[trust]} | {view.title(name)} | {formula} | {study.method.reference} |")
     yield "\n".join(lines)
     yield analyst_text.recommended(planner)

@@ -86,9 +86,11 @@ def _plan(needed: float, planner: Planner) -> str:
         f"{view.title(planner.focus)} ({reference}) "
         f"needs {_amount(needed, planner)}, by "
     )
-    chance = page_text.chance_of(answer, simulation)
+    chance, form = page_text.chance_of(answer, simulation), "a closed form"
+    if study.predicted:
+        form = "small simulations that predict its error"
     if simulation is None:
-        return f"{sentence}a closed form.{chance}"
+        return f"{sentence}{form}.{chance}"
     swept = "values of ε" if planner.asked == "epsilon" else page_text.SWEPT[planner.asked]
     counts = f"{simulation.runs:,} runs at {simulation.values} {swept}, seed {planner.settings['seed']}"
     runs = f"simulation of the method itself ({counts})"
@@ -97,7 +99,7 @@ def _plan(needed: float, planner: Planner) -> str:
         applies = "" if answer.kind == "simulation" else " that applies at this target"
         return f"{sentence}{runs}: {interval}. There is no closed form{applies}."
     otherwise = "" if page_text.agrees(planner.agreement) else ", which disagrees: go by the simulation"
-    return f"{sentence}a closed form; {runs} gives {interval}{otherwise}.{chance}"
+    return f"{sentence}{form}; {runs} gives {interval}{otherwise}.{chance}"
 
 
 def _amount(needed: float, planner: Planner) -> str:

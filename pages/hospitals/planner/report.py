@@ -23,15 +23,14 @@ def build(planner: Planner, link: str) -> Report:
     """
     planner.complete()
     settings, study, drawn = planner.settings, planner.plan(), planner.drawn()
-    # The report's sentence is the first of the page's headline; the others stand below it.
-    headline, _separator, more = page_text.headline(planner).partition(". ")
-    about = f"{headline.removesuffix('.')}. {page_text.below_chart(planner, drawn)}"
+    headline, more = page_text.headline(planner), page_text.details(planner)
+    about = f"{headline} {page_text.below_chart(planner, drawn)}"
     notes = text.unmarked(page_text.below_table(planner))
     methods = dict.fromkeys(PLANNED_METHODS[other].method for other in planner.listed)
     formulas = (*page_text.PLAIN_FORMULAS, phrases.accounting(settings))
     return Report(
         title=page_text.QUESTION,
-        sentence=f"{headline.removesuffix('.')}.",
+        sentence=headline,
         settings=_settings_in_words(planner),
         figures=[ReportFigure(charts.figure(drawn, planner), "Where the target is reached", about)],
         tables=[phrases.table("By method", page_text.table(planner), notes)],

@@ -84,11 +84,6 @@ SWEPT = {
     "hospitals": "numbers of hospitals",
     "epsilon": "privacy losses",
 }
-SHADES = {  # the parts of the chart without an answer
-    "rough": "no closed form: error beyond ⅓ of a guess",
-    "assumption": "no closed form: an assumption fails",
-    "sampling": "no ε helps: sampling alone errs more",
-}
 _GOAL_TEMPLATES = {"share": "at least {} of the pattern recovered", "degrees": "an angle of at most {}"}
 _TARGET_LABELS = {"share": "Recovered at least", "degrees": "Angle at most"}
 _LARGE_UNITS = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
@@ -195,7 +190,7 @@ def no_answer(planner: Planner) -> str:
 
 
 def headline(planner: Planner) -> str:
-    """Return what the selected method needs, whether simulation agrees, and which method needs least."""
+    """Return what the method in focus needs, and whether simulation agrees."""
     answer, simulation, asked = planner.answer(), planner.simulation, planner.asked
     if answer.value is None:  # no answer by closed form
         if simulation is None or simulation.state == "measuring":
@@ -209,25 +204,43 @@ def headline(planner: Planner) -> str:
         verdict = "found none" if answer.kind == "simulation" else "found none either"
         verdict = verdict if simulation.state == "none" else f"says {interval}"
         return f"{no_answer(planner)} Simulation {verdict}."
-    sentence = _needs(answer.value, planner, least=answer.at_lower_limit) + chance_of(answer, simulation)
+    sentence = _needs(answer.value, planner, least=answer.at_lower_limit)
     ratio = planner.agreement
     if ratio is not None and simulation is not None:
         # An agreement closer than 0.5 % is not claimed.
         within = f"agrees within {100 * max(abs(ratio - 1), 0.005):.2g} %"
         verdict = within if agrees(ratio) else "says otherwise, so go by it"
         sentence += f" Simulation {verdict}: {interval_of(simulation, asked)}."
-    if planner.table is not None and asked == "patients":
+    return sentence
+
+
+def details(planner: Planner) -> str:
+    """Return what stands below the chart of an answer: how it is judged, and which method needs least."""
+    answer, sentence = planner.answer(), ""
+    if answer.value is None:
+        return ""
+    if planner.plan().predicted:
+        sentence = "Small simulations predict the error of this method, in half of the runs."
+    sentence += chance_of(answer, planner.simulation)
+    if planner.table is not None and planner.asked == "patients":
         sentence += f" Your table has {own_table_text.patients(planner.table)}."
-    return sentence + _least_needed(answer.value, planner) + _without_formula(planner)
+    return (sentence + _least_needed(answer.value, planner) + _without_formula(planner)).strip()
 
 
 def _without_formula(planner: Planner) -> str:
-    """Return which method is recommended in place of that in focus, if it has no formula; else ""."""
+    """Return which method is recommended in place of that in focus, if nothing predicts it; else ""."""
     for (trust, name, _answer), recommendation in planner.recommended():
         better = recommendation.method
-        if trust == planner.trust and name == planner.focus != better and planner.table is None:
+        if trust == planner.trust and name == planner.focus and nothing_predicts(planner, name, better):
             return f" Recommended is {view.title(better)}: it has no formula, so choose it to simulate it."
     return ""
+
+
+def nothing_predicts(planner: Planner, planned: str, recommended: str) -> bool:
+    """Return whether a method is planned in place of the recommended one, of which only simulation tells."""
+    return (
+        planned != recommended and planner.table is None and planner.answer(recommended).kind == "simulation"
+    )
 
 
 def _needs(needed: float, planner: Planner, least: bool = False) -> str:
@@ -289,7 +302,10 @@ def recommended(planner: Planner) -> str:
         line = f"- {text.trust_heading(trust)}, at {value(amount_or_epsilon, planner.asked)}: "
         line += recommendation.reason
         if answer.value is not None and recommendation.method != name:
-            line += f" No formula says what it needs; {view.title(name)} is planned instead."
+            why = "It misses the target"
+            if nothing_predicts(planner, name, recommendation.method):
+                why = "No formula says what it needs"
+            line += f" {why}; {view.title(name)} is planned instead."
         lines.append(line)
     return "\n".join(lines)
 
@@ -459,7 +475,8 @@ def table(planner: Planner) -> pd.DataFrame:
 
 def below_chart(planner: Planner, drawn: view.DrawnPlan) -> str:
     """Return what the chart's lines are, or why there is no bold one."""
-    if planner.plan().no_formula:
+    study = planner.plan()
+    if study.no_formula and not study.predicted:
         return f"Lines: {goal(planner)}, by methods with a formula. Diamond: this method, simulated."
     measure = "share captured" if planner.energetic else "error"
     focus = view.title(planner.focus)
@@ -469,9 +486,12 @@ def below_chart(planner: Planner, drawn: view.DrawnPlan) -> str:
         why = "its answer is off the chart" if planner.focus in drawn.curves else "it is being worked out"
         why = why if answer.value is not None else short_reason(answer, planner)
         bold = f"{focus} has no bold line here: {why}."
+    thin = "Thin lines: other methods."
+    if study.predicted:
+        return f"{bold} {thin}"
     return (
-        f"{bold} Dotted lines: its lines of equal {measure}. In the grey hatched area it has no answer. Thin "
-        "lines: other methods. All by closed form."
+        f"{bold} Dotted: its lines of equal {measure}. Hatched: no answer by formula. Grey: too few patients "
+        f"at any ε. {thin}"
     )
 
 
@@ -489,7 +509,10 @@ def below_table(planner: Planner) -> str:
     notes += f" {other}" if other else ""
     notes += " Methods without a formula are simulated one at a time: choose one as *Method*."
     if any(view.method(name).chooses_rows for name in planner.listed):
-        notes += " Two stages are judged by the median error, others by the root mean square error."
+        notes += (
+            " Two stages, and methods without a formula, are judged by the median error, others by the root "
+            "mean square error."
+        )
     if planner.bundled is not None:
         name = planner.bundled.title.split(",")[0]  # "Breast cancer", without "Wisconsin"
         notes += (
@@ -515,13 +538,17 @@ def limits(planner: Planner) -> list[str]:
     """Return, for the report, which assumptions of the closed form fail and whether it was simulated."""
     assumptions, simulation = planner.assumptions(), planner.simulation
     sentences = ["There is no formula for this method here, so nothing but simulation speaks for it."]
+    if planner.plan().predicted:
+        sentences = ["Small simulations predict the error of this method: it has no formula."]
     if lacking := [words for held, words in assumptions if not held]:
         sentences = [f"The closed form needs, and does not have: {'; '.join(lacking)}."]
     elif count := len(assumptions):
         sentences = [f"{count} of the {count} assumptions that the formula rests on hold here."]
     if simulation is None:
-        by_formula = "By formula only: no simulation was asked for."
-        sentences.append("Nothing was simulated." if planner.plan().no_formula else by_formula)
+        by_formula = "By prediction only: no simulation was asked for."
+        study = planner.plan()
+        only = study.no_formula and not study.predicted
+        sentences.append("Nothing was simulated." if only else by_formula)
     elif simulation.state == "measuring":
         sentences.append("The simulation had not ended when this was made.")
     if planner.table is not None:
@@ -575,7 +602,8 @@ def about(planner: Planner) -> tuple[str, str]:
         planned, method = PLANNED_METHODS[name], view.method(name)
         trust = text.TRUST_TITLES[planned.trust].lower()
         cells = (view.title(name), method.reference, trust, method.guarantee_at(planner.settings["k"]))
-        formula = BOUNDS[planned.rule].title if planned.rule else "none: by simulation"
+        predicted = "none: by small simulations" if planner.plan(name).predicted else "none: by simulation"
+        formula = BOUNDS[planned.rule].title if planned.rule else predicted
         if on_table:
             formula = planner.untuned_plan(name).rule.title
         lines.append(f"| {' | '.join(cells)} | {formula} |")

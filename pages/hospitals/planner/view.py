@@ -24,7 +24,7 @@ from dppca_core.bounds.recommendation import TRUSTS as RECOMMENDED_TRUSTS
 from dppca_core.bounds.recommendation import Recommendation
 from dppca_core.bounds.stated_spectra import Pattern
 from dppca_core.datasets import TABLES
-from dppca_core.experiments.explorer.experiment import EPSILONS
+from dppca_core.experiments.explorer.experiment import DPS_PCA, EPSILONS
 from dppca_core.experiments.explorer.trusts import recommended as recommended_at
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.experiments.planning.bisection import Search, SimulatedAnswer
@@ -33,9 +33,11 @@ from dppca_core.experiments.planning.evaluations import EVALUATIONS, Evaluation
 from dppca_core.experiments.planning.plan_plane import (
     EDGE_EPSILONS,
     Plane,
+    amounts_by_prediction,
     amounts_reaching_target,
     edge_column,
     plane,
+    prediction_questions,
 )
 from dppca_core.experiments.planning.planning import (
     MOST_EPSILON,
@@ -168,7 +170,8 @@ class Planner:
         # The only hospital of a visitor's table trusts itself, as on Your data.
         alone = self.table is not None and settings["providers"] == 1
         self.trust: str = "central" if alone else settings["trust"]
-        self._focus = ""
+        self._focus = ""  # this and the next are kept once they are known
+        self._by_trust: list[TrustAnswer] = []
 
     def changed(self, settings: Settings) -> "Planner":
         """Return a planner in which these settings are changed, without simulations."""
@@ -193,10 +196,22 @@ class Planner:
         return self.settings["plan.trust"] in ("any", PLANNED_METHODS[name].trust)
 
     @property
-    def listed(self) -> list[str]:
-        """Return the planned methods that are compared, and the one in focus."""
+    def comparable(self) -> list[str]:
+        """Return the planned methods that are compared if asked for, and the one in focus."""
         focus = self.focus
         return [name for name in self.planned if self._compared(name) or name == focus]
+
+    @property
+    def listed(self) -> list[str]:
+        """Return the planned methods that are shown.
+
+        They are all that are comparable where the visitor asks for that, or for one trust. At first they are
+        those that are recommended under each trust, DPS-PCA as published, and the one in focus.
+        """
+        if self.settings["all_methods"] or self.settings["plan.trust"] != "any":
+            return self.comparable
+        shown = {DPS_PCA, self.focus, *(each.name for each in self.by_trust())}
+        return [name for name in self.planned if name in shown]
 
     @property
     def limited(self) -> bool:
@@ -294,6 +309,11 @@ class Planner:
         """Return the slow evaluations that a method's line in the chart is drawn from."""
         if _is_slow(study := self.plan(name)):
             amounts, size = self._amounts_of_plane()
+            if study.predicted:
+                for question in prediction_questions(size):
+                    yield StudyPlan.answer, study, question
+                yield _curve, study, amounts, size
+                return
             # The plane is made of these columns: evaluated one by one, none takes long.
             for epsilon in (*EDGE_EPSILONS, NO_NOISE):
                 yield _cache_column, _with_fixed_target(study), epsilon, amounts, size
@@ -351,13 +371,15 @@ class Planner:
         curves: dict[str, Array] = {}
         for name in self.listed:
             study = self._plan(name)
-            if study is None or study.no_formula or self.answer(name).kind == "too large":
+            if study is None or (study.no_formula and not study.predicted):
+                continue
+            if self.answer(name).kind == "too large":
                 continue
             curve = _evaluated((_curve, _first_with_same_formula(study), amounts, size), slow=_is_slow(study))
             if curve is not None:
                 curves[name] = curve
         focus_plane, floor, study = None, math.nan, self.plan()
-        if self.focus in curves:  # its curve was read off its plane, which is therefore evaluated
+        if self.focus in curves and not study.predicted:  # its curve was read off its plane
             focus_plane = EVALUATIONS.cell(_plane, _with_fixed_target(study), amounts, size)
             without_noise = focus_plane.losses_without_noise
             # Losses without noise fall with the amount; reversed they rise, as np.interp needs them.
@@ -444,6 +466,8 @@ class Planner:
         has no answer by formula, the one with the smallest. One that asks for less trust is taken where it
         needs no more.
         """
+        if self._by_trust:
+            return self._by_trust
         result: list[TrustAnswer] = []
         for trust, answers in reversed(list(self._answers(self.guaranteed(self.planned)))):
             # False sorts first: while any method is being evaluated, nobody knows the smallest answer.
@@ -461,6 +485,8 @@ class Planner:
                 known = less.answer.value is not None and less.answer.value <= needed
                 best = less._replace(trust=trust) if known or less.answer == EVALUATING else best
             result.insert(0, best)
+        if EVALUATING not in (each.answer for each in result):
+            self._by_trust = result
         return result
 
     def _advised(self, at: TrustAnswer, names: list[str]) -> str:
@@ -505,7 +531,7 @@ class Planner:
         Of methods that need equally much, the one that errs least is named.
         """
         result = []
-        for trust, answers in self._answers(self.listed):
+        for trust, answers in self._answers(self.comparable):
             best = own_table.method_erring_least(self.settings, list(answers))
             study = own_table.plan(self.settings, best)
             errors = zip(own_table.predicted_errors(study, self.epsilon), study.patterns, strict=True)
@@ -586,8 +612,8 @@ def _failed_or_evaluating(evaluation: Evaluation | None) -> PlanAnswer:
 
 
 def _is_slow(study: StudyPlan) -> bool:
-    """Return whether the closed form is too slow for a page: one that is not smooth simulates small runs."""
-    return not study.no_formula and not study.smooth
+    """Return whether small simulations predict the error, which is too slow for a page."""
+    return study.predicted or not (study.no_formula or study.smooth)
 
 
 def _first_with_same_formula(study: StudyPlan) -> StudyPlan:
@@ -624,6 +650,8 @@ def _plane(study: StudyPlan, amounts: tuple[float, float], size: int | None) -> 
 
 def _curve(study: StudyPlan, amounts: tuple[float, float], size: int | None) -> Array:
     """Return the amount that reaches the target at each of `CHART_EPSILONS`, NaN where none does."""
+    if study.predicted:
+        return amounts_by_prediction(study, CHART_EPSILONS, size)
     return amounts_reaching_target(
         study, EVALUATIONS.cell(_plane, _with_fixed_target(study), amounts, size), size
     )

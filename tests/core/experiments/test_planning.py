@@ -13,8 +13,15 @@ from dppca_core import SpikedModel
 from dppca_core.bounds import BOUNDS
 from dppca_core.experiments import draws
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
+from dppca_core.experiments.explorer.trusts import recommended
 from dppca_core.experiments.planning import planning
-from dppca_core.experiments.planning.plan_plane import amounts_reaching_target, plane
+from dppca_core.experiments.planning.plan_plane import (
+    EDGE_EPSILONS,
+    amounts_by_prediction,
+    amounts_reaching_target,
+    plane,
+    prediction_questions,
+)
 from dppca_core.experiments.planning.planning import MOST_EPSILON, PLANNED_METHODS, Question, StudyPlan
 from dppca_core.methods import METHODS
 
@@ -22,7 +29,8 @@ EXPERIMENT = ExplorerExperiment(SpikedModel(d=40, k=2, s=8, seed=1), n=10**5, k=
 # Methods with a smooth closed form; those of two stages and those without one have tests of their own.
 SMOOTH = [name for name in PLANNED_METHODS if StudyPlan(EXPERIMENT, name, 0.1).smooth]
 EDGES = ["two_stage", "two_stage_sealed", "two_stage_own_noise"]
-SIMULATED = [name for name in PLANNED_METHODS if name not in (*SMOOTH, *EDGES)]
+PREDICTED = [name for name in PLANNED_METHODS if StudyPlan(EXPERIMENT, name, 0.1).predicted]
+SIMULATED = [name for name in PLANNED_METHODS if name not in (*SMOOTH, *EDGES, *PREDICTED)]
 POOLED = [name for name in SMOOTH if "providers" not in METHODS[PLANNED_METHODS[name].method].uses]
 TARGETS = [(0.2, False), (0.02, False), (0.98, True)]
 EVERY_METHOD = pytest.mark.parametrize("name", SMOOTH)
@@ -276,7 +284,8 @@ def test_two_stages_have_no_closed_form_where_it_is_about_something_else():
     chosen = StudyPlan(replace(WIDE, choose_rows=True), "two_stage", 0.1)
     table = StudyPlan(ExplorerExperiment("breast_cancer", 569, 2, 30, 1e-5), "two_stage", 0.1)
     for plan in (chosen, table):
-        assert plan.patients(1.0).kind == "simulation" and plan.no_formula.startswith("it needs")
+        assert plan.no_formula.startswith("it needs")
+    assert table.patients(1.0).kind == "simulation" and chosen.patients(1.0).bound is None
     assert chosen.options["s_hat"] == "released"
 
 
@@ -341,3 +350,31 @@ def test_sampling_of_unit_rows_is_that_of_drawn_ones():
     units = planning._unit_rows(population, 0.01, 2)
     assert units.sampling == pytest.approx(drawn / (np.outer(values[:2], values[2:]) / gaps).sum(), rel=0.04)
     assert units.sampling != pytest.approx(1, rel=0.2)
+
+
+@pytest.mark.parametrize("question", [Question("patients"), Question("epsilon", n=5000)])
+@pytest.mark.parametrize("name", PREDICTED)
+def test_an_answer_without_a_closed_form_inverts_what_the_recommendation_predicts(name, question):
+    """At the answer the predicted error reaches the target, and with 3 % less it does not."""
+    plan = StudyPlan(EXPERIMENT, name, 0.1)
+    answer = plan.answer(question)
+
+    def predicted(value):
+        n, epsilon, _ = question.at(value)
+        return recommended(replace(EXPERIMENT, n=n), epsilon, plan.method.trust).errors[plan.method.name]
+
+    assert predicted(answer.value) <= 0.1 < predicted(0.97 * answer.value)
+    assert answer.solution == answer.value and not answer.kind and plan.median
+
+
+def test_a_prediction_of_more_than_a_third_of_a_guess_is_no_answer():
+    answer = StudyPlan(EXPERIMENT, PREDICTED[0], 0.8).answer(Question("patients"))
+    assert answer.value is None and answer.kind == "first order" and answer.solution
+
+
+def test_the_line_of_predicted_answers_is_theirs_at_its_epsilons():
+    plan = StudyPlan(EXPERIMENT, PREDICTED[0], 0.1)
+    line = amounts_by_prediction(plan, np.array(EDGE_EPSILONS))
+    answers = [plan.answer(question).value for question in prediction_questions(None)]
+    np.testing.assert_allclose(line, answers, rtol=1e-9)
+    assert (np.diff(line) < 0).all()

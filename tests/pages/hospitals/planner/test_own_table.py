@@ -114,7 +114,7 @@ def test_without_a_table_a_link_says_so_and_all_is_as_before():
     assert not [box for box in (*plain.app.checkbox, *asking.app.checkbox) if box.key == "plan.table"]
     assert "plan.table" not in plain.link
     before = catalogue.defaults()
-    assert Planner(before).listed == sorted(PLANNED_METHODS, key=Planner(before).listed.index)
+    assert Planner(before).comparable == sorted(PLANNED_METHODS, key=Planner(before).comparable.index)
 
 
 @pytest.mark.parametrize("centre", ["rule", "public"])

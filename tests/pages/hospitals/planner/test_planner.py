@@ -37,7 +37,7 @@ def mark(page, name):
     return points[0] if points else None
 
 
-def test_it_opens_with_the_recommended_method_a_row_for_every_method_and_a_paragraph(screen):
+def test_it_opens_with_few_methods_and_a_paragraph_and_has_all_methods_at_a_press(screen):
     page = screen(PAGE)
     settings = settings_of(page)
     Planner(settings).complete()
@@ -48,18 +48,26 @@ def test_it_opens_with_the_recommended_method_a_row_for_every_method_and_a_parag
     needed = text.amount(answer, up=True)
     assert text.headline(planner) in page.markdown
     assert f"{title} needs {needed} patients" in page.markdown
-    assert len(table(page)) == len(PLANNED_METHODS)
+    few = {"dps_pca", *(each.name for each in planner.by_trust())}
+    assert set(planner.listed) == few and len(table(page)) == len(few)
+    assert sum(trace["showlegend"] for trace in page.figure["data"]) <= 6
+    thick = max((trace for trace in page.figure["data"]), key=lambda trace: trace["line"]["width"])
+    assert thick["name"] == title
     assert table(page).loc[title, "patients at ε = 1"] == f"{needed} (uncertain)"
-    assert table(page)["whom it trusts"].iloc[0] == "one place"
     assert paragraph(page) == protocol_paragraph.paragraph(planner)
     for part in (
         *(f"at least {needed} patients in total, in 5 hospitals", "(ε, δ) = (1, 1e-7)", "d = 200"),
         *("ŝ = 20 features kept", "a random guess has 1.72"),
     ):
         assert part in paragraph(page)
+    assert mark(page, "the answer") == (1, answer) and mark(page, "this setting") == (1, settings["n"])
+    page.app.checkbox(key="all_methods").check()
+    page.run()
+    Planner(settings_of(page)).complete()
+    page.run()
+    assert len(table(page)) == len(PLANNED_METHODS) and table(page)["whom it trusts"].iloc[0] == "one place"
     drawn = {trace["name"] for trace in page.figure["data"]}
     assert {planned.title for planned in PLANNED_METHODS.values() if planned.rule} <= drawn
-    assert mark(page, "the answer") == (1, answer) and mark(page, "this setting") == (1, settings["n"])
 
 
 @pytest.mark.parametrize("trust", TRUSTS)
@@ -83,12 +91,31 @@ def test_more_trust_never_needs_more_patients():
 
 
 def test_where_the_recommended_method_has_no_formula_both_views_say_so():
-    settings = catalogue.defaults("Rare disease")
+    settings = catalogue.defaults("Rare disease") | {"plan.of": "energy"}  # nothing predicts that
     Planner(settings).complete()
     planner, board = Planner(settings), plain.PlainPlan(settings)
-    assert "Recommended is Sparse step, own noise: it has no formula" in text.headline(planner)
+    assert "Recommended is Sparse step, own noise: it has no formula" in text.details(planner)
     assert "No formula says what it needs" in text.recommended(planner)
     assert plain_text.NO_FORMULA in board.rows
+
+
+def test_where_it_has_none_but_its_error_is_predicted_that_answers_in_both_views(screen):
+    page = screen(PAGE, preset="rare-disease")
+    settings = settings_of(page)
+    Planner(settings).complete()
+    page.run()
+    planner, board = Planner(settings), plain.PlainPlan(settings)
+    answer = planner.answer().value
+    assert planner.focus == board.chosen.name == "own_noise_sparse"
+    assert answer == board.chosen.answer.value < planner.answer("dps_pca").value / 5
+    assert f"needs {text.amount(answer, up=True)} patients" in page.markdown
+    assert "Small simulations predict the error of this method" in page.markdown
+    bold = next(trace for trace in page.figure["data"] if trace["name"] == view.title(planner.focus))
+    drawn = [y for y in bold["y"] if y is not None]
+    assert len(drawn) > 20 and drawn == sorted(drawn, reverse=True)
+    here = bold["y"][bold["x"].index(settings["epsilon"])]
+    assert here == pytest.approx(answer, rel=0.03)  # between the epsilons at which it is computed
+    assert plain_text.NO_FORMULA not in board.rows
 
 
 @pytest.mark.parametrize(
@@ -107,7 +134,7 @@ def test_everything_can_be_asked(screen, asked, target):
 
 @pytest.mark.parametrize("trust", ["any", "secure aggregation", "local"])
 def test_trust_decides_which_methods_are_listed_and_drawn(screen, trust):
-    page = screen(PAGE, **SMALL, **{"plan.trust": trust})
+    page = screen(PAGE, **SMALL, **{"plan.trust": trust, "all": "true"})
     recommended = Planner(settings_of(page)).focus
     listed = [name for name in PLANNED_METHODS if trust in ("any", PLANNED_METHODS[name].trust)]
     listed = list(dict.fromkeys([recommended, *listed]))
@@ -197,7 +224,7 @@ def test_delta_is_compared_with_the_patients_of_the_plan(changed, inverse):
 
 
 def test_labels_stand_on_their_lines_and_the_table_holds_the_plane():
-    settings = DEFAULTS | {"plan.of": "energy"}
+    settings = DEFAULTS | {"plan.of": "energy", "all_methods": True}
     drawn = Planner(settings).drawn()
     figure = charts.figure(drawn, Planner(settings))
     labels = [trace for trace in figure["data"] if trace.get("mode") == "text"]
@@ -328,8 +355,8 @@ def test_a_bad_link_opens_nearby(screen):
     assert "<" not in page.notices and "not a choice" in page.notices
 
 
-@pytest.mark.parametrize("name", ["wishart", "stacked_rounds_own_noise"])
-def test_what_has_no_formula_is_simulated_by_itself_where_that_is_quick(screen, name):
+def test_what_has_no_formula_is_simulated_by_itself_where_that_is_quick(screen):
+    name = "wishart"
     page = screen(PAGE, **SMALL, **{"plan.way": name, "plan.trust": PLANNED_METHODS[name].trust}).settle()
     settings, title = settings_of(page), PLANNED_METHODS[name].title
     assert "plan.simulate" not in page.link and Planner(settings).answer(name).kind == "simulation"
