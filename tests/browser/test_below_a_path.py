@@ -42,6 +42,7 @@ def test_every_route_is_below_the_path_and_nowhere_else(below):
         ("healthz", "text/plain"),
         ("ahead", "application/json"),
         ("assets/plotly.min.js", "application/javascript"),
+        ("lesson.html", "text/html"),
     ):
         assert answer(below + path) == (200, content)
         assert answer(root + path) == answer(f"{below}elsewhere/{path}") == (404, "text/plain")

@@ -37,7 +37,8 @@ def free(before: str, after: str) -> float:
 
 
 def joining(before: str, after: str) -> float:
-    assert "Joining harms" not in before and "Joining harms hospitals A, B, C, D, E and F, " in after
+    assert "Joining helps" in before and "harms" not in before
+    assert "Joining harms" in after and "helps" not in after
     alone, joined = re.search(rf"\({NUMBER} alone, {NUMBER} joined", after).groups()
     return float(joined) / float(alone)
 
