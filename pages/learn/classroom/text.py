@@ -24,8 +24,7 @@ TRY_THIS = (
 )
 ON_THIS_MACHINE = (
     "Nobody else can open this dashboard: it is open on this machine alone. Put lesson.html on your course "
-    "page, "
-    "or hand it out."
+    "page, or hand it out."
 )
 LESSON_MINUTES = 45
 
@@ -61,8 +60,7 @@ def download() -> str:
     size = f"{len(lesson_file.packed()) / 1000:.0f} kB"
     return (
         f"The lesson takes {size}. At {lesson_file.WIRE / 1e6:.0f} Mbit/s, {lesson_file.DOWNLOADS} "
-        "telephones "
-        f"have it after {lesson_file.seconds():.1f} seconds."
+        f"telephones have it after {lesson_file.seconds():.1f} seconds."
     )
 
 

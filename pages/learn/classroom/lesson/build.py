@@ -52,8 +52,8 @@ def html(shown: dict[str, Any]) -> str:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     written = json.dumps(shown, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return Template(_read("template.html")).substitute(
-        policy=f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
-        "base-uri 'none'; form-action 'none'",
+        policy=f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; base-uri "
+        "'none'; form-action 'none'",
         title=escape(TITLE),
         style=_read("lesson.css") + colours(),
         end="".join(f"<p>{escape(sentence)}</p>" for sentence in END),

@@ -145,7 +145,7 @@ const pictures = {
     function draw({ guess }, part) {
       const { centre, degrees, kept } = component(points);
       const open = state.answers[2].predicted !== null;
-      draw.guess = guess ?? draw.guess ?? 0;
+      draw.guess = guess ?? draw.guess ?? Number(state.answers[2].value);
       const line = open ? degrees : draw.guess;
       drawn.line.style.visibility = open ? "visible" : "hidden";
       along(centre, degrees, drawn.line);

@@ -88,10 +88,9 @@ def _count(screen: dict[str, Any], key: bool) -> str:
         f'<path d="M{line} 4V136M0 136H360" stroke="#111" fill="none"/></svg>'
     )
     words = _sentences(
-        *map(escape, screen["story"][:3]),
+        *map(escape, screen["story"][:4]),
         f"Dots are published numbers with noise, at ε = {frames.ASKED_EPSILON:g}. Right of the line the "
-        "attacker "
-        "says: the patient is in the data.",
+        "attacker says: the patient is in the data.",
         f"The attacker is wrong in the upper row {_blank(str(missed), key)} times, in the lower row "
         f"{_blank(str(alarms), key)} times, so right {_blank(str(frame.right), key)} times of "
         f"{2 * frames.RELEASES}.",
@@ -113,8 +112,7 @@ def _mean(key: bool) -> str:
     best = min(_SHOWN_CAPS, key=lambda cap: drawn[cap].error)
     words = _sentences(
         f"The mean cholesterol of {len(frames.blood_values())} patients is published with noise. A value "
-        "above "
-        "the cap counts as the cap.",
+        "above the cap counts as the cap.",
         "Typical error = √(noise² + cut²). Fill the empty field.",
         f"The best cap here is {_blank(str(best), key)}. A lower one is worse because "
         f"{_blank('the cut moves the mean', key)}, a higher one because "
@@ -153,8 +151,7 @@ def _angle(key: bool) -> str:
     ]
     words = _sentences(
         f"Each patient has {frames.BASE['d']} measurements, and noise is added before a component is "
-        "computed "
-        f"(ε = {frames.BASE['epsilon']:g}). The table has the angle to the true component.",
+        f"computed (ε = {frames.BASE['epsilon']:g}). The table has the angle to the true component.",
         "Fill the empty field: what do four times the patients do?",
         f"From 2,000 to 4,000 patients the angle falls {_blank(f'{drawn[2000] / drawn[4000]:.1f}', key)} "
         "times.",
@@ -171,13 +168,12 @@ def _ways(screen: dict[str, Any], key: bool) -> str:
     best = f"{frames.SIZES[frames.ways_goal(frames.DRAWS[0])]:,}"
     words = _sentences(
         f"{frames.HOSPITALS} small hospitals look for the pattern of a rare disease. The table has the "
-        "share of the "
-        "pattern that each way recovers.",
-        *map(escape, screen["story"][1:4]),
-        f"With {frames.ASKED_SIZE} patients each, joining without trust recovers "
-        f"{_blank(at[2], key)}, staying alone {_blank(at[0], key)}.",
-        f"Trusting nobody, hospitals need {_blank(best, key)} patients each for "
-        f"{frames.NEEDED_SHARE:.0f} % of the pattern.",
+        "share of the pattern that each way recovers.",
+        *map(escape, screen["story"][2:5]),
+        f"With {frames.ASKED_SIZE} patients each, joining without trust recovers {_blank(at[2], key)}, "
+        f"staying alone {_blank(at[0], key)}.",
+        f"Trusting nobody, hospitals need {_blank(best, key)} patients each for {frames.NEEDED_SHARE:.0f} % "
+        "of the pattern.",
     )
     return f"{words}{_table(('Patients each', *_WAYS), rows)}"
 

@@ -75,11 +75,12 @@ def _count() -> Screen:
         "claim": "We publish one number and no names. Nobody can learn anything about a patient.",
         "story": [
             f"A ward with {frames.WARD} patients publishes how many of them have a certain disease.",
-            "An attacker knows the disease of all but one. That one we call the patient.",
-            f"With the patient the number is {frames.WITH_PATIENT}. With another patient in that bed it is "
-            f"{frames.WITH_PATIENT - 1}.",
-            "The ward can add noise: a random number that hides the true one.",
-            "The privacy loss ε says how much: a small ε is strict, and has much noise.",
+            "An attacker knows who of them has it, but for one. That one we call the patient.",
+            f"The attacker counts {frames.WITH_PATIENT - 1} among the others. So if {frames.WITH_PATIENT} "
+            "is published, the patient has the disease.",
+            f"Another patient, without it, in the same bed would make it {frames.WITH_PATIENT - 1}.",
+            "Noise protects: the ward adds a random number. The attacker then only guesses who it was.",
+            "The privacy loss ε (epsilon) says how much: a small ε is strict, and has much noise.",
         ],
         "setup": {
             "limit": frames.WITH_PATIENT - 0.5,
@@ -93,8 +94,7 @@ def _count() -> Screen:
         "predict": {
             "kind": "number",
             "question": f"With ε = {frames.ASKED_EPSILON:g} the noise is typically {asked.std:.0f}. An "
-            "attacker "
-            "who tosses a coin is right 50 times in 100. How often is the best attacker right?",
+            "attacker who tosses a coin is right 50 times in 100. How often is the best attacker right?",
             "label": "Right",
             "unit": "times in 100",
             "low": 0,
@@ -108,7 +108,7 @@ def _count() -> Screen:
                 ),
                 outcome(
                     f"Noise hides much, but never all. It is {guess}.",
-                    **{"name": "50, as a coin", "from": 50, "to": 51},
+                    **{"name": "50, as a coin", "from": 50, "to": asked.guess - 3},
                 ),
                 outcome(
                     f"A coin is right 50 times, and nobody does worse on purpose. It is {guess}.",
@@ -136,8 +136,7 @@ def _count() -> Screen:
         "ways": [_way("ε", _LOSS, [_loss(e) for e in frames.COUNT_EPSILONS], len(frames.COUNT_EPSILONS) - 1)],
         "task": {
             "question": "Hollow dots are results at which the attacker is wrong. Find the loosest ε at "
-            "which the "
-            f"best attacker is right at most {frames.ALLOWED_GUESS:.0f} times in 100.",
+            f"which the best attacker is right at most {frames.ALLOWED_GUESS:.0f} times in 100.",
             "button": "This ε",
             "outcomes": [
                 outcome("That is strict enough, but a looser ε is too. It needs less noise."),
@@ -147,14 +146,14 @@ def _count() -> Screen:
         },
         "explain": [
             "One patient changes this number by 1 at most, whoever it is.",
-            f"Noise much larger than 1 makes both rows look alike: {low} to {high} right of {tries} is "
-            "chance.",
-            "So privacy has degrees. The privacy loss ε measures them.",
+            f"Noise much larger than 1 makes both rows look alike: of {tries} guesses a coin has {low} to "
+            f"{high} right.",
+            "So privacy has degrees, and the privacy loss ε measures them.",
         ],
         "formula": "published = count + noise,   noise ~ N(0, σ²),   σ = z(ε, δ) · 1",
-        "terms": "N(0, σ²) is the normal distribution. z is the least noise that keeps the promise. δ is the "
-        f"chance that the promise fails, here {frames.delta(frames.WARD):f}. The best attacker is right with "
-        "chance Φ(1 / 2σ), where Φ is the normal distribution function.",
+        "terms": "N(0, σ²) is the normal distribution. z is the least noise that keeps the promise. δ is "
+        f"the chance that the promise fails, here {frames.delta(frames.WARD):f}. The best attacker is right "
+        "with chance Φ(1 / 2σ), where Φ is the normal distribution function.",
         "draws": [
             {
                 "frames": [
@@ -184,8 +183,8 @@ def _mean() -> Screen:
 
     def frame(cap: int, drawn: frames.MeanFrame) -> dict[str, Any]:
         says = (
-            f"Cap {cap}: a published mean is typically {drawn.error:.0f} away from the true one. "
-            f"Noise {drawn.std:.0f}, cut {abs(drawn.shift):.0f}."
+            f"Cap {cap}: a published mean is typically {drawn.error:.0f} away from the exact one. Noise "
+            f"{drawn.std:.0f}, cut {abs(drawn.shift):.0f}."
         )
         return {
             "cap": cap,
@@ -200,23 +199,21 @@ def _mean() -> Screen:
         "claim": "A mean is only right if every value counts as it is.",
         "story": [
             f"Bars show the blood cholesterol of {len(values)} patients of one hospital, in mg/dl.",
-            f"Their mean is {mean:.0f}. It is published with noise that must hide any patient, also an "
-            "unusual "
-            "one.",
-            "A cap limits what one patient can change: a higher value counts as the cap.",
-            f"The promise is strict here: ε = {frames.MEAN_EPSILON:g}. Dots are {frames.RELEASES} means that "
-            "could be published.",
+            f"Their mean is {mean:.0f}. It is published with noise, as large as what one patient can change.",
+            "A cap limits that: a higher value counts as the cap. Every value is above 0.",
+            f"The promise is strict here: ε = {frames.MEAN_EPSILON:g}. Dots are {frames.RELEASES} means "
+            "that could be published.",
         ],
         "setup": {
             "edges": list(frames.BARS),
             "most": max(int(drawn.bars.max()) for drawn in at.values() if drawn.cut < len(values) / 4),
             "truth": round(mean, 1),
             "ticks": list(range(frames.BARS[0], largest + 1, 100)),
-            "labels": ["true mean", "cap", "Cholesterol, mg/dl"],
+            "labels": ["exact mean: no privacy", "cap", "Cholesterol, mg/dl"],
         },
         "predict": {
             "kind": "choice",
-            "question": "Which cap brings published means nearest to the true one?",
+            "question": "Which cap brings published means nearest to the exact one?",
             "missing": "Choose one.",
             "outcomes": [
                 outcome(
@@ -254,12 +251,11 @@ def _mean() -> Screen:
         "explain": [
             "The noise is as large as the cap needs, divided by the number of patients.",
             "A low cap needs less noise, but moves the mean downwards, however often one repeats it.",
-            "The best cap lies between. It must come from public knowledge, not from these patients.",
+            "The best cap lies between, and must come from public knowledge, not from these patients.",
         ],
         "formula": "published = (1/n) · Σ min(xᵢ, C) + noise,   σ = z(ε, δ) · C / n",
         "terms": "xᵢ is the value of patient i, n the number of patients, C the cap, z the least noise "
-        "that keeps "
-        "the promise for C = n = 1. Statisticians call the cap clipping. error² = cut² + σ².",
+        "that keeps the promise for C = n = 1. Statisticians call the cap clipping. error² = cut² + σ².",
         "draws": [
             {
                 "frames": [
@@ -281,8 +277,7 @@ def _points() -> Screen:
         "claim": "The best line through points is the one that predicts one measurement from the other.",
         "story": [
             f"Each point is one of {frames.POINTS} patients with two measurements of a tumour: the size of "
-            "its cell "
-            "nuclei, and how irregular they are.",
+            "its cell nuclei, and how irregular they are.",
             "Principal component analysis, PCA, looks for the line along which patients differ most.",
             "The direction of that line is a component: a pattern among the measurements.",
             "Thin lines show what a point loses if only its place along the line is kept.",
@@ -313,8 +308,7 @@ def _points() -> Screen:
                 ),
                 outcome(
                     "That line predicts the second measurement from the first. PCA treats both alike, and "
-                    "lies "
-                    "steeper.",
+                    "lies steeper.",
                     name="the regression line",
                     near="regression",
                     within=within,
@@ -332,9 +326,8 @@ def _points() -> Screen:
         },
         "ways": [],
         "task": {
-            "question": f"Drag patients until the solid line turns by {frames.TURNED} degrees or more, "
-            "with as few "
-            "patients as you can. With keys: Tab to a point, then arrows.",
+            "question": f"Drag patients until the solid line turns by {frames.TURNED} degrees or more, with "
+            "as few patients as you can. With keys: Tab to a point, then arrows.",
             "button": "It has turned",
             "degrees": frames.TURNED,
             "outcomes": [
@@ -352,8 +345,7 @@ def _points() -> Screen:
         ],
         "formula": "component = the direction v of length 1 with the largest vᵀ S v",
         "terms": "S is the covariance matrix of the measurements: how they vary together. vᵀ S v is the "
-        "variance of "
-        "the places along v. The data are real: Breast Cancer Wisconsin (Diagnostic), UCI.",
+        "variance of the places along v. The data are real: Breast Cancer Wisconsin (Diagnostic), UCI.",
         "draws": [
             {
                 "setup": {"points": _rounded(cloud.points)},
@@ -385,13 +377,11 @@ def _angle() -> Screen:
         "claim": f"{frames.MOVED['n'][0]} patients are a large study. A little noise cannot hurt.",
         "story": [
             f"Now each patient has {base['d']} measurements, and {frames.MODEL.s} of them carry the "
-            "pattern. The "
-            "patients are simulated, so the true component is known.",
+            "pattern. The patients are simulated, so the true component is known.",
             "Before a component is computed, noise is added once. Then the answer has privacy.",
             f"Each thin line is such an answer, with other noise: {frames.RELEASES} in all. The angle "
-            "between an "
-            "answer and the true component is its error.",
-            f"The privacy loss is ε = {base['epsilon']:g}.",
+            "between an answer and the true component is its error.",
+            f"The picture is a slice through all measurements. The privacy loss is ε = {base['epsilon']:g}.",
         ],
         "setup": {
             "patients": _rounded(frames.patients()),
@@ -399,8 +389,8 @@ def _angle() -> Screen:
         },
         "predict": {
             "kind": "choice",
-            "question": f"With {frames.ASKED_N:,} patients the angle is {asked:.0f}°. What is it with "
-            "four times as many?",
+            "question": f"With {frames.ASKED_N:,} patients the angle is {asked:.0f}°. What is it with four "
+            "times as many?",
             "missing": "Choose one.",
             "outcomes": [
                 outcome(
@@ -440,8 +430,7 @@ def _angle() -> Screen:
         ],
         "task": {
             "question": f"Find the fewest patients whose angle is at most {frames.GOAL_ANGLE:.0f}°. Then "
-            "see what "
-            f"ε and measurements do with {base['n']:,} patients.",
+            f"see what ε and measurements do with {base['n']:,} patients.",
             "button": "So many patients",
             "outcomes": [
                 outcome(f"Too few: the angle is above {frames.GOAL_ANGLE:.0f}°."),
@@ -451,17 +440,15 @@ def _angle() -> Screen:
             ],
         },
         "explain": [
-            "PCA needs only how measurements vary together. Noise on these numbers protects every patient.",
+            "Noise on how measurements vary together protects every patient, and PCA needs no more.",
             "More patients make the noise smaller, each measurement more adds noise, and a strict ε does "
             "too.",
             "A pattern is published only if there are enough patients for it.",
         ],
         "formula": "component of S + N,   S = (1/n) Σ xᵢ xᵢᵀ,   N has entries of σ = z(ε, δ) · s / n",
         "terms": "xᵢ holds the measurements of patient i, cut to length 1. S changes by at most s/n when "
-        "one patient "
-        "is replaced, and s follows from that cap. N is symmetric noise, z the least that keeps the "
-        "promise. This "
-        "is the method Analyze Gauss (Dwork and others, 2014).",
+        "one patient is replaced, and s follows from that cap. N is symmetric noise, z the least that "
+        "keeps the promise. This is the method Analyze Gauss (Dwork and others, 2014).",
         "draws": [
             {
                 "frames": [
@@ -516,16 +503,14 @@ def _ways() -> Screen:
         "claim": f"{frames.HOSPITALS} hospitals always find more than one.",
         "story": [
             f"{frames.HOSPITALS} small hospitals look for the pattern of a rare disease. Bars show the "
-            "share of the "
-            "pattern that each way recovers.",
+            "share that each way recovers: 100 % is the true pattern.",
+            "For its own use a hospital alone needs no noise. To publish, it does.",
             "Trusting nobody, each hospital adds all the noise itself, before it sends anything.",
             "Sealed sums: each hospital encrypts its numbers so that only the total can be read. The noise "
-            "of all "
-            "together is then enough.",
+            "of all together is then enough.",
             "Trusting one place, a server sees the numbers, and adds noise once.",
             f"The privacy loss is ε = {frames.JOIN_EPSILON:g}. A diamond is a published method, DPS-PCA; a "
-            "bar is "
-            "the best one known here. Dotted: a random guess.",
+            "bar is the best one known here. Dotted: a random guess.",
         ],
         "setup": {
             "bars": [{"label": label, "look": look} for label, look in bars],
@@ -542,8 +527,8 @@ def _ways() -> Screen:
                     label="alone, without noise",
                 ),
                 outcome(
-                    f"{frames.HOSPITALS} noises add up: {nobody}. A hospital alone has {alone}, sealed "
-                    f"sums {sealed}.",
+                    f"{frames.HOSPITALS} noises add up: {nobody}. A hospital alone has {alone}, sealed sums "
+                    f"{sealed}.",
                     label="together, trusting nobody",
                 ),
                 outcome(
@@ -560,8 +545,8 @@ def _ways() -> Screen:
         },
         "ways": [_way("size", "Patients in each hospital", [f"{size:,}" for size in frames.SIZES])],
         "task": {
-            "question": "Find the smallest hospitals that recover at least "
-            f"{frames.NEEDED_SHARE:.0f} % together, trusting nobody.",
+            "question": f"Find the smallest hospitals that recover at least {frames.NEEDED_SHARE:.0f} % "
+            "together, trusting nobody.",
             "button": "This size",
             "outcomes": [
                 outcome("Too small: the noise of all hospitals together is too large."),
@@ -571,15 +556,13 @@ def _ways() -> Screen:
         },
         "explain": [
             f"Where nobody is trusted, {frames.HOSPITALS} hospitals add {frames.HOSPITALS} noises, each as "
-            "large as "
-            "one that would do.",
+            "large as one that would do.",
             "With sealed sums the noise counts once, and nobody sees another hospital's numbers.",
             "The method counts too: some published methods need many times the patients of the best.",
         ],
         "formula": "noise of the sum: σ · √N trusting nobody,   σ with sealed sums or one place",
         "terms": "N is the number of hospitals, σ the least noise that keeps the promise for one sum. The "
-        "share "
-        "recovered is 1 − ‖sin Θ‖² / k, for k components: 100 % is the true pattern.",
+        "share recovered is 1 − ‖sin Θ‖² / k, for k components: 100 % is the true pattern.",
         "draws": [
             {
                 "frames": [[frame(size, frames.ways(draw, size)) for size in frames.SIZES]],
