@@ -83,14 +83,15 @@
     document.querySelector("[data-testid=stMain]")?.focus(); // where the keyboard goes on
   });
 
-  // What Streamlit draws later: three steps that are shown, and a percentage, whose sign may not begin a line.
+  // What Streamlit draws later: three steps that are shown, and numbers, which stay with their % and =.
   const look = (node) => {
     const { closes: page, over } = node.querySelector?.("[data-closes]")?.dataset ?? {};
     if (over !== undefined && !closed.has(page)) close(page);
     else if (page && !shown.has(page)) keep(CLOSED, [...shown.add(page)].join(" "));
     const texts = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
     for (let text = node.nodeType === Node.TEXT_NODE ? node : texts.nextNode(); text; text = texts.nextNode()) {
-      if (/\d %/.test(text.data)) text.data = text.data.replace(/(\d) %/g, "$1\u00a0%");
+      if (!/\d %| = [\u2212\d]/.test(text.data)) continue;
+      text.data = text.data.replace(/(\d) %/g, "$1\u00a0%").replace(/ = (?=[\u2212\d])/g, "\u00a0=\u00a0");
     }
   };
   new MutationObserver((changes) => {

@@ -57,7 +57,7 @@ def choose(planner: Planner, *others: str) -> None:
     if planner.table is not None:
         keys = [key for key in keys if key not in own_table.DECIDED]
     # A single control takes half of the row, not all of it.
-    widths = [1.5, *[1.0] * max(len(keys) - 1, 1)]  # the target's label is long
+    widths = [1.4, *(1.15 if key == "plan.way" else 1.0 for key in (*keys, "")[1:])][: max(len(keys), 2)]
     for column, key in zip(widgets.beside("plan", widths), keys, strict=False):
         with column:
             if key == "plan.way":

@@ -72,7 +72,9 @@ def _bars(bars: Sequence[tuple[str, str, Spread, str, bool]], unit: Unit) -> Tra
         opacity = 1.0 if bold else 0.45
         traces.append(bar(title, colour, opacity, edge=3, width=0.34, error_x=span, **at))
         head = f"<b>{title}</b>" if bold else title
-        over = {"x": 0, "y": y + 0.2, "yanchor": "bottom", "align": "left", "xanchor": "left"}
+        # Right of the line of a guess, which would strike the words out.
+        left = {"x": guess, "xshift": 6} if guess < end / 4 else {"x": 0}
+        over = left | {"y": y + 0.2, "yanchor": "bottom", "align": "left", "xanchor": "left"}
         beside = {"x": high, "y": y, "xshift": 12, "xanchor": "left"}
         notes.append(beside | {"text": f"<b>{unit.value(spread)}</b>"})
         heads.append(over | {"text": f"{head}<br><i>{under}</i>"})

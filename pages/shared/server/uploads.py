@@ -97,7 +97,7 @@ def limits(largest: int, room: int | None) -> str:
     """
     sentences = (
         f"Your files together may take {memory.megabytes(FILES * largest)}. "
-        "A refused file turns red: 413 means too large, 503 that the server is full."
+        "A refused file turns red: it is too large (413), or the server is full (503)."
     )
     if room is None or room >= largest:
         return sentences
