@@ -17,7 +17,7 @@ def test_a_run_plays_and_its_round_is_kept(watched, address):
     page.page.get_by_role("button", name="Play").wait_for()  # at the end it is "Stop" no more
     assert shown.inner_text() == "round 2: answers"
     for _ in range(2):
-        page.page.get_by_role("slider", name="Round by round").press("ArrowLeft")
+        page.page.get_by_role("slider", name="Rounds").press("ArrowLeft")
     page.page.wait_for_url("**join.round=1**")
     page.page.get_by_text("round 1: answers").wait_for()
     assert page.page.get_by_test_id("stException").count() == 0

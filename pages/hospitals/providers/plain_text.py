@@ -12,7 +12,7 @@ from pages.shared.plain.rows import ShareRow
 
 TITLE = "Should we join?"
 INTRODUCTION = "What a hospital finds alone, what all find together, and what leaves the building."
-IN_HOUSE, PUBLISHED = "alone, for its own use", "alone, to publish"
+IN_HOUSE, PUBLISHED = "alone, own use", "alone, to publish"
 # Whose own use the first sentence is about: the largest hospital's, or all are alike; and the smallest's.
 PURPOSES = ("For our own use", "For the smallest hospital's own use")
 NEAR_GUESS = "Predictions are near a random guess, so no method is recommended."

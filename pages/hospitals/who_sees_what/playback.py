@@ -53,7 +53,7 @@ def payload(
         "legend": legend,
         "active": min(settings["join.round"], len(frames)) - 1 if active is None else active,
         "play": active is not None or len(frames) > 1,
-        "scrub": "Round by round",
+        "scrub": "Rounds",
         "ends": ["start", "end"],
         "complete": True,
     }

@@ -26,8 +26,8 @@ from pages.shared.settings.catalogue import CHOICES, Settings
 TITLE = "Who sees what"
 STEPS = (
     "The server asks in rounds; arrows are its questions and the hospitals' answers.",
-    "*What the server sees* sets one message beside what its noise hides.",
-    "*Two who compare messages* shows why each hospital needs noise of its own.",
+    "What the server sees sets one message beside what its noise hides.",
+    "Two who compare messages shows why each hospital needs noise of its own.",
 )
 INTRODUCTION = "What leaves a hospital in each round, and what that tells the server and the others."
 ABOUT = (

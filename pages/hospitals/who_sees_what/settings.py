@@ -36,6 +36,7 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
 
 
 PANEL = Panel(
+    opens="Large study",
     full_only=True,
     decided={"trust": "the protocol says", "provider_noise": "the protocol says", "start": "always random"},
 )
