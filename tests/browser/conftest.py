@@ -4,12 +4,12 @@ import os
 import tempfile
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import cache, partial
 from typing import Any, TypeVar
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
+from playwright.sync_api import Browser, BrowserContext, Page, TimeoutError, ViewportSize, expect
 
 from pages import order
 from scripts.started import COMPLETE, PLAYED, chromium, serving
@@ -112,6 +112,16 @@ def go_to(page: Page, name: str) -> None:
         return
     page.get_by_test_id("stTopNavSection").filter(has_text=MENU[name]).click()
     page.get_by_test_id("stTopNavDropdownLink").filter(has_text=name).click()
+
+
+def downloaded(page: Page, label: str) -> bytes:
+    """Press until a file comes: Streamlit drops a click that meets the end of a run, and says nothing."""
+    for _ in range(3):
+        with suppress(TimeoutError):
+            with page.expect_download(timeout=250 * PATIENCE_SECONDS) as file:
+                page.get_by_role("button", name=label).click()
+            return file.value.path().read_bytes()
+    raise AssertionError(f"{label} brought no file")
 
 
 Waits = TypeVar("Waits", Page, BrowserContext)

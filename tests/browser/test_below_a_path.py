@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import expect
 
 from scripts.started import BASE_PATH, ROOT, serving
-from tests.browser.conftest import AT_REST, SMALL, go_to
+from tests.browser.conftest import SMALL, downloaded, go_to
 
 pytestmark = pytest.mark.browser
 
@@ -70,10 +70,8 @@ def test_the_pages_below_a_path_are_drawn_and_lead_to_each_other(watched, below)
     with visitor.page.expect_response(lambda got: "/ahead?" in got.url) as ahead:
         visitor.open(f"{below}?{SMALL}").settle()
     assert ahead.value.url.startswith(below) and ahead.value.ok
-    visitor.page.wait_for_selector(AT_REST)  # else Streamlit drops the click
-    with visitor.page.expect_download() as report:
-        visitor.page.get_by_role("button", name="Download a report").click()
-    assert f'<a href="{below}?' in report.value.path().read_text(encoding="utf-8")
+    report = downloaded(visitor.page, "Download a report")
+    assert f'<a href="{below}?' in report.decode()
     visitor.press("Hospitals", "ArrowRight")
     go_to(visitor.page, "Bounds")
     visitor.page.wait_for_url(re.compile(rf"{below}bounds\?"))

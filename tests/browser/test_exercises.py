@@ -27,8 +27,8 @@ def number(pattern: str, body: str) -> float:
 
 def attack(before: str, after: str) -> float:
     assert all("Without noise the attacker is right in every test" in body for body in (before, after))
-    assert number(rf"This attack was right {NUMBER} %", before) == pytest.approx(53, abs=3)
-    return number(rf"This attack was right {NUMBER} %", after)
+    assert number(rf"This attack was right {NUMBER}\s%", before) == pytest.approx(53, abs=3)
+    return number(rf"This attack was right {NUMBER}\s%", after)
 
 
 def free(before: str, after: str) -> float:

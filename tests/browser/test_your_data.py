@@ -1,20 +1,17 @@
 """A table of one's own in a real browser: released once, downloaded, and seen by nobody else."""
 
-import contextlib
 import json
 import re
 import zipfile
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import TimeoutError
 
 from dppca_core.tables import Schema, content_key, read
 from pages.hospitals.your_data import upload_text
 from scripts.started import ROOT, serving, started
-from tests.browser.conftest import patient
+from tests.browser.conftest import downloaded, patient
 from tests.pages.hospitals.your_data.table_page import CANARY, DICTIONARY, NUMBER, csv, patients
-from tests.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.browser
 
@@ -79,16 +76,6 @@ FILES = (
     "Export it (JSON lines)",
     "Save the dictionary",
 )
-
-
-def downloaded(page, label) -> bytes:
-    """Press until a file comes: Streamlit drops a click that meets the end of a run, and says nothing."""
-    for _ in range(3):
-        with contextlib.suppress(TimeoutError):
-            with page.expect_download(timeout=250 * PATIENCE_SECONDS) as file:
-                page.get_by_role("button", name=label).click()
-            return file.value.path().read_bytes()
-    raise AssertionError(f"{label} brought no file")
 
 
 def test_a_paid_release_is_downloaded_each_time_and_not_lost(newcomer, browser, address):
