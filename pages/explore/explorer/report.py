@@ -39,7 +39,7 @@ def build(view: ExplorerView, link: str) -> html_report.Report:
     formulas = [*_formulas(method.name), phrases.accounting(settings), constants]
     texts = [
         ("The method", text.unmarked(page_text.why(results.experiment, epsilon, settings["trust"]))),
-        ("Two stages", page_text.two_stages(results, epsilon, settings)),
+        ("Two stages", page_text.two_stages(results, epsilon, settings, view.shown)),
         ("No privacy", page_text.NO_PRIVACY_IS),
     ]
     scaling = page_text.of_scaling(results, epsilon, settings["trust"])
