@@ -104,7 +104,7 @@ const pictures = {
 
   points(svg, { labels, reach }) {
     svg.setAttribute("role", "group");
-    const unit = (height - 40) / (2 * reach), middle = [width / 2, (height - 30) / 2];
+    const unit = (height - 60) / (2 * reach), middle = [width / 2, (height - 30) / 2];
     const place = ([x, y]) => [middle[0] + unit * x, middle[1] - unit * y];
     shape(svg, "text", { x: width / 2, y: height - 8, class: "middle" }, labels[0]);
     shape(svg, "text", { x: 14, y: middle[1], class: "middle", transform: `rotate(-90 14 ${middle[1]})` }, labels[1]);
@@ -192,7 +192,7 @@ const pictures = {
   },
 
   ways(svg, { bars, guess, labels }) {
-    const x = scale(0, 100, 10, width - 60), gap = (height - 70) / bars.length;
+    const x = scale(0, 100, 10, width - 84), gap = (height - 70) / bars.length;
     const tracks = shape(svg, "g"), drawn = bars.map(({ label, look }, i) => {
       const top = 10 + i * gap;
       shape(svg, "text", { x: 10, y: top + 14 }, label);

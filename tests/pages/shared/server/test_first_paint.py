@@ -17,6 +17,7 @@ SERVED = Starlette(
         Route("/", lambda request: HTMLResponse(PAGE, headers={"etag": '"plain"'})),
         Route("/papers", lambda request: HTMLResponse(PAGE)),
         Route("/<script>alert", lambda request: HTMLResponse(PAGE)),
+        Route("/file.html", lambda request: HTMLResponse(PAGE)),
         Route("/text", lambda request: PlainTextResponse("</head>")),
     ],
     middleware=[
@@ -57,4 +58,5 @@ def test_the_shape_is_of_a_known_page_alone():
 
 def test_everything_else_is_as_it_was():
     assert answer("/", accept="*/*")[1] == PAGE
+    assert answer("/file.html", accept="text/html")[1] == PAGE
     assert answer("/text", accept="text/html")[1] == "</head>"
