@@ -277,10 +277,13 @@ function appear() {
   timer = requestAnimationFrame(step);
 }
 
+/** Return how wide a picture is drawn, before the page scales it: narrow ones have larger letters. */
+const fitting = () => ($("figure").clientWidth < 560 ? 400 : 640);
+
 /** Set the picture up anew: for another screen, draw or width. */
 function drawAnew() {
   const svg = $("picture");
-  width = $("figure").clientWidth < 560 ? 400 : 640;
+  width = fitting();
   height = width === 400 ? 330 : 400;
   svg.replaceChildren();
   set(svg, { viewBox: `0 0 ${width} ${height}`, role: "img" });
@@ -317,7 +320,8 @@ function openScreen(at, focused = true) {
 /** Fill what is asked and told on this screen, as far as it has been answered. */
 function fill() {
   const screen = here(), given = answer(), open = given.predicted !== null;
-  $("seed").textContent = `Draw ${state.draw + 1} of ${lesson.draws.length} (seed ${lesson.draws[state.draw]}).`;
+  $("seed").textContent = `Draw ${state.draw + 1} of ${lesson.draws.length} (seed ${lesson.draws[state.draw]}).` +
+    (state.draw ? " Numbers in the text are those of draw 1." : "");
   $("predict").replaceChildren(...predictForm(screen.predict, given));
   $("move").hidden = !open;
   $("explain").hidden = !(given.solved || given.tries >= 3);
@@ -531,7 +535,9 @@ $("again").addEventListener("click", () => {
 });
 $("copy").addEventListener("click", copyCode);
 $("add-up").addEventListener("click", addUp);
-addEventListener("resize", () => {
-  if (state.at < lesson.screens.length) { drawAnew(); show(); }
+addEventListener("resize", () => { // also where a telephone's address bar comes and goes: points stay where they were put
+  if (state.at === lesson.screens.length || fitting() === width) return;
+  drawAnew();
+  show();
 });
 openScreen(state.at, false);
