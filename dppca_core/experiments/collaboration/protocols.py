@@ -83,7 +83,8 @@ PROTOCOLS: dict[str, Protocol] = {
             name="DPS-PCA, shared noise",
         ),
         Protocol("alone", "analyze_gauss", "alone", "nothing", alone=True),
-        Protocol("alone sparse", "analyze_gauss_sparse", "alone", "nothing", alone=True),
+        # Of one hospital the sealed sum is its own: a sparse step on rows of length 1.
+        Protocol("alone sparse", "sealed_sparse", "alone", "nothing", alone=True, name="Sparse step"),
         Protocol("alone two_stage", "two_stage", "alone", "nothing", alone=True),
         Protocol("alone stacked_rounds", "stacked_rounds", "alone", "nothing", alone=True),
         Protocol(

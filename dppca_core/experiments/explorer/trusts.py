@@ -22,6 +22,9 @@ from dppca_core.populations.spiked import SpikedModel
 from dppca_core.privacy import Budget
 from dppca_core.records import SIGNAL
 
+# Of one hospital: the method of one moment whose rows have length 1.
+_ALONE = dict.fromkeys(("analyze_gauss", "analyze_gauss_sparse"), "sealed_sparse")
+
 
 def signal(experiment: ExplorerExperiment) -> float:
     """Return k lambda_k/tr Sigma, about the share of variance that the components carry, as if declared.
@@ -54,12 +57,13 @@ def recommended(experiment: ExplorerExperiment, epsilon: float, trust: str) -> R
 def recommended_alone(experiment: ExplorerExperiment, epsilon: float, patients: int) -> Recommendation:
     """Return the method recommended to one hospital of so many patients that publishes its own result.
 
-    It trusts itself, so that methods of less trust, which have the same noise there, are no candidates.
+    All trusts have the same noise there. One moment has rows of length 1, as its prediction has: its method
+    is that of sealed sums, of which one hospital's is its own.
     """
     lone = recommended(replace(experiment, n=patients, providers=1), epsilon, "central")
-    central = {name: error for name, error in lone.errors.items() if METHODS[name].trust == "central"}
-    method = min(central, key=central.__getitem__)
-    return replace(lone, method=method, error=central[method])
+    errors = {_ALONE.get(name, name): error for name, error in lone.errors.items()}
+    method = min(errors, key=errors.__getitem__)
+    return replace(lone, method=method, error=errors[method], errors=errors)
 
 
 def methods_shown(experiment: ExplorerExperiment, epsilon: float) -> tuple[str, ...]:

@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from dppca_core import METHODS, SpikedModel, sin_theta
 from dppca_core.bounds.recommendation import TRUSTS, recommend
-from dppca_core.experiments.collaboration.protocols import PROTOCOLS
+from dppca_core.experiments.collaboration.protocols import ALONE, PROTOCOLS
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
@@ -75,3 +76,18 @@ def test_methods_shown_are_told_apart_by_their_trust(providers, epsilon):
     experiment = replace(EXPERIMENT, providers=providers)
     shown = trusts.by_trust(trusts.methods_shown(experiment, epsilon))
     assert shown == {trust: trusts.recommended(experiment, epsilon, trust).method for trust in TRUSTS}
+
+
+@pytest.mark.parametrize(("patients", "s_hat"), [(3200, 20), (6400, 20), (6400, 50)])
+def test_a_hospital_alone_errs_as_predicted(patients, s_hat):
+    """So it did not where its rows were divided by a public bound: .43 predicted, 1.0 to 1.4 measured."""
+    experiment = replace(EXPERIMENT, n=50 * patients, s_hat=s_hat)
+    chosen = trusts.recommended_alone(experiment, 1.0, patients)
+    setting = CollaborationSetting.from_experiment(experiment, 1.0, rank=10)
+    truth = setting.truth.basis
+
+    def median(protocol):
+        return np.median([sin_theta(setting.estimate(protocol, 0, run).basis, truth) for run in range(10)])
+
+    measured, by_bound = median(ALONE[chosen.method]), median(ALONE["analyze_gauss"])
+    assert chosen.error / 1.25 < measured < 1.25 * chosen.error < by_bound
