@@ -166,7 +166,7 @@ class Watched:
         )
 
     def sentence(self) -> str:
-        return self.page.locator(".dppca-live .sentence").first.inner_text()
+        return self.page.locator(".dppca-live .sentence").first.inner_text().replace("\xa0", " ")
 
     def press(self, label: str, key: str) -> None:
         """Press a key on the slider whose label starts so; return when the server's answer is drawn."""

@@ -132,7 +132,8 @@ def frontier(runs: charts.SweepRuns) -> DeltaGenerator:
 def release(measure: charts.ComparisonMeasure, name: str) -> None:
     """Show the loadings of one release of a method, at the epsilon chosen on the page.
 
-    It is the first of the sweep's runs, with the same patients and noise. name: the method.
+    It is the first of the sweep's runs, with the same patients and noise; of a method that shares the runs of
+    another (`draws.SAME_RUNS`) it is the first of those. name: the method.
     """
     results, epsilon = measure.results, measure.settings["compare.at"]
     experiment, title = results.experiment, METHODS[name].title

@@ -60,7 +60,8 @@ def test_cells_keep_their_planes_and_more_runs_than_repeats_are_for_the_picture_
     experiment = ExplorerExperiment(MODEL, n=10**9, k=3, s_hat=8, delta=1e-5, repeats=2)
     results = Results(experiment, methods=(DPS_PCA, "pca"))
     assert results.planes(10.0) == []
-    results.try_cells(results.wanted(10.0))
+    for cell in results.wanted(10.0):
+        results.try_cell(*cell)
     planes = results.planes(10.0)
     assert len(planes) == NOISES and len(results.planes(1.0)) == NOISES
     assert max(abs(each.angle) for each in planes) < 0.1  # without noise to speak of only sampling errs

@@ -266,7 +266,8 @@ def test_moving_what_is_swept_reuses_the_rows(results):
 
 def test_a_release_is_the_run_that_the_sweep_drew_first(results):
     """Patients and noise are the same, so its error is that of repeat 0."""
-    table = sweep(sweeps.recipe(results.experiment, 1.0, ["dps_pca", "cape"], Axis("epsilon", (0.5, 2.0)), 1))
+    names, along = ["dps_pca", "analyze_gauss"], Axis("epsilon", (0.5, 2.0))
+    table = sweep(sweeps.recipe(results.experiment, 1.0, names, along, 1))
     for row in table.itertuples():
         cell = results.cell(row.method, row.epsilon, 0)
         assert cell.sin[-1] == pytest.approx(row.sin_theta, rel=1e-9)

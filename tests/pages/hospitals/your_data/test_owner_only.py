@@ -15,7 +15,7 @@ from pages.shared.charts import style
 from pages.shared.settings import catalogue
 from tests.pages.hospitals.your_data.table_page import ROWS, csv, released
 
-PUBLIC = {"own.centre": "the middle of the public ranges"}
+PUBLIC = {"own.centre": "public: usual values, or middles"}
 
 
 def test_one_switch_hides_all_that_is_not_private_of_a_release():
@@ -53,7 +53,7 @@ def test_the_verdict_and_the_use_are_right():
     assert abs(right["all columns"] - right["always the commonest label"]) < 0.2
 
 
-@pytest.mark.parametrize("centre", ["a mean that is paid for", "the middle of the public ranges"])
+@pytest.mark.parametrize("centre", ["a mean that is paid for", "public: usual values, or middles"])
 def test_what_rows_of_length_1_change_on_this_table_is_stated(centre):
     page = released(**{"own.method": "two_stage", "own.centre": centre, "own.shown": "true"})
     held, truths = page.state.ready.held, diagnostics.truths(page.state.ready)

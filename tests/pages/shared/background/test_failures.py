@@ -141,7 +141,7 @@ PAGES = {
         {"sites.data": "heart", "sites.method": "analyze_gauss_sparse", "sites.kind": "public"},
     ),
     "explorer": ("explore/explorer/page.py", in_explorer, lambda page: page.figure["complete"], SMALL),
-    "bounds": ("explore/bounds/page.py", in_explorer, measured, SMALL),
+    "bounds": ("explore/bounds/page.py", in_explorer, lambda page: page.figure["complete"], SMALL),
     "providers": ("hospitals/providers/page.py", in_providers, measured, SMALL),
     "privacy": ("learn/privacy/page.py", in_attacks, measured, {"attack.draws": "5000"}),
 }

@@ -27,6 +27,9 @@ DRAWN_AS = {
 CHROME = {  # what is no data: the colours of text, frames and grounds
     *("shared/figure/chart.css", "shared/figure/chart.js", "shared/page.css", "shared/reports/report.css"),
     *("learn/story/story.css", "learn/story/handout.css"),
+    # The lesson is a file of its own, whose marks have the colours of style.py.
+    *(f"learn/classroom/{name}" for name in ("lesson_file.py", "lesson.html", "worksheet.html", "key.html")),
+    *(f"learn/classroom/lesson/{name}" for name in ("lesson.css", "paper.py", "paper.html")),
 }
 SYNONYMS = re.compile(
     r"\bprivacy settings?\b|\bsp(y|ies)\b|\bsomeone\b|\bwithout protection\b|\bunprotected\b|\byour record\b"
