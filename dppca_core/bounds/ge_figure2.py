@@ -6,9 +6,10 @@ no more: one gamma and one alpha come from many eigenvalues, sizes and tau. Its 
 epsilon = 0.2, does not say how much of it is sampling. Here k s / s_hat is that of the paper's section 5 (5 *
 10 / 50), and the rest of the height is sampling. Another split of the height fits as well.
 
-Published and reproduced: the overall error falls with epsilon from 7.3. That is far above sqrt 5, the largest
-error there is for k = 5. Privacy costs less than sampling ("privacy for free"). The paper does not say that
-with these gamma and alpha assumption B.3 (`ge2018.noise_room`) fails along the whole curve, for every k.
+Published, and fitted here: the overall error falls with epsilon from 7.3. That is far above sqrt 5, the
+largest error there is for k = 5. Privacy costs less than sampling ("privacy for free"). The paper does not
+say that with these gamma and alpha assumption B.3 (`ge2018.noise_room`) fails along the whole curve, for
+every k.
 """
 
 from collections.abc import Sequence

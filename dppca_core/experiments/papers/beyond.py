@@ -15,7 +15,7 @@ from dppca_core.experiments.sweeps.patients_needed import patients_needed
 
 TARGET = 0.2
 _CONFIDENCE = 0.95
-_DENSE_LABEL = "DPS-PCA as printed, dense start"
+_DENSE_LABEL = "DPS-PCA, noise of its proof, dense start"
 _EXACT = "DPS-PCA exact"
 _ONE_RELEASE_LABEL = "one release + sparse step, exact"
 _NINE_TENTHS = 0.9

@@ -29,8 +29,8 @@ class _Mean(NamedTuple):
 
     def __str__(self) -> str:
         if not self.low < self.high:  # a formula, or one run
-            return _number(self.mean)
-        return f"{_number(self.mean)} [{_number(self.low)}, {_number(self.high)}]"
+            return number(self.mean)
+        return f"{number(self.mean)} [{number(self.low)}, {number(self.high)}]"
 
 
 _Curves = dict[str, dict[float, _Mean]]  # by label and x
@@ -68,7 +68,7 @@ def _claim(
     return named
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
     """Return a number as a sentence shows it: three digits, or whole from 1,000 on, powers of ten as such."""
     if not math.isfinite(value):  # the interval of a single run
         return "–"
@@ -78,12 +78,18 @@ def _number(value: float) -> str:
     return f"10^{power}" if power >= 6 and value == 10.0**power else f"{value:,.0f}"
 
 
-@_claim
-def near(curves: _Curves, printed: Sequence[Printed], within: float) -> Iterator[_Part]:
-    """Check that measured means differ from the printed numbers by at most `within`.
+def near(name: str, printed: Sequence[Printed], within: float) -> Check:
+    """Return the check that measured means differ from the printed numbers by at most `within`.
 
     Printed numbers at which nothing was measured do not count, but the sentence says how many were.
     """
+    check = _within(name, printed, within)
+    return lambda means, table: check(means, table)._replace(read=True)
+
+
+@_claim
+def _within(curves: _Curves, printed: Sequence[Printed], within: float) -> Iterator[_Part]:
+    """Check what `near` says."""
     pairs = [
         (abs(curves[label][x].mean - value), label, x, value)
         for label, x, value in printed
@@ -96,7 +102,7 @@ def near(curves: _Curves, printed: Sequence[Printed], within: float) -> Iterator
         yield (
             met == len(pairs),
             f"{measured if len(pairs) < len(printed) else ''}{met} of {len(pairs)} are met within "
-            f"{_number(within)}; furthest is {label} at {_number(x)}, where {_number(value)} is printed "
+            f"{number(within)}; furthest is {label} at {number(x)}, where {number(value)} is printed "
             f"and {curves[label][x]} measured",
         )
 
@@ -119,7 +125,7 @@ def ranked(curves: _Curves, labels: Sequence[str], at: Sequence[float] | None = 
         yield (
             apart == len(common),
             f"{lower} is below {upper}{where} at {apart} of {len(common)} "
-            f"places; closest at {_number(worst)}: {first[worst]} and {second[worst]}",
+            f"places; closest at {number(worst)}: {first[worst]} and {second[worst]}",
         )
 
 
@@ -145,7 +151,7 @@ def moves(curves: _Curves, falls: bool, labels: Sequence[str] = ()) -> Iterator[
 def _ends(label: str, points: Sequence[tuple[float, _Mean]]) -> str:
     """Return the words for where a curve begins and ends; points: its x with the mean there, ascending."""
     (begin, first), (end, last) = points[0], points[-1]
-    return f"{label}: {first} at {_number(begin)}, {last} at {_number(end)}"
+    return f"{label}: {first} at {number(begin)}, {last} at {number(end)}"
 
 
 @_claim
@@ -158,7 +164,7 @@ def under(curves: _Curves, level: Callable[[float], float], what: str) -> Iterat
         yield (
             met == len(above),
             f"below {what}, with its interval, at {met} of {len(above)} places; least so at "
-            f"{_number(x)}: {curves[label][x]}, where {what} is {_number(level(x))}",
+            f"{number(x)}: {curves[label][x]}, where {what} is {number(level(x))}",
         )
 
 
@@ -176,7 +182,7 @@ def slower(curves: _Curves, growth: Callable[[float], float], what: str) -> Iter
         times = last.mean / first.mean if first.mean else math.inf
         yield (
             end > begin and last.high < allowed * first.low,
-            f"{_ends(label, points)}, {_number(times)} times as much; {what} grows {_number(allowed)} times",
+            f"{_ends(label, points)}, {number(times)} times as much; {what} grows {number(allowed)} times",
         )
 
 
@@ -189,8 +195,8 @@ def lead(curves: _Curves, lower: str, upper: str, least: float, at: Sequence[flo
         widest = max(common, key=lambda x: second[x].mean - first[x].mean)
         yield (
             second[widest].mean - first[widest].mean > least,
-            f"{upper} is above {lower} by most at {_number(widest)}: {second[widest]} and "
-            f"{first[widest]}; more than {_number(least)} is asked for",
+            f"{upper} is above {lower} by most at {number(widest)}: {second[widest]} and "
+            f"{first[widest]}; more than {number(least)} is asked for",
         )
 
 
@@ -207,7 +213,7 @@ def against(
         mean, label, x = min(means) if above else max(means)
         holds = mean.mean > level if above else mean.mean < level
         side = "lowest" if above else "highest"
-        yield holds, f"the {side} is {mean}, {label} at {_number(x)}; {what} is {_number(level)}"
+        yield holds, f"the {side} is {mean}, {label} at {number(x)}; {what} is {number(level)}"
 
 
 def as_a_guess(name: str, labels: Sequence[str], share: float, d: int, k: int) -> Check:

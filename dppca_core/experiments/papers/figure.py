@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import NamedTuple
 
 import pandas as pd
@@ -22,11 +23,27 @@ class Printed(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """Hold the result of a check: its name, whether it holds, and a sentence with the numbers."""
+    """Hold the result of a check: its name, whether it holds, and a sentence with the numbers.
+
+    read: whether it compares with numbers that were read in the paper, or in its authors' results.
+    """
 
     check: str
     holds: bool
     sentence: str
+    read: bool = False
+
+
+class Outcome(StrEnum):
+    """Name what the checks of a run say together, in the words of the screen.
+
+    A run is as printed where numbers that were read in a paper are met. Where none were read, or the run has
+    other parameters, it can show that a claim holds, at its own sizes: a trend, or the abstract's claim.
+    """
+
+    AS_PRINTED = "as printed"
+    CLAIM_HOLDS = "the claim holds"
+    DIFFERS = "differs"
 
 
 # A check judges a figure's curves (a `summary`) and the table of runs behind them. A formula has no table:
@@ -40,8 +57,8 @@ class Verdict:
     """Hold all findings of a run.
 
     short: whether the table has fewer repeats than the recipe asks for. Its intervals are then wider and show
-    fewer claims, so that a check that fails says little. because: the known reason why the run does not come
-    out as printed; "" where all checks hold, or the table is short.
+    fewer claims, so that a check that fails says little. because: the known reason why the run differs; ""
+    where all checks hold, or the table is short.
     """
 
     findings: tuple[Finding, ...]
@@ -49,9 +66,11 @@ class Verdict:
     because: str = ""
 
     @property
-    def reproduced(self) -> bool:
-        """Return whether every check holds, so that the paper's claim is reproduced."""
-        return all(finding.holds for finding in self.findings)
+    def outcome(self) -> Outcome:
+        """Return what the findings say together; a single one that fails makes the run differ."""
+        if not all(finding.holds for finding in self.findings):
+            return Outcome.DIFFERS
+        return Outcome.AS_PRINTED if any(f.read for f in self.findings) else Outcome.CLAIM_HOLDS
 
 
 @dataclass(frozen=True)
@@ -59,7 +78,7 @@ class PaperRun:
     """Hold one way in which a figure is remade, with the checks of its result.
 
     Attributes:
-        title: "as printed", or what differs from that.
+        title: "the paper's parameters", or what differs from these.
         checks: Conditions that are computed on the result.
         recipe: The name of its recipe in data/recipes; "" where a formula gives the curves.
         formula: Returns the curves where no run is needed.
@@ -85,7 +104,7 @@ class Figure:
         claim: What the paper says of it.
         metric: The column that is drawn.
         x: A swept parameter, or "round".
-        runs: The runs; the first is as printed.
+        runs: The runs; the first is the nearest to the paper's.
         printed: The paper's numbers, where they are known.
         notes: What the paper leaves open, and how it was read.
     """

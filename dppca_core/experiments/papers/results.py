@@ -20,6 +20,7 @@ from typing import Any
 
 import pandas as pd
 
+from dppca_core import datasets
 from dppca_core.experiments.sweeps import recipe_file
 from dppca_core.experiments.sweeps.recipe import BY_ROUND, METRICS, WHOLE, Recipe
 from dppca_core.experiments.sweeps.sweep import sweep
@@ -75,6 +76,18 @@ def fingerprint(name: str) -> str:
 def repeats(name: str) -> int:
     """Return how many repeats the recipe asks for, also where the table that it is about is not installed."""
     return int(_plain(name)["repeats"])
+
+
+def sizes(name: str) -> dict[str, tuple[float, float]]:
+    """Return the least and the most of d, k, n and epsilon in a recipe, also where its table is not here."""
+    plain = _plain(name)
+    population = plain["population"]
+    if isinstance(population, str):
+        table = (datasets.TABLES | datasets.OPTIONAL)[population]
+        population = {"d": table.d, "k": plain.get("k", 1), "n": table.n}
+    fixed = population | {key: plain[key] for key in ("n", "epsilon") if plain.get(key) is not None}
+    values = {key: plain["swept"].get(key, [fixed.get(key)]) for key in ("d", "k", "n", "epsilon")}
+    return {key: (min(each), max(each)) for key, each in values.items()}
 
 
 def _plain(name: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Show every figure and table of four papers as printed, as stored by us, and as run again here.
 
-A figure has one or more runs: ours with the parameters as printed, and others. The result of each is stored.
+A figure has one or more runs: ours with the paper's parameters, and others. The result of each is stored.
 A visitor may run one again: that second run is a job in the background, kept under `slot`.
 """
 
@@ -77,7 +77,7 @@ def panel(figure: Figure, run: PaperRun, stored: results.Result, recipe: Recipe 
         if job.state == "complete":
             verdict = figure.verdict(run, job.table())
             runs = f"Seed {job.recipe.seed}, {len(job.table()):,} runs"
-            st.markdown(f"**{runs}: this one {page_text.verdict(figure, verdict)}.**")
+            st.markdown(f"**{runs}: {page_text.verdict(verdict)}.**")
             st.markdown(page_text.findings(verdict.findings))
         st.markdown(page_text.agreement(stored.curves, second))
 
@@ -105,7 +105,7 @@ def source(figure: Figure, run: PaperRun, stored: results.Result, recipe: Recipe
 
 
 overview = results.overview()
-introduction = page_text.introduction(*results.counts())
+introduction = page_text.introduction(results.counts())
 settings = widgets.head(page_text.TITLE, introduction, page_text.STEPS, instead="Explorer")
 widgets.show_select_box("figure", list(FIGURES), also={"run": 0})
 figure = FIGURES[settings["figure"]]
@@ -120,6 +120,8 @@ stored = results.result(figure.key, index)
 recipe, why_not = results.recipe_of(run)
 heading = f"{figure.title}: {results.verdict(figure.key, index)}"
 st.header(heading)
+if run.recipe:
+    st.caption(f"Sizes: {results.sizes(run)}.")
 left, right = st.columns(2)
 left.markdown(page_text.claim(figure))
 right.markdown(page_text.reason(run, stored.absent or stored.verdict.because))
@@ -140,9 +142,10 @@ elif why_not:
     st.info(why_not)
 st.markdown(f"**Try this:** {page_text.try_this(recipe is not None)}")
 st.header("All figures and tables")
+st.caption(page_text.VERDICTS)
 st.dataframe(
     overview,
-    column_order=("paper", "figure", "what was run", "verdict"),
+    column_order=("paper", "figure", "what was run", "sizes", "verdict"),
     hide_index=True,
     height="content",
     key="overview",

@@ -1,8 +1,8 @@
 """Read what the papers page shows of a figure: stored curves and verdicts, and a visitor's second run.
 
-A figure has one or more runs, our attempts to remake it: the first as printed, others with what they change.
-A run has a recipe, whose result is stored, or a formula. Its verdict says whether the paper's claims hold in
-it.
+A figure has one or more runs, our attempts to remake it: the first with the paper's parameters, others with
+what they change. A run has a recipe, whose result is stored, or a formula. Its verdict says whether it is as
+printed, whether the paper's claim holds in it, or that it differs.
 """
 
 from dataclasses import replace
@@ -13,12 +13,24 @@ import pandas as pd
 import streamlit as st
 
 from dppca_core.experiments import Recipe
-from dppca_core.experiments.papers import FIGURES, Figure, PaperRun, Stored, Verdict, recipe, stored, thinned
+from dppca_core.experiments.papers import (
+    FIGURES,
+    Figure,
+    Outcome,
+    PaperRun,
+    Stored,
+    Verdict,
+    recipe,
+    stored,
+    thinned,
+)
+from dppca_core.experiments.papers import results as paper_results
 from dppca_core.experiments.papers.beyond import TARGET
 from dppca_core.experiments.sweeps.patients_needed import patients_needed
 from dppca_core.populations.spiked import SpikedModel
 from pages.learn.papers import text
 from pages.shared.settings.catalogue import CHOICES, SYNTHETIC, Settings
+from pages.shared.text import symbols
 
 QUICK_REPEATS, QUICK_POINTS = 3, 4  # of a quick second run: repeats, and values of each swept parameter
 _NOTHING = pd.DataFrame(columns=["label", "method", "x", "mean", "low", "high", "runs"])
@@ -60,31 +72,41 @@ def recipe_of(run: PaperRun) -> tuple[Recipe | None, str]:
         return None, f"{str(reason)[:1].upper()}{str(reason)[1:]}."
 
 
+def sizes(run: PaperRun) -> str:
+    """Return the sizes of a run in words; empty for a formula."""
+    return text.sizes(paper_results.sizes(run.recipe)) if run.recipe else ""
+
+
 @st.cache_resource(max_entries=1, show_spinner=False)
 def overview() -> pd.DataFrame:
     """Return a table of all runs of all figures with their verdicts; `key` and `run` are their settings."""
-    columns = ("key", "run", "paper", "figure", "what was run", "verdict")
     rows = [
-        (key, index, figure.paper, figure.title, run.title, verdict(key, index))
+        {
+            "key": key,
+            "run": index,
+            "paper": figure.paper,
+            "figure": symbols(figure.title),
+            "what was run": symbols(run.title),
+            "sizes": sizes(run),
+            "verdict": verdict(key, index),
+        }
         for key, figure in FIGURES.items()
         for index, run in enumerate(figure.runs)
     ]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows)
 
 
 def verdict(key: str, index: int) -> str:
     """Return the stored run's verdict in words."""
     stored_result = result(key, index)
-    return text.NOT_RUN if stored_result.absent else text.verdict(FIGURES[key], stored_result.verdict)
+    return text.NOT_RUN if stored_result.absent else text.verdict(stored_result.verdict)
 
 
-def counts() -> tuple[int, int]:
-    """Return how many runs come out as printed, and how many do or do not.
-
-    Absent results and our own claims count in neither.
-    """
-    table = overview()["verdict"]
-    return int((table == text.REPRODUCED[True]).sum()), int(table.isin(text.REPRODUCED.values()).sum())
+def counts() -> dict[Outcome, int]:
+    """Return how many runs of the papers' figures have each outcome; our own claims are left out."""
+    table = overview()
+    papers = table[[not text.beyond(FIGURES[key]) for key in table["key"]]]
+    return {outcome: int((papers["verdict"] == outcome).sum()) for outcome in Outcome}
 
 
 def needed(figure: Figure, stored_result: Result) -> pd.DataFrame | None:

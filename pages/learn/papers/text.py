@@ -1,38 +1,42 @@
 """The sentences of the papers page, formed from its numbers. No Streamlit here.
 
 A figure has runs, our attempts to remake it. A run's verdict has a finding for each of its checks, which are
-conditions on its numbers; it is reproduced where all hold.
+conditions on its numbers, and an `Outcome`, which these decide together.
 """
 
 import platform
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from dppca_core.experiments.papers import Figure, Finding, PaperRun, Stored, Verdict
+from dppca_core.experiments.papers import Figure, Finding, Outcome, PaperRun, Stored, Verdict
+from dppca_core.experiments.papers.claims import number
 from pages.shared import text
 
 TITLE = "Papers"
 STEPS = (
     "The chart shows our own runs of a printed figure.",
     "Choose a figure, or run it again with another seed.",
-    "The heading says whether it comes out as printed.",
+    "The heading says what our own numbers decide.",
 )
-REPRODUCED = {True: "comes out as printed", False: "does not come out as printed"}
-HOLDS = {True: "holds", False: "does not hold"}
 NOT_RUN = "not run here"
+FITTED = "Curves that are fitted to the figure show what it claims, and test none of its numbers."
+VERDICTS = (
+    "*As printed*: the run meets numbers that the authors published. *The claim holds*: it shows a trend, or "
+    "what the abstract says, at the sizes given. *Differs*: some check fails."
+)
 _MARKUP = re.compile(r"<[^>]+>")
-TOO_FEW = "is too few runs to decide"
+TOO_FEW = "too few runs to decide"
 
 
-def introduction(reproduced: int, runs: int) -> str:
-    """Return the sentence on how many of our runs come out as printed."""
+def introduction(counts: Mapping[Outcome, int]) -> str:
+    """Return how many of our runs come out how; counts: the runs of the four papers, by outcome."""
+    as_printed, holds, differs = (counts[outcome] for outcome in Outcome)
     return (
-        "**Do we get what the papers got?** We ran the figures and tables of four papers again: "
-        f"{reproduced} of {runs} runs come out as printed; where one uses other parameters, its title says "
-        "so. The others say why they differ."
+        f"**Do we get what the papers got?** We ran {sum(counts.values())} versions of four papers' figures "
+        f"and tables. {as_printed} come out as printed, in {holds} the claim holds, and {differs} differ."
     )
 
 
@@ -41,15 +45,19 @@ def beyond(figure: Figure) -> bool:
     return figure.paper.startswith("Beyond")
 
 
-def verdict(figure: Figure, checked: Verdict) -> str:
-    """Return a verdict in words: whether a claim of ours holds, or a figure comes out as printed.
+def verdict(checked: Verdict) -> str:
+    """Return a verdict in words: its outcome, or that there are too few runs for one.
 
-    Where it does not, and its table has fewer repeats than its recipe asks for, nothing is decided: too few
+    Where a check fails, and the table has fewer repeats than its recipe asks for, nothing is decided: too few
     can hide what many would show.
     """
-    if checked.short and not checked.reproduced:
-        return TOO_FEW
-    return (HOLDS if beyond(figure) else REPRODUCED)[checked.reproduced]
+    return TOO_FEW if checked.short and checked.outcome is Outcome.DIFFERS else str(checked.outcome)
+
+
+def sizes(ends: Mapping[str, tuple[float, float]]) -> str:
+    """Return the sizes of a run; ends: the least and the most features, components, patients and epsilon."""
+    parts = (f"{name} = {' to '.join(dict.fromkeys(map(number, pair)))}" for name, pair in ends.items())
+    return text.symbols(", ".join(parts))
 
 
 def findings(findings: Sequence[Finding]) -> str:
@@ -63,7 +71,7 @@ def findings(findings: Sequence[Finding]) -> str:
 
 def claim(figure: Figure) -> str:
     """Return what the figure shows, and what is claimed of it."""
-    head = "Claimed" if beyond(figure) else "Printed"
+    head = "Printed" if figure.printed else "Claimed"  # without numbers that were read, only a claim is known
     return text.symbols(f"**{head}.** {text.sentence(figure.shows)} {text.sentence(figure.claim)}")
 
 
@@ -115,8 +123,9 @@ def paper(verdict: str, curves: pd.DataFrame, measure: str) -> str:
 
 
 def reason(run: PaperRun, because: str) -> str:
-    """Return why the run does not come out as printed; because: the reason, empty where every check holds."""
-    sentence = text.sentence(because or "Every check below comes out as it should.")
+    """Return why the run differs; because: the reason, empty where every check holds."""
+    usual = FITTED if run.formula else "Every check below comes out as it should."
+    sentence = text.sentence(because or usual)
     return text.symbols(f"**Found ({run.title}).** {sentence}")
 
 

@@ -268,7 +268,7 @@ def test_two_stages_are_counted_beside_dps_pca():
     table = results.stored("two-stage-patients").table
     check = figure.runs[0].checks[0]
     finding = check(figure.curves(figure.runs[0], table), table)
-    for count in ("one place 3,548", "own noise 8,704", "dense start 1,286,9", "exact 190,6"):
+    for count in ("one place 3,294", "own noise 8,700", "dense start 1,286,9", "exact 190,6"):
         assert count in finding.sentence
     worse = table.assign(sin_theta=3 * table["sin_theta"])
     assert finding.holds and not check(figure.curves(figure.runs[0], worse), worse).holds
@@ -276,7 +276,7 @@ def test_two_stages_are_counted_beside_dps_pca():
 
 def test_a_method_that_misses_the_target_is_described_in_words():
     """It never reached the target, or did and lost it; neither sentence has an infinite number in it."""
-    names = ("DPS-PCA as printed", beyond._EXACT)
+    names = ("DPS-PCA, noise of its proof", beyond._EXACT)
     figure = FIGURES["needed-patients"]
     check = figure.runs[0].checks[0]
     table = power_law(dict(zip(names, (1e9, 300), strict=True)))

@@ -2,11 +2,12 @@
 
 import threading
 import time
+from collections import Counter
 
 import pytest
 
 from dppca_core import datasets
-from dppca_core.experiments.papers import FIGURES, recipe, results
+from dppca_core.experiments.papers import FIGURES, Outcome, recipe, results
 from dppca_core.experiments.sweeps import run_cells
 from pages.learn.papers import charts
 from pages.learn.papers import results as paper_results
@@ -16,6 +17,7 @@ from pages.shared.background import sweep_jobs
 from pages.shared.background.engine import Engine
 from pages.shared.reports import html_report
 from pages.shared.settings import catalogue
+from tests.markdown import ROOT
 
 PAGE = "learn/papers/page.py"
 RUNS = [(key, index) for key, figure in FIGURES.items() for index in range(len(figure.runs))]
@@ -27,7 +29,7 @@ def test_every_figure_opens_with_the_verdict_of_its_last_run(screen, key):
     page = screen(PAGE, figure=key, run=str(index))
     stored = paper_results.result(key, index)
     assert f"{figure.title}: {paper_results.verdict(key, index)}" in [h.value for h in page.app.header]
-    assert ("✗" in page.markdown) == (not stored.verdict.reproduced)
+    assert ("✗" in page.markdown) == (stored.verdict.outcome is Outcome.DIFFERS)
     names = [trace["name"] for trace in page.figure["data"]]
     assert names.count("open: printed in the paper") == bool(figure.printed)
     assert {"figure", "run"} >= set(page.link) - {"repeats"}
@@ -48,13 +50,16 @@ def test_every_run_is_drawn_with_all_its_curves():
 def test_the_sentence_counts_what_comes_out_as_printed(screen):
     table = paper_results.overview()
     page = screen(PAGE)
-    reproduced, ran = paper_results.counts()
-    printed = [
+    counts = paper_results.counts()
+    papers = [
         paper_results.result(key, index) for key, index in RUNS if not FIGURES[key].paper.startswith("Bey")
     ]
-    assert ran == len([result for result in printed if not result.absent])
-    assert reproduced == sum(result.verdict.reproduced for result in printed if not result.absent)
-    assert paper_text.introduction(reproduced, ran) in page.markdown
+    assert counts == Counter(result.verdict.outcome for result in papers if not result.absent)
+    assert paper_text.introduction(counts) in page.markdown
+    as_printed, holds, differs = (counts[outcome] for outcome in Outcome)
+    document = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8").replace("\n", " ")
+    verdicts = f"{as_printed} are as printed, in {holds} the claim holds, and {differs} differ."
+    assert f"Of {sum(counts.values())} runs, {verdicts}" in document
     assert list(zip(table["key"], table["run"], strict=True)) == RUNS
 
 
@@ -94,7 +99,7 @@ def test_another_figure_starts_at_its_first_run(screen):
     "link", [{"figure": "<script>"}, {"figure": "ge-9"}, {"run": "5"}, {"run": "x"}], ids=str
 )
 def test_a_hostile_link_gets_a_page(screen, link):
-    assert paper_text.introduction(*paper_results.counts()) in screen(PAGE, **link).markdown
+    assert paper_text.introduction(paper_results.counts()) in screen(PAGE, **link).markdown
 
 
 def finished(page, words):
@@ -110,7 +115,7 @@ def test_running_again_draws_beside_the_stored_run_and_judges_itself(screen):
     page = screen(PAGE, figure="ge-3a", seed="1")
     next(button for button in page.app.button if button.key == "again True").click()
     page.run()
-    finished(page, "Seed 1, 12 runs: this one")
+    finished(page, "Seed 1, 12 runs: ")
     (job,) = sweep_jobs.jobs()._jobs.values()
     second = FIGURES["ge-3a"].curves(FIGURES["ge-3a"].runs[0], job.table())
     assert paper_text.agreement(paper_results.result("ge-3a", 0).curves, second) in page.markdown
@@ -162,10 +167,9 @@ def test_a_few_runs_do_not_contradict_the_stored_ones():
     table = paper_results.result("ge-3a", 0).source.table
     wrong = table.assign(sin_theta_by_round=table["sin_theta_by_round"].str.replace("2.", "1.", regex=False))
     few = figure.verdict(figure.runs[0], wrong[wrong["repeat"] < 2])
-    assert not few.reproduced and paper_text.verdict(figure, few) == paper_text.TOO_FEW
-    for runs, reproduced in ((wrong, False), (table, True)):
-        verdict = figure.verdict(figure.runs[0], runs)
-        assert paper_text.verdict(figure, verdict) == paper_text.REPRODUCED[reproduced]
+    assert few.outcome is Outcome.DIFFERS and paper_text.verdict(few) == paper_text.TOO_FEW
+    for runs, outcome in ((wrong, "differs"), (table, "as printed")):
+        assert paper_text.verdict(figure.verdict(figure.runs[0], runs)) == outcome
 
 
 def test_equal_runs_agree_and_shifted_ones_do_not():
@@ -224,9 +228,9 @@ def test_the_patients_that_calibration_saves_are_counted(screen):
     table = paper_results.needed(figure, paper_results.result("needed-patients", 0)).set_index("method")
     times = table["times the fewest"]
     assert times["one release + sparse step, exact"] == "1"
-    assert float(times["DPS-PCA as printed, dense start"]) > float(times["DPS-PCA exact"]) > 2
+    assert float(times["DPS-PCA, noise of its proof, dense start"]) > float(times["DPS-PCA exact"]) > 2
     page = screen(PAGE, figure="needed-patients")
-    assert "holds" in page.app.header[0].value and len(page.app.dataframe) == 2
+    assert "the claim holds" in page.app.header[0].value and len(page.app.dataframe) == 2
 
 
 def test_expected_times_grow_with_the_recipe():
