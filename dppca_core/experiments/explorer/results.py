@@ -444,7 +444,7 @@ class Results(CellStore[Key, Cell]):
         for name in names:
             yield from ((name, epsilon, r) for r in range(self.repeats_of(name)))
         if shown is None:
-            yield from self._unit_rows(epsilon, self.experiment.repeats)
+            yield from self._unit_rows(epsilon, [epsilon], self.experiment.repeats)
         yield from ((main, e, r) for r in range(self.sweep_repeats) for e in others)
         if slow:
             for repeat in range(_SLOW_REPEATS):
@@ -452,8 +452,8 @@ class Results(CellStore[Key, Cell]):
         for e in others:
             for name in (name for name in names if METHODS[name].private and name != main):
                 yield from ((name, e, r) for r in range(min(self.repeats_of(name), _SWEEP_REPEATS)))
-            if shown is None:
-                yield from self._unit_rows(e, _SWEEP_REPEATS)
+        if shown is None:
+            yield from self._unit_rows(epsilon, others, _SWEEP_REPEATS)
         for e in others if self._noises_together else ():
             yield from self._noises(e)
 
@@ -476,16 +476,16 @@ class Results(CellStore[Key, Cell]):
         name = min(errors, key=errors.__getitem__)
         return name if math.isfinite(errors[name]) else None
 
-    def _unit_rows(self, epsilon: float, repeats: int) -> Iterator[Key]:
-        """Return the cells of the best published method of each trust on rows of length 1.
+    def _unit_rows(self, epsilon: float, at: Sequence[float], repeats: int) -> Iterator[Key]:
+        """Return the cells on rows of length 1 of each trust's best published method at this epsilon.
 
-        Which these are is known once all methods have run, when this is asked.
+        Which these are is known once all methods have run, when this is asked. at: where they are run.
         """
         for trust in TRUSTS if self.has_reference else ():
             name = self.best_published(epsilon, trust)
             if name is not None and name not in self.slow:
                 few = min(repeats, self.repeats_of(name))
-                yield from ((UNIT_NAMES[name], epsilon, r) for r in range(few))
+                yield from ((UNIT_NAMES[name], e, r) for e in at for r in range(few))
 
     def _noises(self, epsilon: float) -> Iterator[Key]:
         """Return the noises at this epsilon: the runs of the experiment's method beyond the repeats.

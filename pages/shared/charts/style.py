@@ -69,9 +69,10 @@ DIVERGING = [[0, NEGATIVE], [0.5, "rgba(128,140,150,0.08)"], [1, POSITIVE]]
 
 
 def look(method: str) -> Look:
-    """Return a method's colour, marker (with a dot on rows of length 1) and dash, or spare ones."""
+    """Return a method's colour, marker (open with a dot on rows of length 1) and dash, or spare ones."""
     usual = LOOKS.get(ON_UNIT_ROWS.get(method, method), _SPARE)
-    return usual._replace(symbol=f"{usual.symbol}-dot") if method in ON_UNIT_ROWS else usual
+    dotted = f"{usual.symbol.removesuffix('-open')}-open-dot"
+    return usual._replace(symbol=dotted) if method in ON_UNIT_ROWS else usual
 
 
 def faded(colour: str, alpha: float) -> str:
