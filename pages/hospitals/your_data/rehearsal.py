@@ -335,13 +335,19 @@ def _runs_of(twin: Twin, method: str) -> list[float]:
 def _unprotected_share(twin: Twin) -> float:
     """Return the error of PCA without privacy on the twin's patients, as a share of a guess's.
 
-    It is the method that the figure shows as without privacy. Of a table too wide for runs it is what is
-    predicted of the release's method without noise.
+    Of a table too wide for runs it is what is predicted of the release's method without noise.
     """
     if twin.in_closed_form:
         return _predicted(twin._replace(epsilon=_NO_NOISE)) / _guess(twin)
-    errors = _runs_of(twin, explorer.reference(twin.results))
+    errors = _runs_of(twin, _without_privacy(twin.experiment.method))
     return float(np.median(errors)) / _guess(twin) if errors else 0.0
+
+
+def _without_privacy(method: str) -> str:
+    """Return the method without privacy that treats features as this one does."""
+    if METHODS[method].chooses_rows:
+        return "sparse_pca_shrunk"
+    return "sparse_pca" if "s_hat" in METHODS[method].uses else "pca"
 
 
 def _guess(twin: Twin) -> float:

@@ -59,12 +59,11 @@ def test_a_rehearsal_of_a_share_is_that_of_so_many_patients():
 
 
 def test_without_a_stated_share_the_stop_sign_says_that_it_cannot_know(built):
-    """The reported table: 435 of 6,000 rows are usable, rehearsed at .31 of a guess and released at .84."""
-    page = limited(WITH_GAPS, SCHEMA)
+    """Of one component, which a rehearsal of all 6,000 patients finds well; 435 of them are usable."""
+    page = limited(WITH_GAPS, SCHEMA, **{"own.k": "1"})
     assert analyst_text.cannot_know(1) in page.warnings and "would be" not in page.warnings
     assert page.has_button("Release anyway")
     assert "so the rehearsal counts all 6,000." in page.captions
-    assert "counts patients in 10 by 10 cells" in page.captions
     assert dict(built().settings)["Usable patients"] == "not stated"
     page.release("Release anyway")
     assert page.state.releases[0].result.document[USABLE_SHARE] is None
@@ -79,12 +78,19 @@ def test_a_stated_share_is_what_headline_stop_sign_and_advice_count(built):
     assert "420 patients like the twin's" in page.warnings
     assert page.warnings.count("Only usable patients are counted.") == 1
     assert "**Ready:** 6,000 patients" in page.everything
-    assert "counts patients in 3 by 3 cells" in page.captions  # the picture of scores, by rule
     page.release("Release anyway")
     document = page.state.releases[0].result.document
     assert document["hospitals"] == [N] and document[USABLE_SHARE] == 0.07
     assert dict(built().settings)["Usable patients"] == "7 %, as stated"
     assert "With 420 patients" in str(built().figures)
+
+
+@pytest.mark.parametrize(("share", "cells"), [("0.07", "3 by 3"), ("1", "10 by 10")])
+def test_the_picture_of_scores_counts_usable_patients(share, cells):
+    """After a release of rows that are all there, whose components are no noise."""
+    page = limited(WHOLE, SCHEMA, **{"own.usable": share})
+    page.release("Release anyway")
+    assert f"counts patients in {cells} cells" in page.captions
 
 
 def test_a_share_that_is_changed_after_a_release_leaves_its_report(built):
@@ -100,7 +106,7 @@ def test_a_share_that_is_changed_after_a_release_leaves_its_report(built):
 
 @pytest.mark.parametrize("link", [{}, {"own.usable": "0.9"}], ids=["unknown", "stated"])
 def test_what_all_may_see_does_not_depend_on_which_cells_are_missing(built, link):
-    shown = []
+    shown, link = [], link | {"own.k": "1"}
     for data in (WITH_GAPS, WHOLE):
         page = limited(data, SCHEMA, **link)
         report = built()
