@@ -10,6 +10,7 @@ import asyncio
 import re
 import time
 from contextlib import suppress
+from urllib.parse import parse_qsl
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.Element_pb2 import Element
@@ -192,7 +193,8 @@ class Caller(Visitor):
     """Open a page by its name and press nothing; it is answered once the whole page is there."""
 
     def __init__(self, page: str, link: str = "") -> None:
-        super().__init__("100,000", 5)
+        patients = dict(parse_qsl(link)).get("n", "100000")
+        super().__init__(f"{int(patients):,}", 5)
         self._name, self._link = page, link or self._link
 
     def _read(self, message: ForwardMsg, wire: ClientConnection) -> None:

@@ -30,7 +30,7 @@ def trajectories(recipe: Recipe, key: str, k: int, metric: str) -> pd.DataFrame:
 
 
 def against(recipes: tuple[Recipe, ...], over: str, column: str, k: int, metric: str) -> pd.DataFrame:
-    """Return 10, 50 and 90 % of a column by method and swept value, errors in the unit `metric`.
+    """Return 10, 50 and 90 % of a column by method's label and swept value, errors in the unit `metric`.
 
     over: the swept parameter. column: a measured column of a sweep's table. k: the number of directions,
     where it is not swept, for the unit.
@@ -39,7 +39,7 @@ def against(recipes: tuple[Recipe, ...], over: str, column: str, k: int, metric:
     runs["shown"] = runs[column]
     if column == "sin_theta":
         runs["shown"] = runs_in_unit(metric, runs["shown"], np.nan, runs["k"] if over == "k" else k)
-    return runs.groupby(["method", over])["shown"].quantile(np.array([0.1, 0.5, 0.9])).unstack()
+    return runs.groupby(["label", over])["shown"].quantile(np.array([0.1, 0.5, 0.9])).unstack()
 
 
 def needed(recipes: tuple[Recipe, ...], target: float, seed: int) -> pd.DataFrame:

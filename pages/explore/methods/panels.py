@@ -35,21 +35,24 @@ def _show(
     names: tuple[str, str],
     code: str,
     values: dict[str, Any],
+    beside: bool = False,
     **more: Any,
 ) -> DeltaGenerator:
     """Show a finding, its figure and its menu; return a container for what else may be measured.
 
     finding: the answer in a sentence. names: the figure's key, and its files' name. code, values: the name of
-    the table behind the figure, and its arguments, for the Python code that the menu offers. more: the menu's
-    other arguments.
+    the table behind the figure, and its arguments, for the Python code that the menu offers. beside: whether
+    published methods on rows of length 1 are drawn too. more: the menu's other arguments.
     """
     widgets.headline(finding, "epsilon", "n")
     recipes = sweeps.recipes_with(runs.sweep, set(runs.table["method"]))
+    unit = sweeps.on_unit_rows(runs.sweep, runs.table) if beside else None
+    drawn = (*recipes, *([unit] if unit else ()))
     take_along.show(
         *(figure, *names, text.TITLE),  # the figure, its key, its files' name, the title above it
         says=finding,
         table=lambda: runs.table,
-        code=lambda: FigureRecipe(f"sweeps.{code}", {"recipes": recipes} | values),
+        code=lambda: FigureRecipe(f"sweeps.{code}", {"recipes": drawn} | values),
         recipe=lambda: recipes[0] if len(recipes) == 1 else None,  # the menu has a place for one recipe
         **more,
     )
@@ -76,7 +79,9 @@ def against(runs: charts.SweepRuns) -> DeltaGenerator:
     notes = (text.drawn(measure, sweep), *left_out, failures, scaled, runs.progress)
     caption = ". ".join(note.rstrip(".") for note in notes if note) + "."
     names = ("methods figure", f"dppca-{measure.panel}")
-    below = _show(runs, finding, charts.against(runs), caption, names, "against", _table_arguments(runs))
+    has_unit = measure.errs and not runs.unit.empty
+    values = _table_arguments(runs)
+    below = _show(runs, finding, charts.against(runs), caption, names, "against", values, beside=has_unit)
     facts = text.facts(runs)
     st.markdown("**The same methods at the current setting**")
     column = st.column_config

@@ -69,6 +69,8 @@ def test_more_patients(name, setting, more):
 @given(setting=settings(), more=MORE)
 def test_more_epsilon(name, setting, more):
     larger = replace(setting, budget=replace(setting.budget, epsilon=setting.budget.epsilon * more))
+    if name.startswith("two_stage") and not (BOUNDS[name](setting).applies and BOUNDS[name](larger).applies):
+        return  # where it does not hold: less noise lets sampling choose the rows, and they err more
     assert size(name, larger) <= size(name, setting) * ROUNDING
 
 
