@@ -138,7 +138,9 @@ class Comparison:
     def __init__(self, results: Results, scale: Scale, shown: Collection[str]) -> None:
         self.results, self.scale = results, scale
         run = {name for name, _, _ in list(results.cells)}  # a copy: other threads add to it
-        unit = [name for name in ON_UNIT_ROWS if name in run]
+        # Of the trust that was chosen: those of all trusts would push the axes out of sight.
+        trust = METHODS[results.experiment.method].trust
+        unit = [name for name in ON_UNIT_ROWS if name in run and RUNS[name].trust == trust]
         shown = {*shown, *(ON_UNIT_ROWS[name] for name in unit)}  # each also as it was published
         names = [name for name in results.methods if name in shown and name not in results.skipped]
         self.names = [*names, *unit, *([NO_PRIVACY] if results.has_reference else ())]
