@@ -10,6 +10,10 @@ round of normalised rows (`unit_rows.expected_normalised_product`) is close to
 
     E(chi_k)/k S Q (Q^T S Q)^(-1/2)/sqrt(tr S).
 
+A bulk that is not flat has no such reduction. There a round is followed in the population's eigenbasis, where
+S is diagonal and U the first k axes. Up to _MOST_VALUES values stand for the bulk, and each counts for as
+many directions as share it.
+
 Where only the heaviest rows are kept, those of noise that stay are the heaviest of d - s: each holds
 P(chi2_{k+2} > q)/P(chi2_k > q) times more than another, q the level of the lightest row that stays. The draws
 are the same at every noise, so what is predicted changes smoothly with a setting.
@@ -37,6 +41,9 @@ _COLUMNS = 20  # of a stack, up to which its eigenvectors cost next to nothing
 _MOST_KEPT = 2**19  # normals up to which draws are kept for the next call, 4 MB: else they fill memory
 DECLARED_ENERGY = 1 / 3  # mean |x|^2 of rows inside a public bound, .2 to .6 for Gaussian rows
 _NO_NOISE = 1e-200  # variance of rows of noise where there are none
+_STEPS = 3  # of an iteration that starts from the last basis: enough where a stack has clear directions
+_ROUNDING = 1e-12  # share of a matrix that makes it positive definite
+_MOST_VALUES = 128  # of a bulk that is not flat
 MOST_ROUNDS = 15  # among which the best number of rounds is sought
 
 
@@ -71,6 +78,14 @@ class SpikedRows(NamedTuple):
         rest = (self.d - len(self.spikes)) * self.bulk if self.rest is None else self.rest
         return sum(self.spikes) + rest
 
+    def product(self, truth: Array, basis: Array) -> Array:
+        """Return S Q, the mean of a plain round, for every draw, (draws, rows, k); truth: U, basis: Q.
+
+        S = U Lambda U^T + b (I - U U^T) is not formed; Lambda has the spikes on its diagonal, b is the bulk.
+        """
+        above = np.array(self.spikes) - self.bulk
+        return (truth * above) @ (transposed(truth) @ basis) + self.bulk * basis
+
     @staticmethod
     def declared(d: int, k: int, s: int, signal: float, energy: float = 1.0) -> "SpikedRows":
         """Return the population with k equal spikes that `signal`, a guess of k lambda_k/tr Sigma, declares.
@@ -81,11 +96,57 @@ class SpikedRows(NamedTuple):
         return SpikedRows(d, s, (spike,) * k, min(energy * (1 - signal) / (d - k), spike))
 
 
+class GradedRows(NamedTuple):
+    """Hold a population in its eigenbasis, in which each row of a round has an eigenvalue of its own.
+
+    Attributes:
+        spikes: The k largest eigenvalues, those of the first k rows.
+        bulk: Values that stand for all other eigenvalues, (m,), in any order.
+        each: How many directions each of these stands for, (m,).
+        trace: The sum of all eigenvalues.
+    """
+
+    spikes: tuple[float, ...]
+    bulk: Array
+    each: Array
+    trace: float
+
+    @staticmethod
+    def reduced(eigenvalues: Array, k: int) -> "GradedRows":
+        """Return the population with these eigenvalues, (d,), descending, of which the first k are spikes."""
+        others = eigenvalues[k:]
+        begins = np.unique(np.linspace(0, len(others), _MOST_VALUES + 1, dtype=int)[:-1])
+        each = np.diff([*begins, len(others)]).astype(float)
+        bulk = np.add.reduceat(others, begins) / each
+        return GradedRows(tuple(eigenvalues[:k].tolist()), bulk, each, float(eigenvalues.sum()))
+
+    @property
+    def values(self) -> Array:
+        """Return the eigenvalue of every row, (k + m,)."""
+        return np.concatenate([self.spikes, self.bulk])
+
+    @property
+    def counts(self) -> Array:
+        """Return how many directions each row stands for, (k + m,)."""
+        return np.concatenate([np.ones(len(self.spikes)), self.each])
+
+    def product(self, truth: Array, basis: Array) -> Array:
+        """Return S Q, the mean of a plain round, for every draw, (draws, rows, k); S is diagonal here."""
+        return self.values[:, None] * basis
+
+    def draw(self, rounds: int, draws: int) -> "Draws":
+        """Return the random numbers of `draws` runs of this many rounds, the same ones each time."""
+        k = len(self.spikes)
+        noise = _graded_normals(k + len(self.bulk), k, rounds, draws)
+        return Draws(np.eye(k + len(self.bulk), k)[None], np.sqrt(self.counts)[:, None] * noise)
+
+
 class Draws(NamedTuple):
     """Hold the random numbers of simulated runs, for noise of standard deviation 1.
 
-    truth: U, the spikes' directions, (draws, rows, k). noise: of a random start and of T rounds, (T + 1,
-    draws, rows, k). The first s rows are the population's; the others stand for the d - s of noise alone.
+    truth: U, the spikes' directions, (draws, rows, k), or (1, rows, k) where all draws share it. noise: of a
+    random start and of T rounds, (T + 1, draws, rows, k). The first s rows are the population's; the others
+    stand for the d - s of noise alone.
     """
 
     truth: Array
@@ -134,14 +195,22 @@ def _draw(d: int, s: int, k: int, rounds: int, draws: int) -> Draws:
     return Draws(truth, parts)
 
 
-def _transposed(block: Array) -> Array:
+@lru_cache(maxsize=4)
+def _graded_normals(rows: int, k: int, rounds: int, draws: int) -> Array:
+    """Return the normals of a random start and of all rounds, (T + 1, draws, rows, k), read-only."""
+    normals = np.random.default_rng([2, rows, k]).standard_normal((rounds + 1, draws, rows, k))
+    normals.flags.writeable = False
+    return normals
+
+
+def transposed(block: Array) -> Array:
     """Return each draw's matrix transposed, (draws, k, rows)."""
     return block.transpose(0, 2, 1)
 
 
 def _gram(block: Array) -> Array:
     """Return X^T X of each draw's matrix X, (draws, k, k)."""
-    return _transposed(block) @ block
+    return transposed(block) @ block
 
 
 def _orthonormal(block: Array) -> Array:
@@ -152,18 +221,8 @@ def _orthonormal(block: Array) -> Array:
     return basis
 
 
-def _product(rows: SpikedRows, truth: Array, basis: Array) -> Array:
-    """Return S Q, the mean of a plain round, for every draw, (draws, rows, k).
-
-    rows: the population. truth: U. basis: Q. S = U Lambda U^T + b (I - U U^T) is not formed; Lambda has the
-    population's spikes on its diagonal, and b is its bulk.
-    """
-    above = np.array(rows.spikes) - rows.bulk
-    return (truth * above) @ (_transposed(truth) @ basis) + rows.bulk * basis
-
-
 def stacked(
-    rows: SpikedRows, stds: Sequence[float], sampling: float, left_out: int, draws: Draws
+    rows: SpikedRows | GradedRows, stds: Sequence[float], sampling: float, left_out: int, draws: Draws
 ) -> tuple[Array, Array]:
     """Simulate normalised rounds, each from the k leading directions of the stack of those before it.
 
@@ -178,32 +237,42 @@ def stacked(
         The last stack projected on its top k right singular vectors, (draws, rows, k), and the orthonormal
         basis of that, of the same shape.
     """
-    k = len(rows.spikes)
+    k, (runs, count) = len(rows.spikes), draws.noise.shape[1:3]
     # The factor E(chi_k)/k / sqrt(tr S) of the module's second formula.
     length = math.sqrt(2) * math.exp(math.lgamma((k + 1) / 2) - math.lgamma(k / 2)) / k  # E(chi_k)/k
     length /= math.sqrt(rows.trace)
-    basis, parts = _orthonormal(draws.noise[0]), list[Array]()
+    # The stack and its Gram matrix, of which the first `end` columns are filled.
+    columns = k * max(len(stds) - left_out, 1)
+    stack, gram, end = np.empty((runs, count, columns)), np.empty((runs, columns, columns)), 0
+    basis = np.linalg.qr(draws.noise[0])[0]
     for step, std in enumerate(stds):
-        product = _product(rows, draws.truth, basis)
-        values, axes = np.linalg.eigh(_transposed(basis) @ product)
-        values = np.maximum(values, np.finfo(float).eps * values[:, -1:])  # which rounding leaves about zero
-        # S Q (Q^T S Q)^(-1/2), by the eigenvectors of Q^T S Q.
-        mean = length * product @ ((axes / np.sqrt(values)[:, None, :]) @ _transposed(axes))
+        product = rows.product(draws.truth, basis)
+        inner = transposed(basis) @ product
+        inner += _ROUNDING * np.trace(inner, axis1=1, axis2=2)[:, None, None] * np.eye(k)
+        # S Q (Q^T S Q)^(-1/2) up to a rotation of its columns, on which no stack depends.
+        mean = length * product @ transposed(np.linalg.inv(np.linalg.cholesky(inner)))
         noisy = mean + math.sqrt(std**2 + sampling) * draws.noise[step + 1]
         # Until a first round is stacked, each round stands alone. They count by their privacy noise alone,
         # as in `stacked_rounds`, which does not know that of sampling.
-        parts = [*(parts if step > left_out else ()), noisy / std]
-        stack = np.concatenate(parts, axis=2)
-        values, axes = np.linalg.eigh(_gram(stack))
-        leading = stack @ linalg.oriented(axes[:, :, -k:])
-        basis = leading / np.sqrt(values[:, None, -k:])
+        begin, end = (end, end + k) if step > left_out else (0, k)
+        stack[:, :, begin:end] = noisy / std
+        filled = stack[:, :, :end]
+        gram[:, :end, begin:end] = transposed(filled) @ filled[:, :, begin:]
+        gram[:, begin:end, :begin] = transposed(gram[:, :begin, begin:end])
+        # The top k right singular vectors, from those that the last basis gives.
+        turn = transposed(filled) @ basis if begin else np.eye(k)
+        for _ in range(_STEPS if begin else 0):
+            turn = gram[:, :end, :end] @ turn
+            turn /= np.abs(turn).max(axis=(1, 2), keepdims=True)
+        leading = filled @ (np.linalg.qr(turn)[0] if begin else turn)
+        basis = np.linalg.qr(leading)[0]
     return leading, basis
 
 
 def squared_errors(draws: Draws, basis: Array) -> Array:
     """Return sin^2 Theta of every draw, (draws,)."""
     k = basis.shape[2]
-    errors: Array = k - np.square(_transposed(draws.truth) @ basis).sum(axis=(1, 2))
+    errors: Array = k - np.square(transposed(draws.truth) @ basis).sum(axis=(1, 2))
     return np.maximum(errors, 0.0)
 
 
@@ -299,7 +368,7 @@ def truncated_power(
     basis = _orthonormal(draws.noise[0])
     for step in range(rounds):
         noise = math.sqrt(std**2 + sampling) * draws.noise[step + 1]
-        basis = _orthonormal(_product(rows, draws.truth, basis) + noise)
+        basis = _orthonormal(rows.product(draws.truth, basis) + noise)
         if s_hat < rows.d and step >= burn_in:
             # A row of the population stays if it is heavier than the lightest row of noise that is kept. The
             # rows that stand for noise shrink to what the kept ones hold of it.

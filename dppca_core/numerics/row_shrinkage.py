@@ -55,8 +55,18 @@ def shrunk(moment: Array, basis: Array, std: float, n: float) -> Array:
     values = np.maximum(values, 0.0)
     variance = np.maximum(std**2 + values * max(others, 0.0) / n, np.finfo(float).tiny)
     standing_out = (turned**2 * (values**2 / variance)).sum(axis=1)
-    stays = standing_out > 2 * k
-    weights = np.where(stays, 1 - 2 * k / np.where(stays, standing_out, 1.0), 0.0)
-    if np.count_nonzero(stays) < k:
+    factors = weights(standing_out, k)
+    if factors.min() == 1.0:
         return basis
-    return linalg.scatter_rows(linalg.orthonormalise(turned * weights[:, None]), rows, d)
+    return linalg.scatter_rows(linalg.orthonormalise(turned * factors[:, None]), rows, d)
+
+
+def weights(standing_out: Array, k: int) -> Array:
+    """Return what each row is multiplied by, (..., rows): 1 for all where fewer than k rows would remain.
+
+    standing_out: st_r of the module's text, of every row of a basis with k columns, or of many bases.
+    """
+    stays = standing_out > 2 * k
+    factors = np.where(stays, 1 - 2 * k / np.where(stays, standing_out, 1.0), 0.0)
+    enough = np.count_nonzero(stays, axis=-1, keepdims=True) >= k
+    return np.where(enough, factors, 1.0)

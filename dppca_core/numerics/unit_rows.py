@@ -90,24 +90,26 @@ def normalised_product(units: Array, block: Array) -> Array:
     return np.ascontiguousarray(total.T) / len(units)
 
 
-def expected_unit_eigenvalues(eigenvalues: Array) -> Array:
+def expected_unit_eigenvalues(eigenvalues: Array, counts: Array | float = 1.0) -> Array:
     """Return E[v_i^2], (d,), of Gaussian rows scaled to length 1.
 
     They are the eigenvalues of E[v v^T], in the order of `eigenvalues`, (d,), those of the rows' covariance.
+    counts: how many directions each of these stands for.
     """
-    times, weights = _nodes(eigenvalues)
+    times, weights = _nodes(eigenvalues, counts=counts)
     return (eigenvalues[:, None] / (1 + 2 * eigenvalues[:, None] * times)) @ (weights * times)
 
 
-def expected_pair_moments(eigenvalues: Array, k: int) -> Array:
+def expected_pair_moments(eigenvalues: Array, k: int, counts: Array | float = 1.0) -> Array:
     """Return E[v_i^2 v_j^2] of Gaussian rows scaled to length 1, for all i < k <= j, (k, d - k).
 
-    eigenvalues: of the rows' covariance, (d,). Divided by n, such a number is the variance by sampling of an
-    entry of the second moment of n rows, in the eigenbasis.
+    eigenvalues: of the rows' covariance, (d,). counts: how many directions each of these stands for. Divided
+    by n, such a number is the variance by sampling of an entry of the second moment of n rows, in the
+    eigenbasis.
     From 1/|x|^4 = int t exp(-t |x|^2) dt it is int t l_i l_j/((1 + 2 l_i t)(1 + 2 l_j t)) p(t) dt, l the
     eigenvalues.
     """
-    times, weights = _nodes(eigenvalues)
+    times, weights = _nodes(eigenvalues, counts=counts)
     shrunk = eigenvalues[:, None] / (1 + 2 * eigenvalues[:, None] * times)
     return (shrunk[:k] * (weights * times**2)) @ shrunk[k:].T
 
@@ -152,19 +154,23 @@ def _inner(values: Array) -> Array:
     return np.where(present, integrals[:, :, 0], 0.0) / np.sqrt(largest)
 
 
-def _nodes(values: Array, power: float = 1.0) -> tuple[Array, Array]:
+def _nodes(values: Array, power: float = 1.0, counts: Array | float = 1.0) -> tuple[Array, Array]:
     """Return the nodes t of an integral over log t, (nodes,), and their weights p(t) d(log t), (nodes,).
 
-    values: the eigenvalues lambda in p, (d,). The integrand over log t must begin as t^power near 0, and end
-    below p(t): so the first and the last node are where what lies beyond is negligible.
+    values: the eigenvalues lambda in p, (d,). counts: how often each enters p. The integrand over log t must
+    begin as t^power near 0, and end below p(t): so the first and the last node are where what lies beyond is
+    negligible.
     """
-    present = values[values > 0]
-    begin = math.log(_NEGLIGIBLE) / (1 + power) - math.log(float(present.sum()))
+    times_in_p = np.broadcast_to(counts, values.shape)
+    enters = (values > 0) & (times_in_p > 0)
+    present, often = values[enters], times_in_p[enters]
+    begin = math.log(_NEGLIGIBLE) / (1 + power) - math.log(float((often * present).sum()))
     end = -math.log(float(present.max()))
-    while 0.5 * float(np.log1p(2 * present * math.exp(end)).sum()) < -math.log(_NEGLIGIBLE):
+    while 0.5 * float((often * np.log1p(2 * present * math.exp(end))).sum()) < -math.log(_NEGLIGIBLE):
         end += 1.0
     times: Array = np.exp(np.arange(begin, end + _STEP, _STEP))
-    weights: Array = np.exp(-0.5 * np.log1p(2 * values[:, None] * times).sum(axis=0)) * _STEP
+    logs = times_in_p[:, None] * np.log1p(2 * values[:, None] * times)
+    weights: Array = np.exp(-0.5 * logs.sum(axis=0)) * _STEP
     weights[0] /= 1 - math.exp(-power * _STEP)  # the geometric series of all nodes below the first
     return times, weights
 

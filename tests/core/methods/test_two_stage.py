@@ -233,6 +233,13 @@ def test_rows_of_noise_alone_vanish_and_those_that_stand_out_stay():
     np.testing.assert_array_equal(row_shrinkage.shrunk(moment, basis, 1e3, 10**12), basis)
 
 
+def test_rows_keep_their_weight_where_too_few_would_remain():
+    standing_out = np.array([[16.0, 8.0, 1.0], [16.0, 1.0, 2.0]])
+    expected = [[0.75, 0.5, 0.0], [1.0, 1.0, 1.0]]
+    np.testing.assert_array_equal(row_shrinkage.weights(standing_out, 2), expected)
+    np.testing.assert_array_equal(row_shrinkage.weights(standing_out[0], 2), expected[0])
+
+
 @pytest.mark.parametrize(
     ("name", "options"),
     [

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dppca_core.numerics import linalg, reduced_rounds
-from dppca_core.numerics.reduced_rounds import SpikedRows
+from dppca_core.numerics.reduced_rounds import GradedRows, SpikedRows
 
 ROWS = SpikedRows(120, 8, (0.03, 0.03), 0.004)
 
@@ -101,3 +101,46 @@ def test_the_best_number_of_rounds_grows_as_noise_falls():
         for s in (1e-12, 1e-6, 5e-4)
     ]
     assert best[0] == reduced_rounds.MOST_ROUNDS and best == sorted(best, reverse=True) and best[2] <= 6
+
+
+@pytest.mark.parametrize("std", [1e-3, 4e-3])
+def test_a_flat_bulk_in_the_eigenbasis_gives_the_errors_of_rows_of_noise(std):
+    """Of stacked rounds, by the mean of their logarithms; a quarter less noise is rejected."""
+    graded = GradedRows.reduced(np.r_[ROWS.spikes, np.full(ROWS.d - 2, ROWS.bulk)], 2)
+    assert graded.trace == pytest.approx(ROWS.trace)
+
+    def errors(rows: GradedRows | SpikedRows, draws: reduced_rounds.Draws, noise: float) -> np.ndarray:
+        _, basis = reduced_rounds.stacked(rows, [noise] * 8, 0.0, 2, draws)
+        return np.log(reduced_rounds.squared_errors(draws, basis))
+
+    flat = errors(ROWS, reduced_rounds.draw(ROWS, 8, 64), std)
+    assert agree(errors(graded, graded.draw(8, 200), std), flat)
+    assert not agree(errors(graded, graded.draw(8, 200), 0.75 * std), flat)
+
+
+def test_a_stack_is_that_of_the_rounds_and_its_basis_spans_its_top_directions():
+    """By the eigenvectors of the sum of two rounds' squares."""
+    draws = reduced_rounds.draw(ROWS, 3, 4)
+    leading, basis = reduced_rounds.stacked(ROWS, [1e-3] * 3, 0.0, 1, draws)
+    # The second round, and the third, each alone.
+    second, _ = reduced_rounds.stacked(ROWS, [1e-3] * 2, 0.0, 1, draws)
+    third, _ = reduced_rounds.stacked(ROWS, [1e-3] * 3, 0.0, 2, draws)
+    for run in range(4):
+        values, vectors = np.linalg.eigh(second[run] @ second[run].T + third[run] @ third[run].T)
+        top = vectors[:, -2:]
+        np.testing.assert_allclose(basis[run] @ basis[run].T, top @ top.T, atol=1e-5)
+        np.testing.assert_allclose(np.square(leading[run]).sum(), values[-2:].sum(), rtol=1e-9)
+
+
+def test_values_of_a_graded_bulk_are_means_that_stand_for_all(monkeypatch):
+    monkeypatch.setattr(reduced_rounds, "_MOST_VALUES", 4)
+    rows = GradedRows.reduced(np.array([9.0, 8.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0]), 1)
+    assert rows.spikes == (9.0,) and len(rows.bulk) == 4
+    assert rows.each.sum() == 7 and rows.each @ rows.bulk == pytest.approx(29.0)
+    assert rows.trace == 38.0
+    np.testing.assert_array_equal(rows.counts, [1.0, *rows.each])
+    few = GradedRows.reduced(np.array([9.0, 8.0, 6.0]), 1)
+    np.testing.assert_array_equal(few.values, [9.0, 8.0, 6.0])
+    draws = rows.draw(2, 3)
+    assert draws.noise.shape == (3, 3, 5, 1)
+    np.testing.assert_array_equal(draws.truth[0, :, 0], [1.0, 0.0, 0.0, 0.0, 0.0])

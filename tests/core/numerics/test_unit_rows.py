@@ -224,3 +224,17 @@ def test_batches_at_length_1_are_those_of_the_rows_themselves():
         np.testing.assert_allclose(unit.normalised_product(block), alone.normalised_product(block))
     with pytest.raises(ValueError, match="must hold rows"):
         UnitMoment(DenseMoment(np.eye(5) / 5)).batches([1], rng)
+
+
+def test_an_eigenvalue_that_counts_often_is_as_many():
+    values, counts = np.array([9.0, 4.0, 1.0, 0.0]), np.array([1.0, 1.0, 30.0, 5.0])
+    repeated = np.repeat(values, counts.astype(int))
+    unit = unit_rows.expected_unit_eigenvalues(values, counts)
+    np.testing.assert_allclose(counts @ unit, 1.0, rtol=1e-10)
+    np.testing.assert_allclose(
+        np.repeat(unit, counts.astype(int)), unit_rows.expected_unit_eigenvalues(repeated), rtol=1e-10
+    )
+    pairs = unit_rows.expected_pair_moments(values, 2, counts)
+    np.testing.assert_allclose(pairs[:, 0], unit_rows.expected_pair_moments(repeated, 2)[:, 0], rtol=1e-10)
+    none = unit_rows.expected_unit_eigenvalues(values[:3], np.array([1.0, 1.0, 0.0]))
+    np.testing.assert_allclose(none[:2], unit_rows.expected_unit_eigenvalues(values[:2]), rtol=1e-10)
