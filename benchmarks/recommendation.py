@@ -1,111 +1,196 @@
-"""Compare the recommended method with every method of its trust at random settings, and state the regret.
+"""Compare predicted with measured errors of every method that can be recommended, at random settings.
 
-python -m benchmarks.recommendation [--settings 40] [--runs 6]
+    python -m benchmarks.recommendation [--seed 0] [--settings 40] [--runs 40] [--one-population]
 
-A setting is d in {60, 100, 200, 300}, k from 1 to 4, s from 5 to 15 of which 1.5 to 4 times as many rows are
-kept, or all in one setting of four, n from 2e3 to 2e5, 1 to 8 hospitals, epsilon from .3 to 4, spikes from 20
-to 150 over a bulk uniform on [0, 10]. The signal that is declared is the true one. Errors are medians.
+A setting is d from 20 to 400, k from 1 to 6, s of up to 40 and of which 2 to 5 times as many features are
+kept, spikes from 15 to 100 over a bulk that is uniform between 0 and 1 to 15, n from 500 to 10^6, 1 to 200
+hospitals and epsilon from .1 to 10. What spans a decade or more is drawn evenly on a log scale. Methods that
+ask for one place have the noise of sealed sums, and are not measured again. Every run has a population of its
+own (other directions, another draw of the bulk), as predictions are medians over populations too; those for
+the bulks drawn enter by their median. With --one-population all runs of a setting have the same one, as on a
+page.
+
+Printed are, for each setting, predicted and measured medians of all candidates, and what is recommended under
+each trust. Regret is the median error of the recommended method over that of the best candidate. A rise is
+where more trust errs more than less trust does, beyond the 95 % intervals of both medians.
 """
 
 import argparse
 import math
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dppca_core import METHODS, Budget, SpikedModel, sin_theta
+from dppca_core.bounds.perturbation import SMALL_SHARE
 from dppca_core.bounds.recommendation import TRUSTS, Recommendation, recommend
 
-MARGIN = 1.25  # times the least error; settings beyond it are counted
+MARGIN = 1.25  # of predicted over measured, and of regret
 
 
 @dataclass(frozen=True)
 class Case:
-    """Hold one random setting: whom hospitals trust, the population, n patients, and features kept."""
+    """Hold one random setting: the population, n patients at hospitals, and features kept."""
 
-    trust: str
     model: SpikedModel
     s_hat: int
     n: int
     providers: int
     budget: Budget
-    seed: int
 
-    def recommended(self) -> Recommendation:
-        """Return what is recommended here."""
-        return recommend(
-            self.trust,
-            n=self.n,
-            d=self.model.d,
-            k=self.model.k,
-            budget=self.budget,
-            s_hat=self.s_hat,
-            providers=self.providers,
-            signal=self.model.signal,
+    def recommended(self, trust: str, model: SpikedModel | None = None) -> Recommendation:
+        """Return what is recommended here; model: another population of these numbers."""
+        numbers = {"n": self.n, "d": self.model.d, "k": self.model.k, "s_hat": self.s_hat}
+        model = self.model if model is None else model
+        return recommend(trust, budget=self.budget, providers=self.providers, model=model, **numbers)
+
+    def populations(self, runs: int, one: bool = False) -> list[SpikedModel]:
+        """Return the population of every run: others with the same numbers, or always the one."""
+        return [self.model if one else replace(self.model, seed=self.model.seed + i) for i in range(runs)]
+
+    def predicted(self, populations: list[SpikedModel]) -> dict[str, float]:
+        """Return the predicted error of every candidate, in the median of these populations."""
+        errors = [self.recommended("central", model).errors for model in populations]
+        return {name: float(np.median([each[name] for each in errors])) for name in errors[0]}
+
+    def measured(self, names: list[str], populations: list[SpikedModel]) -> dict[str, np.ndarray]:
+        """Return the errors of these methods in a run on each population, all on the same patients."""
+        errors = {name: np.empty(len(populations)) for name in names}
+        for run, model in enumerate(populations):
+            cohort = model.draw(self.n, self.providers, np.random.default_rng([self.model.seed, run]))
+            for name in names:
+                rng = np.random.default_rng([self.model.seed, run, *name.encode()])
+                options = {"s_hat": self.s_hat} if "s_hat" in METHODS[name].uses else {}
+                fit = METHODS[name].fit(cohort, k=model.k, budget=self.budget, rng=rng, **options)
+                errors[name][run] = sin_theta(fit.basis, model.basis)
+        return errors
+
+    def __str__(self) -> str:
+        """Return the numbers of this setting in one line."""
+        model = self.model
+        return (
+            f"d={model.d} k={model.k} s={model.s} s_hat={self.s_hat} n={self.n} N={self.providers} "
+            f"eps={self.budget.epsilon:.2f} spike={model.spikes[0]:.0f} bulk={model.bulk[1]:.1f}"
         )
 
-    def error(self, name: str, runs: int, **options: object) -> float:
-        """Return the median error of a method in this setting."""
-        if "s_hat" in METHODS[name].uses:
-            options = {"s_hat": self.s_hat} | options
-        errors = []
-        for run in range(runs):
-            cohort = self.model.draw(self.n, self.providers, np.random.default_rng([self.seed, run]))
-            rng = np.random.default_rng([self.seed, run, 7])
-            fit = METHODS[name].fit(cohort, k=self.model.k, budget=self.budget, rng=rng, **options)
-            errors.append(sin_theta(fit.basis, self.model.basis))
-        return float(np.median(errors))
+
+def random_case(seed: int, index: int, most_features: int = 400, most_patients: float = 1e6) -> Case:
+    """Return the setting of this number, among those of a seed."""
+    rng = np.random.default_rng([seed, index])
+
+    def between(low: float, high: float) -> float:
+        return math.exp(rng.uniform(math.log(low), math.log(high)))
+
+    d, k = round(between(20, most_features)), int(rng.integers(1, 7))
+    s = round(between(max(k + 1, 4), min(40, d // 2)))
+    s_hat = min(d, round(s * rng.uniform(2, 5)))
+    spike, top = between(15, 100), rng.uniform(1, 14.9)
+    n = round(between(500, most_patients))
+    providers, budget = round(between(1, 200)), Budget(between(0.1, 10), 1e-5)
+    population_seed = 1000 * (1000 * seed + index)  # runs count on from it
+    return Case(SpikedModel(d, k, s, spike, (0.0, top), population_seed), s_hat, n, providers, budget)
 
 
-def random_case(seed: int, features: tuple[int, ...] = (60, 100, 200, 300)) -> Case:
-    """Return the setting of this seed; the trusts take turns."""
-    rng = np.random.default_rng(seed)
-    d, k = int(rng.choice(features)), int(rng.integers(1, 5))
-    s = int(rng.integers(max(k + 1, 5), 16))
-    dense = rng.random() < 0.25
-    s_hat = d if dense else min(d - 1, round(s * float(rng.uniform(1.5, 4))))
-    n = int(math.exp(rng.uniform(math.log(2e3), math.log(2e5))))
-    providers = int(rng.integers(1, 9))
-    budget = Budget(math.exp(rng.uniform(math.log(0.3), math.log(4))), 1e-5)
-    spike = math.exp(rng.uniform(math.log(20), math.log(150)))
-    model = SpikedModel(d=d, k=k, s=d if dense else s, spike=spike, seed=seed)
-    return Case(TRUSTS[seed % len(TRUSTS)], model, s_hat, n, providers, budget, seed)
+def interval(errors: np.ndarray) -> tuple[float, float]:
+    """Return the interval that holds the median of the law with 95 %, by order statistics."""
+    ordered, runs = np.sort(errors), len(errors)
+    below = max(math.floor(runs / 2 - 0.98 * math.sqrt(runs)), 0)
+    return float(ordered[below]), float(ordered[runs - 1 - below])
 
 
-def rivals(trust: str) -> list[str]:
-    """Return all methods of this trust whose guarantee is (ε, δ) whatever the data."""
-    return [name for name, m in METHODS.items() if m.trust == trust and m.guarantee == "(ε, δ)" and m.private]
+def candidates(errors: Mapping[str, float]) -> list[str]:
+    """Return the candidates that are measured: those of one place have the law of their sealed sums."""
+    return [name for name in errors if METHODS[name].trust != "central"]
 
 
-def regret(case: Case, runs: int) -> tuple[Recommendation, float, str, float]:
-    """Return the recommendation, its error, the best method of its trust, and the least of all errors."""
-    answer = case.recommended()
-    mine = case.error(answer.method, runs, **answer.options)
-    errors = {name: case.error(name, runs) for name in rivals(case.trust)}
-    best = min(errors, key=lambda name: errors[name])
-    return answer, mine, best, min(errors[best], mine)
+@dataclass(frozen=True)
+class Outcome:
+    """Hold what is recommended under a trust beside what was measured.
+
+    ratio: predicted over measured. regret: the median error over that of the best candidate, whose share of a
+    guess's is `least`. limits: the interval of the median error.
+    """
+
+    answer: Recommendation
+    ratio: float
+    regret: float
+    least: float
+    limits: tuple[float, float]
+
+
+def outcome(
+    answer: Recommendation, predicted: Mapping[str, float], errors: Mapping[str, np.ndarray]
+) -> Outcome:
+    """Return what is recommended beside the predicted and the measured errors of all candidates."""
+    medians = {name: float(np.median(errors[name])) for name in candidates(answer.errors)}
+    mine, least = medians[answer.method], min(medians.values())
+    return Outcome(
+        answer,
+        predicted[answer.method] / mine,
+        mine / least,
+        least / answer.guess,
+        interval(errors[answer.method]),
+    )
 
 
 def main() -> None:
-    """Print a line for each setting, and how many exceed the margin."""
+    """Print a line for each setting and trust, and then the summaries."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--settings", type=int, default=40)
-    parser.add_argument("--runs", type=int, default=6)
+    parser.add_argument("--runs", type=int, default=40)
+    parser.add_argument("--one-population", action="store_true")
     arguments = parser.parse_args()
-    ratios = []
-    for seed in range(arguments.settings):
-        case = random_case(seed)
-        answer, mine, best, least = regret(case, arguments.runs)
-        ratios.append(mine / least)
+    by_method, by_trust = defaultdict[str, list[float]](list), defaultdict[str, list[Outcome]](list)
+    rises = 0
+    for index in range(arguments.settings):
+        case = random_case(arguments.seed, index)
+        answers = {trust: case.recommended(trust) for trust in reversed(TRUSTS)}
+        populations = case.populations(arguments.runs, arguments.one_population)
+        predicted, guess = case.predicted(populations), answers["central"].guess
+        errors = case.measured(candidates(predicted), populations)
+        print(f"{index:3} {case}, a guess {guess:.2f}; predicted and measured:")
+        medians = {name: float(np.median(values)) for name, values in errors.items()}
+        print(f"      {', '.join(f'{name} {predicted[name]:.3g} {medians[name]:.3g}' for name in errors)}")
+        for name, median in medians.items():
+            if predicted[name] < SMALL_SHARE * guess:
+                by_method[name].append(predicted[name] / median)
+        highest = math.inf
+        for trust, answer in answers.items():
+            seen = outcome(answer, predicted, errors)
+            by_trust[trust].append(seen)
+            rises += seen.limits[0] > highest
+            low, highest = seen.limits
+            print(
+                f"      {trust:18} {answer.method:24} predicted {predicted[answer.method]:.3g} "
+                f"({seen.ratio:.2f} times measured, {low:.3g} to {highest:.3g}), regret {seen.regret:.2f}, "
+                f"chance {answer.chance:.2f}{', near a guess' if answer.near_guess else ''}",
+                flush=True,
+            )
+    print(f"\npredicted over measured, where less than a third of a guess is predicted (margin {MARGIN})")
+    for name, ratios in by_method.items():
+        print(f"  {name:26} {summary(ratios)}")
+    for trust, outcomes in by_trust.items():
+        useful = [each for each in outcomes if not each.answer.near_guess]
+        print(f"recommended, {trust}: {summary([each.ratio for each in useful])}")
+        regrets = [each.regret for each in useful]
+        beyond = sum(regret > MARGIN for regret in regrets)
         print(
-            f"{seed:3} {case.trust:18} d={case.model.d} k={case.model.k} s={case.model.s} s_hat={case.s_hat} "
-            f"n={case.n} N={case.providers} eps={case.budget.epsilon:.2f}: {answer.method} {mine:.3g} "
-            f"(predicted {answer.error:.3g}, guess {answer.guess:.2g}); best {best} {least:.3g}; "
-            f"{ratios[-1]:.2f}",
-            flush=True,
+            f"  regret: median {np.median(regrets):.2f}, largest {max(regrets):.2f}, {beyond} beyond {MARGIN}"
         )
-    beyond = sum(ratio > MARGIN for ratio in ratios)
-    print(f"largest {max(ratios):.2f} times the best; {beyond} of {len(ratios)} beyond {MARGIN}")
+        near = [each.least for each in outcomes if each.answer.near_guess]
+        wrong = sum(share < SMALL_SHARE for share in near)
+        print(f"  near a guess: {len(near)} settings, in {wrong} of which some method errs less than a third")
+    print(f"more trust errs more, beyond both intervals: {rises}")
+
+
+def summary(ratios: Sequence[float]) -> str:
+    """Return how many ratios lie within the margin, and their quantiles."""
+    within = sum(1 / MARGIN <= ratio <= MARGIN for ratio in ratios)
+    shown = ", ".join(f"{value:.2f}" for value in np.quantile(ratios, [0, 0.1, 0.5, 0.9, 1]))
+    return f"{within} of {len(ratios)} within; 0, 10, 50, 90, 100 %: {shown}"
 
 
 if __name__ == "__main__":

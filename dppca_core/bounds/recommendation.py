@@ -1,52 +1,53 @@
-"""Recommend the method with the least predicted error under a trust model, from public numbers alone.
+"""Recommend the method with the least predicted error under a trust, from public numbers alone.
 
-The numbers declare a population: k equal spikes with k lambda_k/tr Sigma = `signal`, over a bulk that is
-uniform between 0 and twice its mean. Half of the s_hat rows that are kept carry the spikes, or all where all
-are kept, unless another number is declared. On rows of length 1 its spikes are lambda = signal/k, the mean of
-its bulk is b = (1 - signal)/(d - k). Predicted are, each in the median of runs:
+The population is a public one, such as a simulated model, or else declared: k equal spikes with k lambda_k/
+tr Sigma = `signal`, over a bulk that is uniform between 0 and twice its mean. Half of the s_hat rows that are
+kept carry the spikes, or all where all are kept, unless another number is declared. Predicted are two stages,
+stacked rounds, and one moment, with a sparse step where rows are chosen, each in the median of runs
+(`dppca_core.bounds.simulated_errors`). None is predicted to err more than a random guess.
 
-    two stages        `dppca_core.bounds.two_stage_prediction`, with what missed rows cost, after as many
-                      rounds as forget a random start; where more features matter than are kept, with what the
-                      heaviest of them miss of a spread direction, k (1 - P(chi2_{k+2} > q))
-    stacked rounds    runs on the population itself (`dppca_core.numerics.reduced_rounds`), the sampling of
-                      all pairs, lambda x/(n (lambda - x)^2) each, and what the rounds leave of a random start
-    one moment        pairs of (tau^2 + lambda x/n)/(lambda - x)^2, tau its off-diagonal noise
+Methods that ask for less trust than there is are candidates too. Of those within _WORTH_TRUST of the least
+predicted error the one that asks for the least trust is taken. So more trust never raises a predicted error:
+with less trust, the same method would have been a candidate. Sealed sums have the noise of one place, so that
+one place is never asked for.
 
-none above a random guess. One moment with a sparse step was seldom seen to beat all of these, and then by
-little, so it is no candidate. The tests compare the answer with every method of the trust.
+Beyond a third of a guess's error predictions are not relied on, and no method is recommended: the one that is
+predicted to err least can still be shown.
 """
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc, chdtri
 
 from dppca_core import checks
-from dppca_core.arrays import Array
-from dppca_core.bounds import perturbation
-from dppca_core.bounds.two_stage_prediction import two_stage_own_noise_prediction, two_stage_prediction
-from dppca_core.mechanisms import stacked, symmetric_gaussian, two_stage
+from dppca_core.bounds import simulated_errors
+from dppca_core.bounds.perturbation import SMALL_SHARE
+from dppca_core.bounds.simulated_errors import Sample
+from dppca_core.mechanisms import normalised_product, stacked, symmetric_gaussian, two_stage
 from dppca_core.methods import METHODS
-from dppca_core.numerics import reduced_rounds, subspace_metrics
+from dppca_core.numerics import subspace_metrics
+from dppca_core.numerics.reduced_rounds import GradedRows
+from dppca_core.populations.spiked import SpikedModel
 from dppca_core.privacy import Budget
-from dppca_core.records import RELEASED, SIGNAL, Setting
+from dppca_core.records import RELEASED, SIGNAL
 
-TRUSTS = ("central", "secure aggregation", "untrusted server")
+TRUSTS = ("central", "secure aggregation", "untrusted server")  # from the most trust to the least
 _SUFFIX = {"central": "", "secure aggregation": "_sealed", "untrusted server": "_own_noise"}
+# One moment of all rows, and with a sparse step: without central trust one method does both.
 _ONE_MOMENT = {
     "central": "analyze_gauss",
-    "secure aggregation": "cape",
-    "untrusted server": "own_noise_sparse",  # which keeps all features by default
+    "secure aggregation": "sealed_sparse",
+    "untrusted server": "own_noise_sparse",
 }
-_GRID = 64  # eigenvalues that stand for the bulk's
+_SPARSE_MOMENT = _ONE_MOMENT | {"central": "analyze_gauss_sparse"}
+_WORTH_TRUST = 1.05  # times the least predicted error: what errs no more and asks for less trust is taken
 _HIGHEST = 0.9  # of the spike: where the bulk would reach beyond it, it ends there
-_FORGOTTEN = 20.0  # a random start is forgotten once rounds have shrunk it to 1/20 of the directions sought
+_MORE_TRUST = "More trust would gain less than 5 %."
 _LIKELY = 0.5  # a chance from here on is told as one of finding all features
-_NEAR_GUESS = 0.9  # of a guess's error: a method that errs by more is called no better than a guess
 
 
 @dataclass(frozen=True)
@@ -54,14 +55,14 @@ class Recommendation:
     """Hold the method to use, with its options, and why.
 
     Attributes:
-        method: Key of METHODS.
+        method: Key of METHODS; it may ask for less trust than there is.
         options: Options of its `fit` beside its defaults.
         error: Predicted sin Theta, in the median of runs.
         guess: That of a random guess.
         reason: The method, its error and why it is best, in sentences.
         why: The last of these sentences alone, without capital and full stop.
         errors: Predicted sin Theta of every candidate.
-        chance: Predicted chance that the first of two stages names all features that matter.
+        chance: Predicted chance that two stages, with the method's trust, keep all features that matter.
     """
 
     method: str
@@ -74,9 +75,9 @@ class Recommendation:
     chance: float
 
     @property
-    def hopeless(self) -> bool:
-        """True where no method is predicted to do much better than a guess."""
-        return self.error > _NEAR_GUESS * self.guess
+    def near_guess(self) -> bool:
+        """Return whether the error is above a third of a guess's, so that no method is recommended."""
+        return self.error > SMALL_SHARE * self.guess
 
 
 @lru_cache(maxsize=8192, typed=True)  # a chart of three methods asks for some thousands
@@ -92,6 +93,7 @@ def recommend(
     signal: float = SIGNAL,
     matter: int | None = None,
     rounds: int | None = None,
+    model: SpikedModel | None = None,
 ) -> Recommendation:
     """Return the recommended method for public numbers.
 
@@ -106,10 +108,13 @@ def recommend(
         providers: Hospitals.
         signal: A declared guess of k lambda_k/tr Sigma, in (0, 1).
         matter: Rows that carry the components; half of those kept where None, or d where all are kept.
-        rounds: Those of stage 1; None where they may be as many as forget a random start.
+        rounds: Those of stage 1 of two stages; the method's own where None.
+        model: The population where it is public, as in a simulation. Its eigenvalues take the place of
+            `signal`, and its number of features that matter that of `matter`. Its directions are not looked
+            at.
 
     Returns:
-        The method with the least predicted error.
+        The method with the least predicted error, or one within 5 % of it that asks for less trust.
 
     Raises:
         ValueError: For another trust, and numbers out of range.
@@ -124,42 +129,116 @@ def recommend(
     checks.inside_unit_interval(signal=signal)
     if s_hat is not None:
         checks.whole(k, d, s_hat=s_hat)
+    if model is not None:
+        checks.whole(d, d, **{"d of the model": model.d})
+        matter = max(model.s, k) if matter is None else matter
     if matter is not None:
         checks.whole(k, d, matter=matter)
-    # The declared population as a setting, whose 1 round plays no part: each method has its own rounds.
-    # `missed` is sin^2 by features that matter beyond those kept.
-    kept = chosen_rows(d, k) if s_hat is None else s_hat
-    if matter is None:
-        matter = d if kept == d else max(k, kept // 2)
-    missed = k * (1 - heaviest_share(kept / matter, k)) if kept < matter else 0.0
-    spikes, bulk = (signal / k,) * k, min((1 - signal) / (d - k), _HIGHEST / 2 * signal / k)
-    eigenvalues = np.array([*spikes, *[bulk] * (d - k)])
-    setting = Setting(d, n, k, min(matter, kept), kept, providers, 1, eigenvalues, budget)
-    suffix, guess = _SUFFIX[trust], subspace_metrics.random_guess(d, k)
-    # Predicted sin^2 by candidate, and the options that it needs beside its defaults.
-    squares = {
-        f"stacked_rounds{suffix}": _stacked_rounds(setting, trust),
-        _ONE_MOMENT[trust]: _one_moment(setting, trust),
-    }
-    options: dict[str, dict[str, Any]] = {_ONE_MOMENT[trust]: {"scaling": "unit"}}
-    chance = 1.0
-    if kept < d:
-        predict = two_stage_own_noise_prediction if trust == "untrusted server" else two_stage_prediction
-        rounds = _rounds_to_converge(setting) if rounds is None else rounds
-        # What rounds leave of a random start depends on the bulk's largest eigenvalues, so it is spread out.
-        _, grid = _bulk(setting)
-        uneven = np.interp(np.arange(d - k), np.linspace(0, d - k - 1, _GRID), grid[::-1])
-        uneven = np.concatenate([setting.eigenvalues[:k], uneven])
-        predicted = predict(replace(setting, eigenvalues=uneven), iterations=rounds)
-        chance = predicted.quantities["support_probability"]
-        squares[f"two_stage{suffix}"] = predicted.final**2 + predicted.quantities["missed_median"] + missed
-        rows = RELEASED if s_hat is None else s_hat
-        options[f"two_stage{suffix}"] = {"s_hat": rows, "iterations": rounds}
-    errors = {name: min(math.sqrt(square), guess) for name, square in squares.items()}
-    best = min(errors, key=lambda name: errors[name])
-    why = _why(best, errors[best], guess, chance)
-    reason = _reason(best, errors[best], guess, why)
-    return Recommendation(best, options.get(best, {}), errors[best], guess, reason, why, errors, chance)
+    numbers = _Numbers(n, d, k, budget, s_hat, signal, matter, rounds, model)
+    guess = subspace_metrics.random_guess(d, k)
+    errors = dict[str, float]()
+    best = dict[str, float]()  # the best method of each trust, with the chance there
+    for level in reversed(TRUSTS[TRUSTS.index(trust) :]):  # from the least trust to the one that there is
+        predicted = _predicted(numbers, normalised_product.noise_factor(level, providers))
+        names = _candidates(level, chooses=numbers.kept < d, sparse=s_hat is not None and s_hat < d)
+        here = {name: min(math.sqrt(predicted.squares[kind]), guess) for kind, name in names.items()}
+        best[min(here, key=lambda name: here[name])] = predicted.chance
+        errors |= here
+    worth = _WORTH_TRUST * min(errors.values())
+    method, chance = next((name, chance) for name, chance in best.items() if errors[name] <= worth)
+    return Recommendation(
+        method,
+        _options(numbers, method),
+        errors[method],
+        guess,
+        _reason(trust, method, errors[method], guess, chance),
+        _why(method, errors[method], guess, chance),
+        errors,
+        chance,
+    )
+
+
+class _Numbers(NamedTuple):
+    """Hold what predictions rest on beside the noise, as `recommend` takes it."""
+
+    n: int
+    d: int
+    k: int
+    budget: Budget
+    s_hat: int | None
+    signal: float
+    matter: int | None
+    rounds: int | None
+    model: SpikedModel | None
+
+    @property
+    def kept(self) -> int:
+        """Return how many rows two stages keep, or about how many where they choose them."""
+        return chosen_rows(self.d, self.k) if self.s_hat is None else self.s_hat
+
+    def sample(self) -> Sample:
+        """Return the patients of the public or of the declared population."""
+        d, k, matter = self.d, self.k, self.matter
+        if matter is None:
+            matter = d if self.kept == d else max(k, self.kept // 2)
+        if self.model is not None:
+            return Sample(GradedRows.reduced(self.model.eigenvalues, k), d, matter, self.n)
+        spike = self.signal / k
+        top = min(2 * (1 - self.signal) / (d - k), _HIGHEST * spike)  # of the bulk
+        bulk = top * (1 - (np.arange(d - k) + 0.5) / (d - k))
+        return Sample(GradedRows.reduced(np.concatenate([[spike] * k, bulk]), k), d, matter, self.n)
+
+
+class _Predicted(NamedTuple):
+    """Hold predicted sin^2 Theta by kind of method, and the chance that two stages keep all that matters."""
+
+    squares: dict[str, float]
+    chance: float
+
+
+@lru_cache(maxsize=1024)  # two trusts have the same noise
+def _predicted(numbers: _Numbers, factor: float) -> _Predicted:
+    """Return the predictions at one noise; factor: that of the hospitals' sum in those of one curator."""
+    n, d, budget, sample = numbers.n, numbers.d, numbers.budget, numbers.sample()
+    of_moment = factor * symmetric_gaussian.entry_std(budget, n, noise=None)  # None: of the default shape
+    of_round = factor * stacked.noise_std(budget, "central", 1, n, stacked.ROUNDS)
+    squares, chance = {"rounds": simulated_errors.stacked_rounds(sample, of_round)}, 1.0
+    if numbers.s_hat is None or numbers.s_hat == d:
+        squares["moment"] = simulated_errors.one_moment(sample, of_moment)
+    else:
+        squares["moment"] = simulated_errors.sparse_moment(sample, of_moment, numbers.s_hat)
+    if numbers.kept < d:
+        public_n = n if budget.neighbours == "replace-one" else None
+        s_hat = RELEASED if numbers.s_hat is None else numbers.s_hat
+        rule = two_stage.division(budget, factor, d=d, n=public_n, s_hat=s_hat)
+        rounds = rule.rounds if numbers.rounds is None else numbers.rounds
+        noise = two_stage.stage_noise(budget, factor, d=d, n=n, share=rule.share, iterations=rounds)
+        squares["stages"], chance = simulated_errors.two_stages(
+            sample, noise, numbers.kept, math.inf if public_n is None else n
+        )
+    return _Predicted(squares, chance)
+
+
+def _candidates(trust: str, *, chooses: bool, sparse: bool) -> dict[str, str]:
+    """Return the candidates that ask for this trust, by kind.
+
+    chooses: whether two stages keep fewer rows than there are. sparse: whether one moment does.
+    """
+    two_stages = {"stages": f"two_stage{_SUFFIX[trust]}"} if chooses else {}
+    moment = (_SPARSE_MOMENT if sparse else _ONE_MOMENT)[trust]
+    return two_stages | {"moment": moment, "rounds": f"stacked_rounds{_SUFFIX[trust]}"}
+
+
+def _options(numbers: _Numbers, method: str) -> dict[str, Any]:
+    """Return the options of a method's `fit` beside its defaults."""
+    options: dict[str, Any] = {}
+    if METHODS[method].chooses_rows:
+        options["s_hat"] = RELEASED if numbers.s_hat is None else numbers.s_hat
+        if numbers.rounds is not None:
+            options["iterations"] = numbers.rounds
+    elif "s_hat" in METHODS[method].uses and numbers.s_hat is not None:
+        options["s_hat"] = numbers.s_hat
+    return options
 
 
 def chosen_rows(d: int, k: int) -> int:
@@ -171,80 +250,16 @@ def chosen_rows(d: int, k: int) -> int:
     return min(d, max(4 * k, round(2 * math.sqrt(d))))
 
 
-def heaviest_share(part: float, k: int) -> float:
-    """Return the share of k spread directions that their heaviest rows hold.
-
-    part: the share of the rows that counts as the heaviest, from 0 to 1.
-    Rows of k spread directions have squared lengths like chi2_k: P(chi2_{k+2} > q), q its upper quantile.
-    """
-    return float(chdtrc(k + 2, chdtri(k, part)))
-
-
-def _bulk(setting: Setting) -> tuple[float, Array]:
-    """Return the spike's eigenvalue and a grid of eigenvalues that stands for the bulk, (64,), ascending.
-
-    The grid is even from 0 to twice the bulk's mean, or to _HIGHEST of the spike where that is less.
-    """
-    spike, bulk = float(setting.eigenvalues[0]), float(setting.eigenvalues[-1])
-    return spike, min(2 * bulk, _HIGHEST * spike) * (np.arange(_GRID) + 0.5) / _GRID
-
-
-def _rounds_to_converge(setting: Setting) -> int:
-    """Return one round more than it takes to forget a random start, from 4 to 12.
-
-    The tangent of a random start's angle is about sqrt(d/k), and a round multiplies it by the bulk's largest
-    eigenvalue over the spike.
-    """
-    spike, bulk = _bulk(setting)
-    forgotten = math.log(_FORGOTTEN * math.sqrt(setting.d / setting.k)) / math.log(spike / bulk[-1])
-    return min(max(math.ceil(forgotten) + 1, two_stage.ROUNDS), stacked.ROUNDS)
-
-
-def _sampling(setting: Setting) -> float:
-    """Return sin^2 by sampling n rows, over all pairs of a spike and an eigenvalue of the bulk."""
-    spike, bulk = _bulk(setting)
-    pairs = setting.k * (setting.d - setting.k)
-    return pairs * float(perturbation.sampling_pairs(np.full(_GRID, spike), bulk, setting.n).mean())
-
-
-def _stacked_rounds(setting: Setting, trust: str) -> float:
-    """Return the predicted sin^2 of stacked rounds: noise, sampling, and what is left of the start."""
-    d, n, k = setting.d, setting.n, setting.k
-    spike, bulk = _bulk(setting)
-    std = stacked.noise_std(setting.budget, trust, setting.providers, n, stacked.ROUNDS)
-    # All rows are kept, so the number s that carry the spikes plays no part, and s = k is the cheapest.
-    rows = reduced_rounds.SpikedRows(d, k, (spike,) * k, float(bulk.mean()))
-    few = reduced_rounds.affordable(reduced_rounds.FEW_DRAWS, k, stacked.ROUNDS)
-    draws = reduced_rounds.draw(rows, stacked.ROUNDS, few)
-    # Sampling is added below, so there is none here.
-    _, basis = reduced_rounds.stacked(rows, [std] * stacked.ROUNDS, 0.0, stacked.LEFT_OUT, draws)
-    private = float(np.median(reduced_rounds.squared_errors(draws, basis)))
-    steps = np.arange(stacked.LEFT_OUT + 1, stacked.ROUNDS + 1)
-    # tan^2 of a random start is d tr W^-1, W a k x k Wishart matrix of k rows: about 3 k d in the median.
-    left = 3 * k * d * float(np.square(np.power.outer(bulk / spike, steps).mean(axis=1)).mean())
-    return private + _sampling(setting) + left
-
-
-def _one_moment(setting: Setting, trust: str) -> float:
-    """Return the predicted sin^2 of the top eigenvectors of one noisy moment of rows of length 1."""
-    d, k = setting.d, setting.k
-    spike, bulk = _bulk(setting)
-    # None: noise of the default shape.
-    std = symmetric_gaussian.entry_std(setting.budget, setting.n, None, trust, setting.providers)
-    noise = perturbation.symmetric_pairs(np.full(_GRID, spike), bulk, std)
-    return k * (d - k) * float(noise.mean()) + _sampling(setting)
-
-
 def _why(method: str, error: float, guess: float, chance: float) -> str:
     """Return why the method is the best, as a clause without capital and full stop.
 
     error, guess: predicted sin Theta of the method, and of a random guess. chance: that two stages keep all
     features that matter.
     """
-    if error > _NEAR_GUESS * guess:
-        return f"no method is predicted to do much better than a guess, which has error {guess:.2g}"
+    if error > SMALL_SHARE * guess:
+        return f"every method is predicted to err near a guess, which has error {guess:.2g}"
     if method.startswith("two_stage") and chance >= _LIKELY:
-        # The chance is estimated from 64 draws, which cannot tell 99 % from 95 %.
+        # The chance is estimated from some hundred runs, which cannot tell 99 % from 95 %.
         shown = "above 95 %" if chance > 0.95 else f"of {100 * chance:.0f} %"
         return f"it finds all features that matter with a chance {shown}"
     if method.startswith("two_stage"):
@@ -254,9 +269,11 @@ def _why(method: str, error: float, guess: float, chance: float) -> str:
     return "one noisy second moment of all features is enough"
 
 
-def _reason(method: str, error: float, guess: float, why: str) -> str:
-    """Return the sentences of `Recommendation.reason`, of which `why` is a clause."""
-    title, why = METHODS[method].title, f"{why[0].upper()}{why[1:]}."
-    if error > _NEAR_GUESS * guess:
-        return f"{why} {title} has the least error."
-    return f"{title}. Its predicted error is {error:.2g}; a guess has {guess:.2g}. {why}"
+def _reason(trust: str, method: str, error: float, guess: float, chance: float) -> str:
+    """Return the sentences of `Recommendation.reason`; trust: the one that there is."""
+    why = _why(method, error, guess, chance)
+    why = f"{why[0].upper()}{why[1:]}."
+    if error > SMALL_SHARE * guess:
+        return f"{why} The least predicted error is {error:.2g}, so no method is recommended."
+    reason = f"{METHODS[method].title}. Its predicted error is {error:.2g}; a guess has {guess:.2g}. {why}"
+    return reason if METHODS[method].trust == trust else f"{reason} {_MORE_TRUST}"

@@ -34,6 +34,15 @@ def mean_is(sample: ArrayLike, expected: float, slack: float = 0.0) -> bool:
     return bool(abs(values.mean() - expected) <= slack + Z * error)
 
 
+def heaviest_share(part: float, k: int) -> float:
+    """Return the share of the squares of k spread directions that their heaviest rows hold.
+
+    part: the share of the rows that counts as the heaviest. Squared lengths of rows are like chi2_k, so that
+    it is P(chi2_{k+2} > q), q the upper quantile of `part`.
+    """
+    return float(stats.chi2.sf(stats.chi2.isf(part, k), k + 2))
+
+
 class HalfTheNoise(np.random.Generator):
     """Draw normal and Laplace variables of half their size: the planted bug of an audit."""
 

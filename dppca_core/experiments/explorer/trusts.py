@@ -13,7 +13,6 @@ from dppca_core.arrays import Array
 from dppca_core.bounds.recommendation import TRUSTS, Recommendation, recommend
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results, quantiles
-from dppca_core.mechanisms import two_stage
 from dppca_core.methods import METHODS
 from dppca_core.numerics.subspace_metrics import share_recovered
 from dppca_core.populations.spiked import SpikedModel
@@ -33,7 +32,12 @@ def signal(experiment: ExplorerExperiment) -> float:
 
 
 def recommended(experiment: ExplorerExperiment, epsilon: float, trust: str) -> Recommendation:
-    """Return the method recommended under a trust model, one of TRUSTS, from public numbers alone."""
+    """Return the method recommended under a trust model, one of TRUSTS, from public numbers alone.
+
+    It may ask for less trust, and is then the same method, with the same runs, as under that trust. A
+    simulated population is public, so that its eigenvalues are known.
+    """
+    population = experiment.population
     return recommend(
         trust,
         n=experiment.n,
@@ -42,14 +46,18 @@ def recommended(experiment: ExplorerExperiment, epsilon: float, trust: str) -> R
         budget=Budget(epsilon, experiment.delta, experiment.neighbours),
         s_hat=None if experiment.choose_rows else experiment.s_hat,
         providers=experiment.providers,
-        signal=signal(experiment),
-        rounds=two_stage.ROUNDS,
+        model=population if isinstance(population, SpikedModel) else None,
     )
+
+
+def method_by_trust(experiment: ExplorerExperiment, epsilon: float) -> dict[str, str]:
+    """Return the method shown under each trust: the same for several where more trust gains little."""
+    return {trust: recommended(experiment, epsilon, trust).method for trust in TRUSTS}
 
 
 def methods_shown(experiment: ExplorerExperiment, epsilon: float) -> tuple[str, ...]:
     """Return the methods that a page shows: recommended under some trust, or without privacy."""
-    names = {*(recommended(experiment, epsilon, trust).method for trust in TRUSTS), *UNPROTECTED}
+    names = {*method_by_trust(experiment, epsilon).values(), *UNPROTECTED}
     return tuple(name for name in METHODS if name in names)
 
 

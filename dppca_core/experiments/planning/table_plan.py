@@ -26,10 +26,10 @@ from dppca_core.privacy import Budget, Neighbours
 from dppca_core.records import RELEASED, Bound, Setting
 from dppca_core.release.request import STACKED_ROUNDS, TWO_STAGES, most_features
 
-# By planned method that can be released of a table, the candidate of `stated_spectra` that predicts it.
-# Sealed moments with all features kept are CAPE's. Of two that are as good, the first is recommended.
-PREDICTED_AS = {"analyze_gauss": "analyze_gauss", "sealed_sparse": "cape"}
-PREDICTED_AS |= {name: name for name in ("own_noise_sparse", *TWO_STAGES, *STACKED_ROUNDS)}
+# By planned method that can be released of a table: the candidate of `stated_spectra` that predicts it.
+# Of two that are as good, the first is recommended.
+_RELEASABLE = ("analyze_gauss", "sealed_sparse", "own_noise_sparse", *TWO_STAGES, *STACKED_ROUNDS)
+PREDICTED_AS = {name: name for name in _RELEASABLE}
 
 FEW = "of so few features a release would keep all, as stacked rounds do"
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from dppca_core import METHODS, Budget, SpikedModel, sin_theta
-from dppca_core.bounds.recommendation import heaviest_share, recommend
+from dppca_core.bounds.recommendation import recommend
 from dppca_core.bounds.stated_spectra import STATED, predicted_errors, recommend_blindly
+from tests.core.laws import heaviest_share
 
 CENTRAL = ("analyze_gauss", "two_stage", "stacked_rounds")
 

@@ -13,6 +13,7 @@ from dppca_core.experiments.planning.table_plan import PREDICTED_AS, PublicTable
 from dppca_core.experiments.planning.table_search import TableSearch, can_search
 from dppca_core.mechanisms import paid_centre
 from dppca_core.methods import METHODS
+from dppca_core.numerics import unit_rows
 from dppca_core.numerics.subspace_metrics import random_guess
 from dppca_core.populations.dictionary_twin import NumberCells
 from dppca_core.privacy import Budget
@@ -65,10 +66,13 @@ def test_without_noise_only_sampling_is_left_and_more_privacy_needs_more_patient
     assert needed == sorted(needed, reverse=True) and len(set(needed)) == 5
     weakest = STATED[2]
     signal = 2 * K * weakest.times(20, K) / (2 * K * weakest.times(20, K) + 20 - K)
-    spike, top = signal / K, 2 * (1 - signal) / (20 - K)
-    bulk = top * (np.arange(10_000) + 0.5) / 10_000
-    square = K * (20 - K) * float((spike * bulk / (spike - bulk) ** 2).mean()) / 5000
-    assert study.loss(5000, NO_NOISE) == pytest.approx(math.sqrt(square), rel=2e-3)
+    # The median of the sum of all pairs, for rows of length 1, over a bulk that is even from 0 to top.
+    top = 2 * (1 - signal) / (20 - K)
+    values = np.array([*[signal / K] * K, *top * (1 - (np.arange(20 - K) + 0.5) / (20 - K))])
+    unit = unit_rows.expected_unit_eigenvalues(values)
+    squares = unit_rows.expected_pair_moments(values, K) / 5000 / (unit[:K, None] - unit[None, K:]) ** 2
+    draws = np.random.default_rng(0).chisquare(1, (100_000, squares.size)) @ squares.ravel()
+    assert study.loss(5000, NO_NOISE) == pytest.approx(math.sqrt(np.median(draws)), rel=5e-3)
 
 
 def test_paid_eigenvalues_take_the_place_of_stated_ones_unless_noise_hides_them():

@@ -64,7 +64,7 @@ def test_weak_signals_in_every_column_need_stacked_rounds():
     assert stacked < 0.8 * error(preset, "analyze_gauss", runs=2, scaling="unit")
     signal = 8 * 2 / (8 * 2 + 398)
     answer = recommend("central", n=preset.n, d=preset.d, k=2, budget=BUDGET, s_hat=preset.d, signal=signal)
-    assert answer.method == "stacked_rounds" and answer.error == pytest.approx(stacked, rel=0.3)
+    assert answer.method.startswith("stacked_rounds") and answer.error == pytest.approx(stacked, rel=0.3)
 
 
 def test_below_the_edge_the_chance_is_shown_and_the_answer_called_a_guess():
@@ -75,7 +75,7 @@ def test_below_the_edge_the_chance_is_shown_and_the_answer_called_a_guess():
     assert bound.quantities["support_probability"] < 0.05
     assert not bound.applies and any("are kept = 0.0" in line for line in bound.why)
     answer = recommend("central", n=preset.n, d=preset.d, k=preset.k, budget=BUDGET, s_hat=preset.s_hat)
-    assert answer.hopeless and "guess" in answer.reason
+    assert answer.near_guess and "guess" in answer.reason
     assert error(preset, "two_stage", runs=1, s_hat=preset.s_hat) > 0.6 * answer.guess
 
 
