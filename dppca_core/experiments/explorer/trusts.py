@@ -50,15 +50,23 @@ def recommended(experiment: ExplorerExperiment, epsilon: float, trust: str) -> R
     )
 
 
-def method_by_trust(experiment: ExplorerExperiment, epsilon: float) -> dict[str, str]:
-    """Return the method shown under each trust: the same for several where more trust gains little."""
-    return {trust: recommended(experiment, epsilon, trust).method for trust in TRUSTS}
-
-
 def methods_shown(experiment: ExplorerExperiment, epsilon: float) -> tuple[str, ...]:
     """Return the methods that a page shows: recommended under some trust, or without privacy."""
-    names = {*method_by_trust(experiment, epsilon).values(), *UNPROTECTED}
+    names = {*(recommended(experiment, epsilon, trust).method for trust in TRUSTS), *UNPROTECTED}
     return tuple(name for name in METHODS if name in names)
+
+
+def by_trust(names: Sequence[str]) -> dict[str, str]:
+    """Return which of the methods that a page shows belongs to each trust, as `recommended` chose them.
+
+    It is the one that asks for this trust, or else the one of the next lower trust: more trust gains little
+    there, and the runs are the same.
+    """
+    asks = {METHODS[name].trust: name for name in names}
+    shown, method = dict[str, str](), ""
+    for trust in reversed(TRUSTS):  # from the least
+        shown[trust] = method = asks.get(trust, method)
+    return shown
 
 
 def spread(sines: Sequence[float], k: int) -> Array:

@@ -9,7 +9,7 @@ from dppca_core.bounds.recommendation import TRUSTS, recommend
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.experiments.explorer import trusts
-from dppca_core.experiments.explorer.experiment import ExplorerExperiment
+from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.records import RELEASED
 
@@ -28,10 +28,9 @@ def test_a_model_s_spectrum_is_known_and_a_table_s_is_declared():
 
 
 def test_the_same_method_under_several_trusts_is_the_same_runs():
-    shown = trusts.method_by_trust(EXPERIMENT, 1.0)
-    assert list(shown) == list(TRUSTS)
-    assert shown["central"] == shown["secure aggregation"] != shown["untrusted server"]
     names = trusts.methods_shown(EXPERIMENT, 1.0)
+    shown = trusts.by_trust(names)
+    assert shown["central"] == shown["secure aggregation"] != shown["untrusted server"]
     assert set(names) == {*shown.values(), *trusts.UNPROTECTED}
     results = Results(replace(EXPERIMENT, repeats=2))
     results.try_cells((shown["central"], 1.0, r) for r in range(2))
@@ -62,8 +61,16 @@ def test_joining_hospitals_have_the_very_errors_of_the_explorer():
         scaling=EXPERIMENT.scaling,
     )
     results = Results(EXPERIMENT)
-    for name in dict.fromkeys(trusts.method_by_trust(EXPERIMENT, 1.0).values()):
+    for name in dict.fromkeys(trusts.by_trust(trusts.methods_shown(EXPERIMENT, 1.0)).values()):
         for run in range(2):
             basis = joined.estimate(PROTOCOLS[name], ALL, run).basis
             error = results.cell(name, 1.0, run).sin[-1]
             assert sin_theta(basis, joined.truth.basis) == pytest.approx(error, rel=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS[::5])
+@pytest.mark.parametrize("providers", [1, 2, 50])
+def test_methods_shown_are_told_apart_by_their_trust(providers, epsilon):
+    experiment = replace(EXPERIMENT, providers=providers)
+    shown = trusts.by_trust(trusts.methods_shown(experiment, epsilon))
+    assert shown == {trust: trusts.recommended(experiment, epsilon, trust).method for trust in TRUSTS}
