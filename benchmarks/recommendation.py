@@ -18,7 +18,7 @@ where more trust errs more than less trust does, beyond the 95 % intervals of bo
 import argparse
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,6 +28,7 @@ from dppca_core.bounds.perturbation import SMALL_SHARE
 from dppca_core.bounds.recommendation import TRUSTS, Recommendation, recommend
 
 MARGIN = 1.25  # of predicted over measured, and of regret
+_MEASURED = ("untrusted server", "secure aggregation")  # one place has the noise of sealed sums
 
 
 @dataclass(frozen=True)
@@ -50,17 +51,21 @@ class Case:
         """Return the population of every run: others with the same numbers, or always the one."""
         return [self.model if one else replace(self.model, seed=self.model.seed + i) for i in range(runs)]
 
-    def predicted(self, populations: list[SpikedModel]) -> dict[str, float]:
+    def predicted(self, populations: Sequence[SpikedModel]) -> dict[str, float]:
         """Return the predicted error of every candidate, in the median of these populations."""
-        errors = [self.recommended("central", model).errors for model in populations]
-        return {name: float(np.median([each[name] for each in errors])) for name in errors[0]}
+        by_trust = ([self.recommended(trust, model).errors for model in populations] for trust in _MEASURED)
+        return {
+            name: float(np.median([each[name] for each in errors]))
+            for errors in by_trust
+            for name in errors[0]
+        }
 
-    def measured(self, names: list[str], populations: list[SpikedModel]) -> dict[str, np.ndarray]:
+    def measured(self, names: Iterable[str], populations: Sequence[SpikedModel]) -> dict[str, np.ndarray]:
         """Return the errors of these methods in a run on each population, all on the same patients."""
         errors = {name: np.empty(len(populations)) for name in names}
         for run, model in enumerate(populations):
             cohort = model.draw(self.n, self.providers, np.random.default_rng([self.model.seed, run]))
-            for name in names:
+            for name in errors:
                 rng = np.random.default_rng([self.model.seed, run, *name.encode()])
                 options = {"s_hat": self.s_hat} if "s_hat" in METHODS[name].uses else {}
                 fit = METHODS[name].fit(cohort, k=model.k, budget=self.budget, rng=rng, **options)
@@ -100,11 +105,6 @@ def interval(errors: np.ndarray) -> tuple[float, float]:
     return float(ordered[below]), float(ordered[runs - 1 - below])
 
 
-def candidates(errors: Mapping[str, float]) -> list[str]:
-    """Return the candidates that are measured: those of one place have the law of their sealed sums."""
-    return [name for name in errors if METHODS[name].trust != "central"]
-
-
 @dataclass(frozen=True)
 class Outcome:
     """Hold what is recommended under a trust beside what was measured.
@@ -121,11 +121,12 @@ class Outcome:
 
 
 def outcome(
-    answer: Recommendation, predicted: Mapping[str, float], errors: Mapping[str, np.ndarray]
+    answer: Recommendation, trust: str, predicted: Mapping[str, float], errors: Mapping[str, np.ndarray]
 ) -> Outcome:
-    """Return what is recommended beside the predicted and the measured errors of all candidates."""
-    medians = {name: float(np.median(errors[name])) for name in candidates(answer.errors)}
-    mine, least = medians[answer.method], min(medians.values())
+    """Return what is recommended under a trust beside the predicted and the measured errors of methods."""
+    medians = {name: float(np.median(values)) for name, values in errors.items()}
+    allowed = (name for name in medians if trust != TRUSTS[-1] or METHODS[name].trust == trust)
+    mine, least = medians[answer.method], min(medians[name] for name in allowed)
     return Outcome(
         answer,
         predicted[answer.method] / mine,
@@ -150,7 +151,7 @@ def main() -> None:
         answers = {trust: case.recommended(trust) for trust in reversed(TRUSTS)}
         populations = case.populations(arguments.runs, arguments.one_population)
         predicted, guess = case.predicted(populations), answers["central"].guess
-        errors = case.measured(candidates(predicted), populations)
+        errors = case.measured(predicted, populations)
         print(f"{index:3} {case}, a guess {guess:.2f}; predicted and measured:")
         medians = {name: float(np.median(values)) for name, values in errors.items()}
         print(f"      {', '.join(f'{name} {predicted[name]:.3g} {medians[name]:.3g}' for name in errors)}")
@@ -159,7 +160,7 @@ def main() -> None:
                 by_method[name].append(predicted[name] / median)
         highest = math.inf
         for trust, answer in answers.items():
-            seen = outcome(answer, predicted, errors)
+            seen = outcome(answer, trust, predicted, errors)
             by_trust[trust].append(seen)
             rises += seen.limits[0] > highest
             low, highest = seen.limits

@@ -61,7 +61,7 @@ class Recommendation:
         guess: That of a random guess.
         reason: The method, its error and why it is best, in sentences.
         why: The last of these sentences alone, without capital and full stop.
-        errors: Predicted sin Theta of every candidate.
+        errors: Predicted sin Theta of every candidate that asks for this very trust.
         chance: Predicted chance that two stages, with the method's trust, keep all features that matter.
     """
 
@@ -136,26 +136,17 @@ def recommend(
         checks.whole(k, d, matter=matter)
     numbers = _Numbers(n, d, k, budget, s_hat, signal, matter, rounds, model)
     guess = subspace_metrics.random_guess(d, k)
-    errors = dict[str, float]()
-    best = dict[str, float]()  # the best method of each trust, with the chance there
+    best = list[tuple[str, float, float]]()  # of each trust the best method, its error, and the chance
     for level in reversed(TRUSTS[TRUSTS.index(trust) :]):  # from the least trust to the one that there is
         predicted = _predicted(numbers, normalised_product.noise_factor(level, providers))
         names = _candidates(level, chooses=numbers.kept < d, sparse=s_hat is not None and s_hat < d)
-        here = {name: min(math.sqrt(predicted.squares[kind]), guess) for kind, name in names.items()}
-        best[min(here, key=lambda name: here[name])] = predicted.chance
-        errors |= here
-    worth = _WORTH_TRUST * min(errors.values())
-    method, chance = next((name, chance) for name, chance in best.items() if errors[name] <= worth)
-    return Recommendation(
-        method,
-        _options(numbers, method),
-        errors[method],
-        guess,
-        _reason(trust, method, errors[method], guess, chance),
-        _why(method, errors[method], guess, chance),
-        errors,
-        chance,
-    )
+        errors = {name: min(math.sqrt(predicted.squares[kind]), guess) for kind, name in names.items()}
+        least = min(errors, key=lambda name: errors[name])
+        best.append((least, errors[least], predicted.chance))
+    worth = _WORTH_TRUST * min(error for _, error, _ in best)
+    method, error, chance = next(each for each in best if each[1] <= worth)
+    reason, why = _reason(trust, method, error, guess, chance), _why(method, error, guess, chance)
+    return Recommendation(method, _options(numbers, method), error, guess, reason, why, errors, chance)
 
 
 class _Numbers(NamedTuple):
