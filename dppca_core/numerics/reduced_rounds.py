@@ -41,8 +41,7 @@ _COLUMNS = 20  # of a stack, up to which its eigenvectors cost next to nothing
 _MOST_KEPT = 2**19  # normals up to which draws are kept for the next call, 4 MB: else they fill memory
 DECLARED_ENERGY = 1 / 3  # mean |x|^2 of rows inside a public bound, .2 to .6 for Gaussian rows
 _NO_NOISE = 1e-200  # variance of rows of noise where there are none
-_STEPS = 3  # of an iteration that starts from the last basis: enough where a stack has clear directions
-_ROUNDING = 1e-12  # share of a matrix that makes it positive definite
+_STEPS = 6  # of an iteration that starts from the last basis: enough where a stack has clear directions
 _MOST_VALUES = 128  # of a bulk that is not flat
 MOST_ROUNDS = 15  # among which the best number of rounds is sought
 
@@ -244,13 +243,13 @@ def stacked(
     # The stack and its Gram matrix, of which the first `end` columns are filled.
     columns = k * max(len(stds) - left_out, 1)
     stack, gram, end = np.empty((runs, count, columns)), np.empty((runs, columns, columns)), 0
-    basis = np.linalg.qr(draws.noise[0])[0]
+    basis = _orthonormal(draws.noise[0])
     for step, std in enumerate(stds):
         product = rows.product(draws.truth, basis)
-        inner = transposed(basis) @ product
-        inner += _ROUNDING * np.trace(inner, axis1=1, axis2=2)[:, None, None] * np.eye(k)
-        # S Q (Q^T S Q)^(-1/2) up to a rotation of its columns, on which no stack depends.
-        mean = length * product @ transposed(np.linalg.inv(np.linalg.cholesky(inner)))
+        values, axes = np.linalg.eigh(transposed(basis) @ product)
+        values = np.maximum(values, np.finfo(float).eps * values[:, -1:])  # which rounding leaves about zero
+        # S Q (Q^T S Q)^(-1/2), by the eigenvectors of Q^T S Q.
+        mean = length * product @ ((axes / np.sqrt(values)[:, None, :]) @ transposed(axes))
         noisy = mean + math.sqrt(std**2 + sampling) * draws.noise[step + 1]
         # Until a first round is stacked, each round stands alone. They count by their privacy noise alone,
         # as in `stacked_rounds`, which does not know that of sampling.
@@ -260,12 +259,14 @@ def stacked(
         gram[:, :end, begin:end] = transposed(filled) @ filled[:, :, begin:]
         gram[:, begin:end, :begin] = transposed(gram[:, :begin, begin:end])
         # The top k right singular vectors, from those that the last basis gives.
-        turn = transposed(filled) @ basis if begin else np.eye(k)
+        turn = transposed(filled) @ basis if begin else np.broadcast_to(np.eye(k), (runs, k, k))
         for _ in range(_STEPS if begin else 0):
             turn = gram[:, :end, :end] @ turn
             turn /= np.abs(turn).max(axis=(1, 2), keepdims=True)
-        leading = filled @ (np.linalg.qr(turn)[0] if begin else turn)
-        basis = np.linalg.qr(leading)[0]
+        turn = np.linalg.qr(turn)[0] if begin else turn
+        values, axes = np.linalg.eigh(transposed(turn) @ gram[:, :end, :end] @ turn)
+        leading = filled @ linalg.oriented(turn @ axes)
+        basis = leading / np.sqrt(values[:, None, :])
     return leading, basis
 
 

@@ -53,8 +53,8 @@ def test_the_answers_are_those_of_halving_the_prediction(name):
     needed = halved(lambda n: by_hand(name, n, 1.0) <= TARGET, 2, 10**6)
     assert needed <= study.patients(1.0).value <= 1.005 * needed + 1
     assert max(study.errors(900, 1.0)) == by_hand(name, 900, 1.0) == study.loss(900, 1.0)
-    epsilon = study.answer(Question("epsilon", n=900)).value
-    assert by_hand(name, 900, epsilon) <= TARGET < by_hand(name, 900, epsilon / 1.005)
+    epsilon = study.answer(Question("epsilon", n=1500)).value
+    assert by_hand(name, 1500, epsilon) <= TARGET < by_hand(name, 1500, epsilon / 1.005)
     several = study.answer(Question("hospitals", 1.0, size=100)).value
     assert by_hand(name, 100 * several, 1.0, several) <= TARGET
     assert by_hand(name, 100 * (several - 1), 1.0, several - 1) > TARGET
