@@ -15,5 +15,10 @@ async def keep_house() -> None:
         await asyncio.sleep(_CHECK_SECONDS)
         with log_errors("housekeeping"):
             uploads.close_left()
-        with log_errors("housekeeping"):
-            await asyncio.to_thread(unused.give_up)
+        await asyncio.to_thread(_give_up)
+
+
+def _give_up() -> None:
+    """Give up unused caches, whatever fails: around `await` the log would swallow that this task is ended."""
+    with log_errors("housekeeping"):
+        unused.give_up()
