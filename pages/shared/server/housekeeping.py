@@ -15,10 +15,5 @@ async def keep_house() -> None:
         await asyncio.sleep(_CHECK_SECONDS)
         with log_errors("housekeeping"):
             uploads.close_left()
-        await asyncio.to_thread(_give_up)
-
-
-def _give_up() -> None:
-    """Give up unused caches, whatever fails: around `await` the log would swallow that this task is ended."""
-    with log_errors("housekeeping"):
-        unused.give_up()
+        # Not around `await`: the log would swallow that this task is ended.
+        await asyncio.to_thread(log_errors("housekeeping")(unused.give_up))
