@@ -63,10 +63,10 @@ def visit(monkeypatch, engine, screen) -> Callable[..., Screen]:
         present[0] = name
         shown = screen(page, **link)
         for _ in range(300):
+            eventually(lambda: not engine.crowd())
+            shown.run()  # once more in any case: runs may have ended since it was shown
             if complete(shown):
                 return shown
-            eventually(lambda: not engine.crowd())
-            shown.run()
         raise AssertionError(f"the runs of {name} did not end")
 
     return opened
