@@ -29,7 +29,7 @@ from benchmarks import measure
 from benchmarks.latency_pages import Server, served
 from benchmarks.measure import Row, Times
 from dppca_core.experiments.sweeps.blas import use_one_thread
-from pages.explore.explorer.view import ExplorerView
+from pages.explore.explorer.model import Explorer
 from pages.shared.background.engine import missing_cells
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import open_link
@@ -214,7 +214,7 @@ def completed(browser: Browser, server: Server, corner: Corner) -> Times:
 def completed_in_core(corner: Corner, seed: int) -> float:
     """Return the milliseconds of one core until the figure of new settings is complete, and built."""
     link = dict(part.split("=") for part in f"{corner.link}&seed={seed}".split("&"))
-    view = ExplorerView(open_link(link)[0])
+    view = Explorer(open_link(link)[0])
     began = time.process_time()
     for steps in (view.first(), missing_cells(view.results, view.next_cell)):
         for _ in steps:

@@ -34,9 +34,8 @@ from dppca_core.experiments.planning.planning import PLANNED_METHODS, StudyPlan
 from dppca_core.experiments.sweeps.blas import use_one_thread
 from dppca_core.methods import METHODS
 from dppca_core.records import RELEASED
-from pages.explore.explorer import plain as explorer_plain
-from pages.explore.explorer import text as explorer_text
-from pages.explore.explorer.view import ExplorerView
+from pages.explore.explorer import sentences
+from pages.explore.explorer.model import Explorer, PlainExplorer
 from pages.explore.methods import sweeps
 from pages.explore.methods import text as methods_text
 from pages.explore.methods.charts import ComparisonMeasure, spreads
@@ -102,7 +101,7 @@ def explorer_full(settings: Settings) -> Iterator[Shown]:
     for trust in TRUSTS:
         opened = settings | {"trust": trust, "method": catalogue.RECOMMENDED}
         for metric, thing in _METRICS.items():
-            view = ExplorerView(opened | {"metric": metric})
+            view = Explorer(opened | {"metric": metric})
             results, epsilon = view.results, view.epsilon
             names = (view.experiment.method, NO_PRIVACY)
             results.try_cells((name, epsilon, r) for name in names for r in range(results.repeats_of(name)))
@@ -120,7 +119,7 @@ def explorer_full(settings: Settings) -> Iterator[Shown]:
         yield Shown("attacker, at most", page, said["odds"])
         title = METHODS[view.experiment.method].title
         assert title in said["sentence"]
-        why = explorer_text.why(view.experiment, epsilon, trust)
+        why = sentences.why(view.experiment, epsilon, trust)
         yield Shown("method measured", page, title, trust)
         yield Shown("method recommended", page, NONE if "near a guess" in why else title, trust)
 
@@ -128,12 +127,12 @@ def explorer_full(settings: Settings) -> Iterator[Shown]:
 def explorer_in_plain(settings: Settings) -> Iterator[Shown]:
     """Return the numbers of the explorer in Plain view."""
     page, trust = "explorer, Plain", settings["trust"]
-    view = explorer_plain.PlainView(settings | {"view": "plain"})
+    view = PlainExplorer(settings | {"view": "plain"})
     results = view.results
     results.try_cells((name, view.epsilon, r) for name in view.shown for r in range(results.repeats_of(name)))
     shares = rows.shares(results, view.epsilon, trust, view.shown)
     yield from of_rows(page, shares, view.experiment.k)
-    sentence = explorer_plain.headline(results, shares, trust)
+    sentence = sentences.headline(results, shares, trust)
     yield Shown("share recovered", page, found(r"recovers? (.+?) of the pattern", sentence), trust)
     yield Shown("attacker, at most", page, text.odds(view.epsilon, view.experiment.delta))
 
@@ -414,7 +413,7 @@ def rises(settings: Settings) -> list[str]:
     """Return where more trust is predicted to err more, or errs more beyond the intervals of both medians."""
     lines, before, opens = [], (math.inf, math.inf), f"[{link(settings)}](?{link(settings)})"
     for trust in reversed(TRUSTS):  # from the least
-        view = ExplorerView(settings | {"trust": trust, "method": catalogue.RECOMMENDED, "metric": "sin"})
+        view = Explorer(settings | {"trust": trust, "method": catalogue.RECOMMENDED, "metric": "sin"})
         predicted = trusts.recommended(view.experiment, view.epsilon, trust).error
         cells = view.results.measured(view.experiment.method, view.epsilon)
         low, high = interval(np.array([cell.sin[-1] for cell in cells]))

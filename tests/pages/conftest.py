@@ -15,6 +15,7 @@ from streamlit.util import calc_hash
 
 from pages.shared.background import engine, sweep_jobs
 from pages.shared.background.engine import Engine
+from tests.pages.documents import Page
 from tests.waiting import PATIENCE_SECONDS
 
 ROUTER = Path(__file__).resolve().parents[2] / "pages" / "menu.py"
@@ -123,6 +124,12 @@ class Screen:
 @pytest.fixture
 def screen() -> Callable[..., Screen]:
     return Screen
+
+
+@pytest.fixture
+def page() -> Callable[..., Page]:
+    """Return what reads a page's document: no widget, no server."""
+    return Page
 
 
 @pytest.fixture(autouse=True)

@@ -15,9 +15,8 @@ from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.experiments.verdicts import gain
 from dppca_core.methods import METHODS
-from pages.explore.explorer import plain as explorer_plain
-from pages.explore.explorer.plain import PlainView
-from pages.explore.explorer.view import ExplorerView
+from pages.explore.explorer import document
+from pages.explore.explorer.model import Explorer, PlainExplorer
 from pages.hospitals.differences.plain import Differing
 from pages.hospitals.differences.view import SiteView
 from pages.hospitals.differences.view import to_recipe as to_site_recipe
@@ -30,7 +29,6 @@ from pages.shared import text
 from pages.shared.background import cache
 from pages.shared.plain import phrases, rows
 from pages.shared.plain import screen as plain_screen
-from pages.shared.reports import html_report, number_tables
 from pages.shared.settings import catalogue
 from tests.pages.conftest import Screen
 
@@ -160,10 +158,10 @@ def test_a_table_leaves_no_greyed_control_that_plain_privacy_does_not_use(screen
 @pytest.mark.parametrize("trust", list(rows.LOOKS))
 def test_a_row_is_the_analyst_s_number_for_the_same_method(trust):
     """One number in both views: the median share over the same runs, which the core computes."""
-    view = PlainView(SETTINGS | {"trust": trust})
+    view = PlainExplorer(SETTINGS | {"trust": trust})
     view.results.try_cells((name, view.epsilon, r) for name in view.shown for r in range(3))
     row = rows.shares(view.results, view.epsilon, trust).row_of_trust(trust)
-    analyst = ExplorerView(SETTINGS | {"trust": trust, "view": "full", "metric": "share"})
+    analyst = Explorer(SETTINGS | {"trust": trust, "view": "full", "metric": "share"})
     words = analyst.payload()["words"][analyst.payload()["active"]]
     recommended = trusts.recommended(view.experiment, view.epsilon, trust)
     assert analyst.experiment.method == row.method == recommended.method
@@ -175,7 +173,7 @@ def test_a_row_is_the_analyst_s_number_for_the_same_method(trust):
 
 def test_all_pages_of_one_setting_have_one_number():
     """Explorer and providers agree; providers also with its analyst's page, protocol by protocol."""
-    view, joining = PlainView(SETTINGS), Joining(SETTINGS | rows.ADVISED)
+    view, joining = PlainExplorer(SETTINGS), Joining(SETTINGS | rows.ADVISED)
     view.results.try_cells((name, view.epsilon, r) for name in view.shown for r in range(3))
     for cell in joining.wanted():
         joining.try_cell(*cell)
@@ -220,13 +218,13 @@ def test_full_and_plain_advise_alike_on_joining_a_server_that_nobody_trusts(n):
 def test_all_pages_say_alike_where_privacy_costs_nothing(patients, free):
     """So say both views and the story of an answer within 8 of 10 runs without privacy, or better."""
     plain = SETTINGS | {"n": patients, "trust": "central", "s_hat": 5}
-    view = PlainView(plain)
+    view = PlainExplorer(plain)
     view.results.try_cells((name, view.epsilon, r) for name in view.shown for r in range(3))
     shares = rows.shares(view.results, view.epsilon, "central")
     least = trusts.share_recovered_quantiles(view.results, NO_PRIVACY, view.epsilon)[0]
     assert (shares.row_of_trust("central").share >= least) == free
     analyst = plain | {"view": "full", "metric": "share"}
-    full, providers = ExplorerView(analyst).payload(), CollaborationResults(Joining(analyst).recipe)
+    full, providers = Explorer(analyst).payload(), CollaborationResults(Joining(analyst).recipe)
     for cell in providers.wanted():
         providers.try_cell(*cell)
     says = [
@@ -241,11 +239,11 @@ def test_all_pages_say_alike_where_privacy_costs_nothing(patients, free):
 
 def test_what_a_statistician_sets_changes_nothing_in_plain_view():
     odd = {"accounting": "as-printed", "scaling": "largest", "start": "near", "method": "dps_pca"}
-    assert PlainView(SETTINGS | odd).experiment == PlainView(SETTINGS).experiment
+    assert PlainExplorer(SETTINGS | odd).experiment == PlainExplorer(SETTINGS).experiment
 
 
 def test_without_protection_is_the_best_answer_and_a_guess_is_k_of_d():
-    view = PlainView(SETTINGS)
+    view = PlainExplorer(SETTINGS)
     experiment = view.experiment
     view.results.try_cells((NO_PRIVACY, view.epsilon, r) for r in range(experiment.repeats))
     shares = rows.shares(view.results, view.epsilon, "central")
@@ -260,7 +258,7 @@ def test_without_rows_the_reference_lines_are_left():
 
 def test_each_privacy_loss_has_its_own_rows_in_the_browser():
     """A drag shows what the same methods recover at that privacy loss."""
-    view = PlainView(SETTINGS)
+    view = PlainExplorer(SETTINGS)
     view.results.try_cells((name, epsilon, 0) for name in view.shown for epsilon in (0.1, 10.0))
     payload = view.payload()
     first = len(payload["data"]) - len(rows.traces(rows.shares(view.results, 1.0, "central"), 2))
@@ -298,21 +296,18 @@ def test_hospitals_that_differ_have_the_analyst_s_numbers(data):
 
 
 def test_the_report_of_a_board_has_versions_and_names_in_its_sources_alone():
-    view = PlainView(SETTINGS)
+    view = PlainExplorer(SETTINGS)
     view.results.try_cells(view.results.first(view.epsilon, view.shown))
-    made = explorer_plain.report(view, "./?preset=large-study")
-    before = made._replace(sources=())
-    figures = "\n".join(f"{figure.title} {figure.says}" for figure in made.figures)
-    lines = [made.title, made.sentence, made.guarantee, made.made, figures, *made.limits]
-    lines += [" ".join(row) for table in made.tables for row in table.rows]
-    lines += [f"{label} {value}" for label, value in made.settings]
+    made = document.plain(view)
+    lines = [made.frame().promise, made.frame().made, *made.frame().limits]
+    lines += [f"{label} {value}" for label, value in made.frame().settings]
     assert unreadable("\n".join(lines)) == [] and long_sentences("\n".join(lines)) == []
-    assert any("numpy" in source for source in made.sources) and "numpy" not in html_report.html(before)
-    assert number_tables.tables(made.figures[0].figure)
+    before, sources = made.html().split(f"<h2>{phrases.FOLD}</h2>")
+    assert "numpy" in sources and "numpy" not in before
 
 
 def test_the_table_of_the_rows_has_them():
-    view = PlainView(SETTINGS)
+    view = PlainExplorer(SETTINGS)
     table = plain_screen.code([(view.experiment, view.epsilon)], ["two_stage"]).table()
     view.results.try_cells(
         ("two_stage", view.epsilon, r) for r in range(view.results.repeats_of("two_stage"))

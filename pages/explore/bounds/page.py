@@ -16,6 +16,7 @@ from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.explore.bounds import charts, controls, text
 from pages.shared.background import cache, engine, failed_runs, refresh
 from pages.shared.charts import Scale, error_unit
+from pages.shared.document import streamlit
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import to_experiment, widgets
 
@@ -53,7 +54,7 @@ def panels() -> None:
             results.try_cells((method, e, 0) for e in EPSILONS)
     headline = text.headline(results, here, scale, settings)
     widgets.headline(headline, "epsilon", "n")
-    failed_runs.show_by_method(results)
+    streamlit.show_block(failed_runs.by_method(results))
     figure = charts.against_epsilon(results, evaluated, scale, settings)
     bounds = {name: dict(controls.constants(settings, name)) for name in chosen}
     drawn = {"method": method, "bounds": bounds, "metric": error_unit(settings)}
@@ -118,4 +119,6 @@ if settings["figure2"]:
     )
     st.caption(text.FIGURE_2_NOTE)
 st.markdown(f"**Try this:** {text.TRY_THIS}")
-sources.page(results, epsilon, settings, theorem=text.theorem_constants(tau, free))
+streamlit.show_blocks(
+    [sources.of_results(results, epsilon, settings, theorem=text.theorem_constants(tau, free))]
+)

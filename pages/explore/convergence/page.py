@@ -8,6 +8,7 @@ from pages.explore.convergence import charts, curves, stages, text
 from pages.explore.convergence.settings import STACKED, TWO_STAGES
 from pages.shared.background import cache, refresh, sweep_jobs, sweep_status
 from pages.shared.charts import error_unit
+from pages.shared.document import streamlit
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import to_experiment, widgets
 
@@ -55,4 +56,6 @@ st.markdown(f"**Try this:** {words.try_this(settings)}")
 experiment, epsilon = to_experiment.from_settings(settings)
 results = cache.results(experiment)
 measured = f"{sources.how_measured(results, text.runs(settings))}\n\n**{words.DERIVATION}.**"
-sources.page(results, epsilon, settings, measured=f"{measured} {words.formulas(settings)}")
+streamlit.show_blocks(
+    [sources.of_results(results, epsilon, settings, measured=f"{measured} {words.formulas(settings)}")]
+)

@@ -10,6 +10,7 @@ from pages.explore.methods import controls, other_packages, panels, sweeps, text
 from pages.explore.methods.charts import ComparisonMeasure, SweepRuns
 from pages.shared.background import cache, refresh, sweep_status
 from pages.shared.charts import explorer_text
+from pages.shared.document import streamlit
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import to_experiment, widgets
 
@@ -81,4 +82,4 @@ else:
     )
     st.caption(other_packages.notes(neighbours))
 st.markdown(f"**Try this:** {text.try_this(panel)}")
-sources.page(results, epsilon, settings, runs=text.runs(sweep))
+streamlit.show_block(sources.of_results(results, epsilon, settings, runs=text.runs(sweep)))

@@ -8,6 +8,7 @@ import streamlit as st
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.hospitals.differences import charts, plain, text, view
 from pages.shared.background import cache, engine, failed_runs, refresh
+from pages.shared.document import streamlit
 from pages.shared.reports import phrases, sources, take_along
 from pages.shared.settings import widgets
 
@@ -39,7 +40,7 @@ def panels() -> None:
     """Render what has been measured."""
     headline = text.headline(shown)
     widgets.headline(headline, "epsilon", "n")  # on a telephone with these two sliders
-    failed_runs.show(results.failed)
+    streamlit.show_block(failed_runs.notice(results.failed))
     details = text.details(shown)
     st.header("Standardising, and what it costs")
     draw = charts.against_strength if synthetic else charts.by_kind
@@ -79,9 +80,10 @@ if not synthetic:
     )
     st.caption(missing)
 st.markdown(f"**Try this:** {text.try_this(shown)}")
-sources.foot(
+methods = phrases.methods([shown.recipe.method], shown.recipe.k)
+about = sources.fold(
     settings,
-    lambda: (text.about(shown.recipe), *phrases.methods([shown.recipe.method], shown.recipe.k)),
-    text.FORMULAS,
+    lambda: (text.about(shown.recipe), *methods, text.FORMULAS),
     "Accounting is exact. A study tool, not a hardened release.",
 )
+streamlit.show_block(about)

@@ -1,7 +1,5 @@
 """Plan a study: the patients, privacy or hospitals that an error needs, and a paragraph for a protocol."""
 
-from functools import partial
-
 import streamlit as st
 
 from dppca_core.experiments.planning.evaluations import EVALUATIONS
@@ -9,6 +7,7 @@ from pages.hospitals.planner import charts, controls, plain, report, text
 from pages.hospitals.planner.protocol_paragraph import paragraph
 from pages.hospitals.planner.view import Planner
 from pages.shared.background import engine, refresh, sessions
+from pages.shared.document import streamlit
 from pages.shared.reports import html_report, sources, take_along
 from pages.shared.settings import widgets
 
@@ -51,6 +50,6 @@ def panels() -> None:
 refresh.while_more(panels, lambda: controls.start_or_continue(planner) or planner.next_missing() is not None)
 controls.assumptions(planner)
 st.markdown(f"**Try this:** {text.try_this(planner)}")
-link = html_report.link(widgets.settings(), "planner")
+link = streamlit.link(widgets.settings())
 html_report.button(lambda: report.build(shown["planner"], link), "dppca-plan")
-sources.foot(planner.settings, partial(text.about, planner), text.FORMULA)
+streamlit.show_block(sources.fold(planner.settings, lambda: (*text.about(planner), text.FORMULA)))

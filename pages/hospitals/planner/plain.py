@@ -17,6 +17,7 @@ from pages.hospitals.planner import text as analyst_text
 from pages.hospitals.planner.view import CautiousPlanner, Planner
 from pages.shared import text
 from pages.shared.background import refresh
+from pages.shared.document import streamlit
 from pages.shared.plain import phrases
 from pages.shared.reports import html_report, sources, take_along
 from pages.shared.settings import widgets
@@ -189,9 +190,9 @@ def render() -> None:
 
     planner = CautiousPlanner(settings | ADVISED)
     refresh.while_cells_come(panels, EVALUATIONS, planner.next_missing)
-    link = html_report.link(widgets.settings(), "planner")
+    link = streamlit.link(widgets.settings())
     html_report.button(partial(report, settings, link), "dppca-plan")
-    sources.foot(settings, partial(_about, planner), "", title=phrases.FOLD)
+    streamlit.show_block(sources.fold(settings, partial(_about, planner), title=phrases.FOLD))
 
 
 def _listed(lines: list[str]) -> str:
@@ -247,8 +248,8 @@ def report(settings: Settings, link: str) -> html_report.Report:
         sources=[
             plain_text.NO_SIMULATION,
             *(f"{phrases.ROWS[trust]}: {view.method(name).reference}." for trust, name, _ in plan.least),
-            html_report.made(settings["seed"]),
+            sources.made(settings["seed"]),
         ],
         link=link,
-        made=html_report.today(),
+        made=sources.today(),
     )

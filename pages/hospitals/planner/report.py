@@ -5,7 +5,7 @@ from pages.hospitals.planner import charts, own_table_text, protocol_paragraph
 from pages.hospitals.planner import text as page_text
 from pages.hospitals.planner.view import Planner
 from pages.shared import text
-from pages.shared.reports import html_report, phrases
+from pages.shared.reports import phrases, sources
 from pages.shared.reports.html_report import Report, ReportFigure
 
 _KEYS = (  # of settings that are listed after those on the page
@@ -48,10 +48,10 @@ def build(planner: Planner, link: str) -> Report:
             *(() if study.no_formula else (f"{study.rule.title}: {study.rule.source}.",)),
             *((text.unmarked(page_text.TUNING),) if settings["plan.tuned"] == "tuned" else ()),
             *phrases.methods(list(methods), settings["k"]),
-            html_report.made(settings["seed"]),
+            sources.made(settings["seed"]),
         ],
         link=link,
-        made=html_report.today(),
+        made=sources.today(),
     )
 
 

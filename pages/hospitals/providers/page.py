@@ -9,6 +9,7 @@ from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.hospitals.providers import controls, gain_charts, gain_text, plain, view
 from pages.hospitals.providers import text as page_text
 from pages.shared.background import cache, failed_runs, refresh
+from pages.shared.document import streamlit
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import to_experiment, widgets
 
@@ -30,7 +31,9 @@ def title(key: str) -> str:
 def compared() -> None:
     """Render the errors or the bytes of every protocol, with what has been measured so far."""
     view.measure_first(results, settings)
-    failed_runs.show(results.failed, lambda cell: title(cell[0]))  # a cell begins with its protocol
+    streamlit.show_blocks(
+        [failed_runs.notice(results.failed, lambda cell: title(cell[0]))]
+    )  # a cell begins with its protocol
     grouped = view.rows(results, settings)
     if panel == "gain":
         headline, numbers = gain_text.sentences(results, settings)
@@ -66,4 +69,6 @@ widgets.show_control_row("all_methods", "join.trust", "join.rank")
 controls.sizes(recipe, settings)
 st.markdown(f"**Try this:** {page_text.try_this(recipe, settings)}")
 experiment, epsilon = to_experiment.from_settings(settings)
-sources.page(cache.results(experiment), epsilon, settings, measured=gain_text.about(recipe))
+streamlit.show_blocks(
+    [sources.of_results(cache.results(experiment), epsilon, settings, measured=gain_text.about(recipe))]
+)

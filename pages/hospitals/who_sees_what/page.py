@@ -5,6 +5,7 @@ import streamlit as st
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from pages.hospitals.who_sees_what import panels, run_text
 from pages.shared.background import cache
+from pages.shared.document import streamlit
 from pages.shared.reports import sources
 from pages.shared.settings import to_experiment, widgets
 
@@ -17,4 +18,6 @@ if settings["sees.panel"] == "pair":
 else:
     panels.run(recipe, settings)
 st.markdown(f"**Try this:** {run_text.try_this(recipe, settings)}")
-sources.page(cache.results(experiment), epsilon, settings, measured=run_text.ABOUT)
+streamlit.show_blocks(
+    [sources.of_results(cache.results(experiment), epsilon, settings, measured=run_text.ABOUT)]
+)

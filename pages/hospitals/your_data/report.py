@@ -34,9 +34,11 @@ from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.settings import UNKNOWN
 from pages.hospitals.your_data.synthetic_twin_panel import paid_spectrum
 from pages.shared import text
+from pages.shared.document import streamlit
 from pages.shared.plain import rows as share_rows
-from pages.shared.reports import html_report, phrases
+from pages.shared.reports import phrases
 from pages.shared.reports.html_report import Report, ReportFigure, ReportTable
+from pages.shared.reports.sources import made, today
 from pages.shared.settings.catalogue import Settings
 
 
@@ -121,8 +123,8 @@ def build(record: PublicRecord, settings: Settings) -> Report:
         limits=_plain_limits(record) if plain else _limits(record),
         sources=_sources(record, settings["view"]),
         # The link restores the settings, with what only the owner may see switched off, and holds no table.
-        link=html_report.link(settings | {"own.shown": False}, "your_data"),
-        made=html_report.today(),
+        link=streamlit.link(settings | {"own.shown": False}),
+        made=today(),
     )
 
 
@@ -364,10 +366,10 @@ def _plain_limits(record: PublicRecord) -> list[str]:
 def _sources(record: PublicRecord, view: str) -> list[str]:
     """Return where methods, noise and numbers come from, with the formulas but in plain view."""
     released = record.released
-    made = html_report.made(None if released is not None else 0)  # a rehearsal has seed 0, a release none
+    when = made(None if released is not None else 0)  # a rehearsal has seed 0, a release none
     if view == "plain":
         lines = [] if isinstance(record.request, str) else [METHODS[record.request.method].reference]
-        return [*(f"Method: {line}." for line in lines), *sources.PAPERS, made]
+        return [*(f"Method: {line}." for line in lines), *sources.PAPERS, when]
     lines = [f"Synthetic twin: simulation {sources.TWIN}"] if isinstance(record.twin, Twin) else []
     if released is not None:
         lines.append(f"The release: {sources.RELEASE} {released.document['noise']}")
@@ -380,4 +382,4 @@ def _sources(record: PublicRecord, view: str) -> list[str]:
         "has σ = Δ z, for T steps √T Δ z, with Δ = √2 (replace one) or 1 and "
         "δ = Φ(1/(2z) − εz) − e^ε Φ(−1/(2z) − εz) (Balle & Wang 2018)."
     )
-    return [*lines, *sources.PAPERS, made]
+    return [*lines, *sources.PAPERS, when]

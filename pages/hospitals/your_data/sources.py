@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dppca_core.methods import METHODS
 from dppca_core.release.request import OFFERED
 from pages.hospitals.your_data.prepared_table import ASSIGNMENT_SEED, PreparedTable
+from pages.shared.document import streamlit
 from pages.shared.reports import sources
 from pages.shared.settings.catalogue import Settings
 
@@ -40,6 +41,7 @@ def show(prepared: PreparedTable | None, settings: Settings) -> None:
         methods = [f"| {METHODS[name].title} | {METHODS[name].reference} |" for name in OFFERED]
         yield "\n".join(["| method | source |", "|---|---|", *methods])
         yield f"{sources.versions(('opendp', 'dp-accounting', 'pyarrow', 'scikit-learn'))}."
+        yield _FORMULAS
 
     # The foot states the seed of what is simulated, as on other pages: here that of the twin.
-    sources.foot(settings | {"seed": 0}, paragraphs, _FORMULAS)
+    streamlit.show_block(sources.fold(settings | {"seed": 0}, paragraphs))

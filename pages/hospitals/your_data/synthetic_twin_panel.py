@@ -39,6 +39,7 @@ from pages.hospitals.your_data.rehearsal import FEW_RUNS, Twin
 from pages.hospitals.your_data.session import Order
 from pages.shared import text
 from pages.shared.background import failed_runs, refresh
+from pages.shared.document import streamlit
 from pages.shared.plain import screen
 from pages.shared.reports import take_along
 from pages.shared.settings import catalogue, widgets
@@ -149,7 +150,7 @@ def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, 
             code=partial(figure_code.rehearsal, twin),
             on_use=_keep_scrubbed,
         )
-        failed_runs.show_by_method(results)
+        streamlit.show_block(failed_runs.by_method(results))
 
     def next_cell() -> tuple[Any, ...] | None:
         """Return the store of the next run to make, then its key there: first those of the curves."""

@@ -15,6 +15,7 @@ from dppca_core.experiments.figure_tables import privacy as tables
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.learn.privacy import accounting_charts, attack_charts, plain, text, view
 from pages.shared.background import cache, failed_runs
+from pages.shared.document import streamlit
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import CHOICES, sizes
@@ -48,7 +49,7 @@ honest = view.audit(draws, "true", asked)
 broken = view.audit(draws, bug, asked) if bug else None
 headline = failed_runs.NO_ANSWER if attack is None else text.headline(draws)
 widgets.headline(headline, "epsilon", "delta")
-failed_runs.show(draws.failed)
+streamlit.show_block(failed_runs.notice(draws.failed))
 if attack is None or honest is None:
     widgets.show_control_row(*OF_ATTACK)
     st.stop()
@@ -125,4 +126,6 @@ audit = {"attacked": draws.attacked, "kinds": kinds, "count": count, "level": vi
 show(audits, "audit", verdict, "Is the promise kept?", "audit", audit)
 
 st.markdown(f"**Try this:** {text.try_this()}")
-sources.foot(settings, lambda: (text.PAPERS, text.about(method)), text.FORMULAS, sources.LIMITS)
+streamlit.show_blocks(
+    [sources.fold(settings, lambda: (text.PAPERS, text.about(method), text.FORMULAS), sources.LIMITS)]
+)

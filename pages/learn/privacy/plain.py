@@ -8,6 +8,7 @@ from dppca_core.experiments.demonstrations import neighbours
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.learn.privacy import attack_charts, plain_text, text, view
 from pages.shared.background import cache
+from pages.shared.document import streamlit
 from pages.shared.plain import phrases
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import widgets
@@ -39,4 +40,4 @@ def show(settings: Settings) -> None:
         yield text.about(settings["attack.method"])
         yield text.PAPERS
 
-    sources.foot(settings, about, "", sources.LIMITS, title=phrases.FOLD)
+    streamlit.show_block(sources.fold(settings, about, sources.LIMITS, phrases.FOLD))

@@ -10,7 +10,8 @@ import streamlit as st
 from pages.learn.story import charts, glossary, slides, text, view
 from pages.learn.story.settings import STEPS
 from pages.shared.charts import style
-from pages.shared.reports import html_report
+from pages.shared.document import streamlit
+from pages.shared.reports import html_report, sources
 from pages.shared.reports.html_report import Report, ReportFigure, ReportTable
 from pages.shared.settings.catalogue import Settings
 
@@ -96,7 +97,7 @@ def full(settings: Settings, link: str) -> Report:
     shown = [slides.slide({**settings, "story.step": step}) for step in range(1, STEPS + 1)]
     setting = view.to_setting(settings)
     # Without the day, which the report states elsewhere.
-    versions = html_report.made(settings["seed"]).removeprefix(f"{html_report.today()} ")
+    versions = sources.made(settings["seed"]).removeprefix(f"{sources.today()} ")
     return Report(
         title="Sharing a pattern, not a patient",
         sentence=shown[-1].text.finding,
@@ -106,19 +107,19 @@ def full(settings: Settings, link: str) -> Report:
         limits=_limits(settings),
         sources=(*slides.SOURCES, f"Made with: {versions}"),
         link=link,
-        made=html_report.today(),
+        made=sources.today(),
         tables=[ReportTable("In plain words", ("Term", "Meaning"), glossary.GLOSSARY)],
     )
 
 
 def buttons(settings: Settings) -> None:
     """Show buttons for the page to print and the report; neither is built before it is pressed."""
-    link = html_report.link(settings, "story")  # known while the page runs, not when a button is pressed
+    link = streamlit.link(settings)  # known while the page runs, not when a button is pressed
     with st.container(horizontal=True):
         st.download_button(
             "One-page summary",
             # Without seeds and versions, which a board need not know: the report's sources have them.
-            lambda: html(view.measure_decision(settings), settings, link, html_report.today()),
+            lambda: html(view.measure_decision(settings), settings, link, sources.today()),
             "summary.html",
             "text/html",
             on_click="ignore",

@@ -1,23 +1,20 @@
-"""Say on a page how many runs failed, and why, once."""
+"""Say on a page how many runs failed, and why, once. No Streamlit here."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import streamlit as st
-
 from dppca_core.experiments.explorer.results import RUNS, Results
 from pages.shared import text
+from pages.shared.document.blocks import Notice
 
 NO_ANSWER = "No run has an answer at this setting."
 _MOST_NAMED = 3  # reasons, and methods that failed for one of them
 
 
-def show(failed: Mapping[Any, str], name: Callable[[Any], str] | None = None) -> None:
-    """Show `message` as a warning, or nothing where no run failed."""
-    with st.container():  # always shown: the elements below must keep their position, or a figure is rebuilt
-        if failed:
-            st.warning(message(failed, name))
+def notice(failed: Mapping[Any, str], name: Callable[[Any], str] | None = None) -> Notice:
+    """Return `message` as a warning, which is empty where no run failed."""
+    return Notice(message(failed, name) if failed else "", warns=True)
 
 
 def message(failed: Mapping[Any, str], name: Callable[[Any], str] | None = None) -> str:
@@ -41,9 +38,9 @@ def message(failed: Mapping[Any, str], name: Callable[[Any], str] | None = None)
     return f"{text.count(len(cells), 'run', 'runs')} {verb}. {' '.join(parts)}"
 
 
-def show_by_method(results: Results) -> None:
-    """Show which of the explorer's runs failed, by method."""
-    show(results.failed, lambda cell: RUNS[cell[0]].title)  # a cell's first part is its method
+def by_method(results: Results) -> Notice:
+    """Return which of the explorer's runs failed, by method."""
+    return notice(results.failed, lambda cell: RUNS[cell[0]].title)  # a cell's first part is its method
 
 
 def _first_names(names: list[str]) -> str:

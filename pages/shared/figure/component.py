@@ -16,6 +16,7 @@ from typing import Any
 import streamlit as st
 
 from pages.shared import text
+from pages.shared.figure import markup
 from pages.shared.server.base_path import base_path
 from pages.shared.settings import editions
 
@@ -24,10 +25,10 @@ _message_numbers = itertools.count(1)  # of the messages to browsers
 _preliminary = ContextVar("preliminary", default=False)
 _HERE = Path(__file__).parent
 # Joined to one module, whose exports are in the last file.
-SCRIPTS = ("layout.js", "keyboard.js", "prefetch.js", "picture.js", "chart.js")
+SCRIPTS = ("layout.js", "keyboard.js", "picture.js", "player.js", "prefetch.js", "chart.js")
 _chart = st.components.v2.component(
     "dppca.live",
-    html=(_HERE / "chart.html").read_text(encoding="utf-8"),
+    html=str(markup.of_figure({}, ())),
     css=(_HERE / "chart.css").read_text(encoding="utf-8"),
     js="".join((_HERE / name).read_text(encoding="utf-8") for name in SCRIPTS),
     isolate_styles=False,

@@ -12,6 +12,7 @@ from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.shared import text
 from pages.shared.background import engine, refresh
+from pages.shared.document import streamlit
 from pages.shared.plain import phrases, rows
 from pages.shared.reports import sources, take_along
 from pages.shared.settings.catalogue import Settings
@@ -60,4 +61,5 @@ def bars(shares: rows.Shares, name: str, title: str, says: str = "", note: str =
 
 def fold(settings: Settings, shares: Callable[[], rows.Shares], k: int, *about: str) -> None:
     """Show the fold with the methods behind the rows, and in `about`, as Markdown, how they were measured."""
-    sources.foot(settings, lambda: (rows.table(shares(), k), *about), "", sources.LIMITS, phrases.FOLD)
+    about_rows = lambda: (rows.table(shares(), k), *about)  # noqa: E731
+    streamlit.show_block(sources.fold(settings, about_rows, sources.LIMITS, phrases.FOLD))

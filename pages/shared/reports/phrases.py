@@ -1,6 +1,7 @@
 """Form the phrases that several pages' reports share: settings in words, formulas as plain text."""
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 import pandas as pd
 
@@ -9,14 +10,19 @@ from dppca_core.methods import METHODS
 from pages.shared import text
 from pages.shared.reports.html_report import ReportTable
 from pages.shared.settings.catalogue import CHOICES, FIXED_BY_TABLE, Settings
+from pages.shared.settings.of_pages import panel_keys
 
 _PLAIN_LABELS = {"epsilon": "Privacy loss ε (smaller protects more)"}  # in place of the control's
 _STATISTICAL = ("metric", "scale", "accounting")  # left out in plain view
 
 
-def settings_in_words(settings: Settings, keys: Iterable[str]) -> list[tuple[str, str]]:
-    """Return (label, setting in words) of these controls; what a table fixes is as the table has it."""
+def settings_in_words(settings: Settings, keys: Iterable[str] = ()) -> list[tuple[str, str]]:
+    """Return (label, setting in words) of these controls; what a table fixes is as the table has it.
+
+    keys: by default those of the panel that pages share.
+    """
     plain, table = settings["view"] == "plain", TABLES.get(settings["data"])
+    keys = keys or chain(*panel_keys(plain))
     rows, sizes = [], {} if table is None else {"n": table.n, "d": table.d}
     for key in keys:
         choice, value = CHOICES[key], sizes.get(key, settings[key])
@@ -37,23 +43,6 @@ def methods(names: Sequence[str], k: int) -> list[str]:
         about = f"{trust}{text.guarantee(method.guarantee_at(k))}"
         lines.append(f"{method.title}: {method.reference} ({about}).")
     return lines
-
-
-def accounting(settings: Settings) -> str:
-    """Return the formula that sets the noise, as plain text."""
-    if settings["accounting"] == "as-printed":
-        return (
-            "Noise as printed: DPS-PCA σ = (2T/ε) √(2 ln(2T/δ)), the logarithm of its Lemma A.1 restored; "
-            "methods of one release σ = √(2 ln(1.25/δ)) / ε."
-        )
-    replaced = settings["neighbours"] == "replace-one"
-    change = "√2 (replace one; 1 for DPS-PCA with k = 1)" if replaced else "1 (add or remove)"
-    if settings["accounting"] == "zcdp":
-        return f"zCDP accounting: σ = Δ √(T / 2ρ), with ρ the largest that implies (ε, δ), Δ = {change}."
-    return (
-        f"Exact accounting: σ = √T Δ z with δ = Φ(1/(2z) − εz) − e^ε Φ(−1/(2z) − εz), Δ = {change} "
-        "(Balle & Wang 2018)."
-    )
 
 
 def table(title: str, frame: pd.DataFrame, notes: str = "") -> ReportTable:

@@ -1,18 +1,20 @@
-"""Show where the numbers come from: paper, equation, seed, versions, in an expander at a page's foot."""
+"""Say where the numbers come from: paper, equation, seed, versions, in a fold at a page's foot."""
 
 import platform
 from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
 
-import streamlit as st
-
+from dppca_core.bounds import BOUNDS
 from dppca_core.datasets import TABLES, clipped_share
-from dppca_core.experiments.explorer.experiment import DPS_PCA  # DPS-PCA
+from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS
+from dppca_core.experiments.explorer.experiment import DPS_PCA
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
 from dppca_core.populations.gaussian_patients import rows_drawn
 from pages.shared import text
+from pages.shared.document.blocks import Blocks, Fold, Note, Text
 from pages.shared.settings.catalogue import Settings
 
 _FORMULAS = r"""
@@ -43,6 +45,7 @@ LIMITS = (
     "Privacy is per patient, at the accounting shown; noise here is seeded and drawn in floating point: a "
     "study tool, not a hardened release."
 )
+_NO_SEED = "No seed: noise from the operating system"
 _TITLE = "Where this comes from"
 
 
@@ -52,28 +55,40 @@ def versions(names: tuple[str, ...] = ("numpy", "scipy", "streamlit")) -> str:
     return ", ".join((f"Python {platform.python_version()}", *(f"{name} {version(name)}" for name in names)))
 
 
-def foot(
-    settings: Settings, about: Callable[[], Iterable[str]], formulas: str, note: str = "", title: str = _TITLE
-) -> None:
-    """Show an expander with paragraphs, the formulas, the seed and the versions.
+def today() -> str:
+    now = datetime.now(UTC)
+    return f"{now.day} {now:%B %Y}."
+
+
+def made(seed: int | None) -> str:
+    """Return when a file was made, with which seed (None: a release has none) and which versions."""
+    return f"{today()} {_NO_SEED if seed is None else f'Seed {seed}'}. {versions()}."
+
+
+def fold(
+    settings: Settings,
+    about: Callable[[], Iterable[str]],
+    note: str = "",
+    title: str = _TITLE,
+) -> Fold:
+    """Return the fold at a page's foot: paragraphs, the seed and the versions.
 
     Args:
         settings: Of the page.
-        about: Returns the paragraphs; called once the expander is open.
-        formulas: How the numbers are computed.
+        about: Returns the paragraphs, as Markdown; called once the fold is open.
         note: What stands after the versions.
-        title: Of the expander.
+        title: Of the fold.
     """
-    expander = st.expander(title, key="origins", on_change="rerun")
-    if not expander.open:
-        return
-    with expander:
-        for paragraph in (*about(), formulas):
-            st.markdown(paragraph)
-        st.caption(f"Seed {settings['seed']}; {versions()}. {note}".strip())
+
+    def parts() -> Blocks:
+        for paragraph in about():
+            yield Text(paragraph)
+        yield Note(f"Seed {settings['seed']}; {versions()}. {note}".strip())
+
+    return Fold(title, "origins", parts)
 
 
-def page(
+def of_results(
     results: Results,
     epsilon: float,
     settings: Settings,
@@ -81,25 +96,46 @@ def page(
     measured: str = "",
     runs: str = "",
     theorem: str = "",
-) -> None:
-    """Show sources, seeds and limits of a page that measures `results` and shows them at this epsilon.
+) -> Fold:
+    """Return sources, seeds and limits of a page that measures `results` and shows them at this epsilon.
 
     Args:
         measured: How the numbers were measured, where it is not as on the front page.
         runs: How often, where it is not as on the front page.
         theorem: The constants of Theorem 4.3, where the page has sliders for them.
     """
-    table = "| method | source | whom it trusts | guarantee |\n|---|---|---|---|\n" + "\n".join(
-        f"| {m.title} | {m.reference} | {text.TRUST_TITLES[m.trust].lower()} | {m.guarantee} |"
-        for m in METHODS.values()
-    )
 
     def about() -> Iterator[str]:
         yield measured or how_measured(results, runs)
-        yield table
-        yield constants(results, epsilon, theorem)
+        yield "| method | source | whom it trusts | guarantee |\n|---|---|---|---|\n" + "\n".join(
+            f"| {m.title} | {m.reference} | {text.TRUST_TITLES[m.trust].lower()} | "
+            f"{text.guarantee(m.guarantee_at(results.experiment.k))} |"
+            for m in METHODS.values()
+        )
+        yield f"{constants(results, epsilon, theorem)} {accounting(settings)}"
+        form = CLOSED_FORMS.get(results.experiment.method)
+        if form is not None and results.experiment.method != DPS_PCA:
+            yield f"{BOUNDS[form].title}:\n\n$$\n{BOUNDS[form].formula}\n$$"
+        yield _FORMULAS
 
-    foot(settings, about, _FORMULAS, LIMITS)
+    return fold(settings, about, LIMITS)
+
+
+def accounting(settings: Settings) -> str:
+    """Return the formula that sets the noise, as plain text."""
+    if settings["accounting"] == "as-printed":
+        return (
+            "Noise as printed: DPS-PCA σ = (2T/ε) √(2 ln(2T/δ)), the logarithm of its Lemma A.1 restored; "
+            "methods of one release σ = √(2 ln(1.25/δ)) / ε."
+        )
+    replaced = settings["neighbours"] == "replace-one"
+    change = "√2 (replace one; 1 for DPS-PCA with k = 1)" if replaced else "1 (add or remove)"
+    if settings["accounting"] == "zcdp":
+        return f"zCDP accounting: σ = Δ √(T / 2ρ), with ρ the largest that implies (ε, δ), Δ = {change}."
+    return (
+        f"Exact accounting: σ = √T Δ z with δ = Φ(1/(2z) − εz) − e^ε Φ(−1/(2z) − εz), Δ = {change} "
+        "(Balle & Wang 2018)."
+    )
 
 
 def constants(results: Results, epsilon: float, theorem: str = "") -> str:

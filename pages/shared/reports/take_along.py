@@ -12,8 +12,9 @@ from dppca_core.experiments import Recipe
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.experiments.sweeps import recipe_file
 from dppca_core.tables import safe_csv
+from pages.shared.document import file
 from pages.shared.figure import component
-from pages.shared.reports import html_report, number_tables, python_code
+from pages.shared.reports import number_tables, python_code
 
 _HERE = Path(__file__).parent
 _COMMAND = "python -m dppca_core.experiments {0}.json --out {0}.csv"
@@ -69,7 +70,7 @@ def menu(
             # Without cells that a spreadsheet would run: a hospital's name may be anything.
             data = table or (lambda: number_tables.frame(figure()))
             download("Data (CSV)", lambda: safe_csv(data()), f"{file_stem}.csv", "text/csv")
-            page = lambda: html_report.of_figure(figure(), title)  # noqa: E731
+            page = lambda: file.of_figure(figure(), title)  # noqa: E731
             download("Chart (HTML)", page, f"{file_stem}.html", "text/html")
             _picture_buttons(key, file_stem, title)
         source, sweep = code() if code else None, recipe() if recipe else None

@@ -18,6 +18,19 @@ from pages.shared.settings.setting import Choice
 
 _PAGES = Path(__file__).resolve().parents[2]
 Reasons = Mapping[str, str]  # by a shared setting's key: why it cannot be moved, in a few words
+_MAIN = ("data", "trust", "epsilon", "delta", "n", "providers", "d", "k", "s", "s_hat")
+_MORE = (
+    *("iterations", "burn_in", "provider_noise", "largest_share", "accounting", "neighbours", "scaling"),
+    *("spike", "bulk", "start", "repeats", "seed", "metric", "scale"),
+)
+# Plain view shows only what a board understands: the rest is as a link has it, or as we advise.
+_PLAIN_MAIN = ("data", "trust", "epsilon", "n", "providers", "d", "k", "s")
+_PLAIN_MORE = ("delta", "largest_share", "spike", "bulk")
+
+
+def panel_keys(plain: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the settings of the panel that pages share: those in sight, and more."""
+    return (_PLAIN_MAIN, _PLAIN_MORE) if plain else (_MAIN, _MORE)
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,6 @@ from pages.shared.settings.catalogue import CHOICES, PRESETS, Settings
 from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.widgets import label_with_ends, set_all, settings, show, update
 
-MAIN = ("data", "trust", "epsilon", "delta", "n", "providers", "d", "k", "s", "s_hat")
-MORE = (
-    *("iterations", "burn_in", "provider_noise", "largest_share", "accounting", "neighbours", "scaling"),
-    *("spike", "bulk", "start", "repeats", "seed", "metric", "scale"),
-)
-# Plain view shows only what a board understands: the rest is as a link has it, or as we advise.
-PLAIN_MAIN = ("data", "trust", "epsilon", "n", "providers", "d", "k", "s")
-PLAIN_MORE = ("delta", "largest_share", "spike", "bulk")
-
 
 def render(page: str) -> None:
     """Apply what was moved, set the link, and show the sidebar unless the page's panel is hidden.
@@ -40,7 +31,7 @@ def render(page: str) -> None:
             label_visibility="collapsed",
             **editions.widget_arguments("preset", chosen, _apply_preset),
         )
-        main, others = (PLAIN_MAIN, PLAIN_MORE) if plain else (MAIN, MORE)
+        main, others = of_pages.panel_keys(plain)
         unused = [key for key in (*main, *others) if _why_unused(key, now, panel)]
         for key in main:
             if key not in (*unused, *panel.beside):

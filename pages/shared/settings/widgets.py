@@ -192,8 +192,13 @@ def beside(name: str, spec: int | Sequence[float]) -> list[DeltaGenerator]:
     return st.container(key=f"row-of-{name}").columns(spec, vertical_alignment="bottom")
 
 
-def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> None:
-    """Show the switches of what is shown, not measured: detail, ghost (the last result, dotted), loadings."""
+def view_switches(
+    shown: Collection[str] = ("view", "ghost", "loadings"), download: Callable[[], object] | None = None
+) -> None:
+    """Show the switches of what is shown, not measured: detail, ghost (the last result, dotted), loadings.
+
+    download: shows the button that downloads the page, which stands at the end.
+    """
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
         for key, name, help_text in _SWITCHES:
             if key in shown:
@@ -201,6 +206,8 @@ def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> Non
                 st.toggle(name, now, help=help_text, width="content", **widget_arguments(key, now))
         if not st.session_state.get(_FULL_ONLY):
             show_word_control("view", width="content")
+        if download is not None:
+            download()
 
 
 def show_word_control(
@@ -251,17 +258,19 @@ def head(
     steps: Sequence[str] = (),
     shown: Collection[str] = ("view",),
     beside: str = "",
+    download: Callable[[], object] | None = None,
 ) -> Settings:
     """Show a page's title, switches and notices; return the settings of all controls.
 
     steps: three sentences for a first visit, in place of the introduction until they are closed; none in
         plain view. shown: the switches beside the title, as `view_switches` has them.
     beside: the page's own setting that is chosen beside the introduction, if there is one.
+    download: as `view_switches` has it.
     """
     page = re.sub(r"\W+", "_", title.lower())
     with st.container(key="title", horizontal=True, vertical_alignment="center"):
         st.title(title, anchor=False)
-        view_switches(shown)
+        view_switches(shown, download)
     with st.container(key="lead", horizontal=True, vertical_alignment="center"):
         if steps:
             newcomer.introduction(page, steps, introduction)
@@ -285,6 +294,12 @@ def headline(sentence: str, *keys: str) -> None:
     else:
         st.session_state[_HEADLINE] = shown
     st.container(key="headline").markdown(shown)
+    if keys:
+        show_on_telephone(*keys)
+
+
+def show_on_telephone(*keys: str) -> None:
+    """Show the controls of a page's main settings where there is no sidebar."""
     now = settings()
     fixed, plain = catalogue.fixed(now), now["view"] == "plain"
     with st.container(key="main-settings", horizontal=True):

@@ -17,7 +17,7 @@ from dppca_core.privacy import Budget
 from pages.explore.convergence import charts, curves, stages, text
 from pages.explore.convergence import settings as convergence_settings
 from pages.shared import text as shared_text
-from pages.shared.reports import html_report
+from pages.shared.document import file
 from pages.shared.settings import catalogue
 
 PAGE = "explore/convergence/page.py"
@@ -209,7 +209,7 @@ def test_lines_are_medians_in_the_metric_and_differ_without_colour(measured, lay
     assert guesses == {round(math.sqrt(2) * reading.guess, 3) for reading in readings}
     ranges = {tuple(axis["range"]) for name, axis in figure["layout"].items() if name.startswith("yaxis")}
     assert len(ranges) == 1
-    assert "<script" in html_report.of_figure(figure, "convergence")
+    assert "<script" in file.of_figure(figure, "convergence")
 
 
 def test_before_its_first_run_the_table_has_the_same_rows(measured):

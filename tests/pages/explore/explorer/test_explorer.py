@@ -18,8 +18,8 @@ from dppca_core.experiments.explorer.results import RUNS, Results
 from dppca_core.experiments.explorer.trusts import recommended
 from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.numerics.moments import clip_rows
-from pages.explore.explorer import text as explorer_page_text
-from pages.explore.explorer.view import ExplorerView
+from pages.explore.explorer import sentences as explorer_page_text
+from pages.explore.explorer.model import Explorer
 from pages.shared import text
 from pages.shared.background import cache
 from pages.shared.charts.traces import as_shown
@@ -344,7 +344,7 @@ def test_a_figure_is_complete_with_ten_runs_of_all_it_compares_and_some_along_it
     monkeypatch.setattr(Results, "estimates", lambda results, name, runs: runs)
     monkeypatch.setattr(Results, "estimate", lambda results, *cell: None)
     monkeypatch.setattr(Results, "_measured", lambda results, name, estimate: cell)
-    view = ExplorerView(catalogue.defaults() | {"d": d, "seed": 7})
+    view = Explorer(catalogue.defaults() | {"d": d, "seed": 7})
     view.results.cells.update(
         ((NO_PRIVACY, EPSILONS[0], r), alike.cell(NO_PRIVACY, 1.0, 0)) for r in range(10)
     )

@@ -9,7 +9,7 @@ from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
 from pages.hospitals.planner import charts, plain, plain_text, protocol_paragraph, text, view
 from pages.hospitals.planner.view import Planner
-from pages.shared.reports import html_report
+from pages.shared.document import file
 from pages.shared.settings import catalogue
 from tests.waiting import eventually
 
@@ -234,7 +234,7 @@ def test_labels_stand_on_their_lines_and_the_table_holds_the_plane():
         assert curve["y"][curve["x"].index(label["x"][0])] == label["y"][0] is not None
         below = np.array(curve["y"], dtype=float) < 0.999 * drawn.plane.edge  # the closed form does not apply
         assert not below.any()
-    assert "DPS-PCA, sealed sums" in html_report.of_figure(figure, "plan")
+    assert "DPS-PCA, sealed sums" in file.of_figure(figure, "plan")
     central = settings | {"plan.trust": "central", "plan.way": "analyze_gauss"}
     rows = charts.table(Planner(central))
     assert (rows[rows["what"] == "plane"]["share_lost"] > 0).all()

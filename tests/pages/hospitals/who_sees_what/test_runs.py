@@ -20,7 +20,7 @@ from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import Noise
 from pages.hospitals.who_sees_what import message_charts, network_diagram, panels, run_text, runs
 from pages.shared import text
-from pages.shared.reports import html_report
+from pages.shared.document import file
 from pages.shared.settings import catalogue, to_experiment
 from tests.core.federated.test_record import lines
 
@@ -79,7 +79,7 @@ def test_the_ring_has_a_step_for_every_question_and_answer_with_its_bytes(key):
     np.testing.assert_allclose((width / width[0]) ** 2, [1, 1 / 3, 1 / 3], rtol=1e-2)
     masked = {words["tiles"][2][1] == "masked" for words in figure["words"] if words["tiles"][2][0] != "–"}
     assert masked == {shown.sealed}
-    assert "<script" in html_report.of_figure(figure, "rounds")
+    assert "<script" in file.of_figure(figure, "rounds")
 
 
 PHONE = 86  # pixels of the ring's radius where the screen has 390

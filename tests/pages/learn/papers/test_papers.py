@@ -15,7 +15,7 @@ from pages.learn.papers import text as paper_text
 from pages.shared import text
 from pages.shared.background import sweep_jobs
 from pages.shared.background.engine import Engine
-from pages.shared.reports import html_report
+from pages.shared.document import file
 from pages.shared.settings import catalogue
 from tests.markdown import ROOT
 
@@ -213,7 +213,7 @@ def test_figure_3a_can_be_varied_in_the_explorer():
 def test_the_figure_leaves_as_one_file():
     figure = FIGURES["ge-3a"]
     drawn = charts.comparison(figure, recipe("ge-3a"), paper_results.result("ge-3a", 0).curves)
-    page = html_report.of_figure(drawn, figure.title)
+    page = file.of_figure(drawn, figure.title)
     assert "Figure 3(a)" in page and 'src="http' not in page and 1e6 < len(page) < 3e6
 
 

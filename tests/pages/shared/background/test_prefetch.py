@@ -14,8 +14,7 @@ import starlette.responses
 import app
 from dppca_core.experiments.explorer.experiment import DPS_PCA
 from dppca_core.experiments.explorer.results import Results
-from pages.explore.explorer.plain import PlainView
-from pages.explore.explorer.view import ExplorerView
+from pages.explore.explorer.model import Explorer, PlainExplorer
 from pages.shared.background import prefetch, sessions
 from pages.shared.background.engine import Engine
 from pages.shared.settings import catalogue, to_experiment
@@ -47,9 +46,9 @@ def test_what_a_table_fixes_or_a_slider_has_not_is_not_measured():
 
 
 def test_a_look_ahead_is_all_that_the_press_needs():
-    for _ in prefetch.measure(SMALL, ExplorerView):
+    for _ in prefetch.measure(SMALL, Explorer):
         pass
-    view = ExplorerView(SMALL)
+    view = Explorer(SMALL)
     assert view.results.missing(view.results.first(view.epsilon, view.shown)) == []
     assert view.payload()["frames"] is view.payload()["frames"]
 
@@ -131,10 +130,10 @@ def test_the_next_press_waits_for_the_screen_unless_that_takes_long(d, move, wai
     """Also after it: rows of length 1 of the screen itself, then the other presses."""
     log: list[str] = []
     monkeypatch.setattr(prefetch, "measure", lambda settings, view: steps(log, f"n = {settings['n']}", 1))
-    monkeypatch.setattr(ExplorerView, "next_after", lambda view: log.append("after"))
+    monkeypatch.setattr(Explorer, "next_after", lambda view: log.append("after"))
     asked: list[Iterator[None]] = []
     monkeypatch.setattr(Engine, "prefetch", lambda engine, visitor, *parts: asked.extend(parts))
-    prefetch.begin(SMALL | {"d": d}, (move, 1), ExplorerView)
+    prefetch.begin(SMALL | {"d": d}, (move, 1), Explorer)
     urgent, other = asked
     assert len(list(urgent)) == (not waits)
     del log[:]
@@ -190,7 +189,7 @@ def test_what_was_measured_ahead_is_handed_out_and_nothing_else(monkeypatch):
     monkeypatch.setattr(prefetch, "_READY", OrderedDict())
     assert served().status_code == 204  # nothing new: the browser knows none and there is none
     more = prefetch.one_press_away(SMALL, None)["providers", 1]
-    for _ in prefetch.measure(more, ExplorerView):
+    for _ in prefetch.measure(more, Explorer):
         pass
     monkeypatch.setattr(Results, "estimate", None)  # handing out measures nothing
     answer = json.loads(served().body)
@@ -208,12 +207,12 @@ def test_a_figure_that_was_made_anew_is_not_the_first_to_go(monkeypatch):
     monkeypatch.setattr(prefetch, "_KEPT", 2)
     first, second, third = (SMALL | {"providers": providers} for providers in (2, 3, 4))
     for settings in (first, second, first, third):
-        for _ in prefetch.measure(settings, ExplorerView):
+        for _ in prefetch.measure(settings, Explorer):
             pass
     assert list(prefetch._READY) == [prefetch._key(first), prefetch._key(third)]
 
 
-@pytest.mark.parametrize(("word", "view"), [("full", ExplorerView), ("plain", PlainView)])
+@pytest.mark.parametrize(("word", "view"), [("full", Explorer), ("plain", PlainExplorer)])
 def test_a_figure_ahead_is_the_server_s_own_at_its_epsilon(monkeypatch, word, view):
     monkeypatch.setattr(prefetch, "_READY", OrderedDict())
     settings = SMALL | {"view": word}

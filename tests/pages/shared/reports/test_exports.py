@@ -13,7 +13,7 @@ from pages.explore.bounds import charts, controls
 from pages.shared.background import cache
 from pages.shared.charts import explorer_summary
 from pages.shared.charts.traces import as_shown
-from pages.shared.reports import html_report
+from pages.shared.document import file
 from pages.shared.settings import catalogue, to_experiment
 
 SETTINGS = catalogue.defaults() | {"d": 50, "repeats": 2, "n": 10_000}
@@ -41,7 +41,7 @@ def test_the_explorers_figure_is_drawn_as_it_stands(payload):
 
 
 def test_the_html_stands_alone(payload):
-    page = html_report.of_figure(payload, "dppca-explorer")
+    page = file.of_figure(payload, "dppca-explorer")
     assert "With 10,000 patients in 5 hospitals" in page and 1e6 < len(page) < 3e6
     assert not re.search(r"<(script|link|img)[^>]+(src|href)=", page)
 

@@ -15,7 +15,8 @@ from dppca_core.experiments import __main__ as command
 from dppca_core.experiments.figure_tables import figure_recipe
 from dppca_core.experiments.sweeps import recipe_file
 from pages.shared.charts.traces import as_shown
-from pages.shared.reports import html_report, number_tables, python_code, take_along
+from pages.shared.document import streamlit
+from pages.shared.reports import number_tables, python_code, take_along
 from pages.shared.settings import catalogue
 from scripts.started import ROOT
 from tests.pages.conftest import Screen
@@ -214,7 +215,7 @@ def test_the_menu_opens_and_builds_nothing_before(monkeypatch):
     assert built == [("live", "dppca-explorer", "Explorer")]
     assert "sweep(" not in screen.app.code[0].value and "EPSILONS" in screen.app.code[0].value
     labels = [button.proto.label for button in screen.app.get("download_button")]
-    assert labels[:4] == ["Data (CSV)", "Chart (HTML)", "Recipe (JSON)", "Code (Python)"]
+    assert labels[1:5] == ["Data (CSV)", "Chart (HTML)", "Recipe (JSON)", "Code (Python)"]
 
 
 def test_links_have_the_address_that_the_visitor_sees(monkeypatch):
@@ -222,7 +223,5 @@ def test_links_have_the_address_that_the_visitor_sees(monkeypatch):
     seen = "https://pca.hospital.example/cost/planner?eps=9#top"
     monkeypatch.setattr(type(st.context), "url", property(lambda context: seen))
     settings = catalogue.defaults() | {"epsilon": 2.0}
-    assert (
-        html_report.link(settings, "planner")
-        == "https://pca.hospital.example/cost/planner?preset=large-study&eps=2"
-    )
+    there = "https://pca.hospital.example/cost/planner?preset=large-study&eps=2"
+    assert streamlit.link(settings) == there

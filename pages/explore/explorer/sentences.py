@@ -1,19 +1,26 @@
-"""The sentences of the front page. No Streamlit here."""
+"""The sentences of the explorer, in both views."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from dppca_core.datasets import PATIENTS
 from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.closed_forms import closed_form, count_complete
 from dppca_core.experiments.explorer.experiment import DPS_PCA, ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
 from pages.shared import text
-from pages.shared.charts import QUANTITIES, Scale
+from pages.shared.background import failed_runs
+from pages.shared.charts import QUANTITIES, Scale, explorer_text
+from pages.shared.plain import phrases, rows
 from pages.shared.settings.catalogue import CHOICES, Settings
 
 TITLE = "Explorer"
+QUESTION = (
+    "**What does privacy cost?** Hospitals find a pattern in their patients together, and noise hides each "
+    "patient."
+)
 STEPS = (
     "Points are patients; the lines are the true and private pattern.",
     "Move privacy to the right: less noise, and the patterns meet.",
@@ -27,6 +34,52 @@ NO_PRIVACY_IS = (
     "Best, no privacy: the least error of three methods, on rows divided by a bound or of length 1. "
     "Sparse ones are told how many features matter."
 )
+
+LOADINGS = "Loadings of one release, turned onto the true ones"
+TRY = "**Try this:** move *Patients in total* to the left. Where does the answer become a guess?"
+TRY_TABLE = "**Try this:** move *Privacy loss ε* to the right until the answer is more than a guess."
+SHARES_NOT_PRIVATE = "Shares are computed from the table without noise: they are not private."
+OTHER_PATIENTS = "The patients are simulated. Real patients may give other shares."
+STUDY_TOOL = "This is a study tool. It shows what to expect, and protects no real patients."
+STILL_MEASURING = "Measuring went on while this file was made. Shares may still change a little."
+
+
+def headline(results: Results, shares: rows.Shares, trust: str) -> str:
+    """Return the sentence of plain view on the share that hospitals recover under the trust that was chosen.
+
+    Before its first run it says that this is being measured, or that there is no answer where the run failed.
+    results: name the failed runs. shares: of the pattern, in %, under each trust.
+    """
+    row, experiment = shares.row_of_trust(trust), results.experiment
+    if not row.measured:
+        # Copy the keys, to which other threads may add while this looks through them.
+        failed = any(name == row.method for name, _, _ in list(results.failed))
+        return failed_runs.NO_ANSWER if failed else text.MEASURING
+    patients = text.count(experiment.n, *(experiment.table.row_noun if experiment.table else PATIENTS))
+    return phrases.recovered(patients, experiment.providers, trust, row.share, shares.guess)
+
+
+def loadings_found(results: Results, epsilon: float) -> str:
+    """Return what share of the features with the largest loadings the first run kept."""
+    if results.support_size >= results.experiment.d:
+        return "Every feature is kept."
+    share = text.percent(results.cell(results.experiment.method, epsilon, 0).support)
+    return f"It kept {share} of the {results.support_size:,} features with the largest true loadings."
+
+
+def guarantee(results: Results, epsilon: float) -> str:
+    """Return the guarantee of the method shown, with the odds at the epsilon that its noise truly gives.
+
+    A method calibrated as its paper prints may keep another epsilon than the one that is set.
+    """
+    experiment = results.experiment
+    odds = text.odds(explorer_text.true_epsilon(results, epsilon), experiment.delta)
+    caution = explorer_text.printed(results, epsilon, (experiment.method,))
+    return (
+        f"{METHODS[experiment.method].title}, over all that it releases together, is asked for (ε, δ) = "
+        f"({text.number(epsilon)}, {text.number(experiment.delta)}); "
+        f"{text.RELATIONS[experiment.neighbours]}. {odds} {caution}"
+    ).strip()
 
 
 def features_lost(matter: int, kept: int) -> str:
@@ -100,6 +153,13 @@ def two_stages(results: Results, epsilon: float, settings: Settings, shown: Coll
     return " ".join(parts)
 
 
+def slow(titles: Sequence[str], seconds: float, measuring: bool) -> tuple[str, str]:
+    """Return the label of the button that measures slow methods or leaves them out, and what they are."""
+    offer = f"Measure the slow methods (about {max(seconds, 1):.0f} s a run)"
+    label = "Leave out the slow methods" if measuring else offer
+    return label, f"Too slow to update automatically: {', '.join(titles)}."
+
+
 def of_scaling(results: Results, epsilon: float, trust: str) -> str:
     """Return how much of the recommended method's lead is due to rows of length 1; empty before its runs."""
     lead = trusts.lead(results, epsilon, trust)
@@ -111,13 +171,13 @@ def try_this(experiment: ExplorerExperiment, settings: Settings) -> str:
     trust, place = CHOICES["trust"].label, CHOICES["trust"].text("central")
     if settings["data"] != "synthetic":
         return (
-            "move the privacy slider to the right until the answer leaves the random guess. Then set *"
-            f"{trust}* to {place}. Few patients buy little privacy."
+            "**Try this:** move the privacy slider to the right until the answer leaves the random guess. "
+            f"Then set *{trust}* to {place}. Few patients buy little privacy."
         )
     hospitals = CHOICES["providers"].label
     sealed = CHOICES["trust"].text("secure aggregation")
     grows = "with its square root" if experiment.method == DPS_PCA else "where noise causes it"
     return (
-        f"raise *{hospitals}*. The error grows {grows}, because each hospital adds its own noise. Then set "
-        f"*{trust}* to {sealed}: one noise serves all, and the extra error is gone."
+        f"**Try this:** raise *{hospitals}*. The error grows {grows}, because each hospital adds its own "
+        f"noise. Then set *{trust}* to {sealed}: one noise serves all, and the extra error is gone."
     )

@@ -16,7 +16,7 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.experiments.explorer.picture import PATIENTS, patients
 from dppca_core.experiments.explorer.results import Results
-from pages.explore.explorer.first_panel import FirstPanel, bare_axes
+from pages.explore.explorer.charts.first_panel import FirstPanel, bare_axes
 from pages.shared.charts import Trace, line, rounded, style
 
 _DEVIATIONS = 3.0  # of the strongest direction in half the picture's width

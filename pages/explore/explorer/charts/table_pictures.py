@@ -12,7 +12,7 @@ from dppca_core.arrays import Array
 from dppca_core.experiments.explorer.picture import COMPONENTS, PATIENTS, SEED
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.numerics.moments import clip_rows
-from pages.explore.explorer.first_panel import FirstPanel, bare_axes
+from pages.explore.explorer.charts.first_panel import FirstPanel, bare_axes
 from pages.shared.charts import Trace, line, style
 
 _MOST_NUMBERS = 10_000  # of rows that are sent, at four bytes each

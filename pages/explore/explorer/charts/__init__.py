@@ -1,0 +1,1 @@
+"""Draw the first panel of the explorer: directions, scores or images, for every value of the slider."""

@@ -1,0 +1,1 @@
+"""Describe a screen once, as blocks; show it by Streamlit and write it as a file."""

@@ -1,0 +1,247 @@
+"""Show a document as a page of the dashboard. Elements get their keys from the blocks' names."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import streamlit as st
+
+from pages.shared.background import prefetch, refresh, sweep_status
+from pages.shared.document import blocks as b
+from pages.shared.document.html import Document
+from pages.shared.figure import component
+from pages.shared.reports import take_along
+from pages.shared.server.base_path import base_path
+from pages.shared.settings import editions, widgets
+from pages.shared.settings.catalogue import CHOICES, Settings, to_link
+
+_HELP = "This page as one file: it opens and prints anywhere, without the network."
+_NUMBER_WIDTH = 78  # pixels; without them a column would keep its first width, that of a dash
+
+
+def show(document: Document, above: Callable[[], None] = lambda: None) -> None:
+    """Show a page: its title with the button that downloads it, and its blocks.
+
+    above: shows the controls that stand above the blocks.
+    """
+    address = link(widgets.settings())  # known while the page runs, not when the button is pressed
+
+    def download() -> None:
+        st.download_button(
+            "Download the page",
+            lambda: document.html(address),
+            f"{document.stem}.html",
+            "text/html",
+            on_click="ignore",  # the page does not run again
+            help=_HELP,
+            type="tertiary",
+        )
+
+    described = document.title, document.question, document.steps, document.switches, document.beside
+    widgets.head(*described, download)
+    above()
+    show_blocks(document.blocks())
+
+
+def link(settings: Settings) -> str:
+    """Return the address that restores this screen; it lacks the server's where that is unknown."""
+    address = urlsplit(st.context.url or "./")
+    front = address.path.rstrip("/") == base_path()
+    path = f"{base_path()}/" if front else address.path
+    return address._replace(path=path, query=urlencode(to_link(settings)), fragment="").geturl()
+
+
+def show_blocks(parts: "Iterable[b.Block | b.OwnersOnly]") -> None:
+    """Show blocks, each as it comes."""
+    for part in parts:
+        show_block(part)
+
+
+def show_block(part: b.Block | b.OwnersOnly) -> None:
+    """Show a block."""
+    _SHOWN_BY[type(part)](part)
+
+
+def _headline(block: b.Headline) -> None:
+    widgets.headline(block.sentence)
+
+
+def _text(block: b.Text) -> None:
+    _placed(st.markdown, block.words)
+
+
+def _note(block: b.Note) -> None:
+    _placed(st.caption, block.words)
+
+
+def _notice(block: b.Notice) -> None:
+    _placed(st.warning if block.warns else st.info, block.words)
+
+
+def _placed(show: Callable[[str], object], words: str) -> None:
+    """Show words within a container, which keeps their place without them."""
+    with st.container():
+        if words:
+            show(words)
+
+
+def _quote(block: b.Quote) -> None:
+    st.code(block.words, language=None, wrap_lines=True)
+
+
+def _section(block: b.Section) -> None:
+    st.header(block.title)
+
+
+def _table(block: b.Table) -> None:
+    if not block.wide:
+        st.table(block.frame, hide_index=True, border="horizontal")
+        return
+    # Only short headings fit the width of a number.
+    columns: dict[str, Any] = {
+        name: st.column_config.NumberColumn(format="%.3g", width=_NUMBER_WIDTH if len(name) < 10 else None)
+        for name in block.frame.select_dtypes("float")
+    }
+    columns[block.frame.columns[0]] = st.column_config.TextColumn(pinned=True)
+    st.dataframe(block.frame, hide_index=True, height="content", column_config=columns)
+
+
+def _figure(block: b.Figure) -> None:
+    payload = block.payload
+    if block.on_move is not None:
+        payload = payload | {"second": _second(block.on_move)}
+    if block.ahead:
+        payload = payload | prefetch.link(widgets.settings())
+    component.figure(
+        payload,
+        key=block.name,
+        says=block.says,
+        **{f"on_{event}": act for event, act in _events(block).items()},
+    )
+    take_along.menu(
+        block.name,
+        block.stem,
+        block.title,
+        lambda: block.payload,
+        table=block.table,
+        code=block.code,
+        recipe=block.recipe,
+    )
+
+
+def _events(block: b.Figure) -> dict[str, Callable[[Any], None]]:
+    """Return what is done at a figure's events, by name."""
+    acts: dict[str, Callable[[Any], None]] = {}
+    for event, sets in (("use", block.on_use), ("move", block.on_move)):
+        if sets is not None:
+            acts[event] = lambda index, sets=sets: widgets.set_to(sets.setting, sets.at(index))
+    if (picks := block.on_pick) is not None:
+        acts["pick"] = lambda point: _pick(picks, point)
+    return acts
+
+
+def _pick(picks: b.Picks, point: Mapping[str, Any]) -> None:
+    """Set what a click on a point chooses; on what is no option, such as a random guess, nothing."""
+    if point["name"] in CHOICES[picks.name].options:
+        widgets.set_to(picks.name, point["name"])
+        widgets.set_to(picks.across, CHOICES[picks.across].nearest(float(point["x"])))
+
+
+def _second(sets: b.Sets) -> dict[str, Any]:
+    """Return a telephone's second slider."""
+    choice, now = CHOICES[sets.setting], widgets.settings()
+    options = [choice.text(option) for option in sets.options]
+    label = choice.name(plain=now["view"] == "plain")
+    return {"label": label, "options": options, "at": sets.options.index(now[sets.setting])}
+
+
+def _controls(block: b.Controls) -> None:
+    if block.on_telephone:
+        widgets.show_on_telephone(*(str(each) for each in block.controls))
+        return
+    parts = [each for each in block.controls if each]
+    for column, each in zip(widgets.beside(block.name, len(parts)), parts, strict=True):
+        with column:
+            _control(each)
+
+
+def _control(control: str | b.Choose | b.Press) -> None:
+    if isinstance(control, str):
+        widgets.show_control(control)
+    elif isinstance(control, b.Choose):
+        widgets.show_select_box(control.setting, control.options, control.shown)
+    else:
+        on_click = editions.finished_by_next_run(widgets.set_to)
+        sets = (control.setting, control.value)
+        st.button(control.label, on_click=on_click, args=sets, key=f"{control.setting} button")
+        if control.note:
+            st.caption(control.note)
+
+
+def _progress(block: b.Running) -> None:
+    sweep_status.show(block.job, block.slot)
+
+
+def _fold(block: b.Fold) -> None:
+    fold = st.expander(block.title, key=block.name, on_change="rerun")
+    if fold.open:
+        with fold:
+            show_blocks(block.blocks())
+
+
+def _card(block: b.Card) -> None:
+    with st.container(border=True):
+        show_blocks(block.blocks)
+
+
+def _columns(block: b.Columns) -> None:
+    for column, parts in zip(st.columns(len(block.columns)), block.columns, strict=True):
+        with column:
+            show_blocks(parts)
+
+
+def _on_screen(block: b.OnScreen | b.OwnersOnly) -> None:
+    show_blocks(block.blocks)
+
+
+def _live(block: b.Live) -> None:
+    def part() -> None:
+        # A figure in this part has moved a setting: run the whole page, which applies it.
+        if widgets.has_pending_move():
+            st.rerun()
+        show_blocks(block.blocks())
+
+    measuring = block.measuring
+    if not isinstance(measuring, b.Measuring):
+        refresh.while_more(part, measuring)
+        return
+    refresh.while_cells_come(
+        part,
+        measuring.cells,
+        measuring.next_cell,
+        measuring.first,
+        moved=widgets.has_pending_move,
+        later=measuring.later,
+    )
+    if measuring.ahead is not None:
+        prefetch.begin(widgets.settings(), widgets.last_move(), measuring.ahead)
+
+
+_SHOWN_BY: dict[type, Callable[[Any], None]] = {
+    b.Headline: _headline,
+    b.Text: _text,
+    b.Note: _note,
+    b.Notice: _notice,
+    b.Quote: _quote,
+    b.Section: _section,
+    b.Table: _table,
+    b.Figure: _figure,
+    b.Controls: _controls,
+    b.Running: _progress,
+    b.Fold: _fold,
+    b.Card: _card,
+    b.Columns: _columns,
+    b.OnScreen: _on_screen,
+    b.OwnersOnly: _on_screen,
+    b.Live: _live,
+}

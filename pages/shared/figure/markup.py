@@ -1,0 +1,17 @@
+"""Fill in the markup of a figure: empty on a page, where scripts write it; with words in a file."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+_CHART = jinja2.Template((Path(__file__).parent / "chart.html").read_text(encoding="utf-8"), autoescape=True)
+
+
+def of_figure(words: Mapping[str, Any], tiles: Iterable[str], spoken: str = "") -> Markup:
+    """Return the markup with a frame's words; tiles: their titles. spoken: the figure in words."""
+    drawn = list(zip(tiles, words.get("tiles", ()), strict=False))
+    in_words = words.get("spoken") or words.get("sentence") or spoken or "A chart that is being drawn"
+    return Markup(_CHART.render(words=words, tiles=drawn, spoken=in_words))
