@@ -7,13 +7,11 @@ others are shown side by side with it.
 from collections.abc import Iterator
 from typing import Any
 
-from dppca_core import datasets
 from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.experiment import DPS_PCA, EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.results import UNIT_ROWS, Key, Results
 from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.methods import METHODS
-from dppca_core.populations.spiked import SpikedModel
 from pages.explore.explorer import sentences
 from pages.explore.explorer.charts.directions import Directions
 from pages.explore.explorer.charts.first_panel import FirstPanel
@@ -42,21 +40,16 @@ def side_by_side(experiment: ExplorerExperiment, epsilon: float, settings: Setti
     return tuple(name for name in METHODS if name in names)
 
 
-def picture(results: Results, settings: Settings, *, named: bool = True) -> FirstPanel | None:
+def picture(results: Results, *, named: bool = True) -> FirstPanel:
     """Return the first panel's picture: of simulated patients, or of a table's scores or images.
 
-    None where the visitor asks for the error round by round, or for patients of another kind.
     named: whether the page names the method; plain view does not.
     """
-    population = results.experiment.population
-    if settings["first_panel"] != "picture":
-        return None
-    if isinstance(population, SpikedModel):
+    table = results.experiment.table
+    if table is None:
         return Directions(results, named=named)
-    if isinstance(population, str):
-        who = METHODS[results.experiment.method].title if named else "private"
-        return (Components if datasets.table(population).image else Scores)(results, who)
-    return None
+    who = METHODS[results.experiment.method].title if named else "private"
+    return (Components if table.image else Scores)(results, who)
 
 
 class Explorer:
@@ -102,7 +95,8 @@ class Explorer:
 
         `explorer_summary.payload` calls it, and keeps the figure for all visitors until more is measured.
         """
-        return explorer_summary.explorer_figure(results, settings, beside, picture(results, settings))
+        first_panel = picture(results) if settings["first_panel"] == "picture" else None
+        return explorer_summary.explorer_figure(results, settings, beside, first_panel)
 
     def payload(self) -> dict[str, Any]:
         """Return all that the browser draws: figure, frames, words, and which epsilon is active."""
@@ -144,7 +138,7 @@ class PlainExplorer(Explorer):
         sentences that stand beside the figure. The picture is panel 1, the rows are panel 2.
         """
         experiment, trust = results.experiment, settings["trust"]
-        panel = picture(results, settings, named=False)
+        panel = picture(results, named=False)
         all_shares = [rows.shares(results, epsilon, trust, beside) for epsilon in EPSILONS]
         frames, words = [], []
         for epsilon, shares in zip(EPSILONS, all_shares, strict=True):

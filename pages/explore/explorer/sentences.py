@@ -131,7 +131,7 @@ def two_stages(results: Results, epsilon: float, settings: Settings, shown: Coll
     parts, failed_assumptions = [f"Two stages at ε = {text.number(epsilon)}."], ""
     for name in names:
         cells, bound = results.measured(name, epsilon), closed_form(results, name, epsilon)
-        if not cells:
+        if not cells or bound is None:
             continue
         words = []
         if settings["metric"] != "energy":  # no closed form predicts captured energy

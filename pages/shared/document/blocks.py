@@ -142,7 +142,7 @@ class Choose:
 
     setting: str
     options: tuple[Value, ...]
-    shown: Value = None
+    shown: Value | None = None
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ def page(title: str, body: Markup) -> str:
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
     )
-    return _SHELL.render(
+    whole: str = _SHELL.render(
         policy=policy,
         title=title,
         style=Markup(_read(_FIGURES / "chart.css") + _read(_HERE / "report.css")),
@@ -69,6 +69,7 @@ def page(title: str, body: Markup) -> str:
             for kind, script in zip(("", ' type="module"'), scripts, strict=False)
         ],
     )
+    return whole
 
 
 def figure(payload: dict[str, Any], title: str, says: str = "") -> Markup:

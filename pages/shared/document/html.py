@@ -16,7 +16,8 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-from pages.shared.document import blocks, file
+from pages.shared.document import file
+from pages.shared.document.blocks import Block, Figure, Frame
 
 _TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).parent),
@@ -44,8 +45,8 @@ class Document:
     title: str
     question: str
     stem: str
-    blocks: Callable[[], Iterable[blocks.Block]]
-    frame: Callable[[], blocks.Frame]
+    blocks: Callable[[], Iterable[Block]]
+    frame: Callable[[], Frame]
     steps: tuple[str, ...] = ()
     switches: tuple[str, ...] = ("view",)
     beside: str = ""
@@ -68,10 +69,10 @@ class Document:
         return file.frame(self.html())
 
 
-def public(parts: Iterable[blocks.Block]) -> Iterator[blocks.Block]:
+def public(parts: Iterable[Block]) -> Iterator[Block]:
     """Return the blocks. Raises TypeError for one that is not public."""
     for part in parts:
-        if not isinstance(part, get_args(blocks.Block)):
+        if not isinstance(part, get_args(Block)):
             raise TypeError(f"a file must have public blocks alone, got {type(part).__name__}")
         yield part
 
@@ -115,7 +116,7 @@ def _table(frame: pd.DataFrame, wide: bool) -> Markup:
     return file.table([_markdown_line(str(name)) for name in frame.columns], rows)
 
 
-def _figure(block: blocks.Figure, page: str) -> Markup:
+def _figure(block: Figure, page: str) -> Markup:
     """Return a figure; its title is left out where it is the page's, which stands above."""
     return file.figure(block.payload, "" if block.title == page else block.title, block.says)
 

@@ -1,6 +1,7 @@
 """Show a document as a page of the dashboard. Elements get their keys from the blocks' names."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -100,7 +101,7 @@ def _table(block: b.Table) -> None:
     # Only short headings fit the width of a number.
     columns: dict[str, Any] = {
         name: st.column_config.NumberColumn(format="%.3g", width=_NUMBER_WIDTH if len(name) < 10 else None)
-        for name in block.frame.select_dtypes("float")
+        for name in map(str, block.frame.select_dtypes("float"))
     }
     columns[block.frame.columns[0]] = st.column_config.TextColumn(pinned=True)
     st.dataframe(block.frame, hide_index=True, height="content", column_config=columns)
@@ -131,13 +132,16 @@ def _figure(block: b.Figure) -> None:
 
 def _events(block: b.Figure) -> dict[str, Callable[[Any], None]]:
     """Return what is done at a figure's events, by name."""
-    acts: dict[str, Callable[[Any], None]] = {}
-    for event, sets in (("use", block.on_use), ("move", block.on_move)):
-        if sets is not None:
-            acts[event] = lambda index, sets=sets: widgets.set_to(sets.setting, sets.at(index))
-    if (picks := block.on_pick) is not None:
-        acts["pick"] = lambda point: _pick(picks, point)
-    return acts
+    acts: dict[str, Callable[[Any], None]] = {
+        event: partial(_set, sets)
+        for event, sets in (("use", block.on_use), ("move", block.on_move))
+        if sets is not None
+    }
+    return acts if block.on_pick is None else acts | {"pick": partial(_pick, block.on_pick)}
+
+
+def _set(sets: b.Sets, index: float) -> None:
+    widgets.set_to(sets.setting, sets.at(index))
 
 
 def _pick(picks: b.Picks, point: Mapping[str, Any]) -> None:

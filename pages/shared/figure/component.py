@@ -86,8 +86,10 @@ def figure(
     sent |= {"key": key, "server": base_path()}
     sent.setdefault("complete", not _preliminary.get())
     sent["turn"] = [_SERVER, next(_message_numbers)]
-    acts = {"use": on_use, "pick": on_pick, "move": on_move}
-    callbacks = {f"on_{event}_change": _callback(event, key, act) for event, act in acts.items()}
+    acts: dict[str, Callable[[Any], None]] = {"use": on_use, "pick": on_pick, "move": on_move}
+    callbacks: dict[str, Any] = {
+        f"on_{event}_change": _callback(event, key, act) for event, act in acts.items()
+    }
     _chart(key=key, data=sent, **callbacks)
 
 

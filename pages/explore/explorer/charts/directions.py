@@ -38,7 +38,7 @@ class Directions(FirstPanel):
         angles = "" if experiment.k == 1 else f", the largest of {experiment.k} angles"
         self.title = f"{PATIENTS} patients{angles}"
         # One path for all patients: markers of their own would take a third of a redraw.
-        dots = {"mode": "none", "fill": "toself", "fillcolor": style.faded(style.GUESS, 0.55)}
+        dots: Trace = {"mode": "none", "fill": "toself", "fillcolor": style.faded(style.GUESS, 0.55)}
         quiet: Trace = {"hoverinfo": "skip"}
         # All are in panel 1. `frame` and the browser name them by their position in this list, from 0 on.
         self.traces = [

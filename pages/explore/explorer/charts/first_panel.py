@@ -55,8 +55,8 @@ class FirstPanel:
 
 def bare_axes(x: float, y: float) -> Trace:
     """Return axes from -x to x and from -y to y that share one scale, without numbers, grid or zoom."""
-    bare = {"fixedrange": True, "showgrid": False, "showticklabels": False, "linecolor": "rgba(0,0,0,0)"}
-    bare["ticks"] = ""
+    bare: Trace = {"fixedrange": True, "showgrid": False, "showticklabels": False, "ticks": ""}
+    bare["linecolor"] = "rgba(0,0,0,0)"
     return {
         "xaxis": axis("", range=[-x, x], **bare),
         "yaxis": axis("", range=[-y, y], scaleanchor="x", **bare),

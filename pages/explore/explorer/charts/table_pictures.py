@@ -69,14 +69,14 @@ class Scores(_TablePicture):
         self.legend = [(self.table.row_noun[0], style.GUESS, "", "point")]
         if self.table.diagnoses:  # two, numbered 0 and 1
             kinds = datasets.labels(self.table.name)[chosen].astype(int).tolist()
-            colours, symbols, shapes = zip(*_DIAGNOSES, strict=True)
+            colours, symbols, _ = zip(*_DIAGNOSES, strict=True)
             marker |= {"color": kinds, "colorscale": list(enumerate(colours)), "cmin": 0, "cmax": 1}
             marker["symbol"] = [symbols[kind] for kind in kinds]
-            looks = zip(self.table.diagnoses, colours, shapes, strict=True)
-            self.legend = [(name, colour, "", shape) for name, colour, shape in looks]
+            looks = zip(self.table.diagnoses, _DIAGNOSES, strict=True)
+            self.legend = [(name, colour, "", shape) for name, (colour, _, shape) in looks]
         axis = "component 1, spread upwards" if self._shown == 1 else "components 1 and 2"
         self.title = f"{count} {self.table.row_noun[1]}, {axis}"
-        points = {"x": [], "y": [], "mode": "markers", "marker": marker, "hoverinfo": "skip"}
+        points: Trace = {"x": [], "y": [], "mode": "markers", "marker": marker, "hoverinfo": "skip"}
         self.traces = [
             line(1, "true scores", style.GUESS, meta=self._map(truth, 100), **points),
             line(1, "private scores", style.GUESS, **points),
@@ -153,7 +153,7 @@ def _labels(x: float, true: float, private: float, below: float) -> list[Trace]:
 
     x: where all begin. true, private, below: the heights of the three.
     """
-    base = {"mode": "text", "textposition": "middle right"}
+    base: Trace = {"mode": "text", "textposition": "middle right"}
     # The private part's heading is empty here, as it differs from frame to frame.
     places = (("<b>true</b>", true), ("", private), (_NOT_PRIVATE, below))
     return [
