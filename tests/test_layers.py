@@ -24,12 +24,20 @@ SHARED_LINES, ROOT_MODULES = 5580, 10
 SECTIONS = ("explore", "hospitals", "learn")
 CORE_WORDS = {"methods", "providers"}  # pages that are named as a registry and a parameter of the core are
 PAGE = re.compile(rf"pages\.({'|'.join(SECTIONS)})\.\w+")
+# The parts of a page that say what it shows, and what writes them as a file.
+PARTS_WITHOUT_STREAMLIT = (
+    r"pages\.\w+\.\w+\.(document|model|charts|sentences|settings)|pages\.shared\.document\.(blocks|html|file)"
+)
 # (who, must not import or use what): both match from the start of a dotted name.
 RULES = [
     (r"dppca_core\b", r"(streamlit|plotly|pages|examples\.flower|app)\b"),
     (r"(pages|app)\b", r"examples\.flower\b"),
     (r"dppca_core\.methods\.(?!__init__)", r"dppca_core\.methods\b"),
     (r"pages\.shared\b", r"pages\.(?!shared\b)"),
+    (
+        rf"({PARTS_WITHOUT_STREAMLIT})\b",
+        r"(streamlit|pages\.shared\.(document\.streamlit|settings\.widgets))\b",
+    ),
     (r"", r"(pickle|shelve|marshal|eval|exec)\b"),
     (r"", r"(np|numpy)\.random\.(?!default_rng\b|Generator\b|SeedSequence\b)"),
 ]
@@ -147,6 +155,9 @@ def test_layers():
         ("pages.explore.bounds.page", "from pages.hospitals.planner import view"),
         ("pages.explore.bounds.page", "from pages.explore.methods.charts import Measure"),
         ("pages.shared.text", "from pages.explore.bounds import charts"),
+        ("pages.explore.explorer.document", "import streamlit as st"),
+        ("pages.explore.explorer.charts.directions", "from pages.shared.settings import widgets"),
+        ("pages.shared.document.html", "from pages.shared.document.streamlit import link"),
         ("pages.shared.text", "eval('1')"),
         ("app", "from pickle import loads"),
         ("dppca_core.numerics.linalg", "np.random.seed(0)"),
@@ -212,6 +223,15 @@ def test_shared_code_names_no_page():
             tree = ast.parse(path.read_text(encoding="utf-8"))
             words = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
             assert not {str(word) for word in words} & names, name
+
+
+def test_a_page_that_is_a_document_has_six_parts_at_most():
+    """A part is a file, or a folder where it is long."""
+    parts = {"__init__", "page", "model", "document", "charts", "sentences", "settings"}
+    folders = [path.parent for path in ROOT.glob("pages/*/*/document.py")]
+    assert folders
+    for folder in folders:
+        assert {path.stem for path in folder.iterdir() if path.name != "__pycache__"} <= parts, folder
 
 
 def test_what_is_shared_stays_small():

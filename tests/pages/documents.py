@@ -45,6 +45,10 @@ class Page:
         self.settings, self.sentences = catalogue.reconcile(self.settings | {key: value}, (key,))
         self.read()
 
+    @property
+    def link(self) -> dict[str, str]:
+        return catalogue.to_link(self.settings)
+
     def setting(self, key: str) -> Any:
         return self.settings[key]
 
