@@ -70,7 +70,7 @@ def test_the_pages_below_a_path_are_drawn_and_lead_to_each_other(watched, below)
     with visitor.page.expect_response(lambda got: "/ahead?" in got.url) as ahead:
         visitor.open(f"{below}?{SMALL}").settle()
     assert ahead.value.url.startswith(below) and ahead.value.ok
-    report = downloaded(visitor.page, "Download a report")
+    report = downloaded(visitor.page, "Download the page")
     assert f'<a href="{below}?' in report.decode()
     visitor.press("Hospitals", "ArrowRight")
     go_to(visitor.page, "Bounds")

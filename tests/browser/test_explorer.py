@@ -364,7 +364,7 @@ def test_nothing_is_cut_off(watched, address, width, scheme):
 
 def test_the_figure_is_saved_as_a_picture(watched, address):
     page = watched(color_scheme="dark").open(f"{address}?{SMALL}")
-    page.page.get_by_role("button", name="Download").first.click()
+    page.page.get_by_test_id("stPopoverButton").filter(has_text="Download").first.click()
     files = {}
     for kind in ("PNG", "SVG"):  # the menu stays open
         with page.page.expect_download() as saved:

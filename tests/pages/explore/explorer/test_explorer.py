@@ -30,8 +30,8 @@ pytestmark = pytest.mark.usefixtures("patient")
 SIX = {"delta": 1e-3, "n": 1_000_000, "providers": 20, "d": 400, "k": 5, "s": 15}
 
 
-def test_it_opens_with_the_sentence_the_odds_and_four_figures(screen):
-    words = screen().words()
+def test_it_opens_with_the_sentence_the_odds_and_four_figures(page):
+    words = page().words()
     assert words["sentence"].startswith(
         "With 100,000 patients in 5 hospitals at ε = 1, Two stages, own noise finds"
     )
@@ -40,19 +40,19 @@ def test_it_opens_with_the_sentence_the_odds_and_four_figures(screen):
 
 
 @pytest.mark.parametrize(("key", "value"), SIX.items(), ids=SIX.keys())
-def test_each_of_the_six_sliders_changes_the_figure(screen, key, value):
-    page = screen()
-    before = page.figure
-    page.move(key, value)
-    after = page.figure
-    assert page.setting(key) == value
+def test_each_of_the_six_sliders_changes_the_figure(page, key, value):
+    shown = page()
+    before = shown.figure
+    shown.move(key, value)
+    after = shown.figure
+    assert shown.setting(key) == value
     assert (after["scene"], after["active"]) != (before["scene"], before["active"])
     assert after["words"][after["active"]]["sentence"] != before["words"][before["active"]]["sentence"]
 
 
 @pytest.mark.parametrize("trust", TRUSTS)
 @pytest.mark.parametrize("method", ["", "dps_pca"])
-def test_what_is_drawn_is_what_the_core_measures_of_the_method_shown(screen, trust, method):
+def test_what_is_drawn_is_what_the_core_measures_of_the_method_shown(page, trust, method):
     """The last point of the first panel, the sentence and the tile are one number: the median of its runs.
 
     Shown is the recommended one, or the one chosen, which says whom the hospitals trust.
@@ -67,21 +67,21 @@ def test_what_is_drawn_is_what_the_core_measures_of_the_method_shown(screen, tru
     errors = sorted(results.cell(name, epsilon, repeat).sin[-1] for repeat in range(3))
     shown = cache.results(replace(experiment, method=name))
     shown.try_cells((name, epsilon, repeat) for repeat in range(3))
-    page = screen(**link | ({"method": method} if method else {}))
+    shown = page(**link | ({"method": method} if method else {}))
     # The recommended method may ask for less trust than is set.
-    assert page.setting("trust") == (METHODS[method].trust if method else trust)
-    assert METHODS[name].title in page.words()["sentence"]
-    assert ("Why this method?" in page.markdown) == (not method)
-    figure = page.figure
+    assert shown.setting("trust") == (METHODS[method].trust if method else trust)
+    assert METHODS[name].title in shown.words()["sentence"]
+    assert ("Why this method?" in shown.markdown) == (not method)
+    figure = shown.figure
     frame = figure["frames"][figure["active"]]["traces"]
     position = next(i for i, t in enumerate(figure["data"]) if t.get("mode") == "lines+markers")
     assert frame[str(position)]["y"][-1] == pytest.approx(errors[1], rel=1e-3)
-    assert f"error {text.error(errors[1])}." in page.words()["sentence"]
-    assert float(page.words()["tiles"][0][0]) == pytest.approx(errors[1], rel=0.05)
+    assert f"error {text.error(errors[1])}." in shown.words()["sentence"]
+    assert float(shown.words()["tiles"][0][0]) == pytest.approx(errors[1], rel=0.05)
 
 
-def test_every_epsilon_has_its_frame_and_every_method_its_dot(screen):
-    figure = screen(all="true").figure
+def test_every_epsilon_has_its_frame_and_every_method_its_dot(page):
+    figure = page(all="true").figure
     assert len(figure["frames"]) == len(figure["words"]) == len(EPSILONS)
     dots = next(trace for trace in figure["data"] if trace["name"] == "methods")
     titles = {method.title for method in METHODS.values()}
@@ -101,15 +101,15 @@ def test_few_methods_stand_there_at_first_the_recommended_ones_among_them(screen
 
 
 @pytest.mark.parametrize(("metric", "factor"), [("projector", math.sqrt(2)), ("sin", 1.0)])
-def test_the_random_guess_is_drawn_in_all_panels_in_the_chosen_metric(screen, metric, factor):
-    figure = screen(first="rounds", metric=metric, scale="linear").figure
+def test_the_random_guess_is_drawn_in_all_panels_in_the_chosen_metric(page, metric, factor):
+    figure = page(first="rounds", metric=metric, scale="linear").figure
     lines = [trace for trace in figure["data"] if trace["name"] == "random guess"]
     drawn = [line["x"][0] if line["xaxis"] == "x3" else line["y"][0] for line in lines]
     assert drawn == pytest.approx([factor * math.sqrt(3 * (1 - 3 / 200))] * 3)
 
 
-def test_captured_energy_lies_between_its_floor_and_one(screen):
-    words = screen(metric="energy", n="1000000").words()
+def test_captured_energy_lies_between_its_floor_and_one(page):
+    words = page(metric="energy", n="1000000").words()
     assert 0.9 < float(words["tiles"][0][0]) <= 1.0
 
 
@@ -130,11 +130,11 @@ def test_real_tables_open_with_their_controls_greyed(screen, name):
     assert all(x is not None for x in reached[:-1])
 
 
-def test_a_table_gives_the_synthetic_settings_back(screen):
-    page = screen(n="1,000,000")
-    page.move("data", "breast_cancer")
-    page.move("data", catalogue.SYNTHETIC)
-    assert page.setting("n") == 1_000_000
+def test_a_table_gives_the_synthetic_settings_back(page):
+    shown = page(n="1,000,000")
+    shown.move("data", "breast_cancer")
+    shown.move("data", catalogue.SYNTHETIC)
+    assert shown.setting("n") == 1_000_000
 
 
 def test_the_hospitals_can_always_be_changed(screen):
@@ -153,17 +153,17 @@ def test_as_printed_is_labelled_with_the_epsilon_it_truly_gives(screen):
     assert true < 0.2 and f"DPS-PCA: {text.short(true)}" in page.words()["printed"]
 
 
-def test_every_method_is_there_with_its_trust_and_its_guarantee(screen):
+def test_every_method_is_there_with_its_trust_and_its_guarantee(page):
     """The menu of methods follows the registry; nothing here names a method."""
-    page = screen(d="20", n="1000000", all="true")
-    rows = page.figure["frames"][page.figure["active"]]["methods"]
+    shown = page(d="20", n="1000000", all="true")
+    rows = shown.figure["frames"][shown.figure["active"]]["methods"]
     for method in METHODS.values():
         assert any(method.title in row for row in rows)
         heading = text.trust_heading(method.trust)
         assert f"<b>{heading}</b>" in rows
     kinds = {method.title: method.guarantee_at(3) for method in METHODS.values()}
-    assert text.guarantee_notes(kinds) in page.words()["notes"]
-    exact = screen(d="20", k="1", all="true").words()["notes"]  # one direction is drawn without a chain
+    assert text.guarantee_notes(kinds) in shown.words()["notes"]
+    exact = page(d="20", k="1", all="true").words()["notes"]  # one direction is drawn without a chain
     assert text.GUARANTEES["approximate sampler"].capitalize() not in exact
 
 
@@ -178,15 +178,15 @@ def test_what_is_not_live_runs_at_a_button(screen):
     assert page.setting("slow") is True and page.link["slow"] == "true"
 
 
-def test_shared_noise_says_that_two_hospitals_undo_it(screen):
-    assert "can cancel it" in screen(noise="shared, as printed").words()["printed"]
+def test_shared_noise_says_that_two_hospitals_undo_it(page):
+    assert "can cancel it" in page(noise="shared, as printed").words()["printed"]
 
 
-def test_the_theorem_speaks_where_its_assumptions_hold_and_is_silent_elsewhere(screen):
-    assert screen().words()["theorem"] == ""  # the picture draws no theorem
-    assert screen(first="rounds").words()["theorem"] == ""  # it is about another method
-    assert "Theorem 4.3 says nothing here" in screen(first="rounds", method="dps_pca").words()["theorem"]
-    held = screen(
+def test_the_theorem_speaks_where_its_assumptions_hold_and_is_silent_elsewhere(page):
+    assert page().words()["theorem"] == ""  # the picture draws no theorem
+    assert page(first="rounds").words()["theorem"] == ""  # it is about another method
+    assert "Theorem 4.3 says nothing here" in page(first="rounds", method="dps_pca").words()["theorem"]
+    held = page(
         first="rounds",
         method="dps_pca",
         d="1000",
@@ -226,10 +226,10 @@ def test_the_picture_is_of_the_median_angle_and_says_it(screen):
     assert f"off by {angle:.2g} degrees" in page.words()["spoken"]
 
 
-def test_a_picture_of_several_directions_says_which_angle_it_shows(screen):
-    page = screen(k="4", repeats="1", d="50", s="6", shat="12")
-    assert "the largest of 4 angles" in page.figure["layout"]["meta"]["titles"][0]
-    assert "the largest of 4 angles" in page.words()["spoken"]
+def test_a_picture_of_several_directions_says_which_angle_it_shows(page):
+    shown = page(k="4", repeats="1", d="50", s="6", shat="12")
+    assert "the largest of 4 angles" in shown.figure["layout"]["meta"]["titles"][0]
+    assert "the largest of 4 angles" in shown.words()["spoken"]
 
 
 def points(figure, name):
@@ -240,9 +240,9 @@ def points(figure, name):
 
 
 @pytest.mark.parametrize("k", [1, 2])
-def test_scores_of_a_table_stand_beside_the_true_ones_turned_onto_them(screen, k):
-    page = screen(data="breast_cancer", k=str(k), N="1", eps="10", repeats="1", shat="30")
-    experiment, epsilon = to_experiment.from_settings_with_method(page.settings)
+def test_scores_of_a_table_stand_beside_the_true_ones_turned_onto_them(page, k):
+    shown = page(data="breast_cancer", k=str(k), N="1", eps="10", repeats="1", shat="30")
+    experiment, epsilon = to_experiment.from_settings_with_method(shown.settings)
     results = Results(experiment)
     basis, truth = results.estimate(experiment.method, epsilon, 0).basis, results.truth.basis
     chosen = np.sort(np.random.default_rng(0).permutation(569)[:300])
@@ -250,15 +250,15 @@ def test_scores_of_a_table_stand_beside_the_true_ones_turned_onto_them(screen, k
     unit = np.abs(rows @ truth).max() / 100
     turned = basis @ orthogonal_procrustes(basis, truth)[0]
     for name, up, expected in (("true scores", 100, truth), ("private scores", -100, turned)):
-        drawn = points(page.figure, name)
+        drawn = points(shown.figure, name)
         scores = (rows @ expected / unit).T
         assert np.abs(drawn[0] - scores[0]).max() < 3  # of 200: rows are sent in hundredths
         assert k == 1 or np.abs(drawn[1] - up - scores[1]).max() < 3
-    marker = next(t for t in page.figure["data"] if t["name"] == "true scores")["marker"]
+    marker = next(t for t in shown.figure["data"] if t["name"] == "true scores")["marker"]
     assert marker["color"] == datasets.labels("breast_cancer")[chosen].tolist()
-    assert [name for name, *_ in page.figure["legend"]][:2] == ["malignant", "benign"]
-    assert any("not private" in t.get("texttemplate", "") for t in page.figure["data"])
-    assert ("spread upwards" in page.figure["layout"]["meta"]["titles"][0]) == (k == 1)
+    assert [name for name, *_ in shown.figure["legend"]][:2] == ["malignant", "benign"]
+    assert any("not private" in t.get("texttemplate", "") for t in shown.figure["data"])
+    assert ("spread upwards" in shown.figure["layout"]["meta"]["titles"][0]) == (k == 1)
 
 
 def test_components_of_images_are_images_and_the_preset_shows_more_than_a_guess(screen):
@@ -275,8 +275,8 @@ def test_components_of_images_are_images_and_the_preset_shows_more_than_a_guess(
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_the_payload_stays_below_a_hundred_kilobytes(screen, name):
-    sent = screen(data=name, k="3", shat="10").figure
+def test_the_payload_stays_below_a_hundred_kilobytes(page, name):
+    sent = page(data=name, k="3", shat="10").figure
     assert len(json.dumps(sent, separators=(",", ":"))) < 100_000
 
 
@@ -306,7 +306,7 @@ def test_a_link_restores_trust_and_method(screen):
 
 def test_a_delta_above_one_in_n_is_noted(screen):
     assert "is above 1/n" in screen(n="1000", delta="0.01").captions
-    assert "above 1/n" not in screen().captions
+    assert "above 1/n" not in page().captions
 
 
 def test_the_loadings_open_below(screen):
