@@ -34,10 +34,7 @@ class Page:
 
     def settle(self) -> "Page":
         """Measure all that the page lacks, and read it again."""
-        for block in self.document.blocks():
-            if isinstance(block, b.Live):
-                _complete(block)
-        self.blocks = list(walk(self.document.blocks()))
+        self.blocks = list(walk(self.document.measured().blocks()))
         return self
 
     def move(self, key: str, value: Any) -> None:
@@ -112,14 +109,3 @@ def walk(blocks: Iterable[b.Block]) -> Iterator[b.Block]:
         elif isinstance(block, b.Columns):
             for column in block.columns:
                 yield from walk(column)
-
-
-def _complete(block: b.Live) -> None:
-    if not isinstance(block.measuring, b.Measuring):
-        while block.measuring():
-            pass
-        return
-    for _ in block.measuring.first():
-        pass
-    while (cell := block.measuring.next_cell()) is not None:
-        block.measuring.cells.try_cell(*cell)

@@ -5,6 +5,7 @@ made when they are opened, or for the file. Events are data. Words are Markdown,
 shows nothing but keeps its place: what stands below it is not built again when the words come.
 """
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,8 @@ from pages.shared.background.engine import Cells, NextCell
 from pages.shared.background.sweep_jobs import Job
 from pages.shared.document import file
 from pages.shared.settings.setting import Value
+
+_LOOK_SECONDS = 0.05  # between looks whether a sweep has ended
 
 
 @dataclass(frozen=True)
@@ -243,6 +246,17 @@ class Live:
     name: str
     blocks: "Callable[[], Iterable[Block]]"
     measuring: Measuring | Callable[[], bool]
+
+    def complete(self) -> None:
+        """Measure all that is missing, or wait until it is there."""
+        if not isinstance(self.measuring, Measuring):
+            while self.measuring():
+                time.sleep(_LOOK_SECONDS)
+            return
+        for _ in self.measuring.first():
+            pass
+        while (cell := self.measuring.next_cell()) is not None:
+            self.measuring.cells.try_cell(*cell)
 
 
 @dataclass(frozen=True)

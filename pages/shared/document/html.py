@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from pages.shared.document import file
-from pages.shared.document.blocks import Block, Figure, Frame
+from pages.shared.document.blocks import Block, Figure, Frame, Live
 
 _TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).parent),
@@ -65,8 +65,15 @@ class Document:
         )
         return file.page(self.title, Markup(body))
 
+    def measured(self) -> "Document":
+        """Measure all that the page lacks, and return it: no page measures beside a script or a notebook."""
+        for block in self.blocks():
+            if isinstance(block, Live):
+                block.complete()
+        return self
+
     def _repr_html_(self) -> str:
-        return file.frame(self.html())
+        return file.frame(self.measured().html())
 
 
 def public(parts: Iterable[Block]) -> Iterator[Block]:

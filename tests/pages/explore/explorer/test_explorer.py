@@ -306,7 +306,7 @@ def test_a_link_restores_trust_and_method(screen):
 
 def test_a_delta_above_one_in_n_is_noted(screen):
     assert "is above 1/n" in screen(n="1000", delta="0.01").captions
-    assert "above 1/n" not in page().captions
+    assert "above 1/n" not in screen().captions
 
 
 def test_the_loadings_open_below(screen):
