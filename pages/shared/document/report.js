@@ -1,6 +1,6 @@
 // Play a file's figures: as wide as the window on screen, as wide as an A4 page on paper.
 const PAPER = 680; // CSS pixels between the margins of an A4 page
-const ABREAST = 880; // the width of three panels side by side, which are shrunk to fit on paper
+const ABREAST = 940; // the width of three panels side by side, which are shrunk to fit on paper
 const IN_A_FILE = { library: () => Promise.resolve(window.Plotly) };
 
 const views = [...document.querySelectorAll("figure")].map((figure) => {
