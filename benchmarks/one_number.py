@@ -26,7 +26,6 @@ from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.experiments import Axis, sweep
 from dppca_core.experiments.collaboration.protocols import ALONE
 from dppca_core.experiments.collaboration.setting import ALL
-from dppca_core.experiments.demonstrations import neighbours
 from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.experiments.planning.evaluations import EVALUATIONS
@@ -51,9 +50,9 @@ from pages.hospitals.providers import gain_text
 from pages.hospitals.providers import plain as providers_plain
 from pages.hospitals.providers import plain_text as providers_plain_text
 from pages.hospitals.providers import view as providers_view
-from pages.learn.privacy import plain_text as privacy_plain_text
-from pages.learn.privacy import text as privacy_text
-from pages.learn.privacy import view as privacy_view
+from pages.learn.privacy.model import Privacy
+from pages.learn.privacy.sentences import attack as privacy_sentences
+from pages.learn.privacy.sentences import plain as privacy_in_plain
 from pages.learn.story import text as story_text
 from pages.learn.story import view as story_view
 from pages.shared import text
@@ -333,14 +332,11 @@ def differences(settings: Settings) -> Iterator[Shown]:
 
 def privacy(settings: Settings) -> Iterator[Shown]:
     """Return the numbers of *Privacy* in both views."""
-    budget = privacy_view.budget(settings)
-    picture = neighbours.picture(budget, seed=settings["seed"])
-    draws = cache.attack_draws(privacy_view.attack_setting(settings))
-    yield Shown("attacker, of 40", "privacy, Full", luck(privacy_text.experiment(picture, budget)))
-    plain = " ".join(privacy_plain_text.releases(picture))
-    yield Shown("attacker, of 40", "privacy, Plain", luck(plain))
-    yield Shown("attacker, at most", "privacy, Full", privacy_text.headline(draws))
-    yield Shown("attacker, at most", "privacy, Plain", privacy_plain_text.headline(draws))
+    m = Privacy(settings)
+    yield Shown("attacker, of 40", "privacy, Full", luck(privacy_sentences.experiment(m.picture, m.budget)))
+    yield Shown("attacker, of 40", "privacy, Plain", luck(privacy_in_plain.releases(m.picture)))
+    yield Shown("attacker, at most", "privacy, Full", privacy_sentences.headline(m.draws))
+    yield Shown("attacker, at most", "privacy, Plain", privacy_in_plain.headline(m.draws))
 
 
 def found(pattern: str, sentence: str) -> str:

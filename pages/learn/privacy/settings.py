@@ -1,4 +1,4 @@
-"""The settings of the privacy page. No Streamlit here."""
+"""Define the settings of the privacy page. No Streamlit here."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -37,12 +37,12 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
 
 
 # The shared settings that the page reads.
-_USED = ("data", "epsilon", "delta", "n", "k", "iterations", "accounting", "neighbours", "seed")
+USED = ("data", "epsilon", "delta", "n", "k", "iterations", "accounting", "neighbours", "seed")
 
 
 def unused(settings: Mapping[str, Any]) -> dict[str, str]:
     """Return the shared controls that make no difference here, with the reason."""
-    reasons = {key: "not used here" for key in settings if key not in _USED}
+    reasons = {key: "not used here" for key in settings if key not in USED}
     if settings["data"] in TABLES:
         reasons["n"] = f"{TABLES[settings['data']].n:,} in the table"
     return reasons

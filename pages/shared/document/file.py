@@ -15,6 +15,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from pages.shared import text
 from pages.shared.figure import markup, plotly_bundle
 from pages.shared.reports import number_tables
 
@@ -72,11 +73,13 @@ def page(title: str, body: Markup) -> str:
     return whole
 
 
-def figure(payload: dict[str, Any], title: str, says: str = "") -> Markup:
+def figure(payload: dict[str, Any], title: str, says: str = "", captioned: bool = True) -> Markup:
     """Return a figure with its numbers as tables, which report.js plays from its JSON.
 
-    title: what stands above it, if anything. says: its finding, where its frames have no words.
+    title: what stands above it, if anything. says: its finding as Markdown, where its frames have no
+        words. captioned: whether that is shown, and not only read aloud.
     """
+    says = text.unmarked(says)
     words = payload["words"][payload["active"]] if payload.get("words") else {}
     tables = [table(*panel) for panel in number_tables.tables(payload)]
     kept = {name: part for name, part in payload.items() if name not in _OF_THE_DASHBOARD}
@@ -85,7 +88,7 @@ def figure(payload: dict[str, Any], title: str, says: str = "") -> Markup:
     return Markup('\n<figure>{}{}\n{}{}\n<script type="application/json">{}</script></figure>').format(
         Markup("<h3>{}</h3>\n").format(title) if title else "",
         markup.of_figure(words, payload.get("tiles", ()), spoken=says),
-        Markup("<figcaption>{}</figcaption>").format(says) if says and not words else "",
+        Markup("<figcaption>{}</figcaption>").format(says) if captioned and says and not words else "",
         numbers.format(Markup("").join(tables)) if tables else "",
         _json(kept),
     )

@@ -123,9 +123,11 @@ def _table(frame: pd.DataFrame, wide: bool) -> Markup:
     return file.table([_markdown_line(str(name)) for name in frame.columns], rows)
 
 
-def _figure(block: Figure, page: str) -> Markup:
-    """Return a figure; its title is left out where it is the page's, which stands above."""
-    return file.figure(block.payload, "" if block.title == page else block.title, block.says)
+def _figure(block: Figure, heading: str, words: str) -> Markup:
+    """Return a figure; its title and finding are left out where the heading and words above have them."""
+    title = "" if block.title == heading else block.title
+    repeated = bool(words) and block.says.startswith(words)
+    return file.figure(block.payload, title, block.says, captioned=not repeated)
 
 
 _TEMPLATES.filters |= {

@@ -164,7 +164,8 @@ def _controls(block: b.Controls) -> None:
         widgets.show_on_telephone(*(str(each) for each in block.controls))
         return
     parts = [each for each in block.controls if each]
-    for column, each in zip(widgets.beside(block.name, len(parts)), parts, strict=True):
+    # One control alone takes half of the width.
+    for column, each in zip(widgets.beside(block.name, max(len(parts), 2)), parts, strict=False):
         with column:
             _control(each)
 

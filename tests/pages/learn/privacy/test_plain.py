@@ -9,11 +9,12 @@ from dppca_core import Budget
 from dppca_core.auditing import tradeoff_curves
 from dppca_core.experiments.demonstrations.neighbours import picture
 from dppca_core.methods import METHODS
-from pages.learn.privacy import text as page_text
+from pages.learn.privacy.sentences import accounting
 from pages.learn.story import text as story_text
 from pages.learn.story import view as story_view
 from pages.shared import text
 from pages.shared.charts import style
+from pages.shared.document.blocks import Fold, Section
 from pages.shared.plain import phrases
 from pages.shared.settings import catalogue
 
@@ -25,8 +26,8 @@ TERMS = re.compile(r"[†‡*δσμΔαβ]|(?<!loss )ε|1e-|10\^|sin|\bseed|\bro
 
 def sentences(page):
     """Return all sentences outside the fold, without Markdown's stars."""
-    shown = [box.value for kind in ("markdown", "caption", "info", "header") for box in page.app.get(kind)]
-    return re.split(r"(?<=[.!?:])\s+", text.unmarked("\n".join(shown)))
+    shown = text.unmarked("\n".join([page.markdown, page.captions, page.notices]))
+    return re.split(r"(?<=[.!?:])\s+", shown)
 
 
 @pytest.mark.parametrize(
@@ -39,23 +40,23 @@ def sentences(page):
         {"neighbours": "add-remove"},
     ],
 )
-def test_no_term_of_art_stands_outside_the_fold_and_sentences_are_short(screen, link):
-    page = screen(PAGE, **PLAIN, **link)
+def test_no_term_of_art_stands_outside_the_fold_and_sentences_are_short(page, link):
+    page = page(PAGE, **PLAIN, **link)
     words = sentences(page)
     assert not [each for each in words if TERMS.search(each)]
     assert not [title for title in (m.title for m in METHODS.values()) if title in " ".join(words)]
     assert max(len(each.split()) for each in words) <= 20
-    assert not page.app.header and len(page.app.get("bidi_component")) == 1
-    assert [fold.label for fold in page.app.expander if fold.label != "More settings"] == [phrases.FOLD]
+    assert not page.all(Section) and len(page.figures) == 1
+    assert [fold.title for fold in page.all(Fold)] == [phrases.FOLD]
 
 
-def test_its_one_number_is_the_promise_of_the_noise(screen):
+def test_its_one_number_is_the_promise_of_the_noise(page):
     """The odds of epsilon = 1, and as printed those of the epsilon that ten rounds truly give."""
-    assert "took part at most 73 times in 100" in screen(PAGE, **PLAIN).markdown
+    assert "took part at most 73 times in 100" in page(PAGE, **PLAIN).headline
     true = METHODS["dps_pca"].true_epsilon(
         Budget(1.0, 1e-7, accounting="as-printed"), d=200, k=3, s_hat=20, iterations=10
     )
-    printed = screen(PAGE, **PLAIN, accounting="as-printed").markdown
+    printed = page(PAGE, **PLAIN, accounting="as-printed").headline
     assert text.at_most(tradeoff_curves.best_guess(true, 1e-7)) in printed
     assert "protects more than the setting asks" in printed
 
@@ -138,16 +139,16 @@ def test_heading_picture_and_story_follow_the_neighbours(screen, neighbours, tit
     assert {"With the patient", second} <= {trace["name"] for trace in story}
 
 
-def test_the_picture_opens_with_all_forty_results(screen):
-    figure = screen(PAGE, **PLAIN).figure
+def test_the_picture_opens_with_all_forty_results(page):
+    figure = page(PAGE, **PLAIN).figure
     shown = figure["frames"][figure["active"]]["traces"]
     assert [len(shown[name]["x"]) for name in ("6", "7")] == [20, 20]
     assert {shown[name]["marker"]["opacity"] for name in ("6", "7")} == {1}
 
 
 @pytest.mark.parametrize("view", ["plain", "full"])
-def test_both_views_say_that_no_record_is_published(screen, view):
-    page = screen(PAGE, **PLAIN | {"view": view, "preset": "small-study"})
+def test_both_views_say_that_no_record_is_published(page, view):
+    page = page(PAGE, **PLAIN | {"view": view, "preset": "small-study"})
     assert text.NEVER_PUBLISHED in page.markdown
 
 
@@ -162,7 +163,7 @@ def test_a_chance_of_failure_is_unsafe_on_this_page_where_it_is_on_the_others(n,
     unsafe = bool(text.large_delta(delta, n))
     words = phrases.delta_too_large(delta, n)
     assert words.endswith(f"Choose {text.one_in(catalogue.delta_for(n))}.") == unsafe == bool(words)
-    assert ("no protection" in page_text.failure(n, Budget(1.0, delta))) == unsafe
+    assert ("no protection" in accounting.failure(n, Budget(1.0, delta))) == unsafe
     now = catalogue.defaults_with({"n": n, "delta": delta, "repeats": 1})
     assert story_text.failure(story_view.to_setting(now)) == f"{text.margin(delta)} {words}".strip()
     assert "1e" not in words
@@ -173,13 +174,12 @@ def test_a_failure_chance_that_is_too_large_is_owned_up_to_in_plain_view(screen)
     assert page.captions.count(phrases.delta_too_large(0.5, 100)) == 1
 
 
-def test_the_fold_names_the_three_odds_and_opens_once(screen):
-    page = screen(PAGE, **PLAIN)
+def test_the_fold_names_the_three_odds_and_opens_once(page):
+    page = page(PAGE, **PLAIN)
     assert "Best possible" not in page.markdown
-    page.app.session_state["origins"] = True
-    page.run()
+    opened = "\n".join(block.words for block in page.opened("origins"))
     mu = picture(Budget(1.0, 1e-7)).mu
-    promised, best, measured = re.findall(r"\*\*\w[\w ]+\*\* \| (?:at most )?([\d.]+)", page.markdown)
+    promised, best, measured = re.findall(r"\*\*\w[\w ]+\*\* \| (?:at most )?([\d.]+)", opened)
     assert float(promised) == pytest.approx(100 * tradeoff_curves.best_guess(1.0, 1e-7), abs=0.05)
     assert float(best) == pytest.approx(100 * tradeoff_curves.gaussian_guess(mu), abs=0.05)
-    assert float(measured) < float(promised) and METHODS["dps_pca"].title in page.markdown
+    assert float(measured) < float(promised) and METHODS["dps_pca"].title in opened

@@ -8,7 +8,7 @@ import pytest
 
 from pages.explore.bounds import charts as bound_charts
 from pages.hospitals.differences import charts as site_charts
-from pages.learn.privacy import accounting_charts
+from pages.learn.privacy.charts import accountings
 from pages.shared.charts import style
 from tests.test_layers import ROOT
 
@@ -16,7 +16,7 @@ THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="
 THEMES = {name: THEME | THEME[name] for name in ("light", "dark")}
 DRAWN = {
     *(look.colour for look in style.LOOKS.values()),
-    *(look.colour for look in (*site_charts.KIND_LOOKS.values(), *accounting_charts.LOOKS.values())),
+    *(look.colour for look in (*site_charts.KIND_LOOKS.values(), *accountings.LOOKS.values())),
     *(colour for colour, _, _ in site_charts.OUTCOMES.values()),
     *(bound_charts.bound_look(name).colour for name in bound_charts.BOUNDS),
     *(*style.SERIES, *style.ORDERED, style.GUESS, style.THEOREM[0], style.NOT_PRIVATE, style.TRUE),
@@ -136,7 +136,7 @@ def test_signs_are_read_on_a_heat_maps_colours(theme):
 
 @pytest.mark.parametrize(
     "looks",
-    [style.LOOKS, site_charts.KIND_LOOKS, accounting_charts.LOOKS],
+    [style.LOOKS, site_charts.KIND_LOOKS, accountings.LOOKS],
     ids=["methods", "kinds", "costs"],
 )
 def test_lines_are_told_apart_without_colour(looks):

@@ -17,8 +17,8 @@ from pages.explore.methods import text as methods_descriptions
 from pages.explore.methods.charts import ComparisonMeasure
 from pages.hospitals.your_data import charts as own_charts
 from pages.learn.papers import text as papers_descriptions
-from pages.learn.privacy import text as privacy_text
-from pages.learn.privacy.view import Attack
+from pages.learn.privacy.model import Attack
+from pages.learn.privacy.sentences import attack as privacy_sentences
 from pages.shared import text
 from pages.shared.charts import loadings
 from pages.shared.figure import component
@@ -38,9 +38,10 @@ def silent(source):
         words = {word.arg: word.value for word in call.keywords}
         if "says" in words:
             continue
-        if ast.unparse(call.func) == "take_along.show":  # the key follows the figure
+        if ast.unparse(call.func) in ("take_along.show", "Figure"):  # a block begins with its key
             parts = (each.value.elts if isinstance(each, ast.Starred) else [each] for each in call.args)
-            keys.append(ast.unparse([each for part in parts for each in part][1]))
+            spread = [ast.unparse(each) for part in parts for each in part]
+            keys.append(spread["show" in ast.unparse(call.func)])
         elif ast.unparse(call.func) in ("component.figure", "figure") and "key" in words:
             keys.append(ast.unparse(words["key"]))
     return keys
@@ -182,8 +183,8 @@ def test_the_attack_is_told_by_calculation_and_as_measured():
     """At epsilon = 1, delta = 0.1 and 20 % false alarms the promise demands 1 - 0.1 - 0.2 e = 35.6 %."""
     seen = Rates(0.19, 0.7, (0.1, 0.3), (0.6, 0.8))
     attack = Attack(0.5, 0.2, 0.84, 0.633, np.zeros(1), np.zeros(1), seen, seen)
-    description = privacy_text.chosen(attack, Budget(1.0, 0.1))
+    description = privacy_sentences.chosen(attack, Budget(1.0, 0.1))
     assert "and 0.5 with the patient, in units" in description
     assert "to 0.84, for 20 % false alarms. Then every test misses 63.3 % or more" in description
     assert description.endswith("The promise alone demands 35.6 %.")
-    assert "19.0 % (10.0 to 30.0 %) false alarms, 70.0 %" in privacy_text.measured(attack, 1)
+    assert "19.0 % (10.0 to 30.0 %) false alarms, 70.0 %" in privacy_sentences.measured(attack)

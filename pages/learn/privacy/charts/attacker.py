@@ -1,12 +1,12 @@
-"""Draw the privacy page's attack: two neighbouring data sets, the best test, its errors, and the audit.
+"""Draw the attack: two neighbouring data sets, the best test, its errors, and the audit.
 
 The two data sets differ in one patient, who is in the first. Of each release the attacker reads one number,
 in units of the noise: N(0, 1) without the patient, N(mu, 1) with. Above a threshold, the line, the attacker
-says "with". A data set has its name and colour, a method the attacked one's. Figures are plain dictionaries,
-without Streamlit: tested without a browser.
+says "with". A data set has its name and colour, a method the attacked one's.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.stats import norm
@@ -17,8 +17,9 @@ from dppca_core.auditing.membership import Rates
 from dppca_core.experiments.demonstrations.attacks import AttackSetting
 from dppca_core.experiments.demonstrations.neighbours import Picture
 from dppca_core.privacy import Budget
-from pages.learn.privacy import text as page_text
-from pages.learn.privacy.view import Attack
+from pages.learn.privacy.model import Attack
+from pages.learn.privacy.sentences import attack as sentences
+from pages.learn.privacy.sentences import figures
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.style import ANOTHER_PATIENT, THE_PATIENT
@@ -29,8 +30,7 @@ _CROWD = style.GUESS  # of all patients but the one who differs, and of what is 
 _NO_NOISE, _PROMISED, _REFUTED = style.NOT_PRIVATE, style.GREEN, style.VERMILION
 
 
-def _figure(traces: Sequence[Trace], height: int, **layout: object) -> Trace:
-    """Return a figure of one panel of this height in pixels; layout: its other properties."""
+def _figure(traces: Sequence[Trace], height: int, **layout: Any) -> Trace:
     margin = {"l": 62, "r": 12, "t": 10, "b": 46}
     return one_panel(traces, legend_at=-0.2, height=height, margin=margin, **layout)
 
@@ -42,17 +42,15 @@ def releases(picture: Picture) -> Trace:
     stands first, since it has all results.
     """
     titles = text.neighbour_names(picture.instead is not None)
-    # A row of numbers read from each data set, with the patient and without.
-    reads = np.array(
-        [[release.reading for release in side] for side in (picture.with_patient, picture.without_patient)]
-    )
+    both = picture.with_patient, picture.without_patient
+    reads = np.array([[release.reading for release in releases] for releases in both])
     reach = max(4.0, 1.08 * float(np.abs(reads).max()))
     count = len(picture.with_patient)
     sides = (
         (titles[0].lower(), THE_PATIENT, "circle", picture.patient),
         (titles[1].lower(), ANOTHER_PATIENT, "diamond-open", picture.instead),
     )
-    others = {"x": rounded(picture.others[:, 0]), "y": rounded(picture.others[:, 1]), "opacity": 0.7}
+    others: Trace = {"x": rounded(picture.others[:, 0]), "y": rounded(picture.others[:, 1]), "opacity": 0.7}
     plane: list[Trace] = []
     beside: list[Trace] = []
     for panel, (side, colour, symbol, who) in enumerate(sides, 1):
@@ -67,15 +65,15 @@ def releases(picture: Picture) -> Trace:
         # Panel 3 has the numbers read, panels 1 and 2 the data sets.
         beside.append(marks(3, f"read {side}", colour, symbol, size=7, edge=1.5, hovertemplate=hover))
     # By its meta, browsers draw the line in the colour of text, on light or dark ground.
-    ends = {"x": [picture.limit] * 2, "y": [0, count + 1]}
+    ends: Trace = {"x": [picture.limit] * 2, "y": [0, count + 1]}
     divide = line(3, "the line", style.INK, "dash", meta="text-colour", **ends)
     frames = []
     for at in range(count):
         # What changes, by position in "data": three traces of each data set, of which the third is the
         # direction released (2 and 5), then the two of the numbers read (6 and 7).
-        changed = {}
-        for index, side in ((2, picture.with_patient), (5, picture.without_patient)):
-            x, y = side[at].direction
+        changed: Trace = {}
+        for index, releases in zip((2, 5), both, strict=True):
+            x, y = releases[at].direction
             changed[str(index)] = {"x": rounded([-x, x]), "y": rounded([-y, y])}
         # The readings so far, of which the newest has a larger marker.
         for index, trace, read in zip((6, 7), beside, reads, strict=True):
@@ -88,23 +86,16 @@ def releases(picture: Picture) -> Trace:
         "data": [*plane, *beside, divide],
         "layout": _releases_layout(titles, reach, count),
         "frames": frames,
-        "words": page_text.frames(picture),
-        # The browser's component plays all frames from the first on demand; none can be kept.
-        "active": count - 1,
-        "play": True,
-        "scrub": "Results",
-        "ends": ["first", "last"],
-        "tiles": [],
-        "legend": [],
-        "complete": True,
+        "words": sentences.frames(picture),
+        **{"active": count - 1, "play": True, "scrub": "Results", "ends": ["first", "last"]},
+        **{"tiles": [], "legend": [], "complete": True},
     }
 
 
 def _releases_layout(titles: Sequence[str], reach: float, count: int) -> Trace:
-    """Return the layout of three panels: both data sets in the plane, and the numbers read from releases.
+    """Return the layout of three panels, which stand under each other on a telephone.
 
-    Its meta has another one, for a telephone. titles: of the data sets. reach: the largest number shown.
-    count: how many releases there are.
+    titles: of the data sets. reach: the largest number read. count: how many releases there are.
     """
     square: Trace = {"range": [-1.15, 1.15], "showticklabels": False, "zeroline": False, "fixedrange": True}
     square |= {"constrain": "domain", "ticks": ""}
@@ -121,11 +112,7 @@ def _releases_layout(titles: Sequence[str], reach: float, count: int) -> Trace:
     head |= {"xanchor": "left", "yanchor": "bottom"}
 
     def placed(height: int, domains: Sequence[Sequence[float]], above: Sequence[float]) -> Trace:
-        """Return the layout with the panels in their places, in shares of the figure's width and height.
-
-        height: of the figure, in pixels. domains: the ends of their x and y axes in turn. above: the heights
-        of their titles.
-        """
+        """Place the panels, in shares of the figure: the x and y axes in turn, and the titles' heights."""
         layout = {name: axes[name] | {"domain": at} for name, at in zip(axes, domains, strict=True)}
         heads = zip((*titles, "What the attacker reads"), domains[::2], above, strict=True)
         notes = [head | {"text": f"<b>{words}</b>", "x": at[0], "y": y} for words, at, y in heads]
@@ -138,40 +125,24 @@ def _releases_layout(titles: Sequence[str], reach: float, count: int) -> Trace:
 
 
 def readings(attack: Attack, budget: Budget) -> Trace:
-    """Draw what is read with and without the patient, the attacker's line, and the two errors.
+    """Draw what is read with and without the patient: laws as curves, draws as histograms, errors as areas.
 
-    For each there is the normal law, as a curve, and the histogram of the draws. Filled areas under the laws
-    are false alarms, "without" above the line, and misses, "with" below it. budget: its neighbours name both.
+    False alarms are "without" above the attacker's line, misses "with" below it.
     """
-    with_patient, other = page_text.sides(budget)
-    left, right = min(-3.6, attack.limit - 0.5), max(attack.mu + 3.6, attack.limit + 0.5)
+    (with_patient, other), limit = sentences.sides(budget), attack.limit
+    left, right = min(-3.6, limit - 0.5), max(attack.mu + 3.6, limit + 0.5)
     x = np.linspace(left, right, 241)
     bins = np.linspace(left, right, 49)
     drawn, errors, laws = [], [], []
     # Each error's area has the line as its exact edge, which is no point of the grid.
-    below, above = x[x <= attack.limit], x[x >= attack.limit]
+    below, above = np.append(x[x <= limit], limit), np.append(limit, x[x >= limit])
     # Of each data set: its name, colour and dash, the law's mean, the draws, and its error with the points at
     # which that error's area is drawn.
-    for name, colour, dash, centre, draws, error, edge in (
-        (
-            other,
-            ANOTHER_PATIENT,
-            "dash",
-            0.0,
-            attack.without_patient,
-            "false alarms",
-            np.append(attack.limit, above),
-        ),
-        (
-            with_patient,
-            THE_PATIENT,
-            "solid",
-            attack.mu,
-            attack.with_patient,
-            "misses",
-            np.append(below, attack.limit),
-        ),
-    ):
+    sides = (
+        (other, ANOTHER_PATIENT, "dash", 0.0, attack.without_patient, "false alarms", above),
+        (with_patient, THE_PATIENT, "solid", attack.mu, attack.with_patient, "misses", below),
+    )
+    for name, colour, dash, centre, draws, error, edge in sides:
         heights, _ = np.histogram(draws, bins)
         y = rounded(heights / (len(draws) * (bins[1] - bins[0])))  # a density, as the law is
         counted = line(1, f"drawn, {name}", colour, x=rounded(bins[:-1]), y=y, hoverinfo="skip")
@@ -181,24 +152,21 @@ def readings(attack: Attack, budget: Budget) -> Trace:
         errors.append(area | fill | {"showlegend": True})
         law = line(1, name, colour, dash, x=rounded(x), y=rounded(norm.pdf(x, centre)))
         laws.append(law | {"showlegend": True})
-    limit = line(1, "the line", style.INK, x=[attack.limit] * 2, y=[0, 0.46], hoverinfo="skip")
+    divide = line(1, "the line", style.INK, x=[limit] * 2, y=[0, 0.46], hoverinfo="skip")
     up = axis("how often", range=[0, 0.46], showticklabels=False)
     across = axis(_READ, range=[left, right])
-    return _figure([*drawn, *errors, *laws, limit | {"meta": "text-colour"}], 400, xaxis=across, yaxis=up)
+    return _figure([*drawn, *errors, *laws, divide | {"meta": "text-colour"}], 400, xaxis=across, yaxis=up)
 
 
 def errors(attack: Attack, attacked: AttackSetting) -> Trace:
-    """Draw misses against false alarms: what the promise rules out, the best tests, and those measured.
-
-    attack: the chosen test, and what was measured of it. attacked: the method, and the promise (ε, δ), which
-    allows no test below its curve.
-    """
+    """Draw misses against false alarms: what the promise rules out, the best tests, and those measured."""
     alarms, budget, colour = _fine(), attacked.budget, style.look(attacked.method).colour
     least = tradeoff_curves.allowed(budget.epsilon, budget.delta, alarms)
     fill = {"fill": "tozeroy", "fillcolor": style.faded(_CROWD, 0.25), "line": {"color": _CROWD, "width": 1}}
-    x, shown = rounded(alarms), {"showlegend": True}
-    hover = {"hovertemplate": "false alarms %{x:.1%}, misses %{y:.1%}<extra></extra>"}
-    here = {"x": [attack.alarms], "y": rounded([attack.misses])}
+    x = rounded(alarms)
+    shown: Trace = {"showlegend": True}
+    hover: Trace = {"hovertemplate": "false alarms %{x:.1%}, misses %{y:.1%}<extra></extra>"}
+    here: Trace = {"x": [attack.alarms], "y": rounded([attack.misses])}
     best = rounded(tradeoff_curves.gaussian(attack.mu, alarms))
     traces = [
         line(1, "ruled out by (ε, δ)", _CROWD, x=x, y=rounded(least), hoverinfo="skip", **shown) | fill,
@@ -208,7 +176,7 @@ def errors(attack: Attack, attacked: AttackSetting) -> Trace:
         _rates_with_error_bars("measured, 95 % intervals", colour, "x-thin", attack.measured) | hover,
         _rates_with_error_bars("measured without noise", _NO_NOISE, "star", attack.silent) | hover,
     ]
-    share = {"range": [-0.02, 1.02], "tickformat": ".0%"}
+    share: Trace = {"range": [-0.02, 1.02], "tickformat": ".0%"}
     across, up = axis("false alarms (share)", **share), axis("misses (share)", **share)
     return _figure(traces, 400, xaxis=across, yaxis=up)
 
@@ -223,10 +191,10 @@ def _rates_with_error_bars(name: str, colour: str, symbol: str, rates: Rates) ->
     """Return an attack's measured error rates as one point, with the interval of each as an error bar."""
 
     def error_bar(value: float, span: tuple[float, float]) -> Trace:
-        """Return the arms of one rate; span: the ends of its interval."""
-        return arms(*np.array([span[0], value, span[1]]).reshape(3, 1), colour, thickness=2.5, width=6)
+        low, middle, high = np.array([span[0], value, span[1]]).reshape(3, 1)
+        return arms(low, middle, high, colour, thickness=2.5, width=6)
 
-    point = {"x": rounded([rates.false_alarms]), "y": rounded([rates.misses]), "cliponaxis": False}
+    point: Trace = {"x": rounded([rates.false_alarms]), "y": rounded([rates.misses]), "cliponaxis": False}
     point |= {"error_x": error_bar(rates.false_alarms, rates.false_alarm_span), "showlegend": True}
     point |= {"error_y": error_bar(rates.misses, rates.miss_span)}
     return marks(1, name, colour, symbol, size=9, **point)
@@ -235,18 +203,21 @@ def _rates_with_error_bars(name: str, colour: str, symbol: str, rates: Rates) ->
 def audits(attacked: AttackSetting, true_epsilon: float, shown: Mapping[str, float]) -> Trace:
     """Draw the lower bounds on epsilon that audits show, beside the promised and the true epsilon.
 
-    A bar beyond the promise refutes it, and has another colour. attacked: the method, and what it promises.
-    true_epsilon: what its noise gives. shown: each audit's bound, by its label.
+    A bar beyond the promise refutes it, and has another colour. true_epsilon: what the noise gives. shown:
+    each audit's bound, by its label.
     """
     promised, colour = attacked.budget.epsilon, style.look(attacked.method).colour
     # Bars are drawn from below: the promise is on top, then the true epsilon, then the audits in their order.
-    rows = dict(reversed(shown.items())) | {"what its noise truly gives": true_epsilon, "promised": promised}
+    rows = dict(reversed([*shown.items()])) | {
+        "what its noise truly gives": true_epsilon,
+        "promised": promised,
+    }
     values = list(rows.values())
     # The last two are no audits.
     shades = [*(_REFUTED if value > promised else colour for value in values[:-2]), _CROWD, _PROMISED]
     bars = {
         **{"type": "bar", "orientation": "h", "x": rounded(values), "y": list(rows), "width": 0.6},
-        **{"marker": {"color": shades}, "text": [page_text.figures(value) for value in values]},
+        **{"marker": {"color": shades}, "text": [figures(value) for value in values]},
         **{"textangle": 0, "textposition": "auto", "insidetextanchor": "start", "cliponaxis": False},
         **{"hovertemplate": "%{y}: %{x:.3g}<extra></extra>", "showlegend": False},
     }

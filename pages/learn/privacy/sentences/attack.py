@@ -1,4 +1,4 @@
-"""The sentences of the privacy page, formed from its numbers. No Streamlit here.
+"""Say what the attacker of the privacy page reads and concludes, and what audits show.
 
 The promise is (ε, δ). An attacker knows all patients but one, reads one number off each release, and says
 whether it is of the data with that patient. The attack's `mu` is how far the patient moves that number, in
@@ -8,21 +8,20 @@ another ε than the promised one.
 
 import math
 
-import pandas as pd
-
 from dppca_core.accounting import gaussian
-from dppca_core.accounting.compare import ACCOUNTINGS
-from dppca_core.auditing import membership, outright_publication, tradeoff_curves
+from dppca_core.auditing import membership, tradeoff_curves
 from dppca_core.auditing.lower_bound import LowerBound
 from dppca_core.experiments.demonstrations.attacks import AttackDraws
 from dppca_core.experiments.demonstrations.neighbours import PATIENTS, Picture
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
-from pages.learn.privacy.view import LEVEL, ROUNDS, Accounted, Attack
+from pages.learn.privacy.model import LEVEL, Attack
+from pages.learn.privacy.sentences import figures, promise_text, share
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES, Settings
 
 TITLE = "Privacy"
+NOBODYS_DATA = "Patients are drawn at random, or are a worst case: nobody's data."
 STEPS = (
     "Each point is a patient; the two sets differ in one.",
     "Move privacy loss ε to the right: the attacker is right more often.",
@@ -57,17 +56,6 @@ PAPERS = (
     "(AISTATS 2018), Lemma A.1. Audit: Jagielski, Ullman & Oprea (NeurIPS 2020); Nasr et al. "
     "(USENIX Security 2023). Intervals: Clopper & Pearson (1934)."
 )
-QUANTITIES = {"noise": "noise σ in each round", "charged": "ε charged"}
-
-
-def figures(value: float) -> str:
-    """Return a number as `text.short` has it, rounded first: root finders give 1.0000001 in place of 1."""
-    return text.short(float(f"{value:.6g}"))
-
-
-def promise_text(budget: Budget) -> str:
-    """Return ε and δ of the promise, as part of a sentence."""
-    return f"ε = {text.number(budget.epsilon)}, δ = {text.number(budget.delta)}"
 
 
 def kept_epsilon(draws: AttackDraws) -> float:
@@ -81,37 +69,31 @@ def kept_epsilon(draws: AttackDraws) -> float:
 
 
 def headline(draws: AttackDraws) -> str:
-    """Return the odds at the epsilon that the noise truly keeps, and that epsilon if another is promised."""
     budget, kept = draws.attacked.budget, kept_epsilon(draws)
-    title = METHODS[draws.attacked.method].title
+    noise = f"The noise of {METHODS[draws.attacked.method].title}"
     asked, true = text.number(budget.epsilon), figures(kept)
     odds = text.odds(kept, budget.delta)
     if kept > budget.epsilon:
-        odds += f" The noise of {title} does not keep its promise of {asked}: it truly gives {true}."
-    elif kept < budget.epsilon:
-        odds += f" The noise of {title} is set for {asked} and truly gives {true}."
-    return odds
+        return f"{odds} {noise} does not keep its promise of {asked}: it truly gives {true}."
+    return odds if kept == budget.epsilon else f"{odds} {noise} is set for {asked} and truly gives {true}."
+
+
+def guarantee(draws: AttackDraws) -> str:
+    budget = draws.attacked.budget
+    return f"{promise_text(budget)}; {text.RELATIONS[budget.neighbours]}. {headline(draws)}"
 
 
 def three_odds(attack: Attack, draws: AttackDraws) -> str:
     """Return a Markdown table of how often in 100 the attacker is right: promised, at best, and measured."""
     budget, rates, kept = draws.attacked.budget, attack.measured, kept_epsilon(draws)
     promise = f"ε = {text.number(float(f'{kept:.3g}'))}, δ = {text.number(budget.delta)}"
-    method, drawn = (
-        METHODS[draws.attacked.method].title,
-        f"{2 * len(attack.with_patient):,} releases drawn here",
-    )
+    method, drawn = METHODS[draws.attacked.method].title, f"{2 * attack.drawn:,} releases drawn here"
     # A span is the interval of one error rate, its lower end first. From even odds, the fewest errors of both
     # kinds make the most right guesses.
     most, least = (1 - sum(ends) / 2 for ends in zip(rates.false_alarm_span, rates.miss_span, strict=True))
-    promised, best, measured, low, high = map(
-        _of_100,
-        (
-            tradeoff_curves.best_guess(kept, budget.delta),
-            tradeoff_curves.gaussian_guess(attack.mu),
-            *(rates.right, least, most),
-        ),
-    )
+    promised = _of_100(tradeoff_curves.best_guess(kept, budget.delta))
+    best = _of_100(tradeoff_curves.gaussian_guess(attack.mu))
+    measured, low, high = map(_of_100, (rates.right, least, most))
     return (
         "| | right of 100 | what it is |\n|---|---|---|\n"
         f"| **Promised** | at most {promised} | What {promise} allows, for any method and attack. |\n"
@@ -128,7 +110,6 @@ def _of_100(chance: float) -> str:
 
 
 def releases_title(budget: Budget) -> str:
-    """Return what stands above the picture of two data sets: how they differ, by the budget's neighbours."""
     replaced = budget.neighbours == "replace-one"
     return "One patient replaced by another" if replaced else "One patient more or less"
 
@@ -140,7 +121,6 @@ def sides(budget: Budget) -> tuple[str, str]:
 
 
 def experiment(picture: Picture, budget: Budget) -> str:
-    """Return what the picture shows, and how many of the attacker's guesses on its releases are right."""
     change = "left out" if picture.instead is None else "replaced by another patient"
     return (
         f"**Two data sets of {PATIENTS} patients are alike, except that the patient is {change}.** From "
@@ -152,7 +132,7 @@ def experiment(picture: Picture, budget: Budget) -> str:
     )
 
 
-def frames(picture: Picture) -> list[dict[str, object]]:
+def frames(picture: Picture) -> list[dict[str, str]]:
     """Return for each frame, which is one release of each data set, its notes and how it is read aloud."""
     count, before, frames = len(picture.with_patient), 0, []
     for index in range(1, count + 1):
@@ -166,11 +146,7 @@ def frames(picture: Picture) -> list[dict[str, object]]:
 
 
 def chosen(attack: Attack, budget: Budget) -> str:
-    """Return how far the patient moves what is read, and the calculated error rates of the chosen test.
-
-    A test is chosen by its share of false alarms; misses follow from that. budget: the promise, which demands
-    fewer misses than the noise.
-    """
+    """Return how far the patient moves what is read, and the calculated error rates of the chosen test."""
     least = float(tradeoff_curves.allowed(budget.epsilon, budget.delta, attack.alarms))
     with_patient, other = sides(budget)
     return (
@@ -182,11 +158,7 @@ def chosen(attack: Attack, budget: Budget) -> str:
     )
 
 
-def measured(attack: Attack, draws: int) -> str:
-    """Return the error rates that were measured, and whether they agree with the exact curve.
-
-    draws: how many releases there were of each data set.
-    """
+def measured(attack: Attack) -> str:
     rates, silent = attack.measured, attack.silent  # of releases with noise, and without
     curve = "The exact curve passes through these intervals."
     if not membership.on_curve(rates, attack.mu):
@@ -197,19 +169,12 @@ def measured(attack: Attack, draws: int) -> str:
     if silent.right == 1:
         clear = f"in every test, which shows at least {100 * least:.1f} % of the time"
     return (
-        f"**Measured, {draws:,} times on each data set:** "
+        f"**Measured, {attack.drawn:,} times on each data set:** "
         f"{_measured(rates.false_alarms, rates.false_alarm_span)} false alarms, "
         f"{_measured(rates.misses, rates.miss_span)} misses. {curve} "
         f"This attack was right {_measured(rates.right)} of the time; a random guess, 50 %. Without noise "
         f"the attacker is right {clear}. Both intervals hold at once in {round(20 * LEVEL)} of 20 attacks."
     )
-
-
-def share(value: float) -> str:
-    """Return a calculated share in percent, with "below" or "above" in place of a rounded 0 or 100."""
-    if not 1e-5 <= value <= 1 - 1e-5:
-        return f"{'below 0.001' if value < 0.5 else 'above 99.999'} %"
-    return f"{100 * value:.{1 if 0.01 <= value <= 0.99 else 3}f} %"
 
 
 def _measured(share: float, span: tuple[float, float] | None = None) -> str:
@@ -219,7 +184,6 @@ def _measured(share: float, span: tuple[float, float] | None = None) -> str:
 
 
 def attacked(method: str, settings: Settings) -> str:
-    """Return what an attacker of this method sees, for below the charts; method: key of METHODS."""
     count = text.count(settings["iterations"], "message", "messages")
     what = {
         "dps_pca": f"{'all' if settings['iterations'] > 1 else 'the'} {count} of one hospital in a run",
@@ -234,83 +198,8 @@ def attacked(method: str, settings: Settings) -> str:
     )
 
 
-def failure(n: int, budget: Budget) -> str:
-    """Return how many of n patients the worst mechanism that delta allows publishes, which ours never does.
-
-    It warns where delta is above 1 in n.
-    """
-    published = outright_publication.published(n, budget.delta)
-    expected, delta = published.expected, budget.delta
-    shown = text.number(float(f"{expected:.2g}")) if expected < 100 else f"{expected:,.0f}"
-    close = f" That is no protection: keep δ well below 1 in {n:,}."
-    return (
-        f"**{text.NEVER_PUBLISHED}** The worst program that keeps this part of the promise publishes each "
-        f"record in the clear with probability δ = {text.number(delta)}. Of {n:,} patients it is expected to "
-        f"publish {shown}; the chance of at least one is {share(published.chance_of_any)}."
-        f"{close if delta > 1 / n else ''}"
-    )
-
-
-def beyond(attack: Attack, budget: Budget) -> str:
-    """Return what delta means for Gaussian noise, which never publishes a record as it is.
-
-    The numbers are those of Balle & Wang (ICML 2018), Theorem 8.
-    """
-    _, misses = tradeoff_curves.touching(attack.mu, budget.epsilon)
-    delta = gaussian.delta_of(1 / attack.mu, budget.epsilon)
-    return (
-        "The Gaussian noise of our method uses δ differently: with a chance of "
-        f"{figures(1 - misses)} a release favours the patient by a likelihood ratio above e^ε. The excess "
-        f"over e^ε adds up to {figures(delta)}; δ = {text.number(budget.delta)} is allowed."
-    )
-
-
-def rounds(costs: Accounted, budget: Budget) -> str:
-    """Return how much more noise other accountings need than the exact one, for the page's number of rounds.
-
-    It adds from how many rounds on advanced composition needs less noise than basic composition. budget: that
-    of all rounds together.
-    """
-    order = sorted((name for name in ACCOUNTINGS if name != "exact"), key=costs.ratio)
-    others = "; ".join(f"{ACCOUNTINGS[name].title} {figures(costs.ratio(name))} times" for name in order)
-    needs = (
-        f"**At {promise_text(budget)}, {text.count(costs.steps, 'round needs', 'rounds each need')} noise of "
-        f"{figures(costs.std)}, counted exactly. Other ways of counting need more to be as safe: {others}.**"
-    )
-    noise, basic = costs.noise, ACCOUNTINGS["basic"].title.lower()
-    better = [t for t in ROUNDS if noise["advanced"][t] < noise["basic"][t]]
-    since = f"from {better[0]} rounds on" if better else f"in none of up to {ROUNDS[-1]} rounds"
-    return f"{needs} Advanced composition, made for many rounds, needs less than {basic} {since}."
-
-
-def moves(costs: Accounted, columns: int) -> str:
-    """Return how far one patient moves a message of so many columns: the noise is calibrated to that."""
-    return (
-        "σ is on the scale of sums over a hospital's patients. One patient moves a message of "
-        f"{text.count(columns, 'column', 'columns')} by at most {'√2' if costs.sensitivity > 1 else '1'}; "
-        "Ge et al. count 2."
-    )
-
-
-def charges(costs: Accounted) -> pd.DataFrame:
-    """Return a table of the noise that each accounting needs, and what it charges for the exact noise.
-
-    It has a row for each accounting, at the page's own number of rounds.
-    """
-    noise, charged = costs.noise.loc[costs.steps], costs.charged.loc[costs.steps]
-    columns = {QUANTITIES["noise"]: noise, "times the exact": noise / costs.std}
-    columns[f"{QUANTITIES['charged']} for the exact noise"] = charged
-    shown = pd.DataFrame(columns).map(figures)
-    shown.insert(0, "counted", [ACCOUNTINGS[str(name)].title for name in shown.index])
-    return shown
-
-
 def audited(honest: LowerBound, broken: LowerBound | None, bug: str, draws: AttackDraws, count: int) -> str:
-    """Return what an audit shows of the program as it is, and with a planted bug.
-
-    honest, broken: the lower bounds on epsilon of the two; broken is None where no bug is planted. bug: its
-    name, an option of the control. count: how many releases there were of each data set.
-    """
+    """Return what audits of so many releases show: of the program as it is, and with a planted bug."""
     budget, cases = draws.attacked.budget, round(1 / honest.alpha)
     promise = f"the promise of {budget.epsilon:g}"
     rate = f"If a program keeps its promise, such an audit accuses it in at most 1 of {cases} cases."
@@ -340,7 +229,6 @@ def audited(honest: LowerBound, broken: LowerBound | None, bug: str, draws: Atta
 
 
 def about(method: str) -> str:
-    """Return which method is attacked, with its source, and that the page has nobody's data."""
     attacked, drawn = METHODS[method], METHODS["analyze_gauss"]
     return (
         f"Attacked: {attacked.title}, {attacked.reference}; the picture's releases are those of "
@@ -349,10 +237,13 @@ def about(method: str) -> str:
     )
 
 
+def no_bug(reason: str) -> str:
+    return f"Nothing is planted: {reason}." if reason else ""
+
+
 def try_this() -> str:
-    """Return what to try next."""
     bug, epsilon = (CHOICES[key].label for key in ("audit.bug", "epsilon"))
     return (
-        f"set *{bug}* to noise half as large, and see whether the audit notices from releases alone. Move "
-        f"*{epsilon}* to the left until it no longer does, then draw more releases."
+        f"**Try this:** set *{bug}* to noise half as large, and see whether the audit notices from releases "
+        f"alone. Move *{epsilon}* to the left until it no longer does, then draw more releases."
     )

@@ -1,7 +1,4 @@
-"""Draw what delta lets happen, and what rounds cost, as plain dictionaries. No Streamlit here.
-
-An accounting is a way to count the privacy loss of several rounds: `ACCOUNTINGS` has five of them.
-"""
+"""Draw what delta lets happen, and what rounds cost by each way to count their privacy loss."""
 
 import math
 
@@ -9,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from dppca_core.accounting.compare import ACCOUNTINGS
-from pages.learn.privacy import text as page_text
-from pages.learn.privacy.view import ROUNDS, Accounted
+from pages.learn.privacy.model import ROUNDS, Accounted
+from pages.learn.privacy.sentences.accounting import QUANTITIES
 from pages.shared.charts import style
 from pages.shared.charts.traces import Trace, axis, band, line, marked_line, one_panel, rounded, this_setting
 
@@ -26,16 +23,15 @@ LOOKS = {
 def published(table: pd.DataFrame, n: int, delta: float) -> Trace:
     """Draw the patients of n whom the worst mechanism publishes, against delta; mark the current delta.
 
-    The worst mechanism that delta allows publishes each record in the clear with probability delta. table:
-    the number of patients published, by delta: its 10 % quantile, its expectation and its 90 % quantile.
+    table: their number by delta, as its 10 % quantile, its expectation and its 90 % quantile.
     """
     # Fewer patients than `floor` are drawn at the lower edge. A delta that follows n gives at most 0.01.
     deltas, floor, colour = table.index.tolist(), 1e-4, style.VERMILION
     # The range is in powers of ten, up to twice what is expected at the largest delta, and to 20 at least.
     reach = [math.log10(floor), math.log10(2 * max(n * deltas[-1], 10.0))]
-    low, high = (rounded(np.maximum(table[edge], floor)) for edge in ("10 %", "90 %"))
+    low, high = (rounded(np.maximum(table[edge].to_numpy(), floor)) for edge in ("10 %", "90 %"))
     lower, upper = band(1, "8 of 10 times", colour, deltas, low, high)
-    expected = line(1, "expected", colour, x=deltas, y=rounded(table["expected"]))
+    expected = line(1, "expected", colour, x=deltas, y=rounded(table["expected"].to_numpy()))
     expected |= {"showlegend": True, "hovertemplate": "%{x:.1~g}: %{y:.3~g} patients<extra></extra>"}
     ends: Trace = {"x": [deltas[0], deltas[-1]], "y": [1, 1], "hoverinfo": "skip"}
     one_patient = line(1, "one patient", style.GUESS, "dot", **ends)
@@ -67,7 +63,7 @@ def against_rounds(costs: Accounted, quantity: str) -> Trace:
         hover = {"hovertemplate": "%{x} rounds: %{y:.3~g}"}
         traces.append(marked_line(ACCOUNTINGS[name].title, look, list(ROUNDS), y, size=6, **hover))
     here = this_setting(1, [costs.steps] * 2, [10**value for value in reach])
-    up = axis(page_text.QUANTITIES[quantity], range=reach, type="log", minexponent=4)
+    up = axis(QUANTITIES[quantity], range=reach, type="log", minexponent=4)
     # Label 1, 2 and 5 of each decade where the axis is short, else whole decades.
     up |= {"exponentformat": "power", "dtick": "D2" if reach[1] - reach[0] < 1.5 else 1}
     across = axis("rounds T", type="log", range=[-0.03, math.log10(56)])
