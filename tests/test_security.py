@@ -71,7 +71,7 @@ OPENS = {
     "pages/learn/classroom/lesson/paper.py": "the lesson on paper, beside it",
     "pages/shared/reports/html_report.py": "scripts and style beside it",
     "pages/shared/reports/take_along.py": "script and style beside it",
-    "pages/hospitals/who_sees_what/runs.py": "data/runs, by names in the code",
+    "pages/hospitals/who_sees_what/model.py": "data/runs, by names in the code",
 }
 OPENERS = {
     *("open", "fdopen", "read_text", "read_bytes", "write_text", "write_bytes", "mkdir", "unlink", "rmtree"),

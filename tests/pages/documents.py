@@ -28,8 +28,9 @@ class Page:
         self.settings = settings | ({"view": "full"} if panel.full_only else {})
         self.read()
 
-    def read(self) -> None:
-        self.document: Document = self.module.at(self.settings)
+    def read(self, document: Document | None = None) -> None:
+        """Read the page at its settings, or a document that is made of more than them."""
+        self.document: Document = document or self.module.at(self.settings)
         self.blocks = list(walk(self.document.blocks()))
 
     def settle(self) -> "Page":

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dppca_core.tables import Raw, Schema, safe_cell
 from pages.hospitals.providers import controls
-from pages.hospitals.who_sees_what import runs
+from pages.hospitals.who_sees_what import model
 from pages.hospitals.your_data import dictionary, large_table, prepared_table, text
 from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings.catalogue import CHOICES, OF_PARAMETER
@@ -170,7 +170,7 @@ def test_any_record_is_shown_or_refused():
             hostile.json_file(rng, line) if changed else json.dumps(line).encode()
             for line, changed in zip(RECORD, some, strict=True)
         ]
-        hostile.answered(runs.read, b"\n".join(lines))
+        hostile.answered(model.read, b"\n".join(lines))
 
     hostile.each(hostile.cases(60, 0.05), show)
 

@@ -4,7 +4,7 @@ from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import MOST_HOSPITALS
 from dppca_core.experiments.collaboration.transcript import MESSAGE_PROTOCOLS
 from pages.shared.settings.of_pages import Panel
-from pages.shared.settings.setting import Choice, among
+from pages.shared.settings.setting import Choice, Value, among
 
 
 def settings(shared: dict[str, Choice]) -> list[Choice]:
@@ -22,7 +22,7 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
         "stored": "a stored run over a network",
         "own": "a record of your own",
     }
-    protocols = {key: PROTOCOLS[key].title for key in MESSAGE_PROTOCOLS}
+    protocols: dict[Value, str] = {key: PROTOCOLS[key].title for key in MESSAGE_PROTOCOLS}
     hospitals = tuple(range(1, MOST_HOSPITALS + 1))
     return [
         among("sees.panel", "Shown", panels),

@@ -1,1 +1,1 @@
-"""Tests of pages/hospitals/providers."""
+"""Tests of pages/hospitals/who_sees_what."""

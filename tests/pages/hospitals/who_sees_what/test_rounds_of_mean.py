@@ -13,7 +13,9 @@ from dppca_core.federated import coordinator
 from dppca_core.federated.in_process import simulate
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import Noise
-from pages.hospitals.who_sees_what import network_diagram, run_text, runs
+from pages.hospitals.who_sees_what import model
+from pages.hospitals.who_sees_what.charts import network
+from pages.hospitals.who_sees_what.sentences import rounds as sentences
 from tests.pages.hospitals.who_sees_what.test_runs import settings
 
 D, SIZES, SHARE, BUDGET = 8, (300, 200, 100), 0.2, Budget(1.0, 1e-5)
@@ -45,10 +47,10 @@ def test_the_mean_is_a_round_without_a_basis(method, asked, rounds):
     std = 2 * gaussian.noise_multiplier(BUDGET) / n / math.sqrt(SHARE)
     assert transcript.noise_std(plan, 1, hospital) == pytest.approx(std)
     assert transcript.noise_std(plan, 2, hospital) == transcript.noise_std(plan.after_mean, 1, hospital)
-    assert runs.curve(shown)[0] == rounds and len(runs.curve(shown)[1]) == len(rounds)
+    assert model.curve(shown)[0] == rounds and len(model.curve(shown)[1]) == len(rounds)
     assert (shown.chosen_rows(len(run.rounds)) is None) == (method != "two_stage_sealed")
-    assert run_text.step(shown, 2, False, settings())["tiles"][1][1] == asked
-    assert network_diagram.figure(shown, settings())
+    assert sentences.step(shown, 2, False, settings())["tiles"][1][1] == asked
+    assert network.figure(shown, settings())
 
 
 def test_mean_and_scales_are_two_rounds_without_a_basis():
@@ -60,8 +62,8 @@ def test_mean_and_scales_are_two_rounds_without_a_basis():
     assert transcript.noise_std(plan, 2, -1) == pytest.approx(std)
     assert transcript.noise_std(plan, 3, -1) == transcript.noise_std(plan.after_scales, 1, -1)
     assert transcript.message_matrix(run.rounds[1].answers[-1].message.arrays, plan, -1).shape == (D, 1)
-    assert runs.curve(shown)[0] == [3, 4, 5, 6, 7] and shown.chosen_rows(7) is not None
-    asked = [run_text.step(shown, number, False, settings())["tiles"][1][1] for number in (2, 3)]
+    assert model.curve(shown)[0] == [3, 4, 5, 6, 7] and shown.chosen_rows(7) is not None
+    asked = [sentences.step(shown, number, False, settings())["tiles"][1][1] for number in (2, 3)]
     assert asked == ["the mean of all", "the present directions, and the mean squares of all"]
-    assert "random to begin with" in run_text.step(shown, 3, False, settings())["sentence"]
-    assert network_diagram.figure(shown, settings())
+    assert "random to begin with" in sentences.step(shown, 3, False, settings())["sentence"]
+    assert network.figure(shown, settings())

@@ -1,27 +1,31 @@
-"""Test one run on the providers page: its rounds, its messages, two who compare them, and recorded runs."""
+"""Test one run: its rounds, its messages, two who compare them, and recorded runs."""
 
 import contextlib
 import functools
-import io
+import html
 import json
 import re
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
+import streamlit
 
 from dppca_core import Budget, datasets
 from dppca_core.experiments.collaboration import transcript
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
-from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.federated import coordinator, in_process, record
 from dppca_core.federated.exchange import ALL
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import Noise
-from pages.hospitals.who_sees_what import message_charts, network_diagram, panels, run_text, runs
+from pages.hospitals.who_sees_what import document, model, sentences
+from pages.hospitals.who_sees_what.charts import messages as message_charts
+from pages.hospitals.who_sees_what.charts import network
+from pages.hospitals.who_sees_what.sentences import messages, rounds
 from pages.shared import text
 from pages.shared.document import file
-from pages.shared.settings import catalogue, to_experiment
+from pages.shared.settings import catalogue
 from tests.core.federated.test_record import lines
 
 PAGE = "hospitals/who_sees_what/page.py"
@@ -36,17 +40,13 @@ def settings(**changed):
     return catalogue.defaults() | small | changed
 
 
-def recipe_of(shown):
-    return CollaborationSetting.from_experiment(*to_experiment.from_settings(shown), shown["join.rank"])
-
-
-def recipe(**changed):
-    return recipe_of(settings(**changed))
+def at(**changed):
+    return model.Messages(settings(**changed))
 
 
 @functools.cache
 def simulated(key, **changed):
-    return transcript.simulate(recipe(**changed), key)
+    return transcript.simulate(at(**changed).recipe, key)
 
 
 @functools.cache
@@ -67,7 +67,7 @@ def raw(run):
 @pytest.mark.parametrize("key", ["dps_pca shared", "dps_pca secure", "federated_projector"])
 def test_the_ring_has_a_step_for_every_question_and_answer_with_its_bytes(key):
     shown = simulated(key, largest_share=0.6)
-    figure = network_diagram.figure(shown, settings())
+    figure = network.figure(shown, settings())
     rounds = shown.record.rounds
     asked = sum(done.question.payload > 0 for done in rounds)
     assert len(figure["frames"]) == len(figure["words"]) == len(rounds) + asked
@@ -103,7 +103,7 @@ def inside(points, box):
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 6, 12])
 def test_on_a_telephone_no_words_lie_on_arrows_dots_or_the_server(count):
-    figure = network_diagram.figure(simulated("dps_pca", providers=count, n=10**6), settings())
+    figure = network.figure(simulated("dps_pca", providers=count, n=10**6), settings())
     data, turn = figure["data"], np.linspace(0, 2 * np.pi, 60)
     dots = data[5]
     circles = np.concatenate(
@@ -136,19 +136,19 @@ def test_a_run_that_takes_seconds_is_announced(screen, monkeypatch):
         announced.append(words)
         yield
 
-    monkeypatch.setattr(panels.st, "spinner", spinner)
+    monkeypatch.setattr(streamlit, "spinner", spinner)
     page = screen(PAGE, **SMALL | {"sees.panel": "rounds"})
-    now = recipe_of(page.app.session_state["settings of the last run"])
-    assert announced == [run_text.passing(now, PROTOCOLS["dps_pca"])]
+    recipe = model.Messages(page.settings).recipe
+    assert announced == [sentences.passing(recipe, PROTOCOLS["dps_pca"])]
 
 
 def test_bytes_so_far_add_up():
     shown = simulated("dps_pca")
     asked = sum(done.question.payload for done in shown.record.rounds)
-    assert run_text.travelled(shown, 4, True) == 3 * (asked + 4 * 8 * 30 * 2)
+    assert rounds.travelled(shown, 4, True) == 3 * (asked + 4 * 8 * 30 * 2)
     last = shown.record.rounds[-1].question.payload
-    assert run_text.travelled(shown, 4, False) == 3 * (asked + 3 * 8 * 30 * 2)
-    assert run_text.travelled(shown, 3, True) == 3 * (asked - last + 3 * 8 * 30 * 2)
+    assert rounds.travelled(shown, 4, False) == 3 * (asked + 3 * 8 * 30 * 2)
+    assert rounds.travelled(shown, 3, True) == 3 * (asked - last + 3 * 8 * 30 * 2)
 
 
 def test_the_scatter_is_the_message_against_what_it_hides():
@@ -192,7 +192,7 @@ def test_two_who_compare_recover_the_difference_only_where_noise_is_shared():
         np.testing.assert_allclose(shared["x"], shared["y"], rtol=1e-3)
         assert np.std(np.subtract(independent["y"], independent["x"])) > 1
         assert "exactly" in words["sentence"]
-    worst = panels.differences(*pair, 0, 2).groupby("noise")["relative_error"].max()
+    worst = model.differences(at(), 0, 2).groupby("noise")["relative_error"].max()
     assert worst["shared"] < 1e-12 and worst["independent"] > 0.1
 
 
@@ -213,35 +213,34 @@ def test_a_view_of_a_run_opens_at_its_end(screen, panel):
         ({"sees.panel": "pair"}, "round 2 of 4"),
     ],
 )
-def test_the_round_of_the_link_is_shown_first(screen, link, at):
-    assert screen(PAGE, **SMALL | link | {"join.round": "2"}).words()["at"] == at
+def test_the_round_of_the_link_is_shown_first(page, link, at):
+    assert page(PAGE, **SMALL | link | {"join.round": "2"}).words()["at"] == at
 
 
-def test_a_hospital_is_compared_with_another_only(screen):
-    page = screen(PAGE, **SMALL | {"sees.panel": "pair", "N": "1"})
-    assert run_text.NOBODY_TO_COMPARE in page.notices
-    page = screen(PAGE, **SMALL | {"sees.panel": "pair", "join.hospital": "3", "join.other": "3"})
-    assert "shown beside hospital 1." in page.captions
+def test_a_hospital_is_compared_with_another_only(page):
+    alone = page(PAGE, **SMALL | {"sees.panel": "pair", "N": "1"})
+    assert sentences.NOBODY_TO_COMPARE in alone.notices
+    same = page(PAGE, **SMALL | {"sees.panel": "pair", "join.hospital": "3", "join.other": "3"})
+    assert "shown beside hospital 1." in same.captions
 
 
-def test_a_run_that_is_too_large_is_refused_with_its_reason(screen):
-    page = screen(PAGE, **{"sees.panel": "rounds", "d": "2000", "n": "1000000", "N": "200", "repeats": "1"})
-    now = recipe_of(page.app.session_state["settings of the last run"])
-    reason = transcript.why_refused(now, PROTOCOLS["dps_pca"])
-    assert reason and f"message by message: {reason}." in page.notices
+def test_a_run_that_is_too_large_is_refused_with_its_reason(page):
+    page = page(PAGE, **{"sees.panel": "rounds", "d": "2000", "n": "1000000", "N": "200", "repeats": "1"})
+    reason = transcript.why_refused(model.Messages(page.settings).recipe, PROTOCOLS["dps_pca"])
+    assert reason and page.notices == f"Not simulated message by message: {reason}."
 
 
 @pytest.fixture
 def stored_in(tmp_path, monkeypatch):
     """Store runs in a folder of the test's own, which begins empty."""
-    monkeypatch.setattr(runs, "STORED", tmp_path)
-    runs.open_stored.cache_clear()
+    monkeypatch.setattr(model, "STORED", tmp_path)
+    model.open_stored.cache_clear()
     yield tmp_path
-    runs.open_stored.cache_clear()
+    model.open_stored.cache_clear()
 
 
 def texts(page):
-    return [box.value for box in page.app.text]
+    return [box.value for box in page.app.code]
 
 
 def stored_page(screen, panel, **link):
@@ -250,14 +249,16 @@ def stored_page(screen, panel, **link):
 
 def test_a_stored_run_is_shown_with_its_recorded_settings(screen, stored_in):
     (stored_in / "breast-cancer.jsonl").write_bytes(raw(recorded()))
-    shown = runs.open_stored("breast-cancer")
+    shown = model.open_stored("breast-cancer")
     page = stored_page(screen, "rounds")
-    assert shown.over_network and run_text.headline(shown, catalogue.defaults()) in page.markdown
-    assert run_text.SLIDERS_DO_NOT_MOVE_IT in page.captions
+    assert shown.over_network and rounds.headline(shown, catalogue.defaults()) in page.markdown
+    assert sentences.SLIDERS_DO_NOT_MOVE_IT in page.captions
     page = stored_page(screen, "sees", **{"join.hospital": "2"})
-    assert runs.name(shown, 1) == "South" and [trace["name"] for trace in page.figure["data"]] == ["received"]
-    last = runs.MessagePair(shown, 3, 1)
-    assert last.exact is None and page.words() == run_text.message(last)
+    assert model.name(shown, 1) == "South" and [trace["name"] for trace in page.figure["data"]] == [
+        "received"
+    ]
+    last = model.MessagePair(shown, 3, 1)
+    assert last.exact is None and page.words() == messages.message(last)
 
 
 def test_no_stored_run_is_one_sentence(screen, stored_in):
@@ -272,9 +273,9 @@ def test_a_damaged_stored_run_is_one_sentence(screen, stored_in):
 
 
 def test_stored_runs_came_to_their_end_between_processes():
-    assert runs.stored()
-    for name in runs.stored():
-        shown = runs.open_stored(name)
+    assert model.stored()
+    for name in model.stored():
+        shown = model.open_stored(name)
         assert shown.record.basis is not None and shown.over_network
         answers = [answer for done in shown.record.rounds for answer in done.answers.values()]
         assert all(answer.wire_bytes > answer.message.payload > 0 for answer in answers)
@@ -283,19 +284,19 @@ def test_stored_runs_came_to_their_end_between_processes():
 
 def test_a_message_is_not_called_what_travels_on_the_wire():
     """The record knows a message with its header, not what an engine and its encryption add."""
-    shown = runs.open_stored(runs.stored()[0])
+    shown = model.open_stored(model.stored()[0])
     answers = [answer for done in shown.record.rounds for answer in done.answers.values()]
     sizes = [sum(a.message.payload for a in answers), sum(a.wire_bytes for a in answers)]
-    overhead = run_text.overhead(shown)
+    overhead = rounds.overhead(shown)
     assert [part for part in map(text.size, sizes) if part not in overhead] == []
-    assert "wire" not in " ".join([overhead, *run_text.tile_titles(shown), *panels.table(shown).columns])
-    assert run_text.overhead(simulated("dps_pca")) == ""
+    assert "wire" not in " ".join([overhead, *rounds.tile_titles(shown), *model.table(shown).columns])
+    assert rounds.overhead(simulated("dps_pca")) == ""
 
 
 def test_a_run_of_unknown_truth_shows_how_far_it_moved():
-    unknown = runs.from_record(recorded())
+    unknown = model.from_record(recorded())
     assert unknown.errors is None
-    last = network_diagram.figure(unknown, settings())["frames"][-1]["traces"]["6"]
+    last = network.figure(unknown, settings())["frames"][-1]["traces"]["6"]
     assert last["x"] == [1, 2, 3]
     np.testing.assert_allclose(last["y"], transcript.basis_moves(recorded()), rtol=1e-3)
 
@@ -305,13 +306,13 @@ def test_a_hospital_that_fails_is_named_and_so_is_a_run_without_an_end():
     why = {2: "did not answer within 5 s"}
     broken = record.Round(2, second.question, {0: second.answers[0]}, why, second.basis, 1.0)
     ended = "The run ended in round 2: East did not answer within 5 s."
-    shown = runs.read(raw(record.Record(recorded().plan, recorded().start, (first, broken), ended)))
-    figure = network_diagram.figure(shown, settings())
+    shown = model.read(raw(record.Record(recorded().plan, recorded().start, (first, broken), ended)))
+    figure = network.figure(shown, settings())
     assert figure["words"][-1]["notes"] == f"East {why[2]}."
     assert figure["frames"][-1]["traces"]["5"]["marker"]["symbol"][2] == "circle-x-open"
-    assert "It did not come to its end" in run_text.headline(shown, catalogue.defaults())
-    later = runs.from_record(record.Record(recorded().plan, recorded().start, (first, broken, third)))
-    last = network_diagram.figure(later, settings())["frames"][-1]["traces"]
+    assert "It did not come to its end" in rounds.headline(shown, catalogue.defaults())
+    later = model.from_record(record.Record(recorded().plan, recorded().start, (first, broken, third)))
+    last = network.figure(later, settings())["frames"][-1]["traces"]
     assert last["5"]["marker"]["symbol"] == ["circle", "circle", "circle-x-open"]
 
 
@@ -349,20 +350,20 @@ PLAN_LINE = raw(recorded()).splitlines()[0]
 )
 def test_a_bad_file_is_refused_in_one_short_sentence(file, reason):
     with pytest.raises(ValueError, match=re.escape(reason)) as refused:
-        runs.read(file)
+        model.read(file)
     sentence = str(refused.value)
     assert len(sentence) < 240 and not re.search(r"\n|sys\.|recursion", sentence)
 
 
 def test_a_record_may_begin_with_a_byte_order_mark():
-    assert runs.read(b"\xef\xbb\xbf" + raw(recorded())).record.plan == recorded().plan
+    assert model.read(b"\xef\xbb\xbf" + raw(recorded())).record.plan == recorded().plan
 
 
 def test_words_of_a_record_stay_short_on_the_screen():
-    shown = runs.read(changed(4, ended="no\n" * 9_000, seconds=1e308))
-    assert len(run_text.headline(shown, catalogue.defaults())) < 200
-    shown = runs.read(changed(1, faults={str(i): "did\nnot answer " * 999 for i in range(3)}, seconds=1e308))
-    first = run_text.step(shown, 1, True, settings())
+    shown = model.read(changed(4, ended="no\n" * 9_000, seconds=1e308))
+    assert len(rounds.headline(shown, catalogue.defaults())) < 200
+    shown = model.read(changed(1, faults={str(i): "did\nnot answer " * 999 for i in range(3)}, seconds=1e308))
+    first = rounds.step(shown, 1, True, settings())
     assert first["notes"].startswith("North did not answer did not") and "\n" not in first["notes"]
     assert len(first["notes"]) < 600 and max(len(words) for words in first["tiles"][3]) < 40
 
@@ -371,9 +372,9 @@ def test_the_first_few_faults_are_written_and_the_others_counted():
     first = recorded().rounds[0]
     plan = replace(recorded().plan, sizes=(1,) * 200, names=())
     lost = record.Round(1, first.question, {}, dict.fromkeys(range(200), "did not answer"), None, 1.0)
-    shown = runs.from_record(record.Record(plan, recorded().start, (lost,), "Nobody answered."))
-    assert run_text.travelled(shown, 1, True) == 200 * first.question.payload
-    notes = run_text.step(shown, 1, True, settings())["notes"]
+    shown = model.from_record(record.Record(plan, recorded().start, (lost,), "Nobody answered."))
+    assert rounds.travelled(shown, 1, True) == 200 * first.question.payload
+    notes = rounds.step(shown, 1, True, settings())["notes"]
     assert notes.count("did not answer") == 5 and notes.endswith("195 more.")
 
 
@@ -388,32 +389,52 @@ def test_a_duration_has_the_unit_of_a_person(seconds, words):
     assert text.duration(seconds) == words
 
 
-@pytest.mark.parametrize("panel", ["rounds", "sees"])
-def test_a_record_that_cannot_be_drawn_is_a_sentence(screen, monkeypatch, panel):
+@pytest.mark.parametrize(("panel", "drawing"), [("rounds", network.figure), ("sees", message_charts.message)])
+def test_a_record_that_cannot_be_drawn_is_a_sentence(page, monkeypatch, panel, drawing):
     def too_large(*_):
         raise OverflowError("int too large to convert to float")
 
-    drawing = "figure" if panel == "rounds" else "message"
-    monkeypatch.setattr(network_diagram if panel == "rounds" else message_charts, drawing, too_large)
-    monkeypatch.setattr(panels.st, "file_uploader", lambda *_, **__: io.BytesIO(raw(recorded())))
-    page = screen(PAGE, **SMALL | {"sees.panel": panel, "join.source": "own"})
-    assert run_text.CANNOT_BE_DRAWN in texts(page)
+    uploaded = model.Recorded(model.read(raw(recorded())))
+    page = page(PAGE, **SMALL | {"sees.panel": panel, "join.source": "own"})
+    page.read(document.at(page.settings, uploaded))
+    assert page.figures and page.notices == ""
+    monkeypatch.setattr(sys.modules[drawing.__module__], drawing.__name__, too_large)
+    page.read(document.at(page.settings, uploaded))
+    assert page.notices == sentences.CANNOT_BE_DRAWN and not page.figures
+
+
+def test_an_uploaded_record_is_shown_on_screen_and_in_its_file_or_why_it_is_not(screen):
+    """A reason that quotes the file is no Markdown, and so no link or picture."""
+    page = screen(PAGE, **SMALL | {"sees.panel": "rounds", "join.source": "own"})
+    assert sentences.UPLOAD_A_RECORD in page.captions
+    page.app.file_uploader[0].set_value(("run.jsonl", raw(recorded()), "application/json"))
+    page.run()
+    shown = model.Recorded(model.read(raw(recorded())))
+    assert rounds.headline(shown.run, page.settings) in page.markdown and not texts(page)
+    whole = html.unescape(document.at(page.settings, shown).html())
+    assert sentences.promise(shown.run.record.plan.budget) in whole
+    page.app.file_uploader[0].set_value(("run.jsonl", changed(0, method="![](http://x)"), "application/json"))
+    page.run()
+    (reason,) = texts(page)
+    assert reason.startswith("This file is not a run's record: ") and "http://x" not in page.markdown
+    whole = document.at(page.settings, reason).html()
+    assert reason in html.unescape(whole) and "<img" not in whole
 
 
 def test_a_file_too_large_is_not_read(monkeypatch):
-    monkeypatch.setattr(runs, "MOST_BYTES", 1000)
+    monkeypatch.setattr(model, "MOST_BYTES", 1000)
     with pytest.raises(ValueError, match="this page reads up to 1 kB"):
-        runs.read(raw(recorded()))
+        model.read(raw(recorded()))
 
 
 def test_names_of_a_record_cannot_carry_markup():
-    shown = runs.from_record(recorded(('<a href="x">N</a>', "![](http://x)", "")))
-    assert [runs.name(shown, i) for i in range(3)] == ["a hrefxNa", "(httpx)", "Hospital 3"]
+    shown = model.from_record(recorded(('<a href="x">N</a>', "![](http://x)", "")))
+    assert [model.name(shown, i) for i in range(3)] == ["a hrefxNa", "(httpx)", "Hospital 3"]
 
 
 def test_a_single_hospital_is_shown_how_to_add_others():
-    alone = {"providers": 1, "sees.panel": "pair"}
-    assert run_text.try_this(recipe(**alone), settings(**alone)).startswith("move *Hospitals N* to 5")
+    alone = at(providers=1, **{"sees.panel": "pair"})
+    assert sentences.try_this(alone).startswith("**Try this:** move *Hospitals N* to 5")
 
 
 @pytest.mark.parametrize(
@@ -421,6 +442,5 @@ def test_a_single_hospital_is_shown_how_to_add_others():
     [({"d": 2000, "n": 10**6, "providers": 200}, False), ({"d": 200, "n": 10**6}, True)],
 )
 def test_no_hint_is_about_what_is_not_simulated(changed, simulated):
-    changed |= {"sees.panel": "pair"}
-    hint = run_text.try_this(recipe(**changed), settings(**changed))
+    hint = sentences.try_this(at(**changed, **{"sees.panel": "pair"}))
     assert ("points stay on the line" in hint) == simulated

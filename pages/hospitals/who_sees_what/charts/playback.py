@@ -1,8 +1,11 @@
-"""Make the payload of a figure that plays a run round by round. No Streamlit here.
+"""Make the payload of a figure that plays a run round by round.
 
-A payload is what the live component in the browser gets. Its frames hold what changes from round to round, so
-that a visitor can scrub through them without asking the server. Tiles are figures under small titles.
+Its frames hold what changes from round to round, so that a visitor can scrub through them without asking the
+server. Tiles are figures under small titles.
 """
+
+from collections.abc import Sequence
+from typing import Any
 
 from pages.shared.charts.traces import Trace
 from pages.shared.settings.catalogue import Settings
@@ -10,7 +13,7 @@ from pages.shared.settings.catalogue import Settings
 LegendEntry = tuple[str, str, str, str]  # label, colour, dash, and "line" or "band"
 
 
-def with_domains(axes: dict[str, Trace], *domains: list[float]) -> Trace:
+def with_domains(axes: dict[str, Trace], *domains: Sequence[float]) -> Trace:
     """Return axes with their places in the figure: a domain [from, to] in [0, 1] for each, in their order."""
     return {
         name: properties | {"domain": domain}
@@ -23,25 +26,16 @@ def payload(
     layout: Trace,
     narrow: Trace,
     frames: list[dict[int, Trace]],
-    words: list[Trace],
-    tiles: list[str],
+    words: list[dict[str, Any]],
+    tiles: Sequence[str],
     legend: list[LegendEntry],
     settings: Settings,
     active: int | None = None,
 ) -> Trace:
     """Return the payload of a figure with a frame for each round, or for each step of a round.
 
-    Args:
-        data: The traces.
-        layout: Plotly's layout.
-        narrow: What of the layout is different on a telephone.
-        frames: For each frame, what changes of the traces, by their index.
-        words: For each frame its place ("at"), its sentence and the values of its tiles.
-        tiles: The titles of the tiles.
-        legend: What the colours and dashes mean.
-        settings: Of the page.
-        active: The index of the frame that is shown first. With a frame for each round it may be None: then
-            the link's round is shown first or, if there are fewer rounds, the last.
+    narrow: what of the layout is different on a telephone. frames: what changes of the traces, by their
+    index. active: the frame that is shown first; by default that of the link's round, or the last.
     """
     return {
         "data": data,

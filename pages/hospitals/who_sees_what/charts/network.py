@@ -1,9 +1,8 @@
 """Draw a run as Figure 1 of Ge, Wang, Wang & Liu (AISTATS 2018): server, hospitals, and their messages.
 
-The hospitals stand on a circle around the server, the ring; beside it a curve shows the error by round. The
-figure is a payload of the live component (`playback.payload`), with a frame for each round's question and for
-its answers. Positions are in units of the ring's radius, about the server. Panel 1 has the ring, panel 2 the
-curve. No Streamlit here.
+The hospitals stand on a circle around the server, the ring; beside it a curve shows the error by round. There
+is a frame for each round's question and for its answers. Positions are in units of the ring's radius, about
+the server. Panel 1 has the ring, panel 2 the curve.
 """
 
 import math
@@ -14,7 +13,9 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.experiments.collaboration.transcript import Transcript
 from dppca_core.federated.exchange import ALL
-from pages.hospitals.who_sees_what import playback, run_text, runs
+from pages.hospitals.who_sees_what import model
+from pages.hospitals.who_sees_what.charts import playback
+from pages.hospitals.who_sees_what.sentences import rounds as sentences
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import error_axis, error_title, random_guess
@@ -34,9 +35,6 @@ _NAME_LETTERS = 12  # in a line of a name
 
 class _Ring:
     """Hold where the N hospitals stand around the server, and draw them, their names and the arrows.
-
-    Args:
-        shown: The run.
 
     Attributes:
         out: The hospitals' positions, unit vectors (N, 2), clockwise from the top.
@@ -63,10 +61,7 @@ class _Ring:
         self.thick = max(0.4, min(3.0, 45 / count))
 
     def arrows(self, up: bool, hospitals: list[int]) -> list[Trace]:
-        """Return two traces, the shafts and the heads of these hospitals' arrows.
-
-        up: whether arrows go to the server, and not from it.
-        """
+        """Return the shafts and the heads of these hospitals' arrows; up: to the server, and not from it."""
         side, colour = (1, _UP) if up else (-1, _DOWN)
         out, aside = self.out[hospitals], side * self.aside[hospitals]
         radii = (_OUTER_END, _INNER_END) if up else (_INNER_END, _OUTER_END)
@@ -85,10 +80,7 @@ class _Ring:
         return [*self.arrows(up=False, hospitals=hospitals), *self.arrows(up=True, hospitals=hospitals)]
 
     def labels(self, up: bool, words: str, hospitals: list[int]) -> Trace:
-        """Return the words beside the arrows of these hospitals, if there is room for them.
-
-        up: whether the words belong to arrows to the server, and not from it.
-        """
+        """Return the words beside the arrows of these hospitals, up or down, if there is room for them."""
         labelled = [i for i in self.weighed if i in hospitals]
         side, out, aside = 1 if up else -1, self.out[labelled], self.aside[labelled]
         normal = aside / np.linalg.norm(aside, axis=1, keepdims=True)
@@ -105,7 +97,7 @@ class _Ring:
             "color": [_FAILED if gone else _HOSPITAL for gone in lost],
             "symbol": ["circle-x-open" if gone else "circle" for gone in lost],
         }
-        named = [[runs.name(self.shown, i), f"{n:,}"] for i, n in enumerate(self.plan.sizes)]
+        named = [[model.name(self.shown, i), f"{n:,}"] for i, n in enumerate(self.plan.sizes)]
         return _placed(self.out) | {"marker": marker, "customdata": named}
 
     def names(self) -> Trace:
@@ -117,7 +109,7 @@ class _Ring:
         at = self.out + away[:, None] * shift
         words = [""] * self.plan.hospitals
         for i in self.named:
-            name_lines = textwrap.wrap(runs.name(self.shown, i), _NAME_LETTERS)[:2]
+            name_lines = textwrap.wrap(model.name(self.shown, i), _NAME_LETTERS)[:2]
             words[i] = "<br>".join([*name_lines, text.patients(self.plan.sizes[i])])
         sides = np.where(beside, np.where(right > 0, "right", "left"), "center")
         heights = np.where(beside, "middle", np.where(above > 0, "top", "bottom"))
@@ -146,10 +138,6 @@ def steps(shown: Transcript) -> list[tuple[int, bool]]:
 class _Curve:
     """Hold the error by round where the truth is known, else how far each round moved the result.
 
-    Args:
-        shown: The run.
-        settings: Of the page.
-
     Attributes:
         rounds: The rounds that have a value; 0 is the start.
         values: Their errors in the unit on screen, or moves as sin Theta.
@@ -159,7 +147,7 @@ class _Curve:
     """
 
     def __init__(self, shown: Transcript, settings: Settings) -> None:
-        self.rounds, self.values = runs.curve_in_unit(shown, settings)
+        self.rounds, self.values = model.curve_in_unit(shown, settings)
         if shown.errors is None:  # a move is a distance, which no other unit describes
             settings = settings | {"view": "full", "metric": "sin"}
         plan = shown.record.plan
@@ -194,13 +182,13 @@ def figure(shown: Transcript, settings: Settings) -> Trace:
         # The figure's own traces have all hospitals' arrows, so only those of fewer are sent with a frame.
         changed = [{}] * 4 if active == everyone else ring.all_arrows(active)
         arrows = [arrow | opacity for arrow, opacity in zip(changed, (down, down, up, up), strict=True)]
-        size = text.size(run_text.answer_bytes(round_) if answering else round_.question.payload)
+        size = text.size(sentences.answer_bytes(round_) if answering else round_.question.payload)
         labels = ring.labels(answering, size, active)
         points = curve.until(number if answering else number - 1)
         # In the order of `_traces`; an empty patch leaves its trace as it is there.
         patches = [*arrows, labels, ring.hospitals(lost) if lost else {}, points]
         frames.append(dict(enumerate(patches)))
-        words.append(run_text.step(shown, number, answering, settings))
+        words.append(sentences.step(shown, number, answering, settings))
     # The figure opens at the answers of the link's round, or of the last.
     active_step = shown_steps.index((min(settings["join.round"], len(rounds)), True))
     masked = ", masked" if shown.sealed else ""
@@ -210,7 +198,7 @@ def figure(shown: Transcript, settings: Settings) -> Trace:
         ("a hospital, its area by patients", _HOSPITAL, "solid", "band"),
         ("random guess", style.GUESS, "dot", "line"),
     ]
-    drawn, titles = (_traces(ring, curve), *_layouts(curve, len(rounds))), run_text.tile_titles(shown)
+    drawn, titles = (_traces(ring, curve), *_layouts(curve, len(rounds))), sentences.tile_titles(shown)
     return playback.payload(*drawn, frames, words, titles, legend, settings, active_step)
 
 

@@ -1,30 +1,131 @@
-"""Read the run that the providers page shows: simulated here, stored or uploaded. No Streamlit here.
+"""Read the run that the page shows: simulated here, stored or uploaded.
 
 A record is what a server wrote during a run between processes: its questions and the noisy answers. A
-transcript is a run as the page shows it: a record and, where the truth is known, the errors.
+transcript is a run as the page shows it: a record and, where the truth is known, the errors. A simulated one
+also has the messages without noise (`noiseless`).
 """
 
 import re
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from dppca_core.arrays import Array
 from dppca_core.datasets import TABLES
 from dppca_core.experiments import draws
 from dppca_core.experiments.collaboration import transcript
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS
+from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.experiments.collaboration.transcript import Transcript
 from dppca_core.federated import record
 from dppca_core.federated.exchange import ALL
+from dppca_core.numerics.subspace_metrics import runs_in_unit
 from pages.shared import text
-from pages.shared.charts.metric_axis import error_unit, runs_in_unit
+from pages.shared.background import cache
+from pages.shared.charts.metric_axis import error_unit
+from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import Settings
 
 STORED = Path(__file__).resolve().parents[3] / "data" / "runs"
 MOST_BYTES = 50 * 2**20
 _MOST_HOSPITALS = 200
 _MOST_NAME = 24  # letters
+# The protocols whose messages are compared in pairs: with one noise for all hospitals, and one for each.
+_PAIR = ("dps_pca shared", "dps_pca")
+
+
+class NoRunError(Exception):
+    """Say in a sentence why a run is not simulated."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Hold a run that took place. stored: its name among those stored with the program, if it is one."""
+
+    run: Transcript
+    stored: str = ""
+
+
+class Messages:
+    """Hold the page at these settings: one run, or the two whose messages are compared.
+
+    It holds no simulated run: a page's buttons live as long as its visitor's session, and the cache could not
+    free the run's memory.
+
+    Attributes:
+        recorded: The run that took place, if one is shown.
+        why_none: Why there is none to show, if there is none.
+        recipe: The hospitals of simulated runs, with their budget.
+        simulated: The protocols that are simulated, keys of `PROTOCOLS`.
+    """
+
+    def __init__(self, settings: Settings, recorded: Recorded | str | None = None) -> None:
+        self.settings = settings
+        self.recorded = recorded if isinstance(recorded, Recorded) else None
+        self.why_none = recorded if isinstance(recorded, str) else None
+        self.experiment, self.epsilon = to_experiment.from_settings(settings)
+        rank = settings["join.rank"]
+        self.recipe = CollaborationSetting.from_experiment(self.experiment, self.epsilon, rank)
+        self.simulated: tuple[str, ...] = (settings["join.way"],) if recorded is None else ()
+        if settings["sees.panel"] == "pair":
+            self.simulated = _PAIR
+
+    def hospital(self, key: str, count: int) -> int:
+        """Return the index of the hospital of a setting; a number beyond the last is the last."""
+        return min(int(self.settings[key]), count) - 1
+
+    def run(self) -> Transcript:
+        """Return the run that is shown. Raises NoRunError."""
+        return self.recorded.run if self.recorded else self.simulate(*self.simulated)
+
+    def simulate(self, key: str) -> Transcript:
+        """Return a protocol's run, from the cache if it is there. Raises NoRunError."""
+        refusal = transcript.why_refused(self.recipe, PROTOCOLS[key])
+        if refusal:
+            raise NoRunError(f"Not simulated message by message: {refusal}.")
+        try:
+            # Only the first repeat is simulated: ask the cache with one for any number of repeats.
+            return cache.transcript(replace(self.recipe, repeats=1), key)
+        except MemoryError as reason:
+            no_room = "This server has no memory left for this run: try again later."
+            raise NoRunError(str(reason) or no_room) from None
+
+
+def table(shown: Transcript) -> pd.DataFrame:
+    """Return a row for each round and answer: its bytes, its seconds, and the error after the round.
+
+    Where the truth is not known, how far the round moved the result stands in place of the error.
+    """
+    errors = dict(zip(*curve(shown), strict=True))
+    column = "sin_theta" if shown.errors is not None else "moved_sin_theta"
+    rows = [
+        {
+            "round": round_.number,
+            "hospital": "sum" if hospital == ALL else name(shown, hospital),
+            "bytes_asked": round_.question.payload,
+            "bytes_sent": answer.message.payload,
+            "bytes_of_message": answer.wire_bytes,
+            "seconds": answer.seconds,
+            column: errors.get(round_.number),
+        }
+        for round_ in shown.record.rounds
+        for hospital, answer in round_.answers.items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def differences(m: Messages, first: int, second: int) -> pd.DataFrame:
+    """Return a row for each kind of noise and round: how well two messages give the hospitals' difference."""
+    rows = []
+    for noise, key in zip(("shared", "independent"), _PAIR, strict=True):
+        shown = m.simulate(key)
+        for round_ in shown.record.rounds:
+            result = transcript.difference(shown, round_.number, first, second)
+            rows.append((noise, round_.number, result.relative, result.std, result.expected))
+    return pd.DataFrame(rows, columns=["noise", "round", "relative_error", "std", "expected_std"])
 
 
 def name(shown: Transcript, hospital: int) -> str:
@@ -51,11 +152,8 @@ def from_record(recorded: record.Record, table_name: str = "") -> Transcript:
 
 
 def stored() -> tuple[str, ...]:
-    """Return the names of the stored runs, each that of its table. Raises ValueError if none is stored."""
-    names = tuple(sorted(path.stem for path in STORED.glob("*.jsonl")))
-    if not names:
-        raise ValueError("No run is stored with this program.")
-    return names
+    """Return the names of the stored runs, each that of its table."""
+    return tuple(sorted(path.stem for path in STORED.glob("*.jsonl")))
 
 
 @lru_cache(maxsize=4)
@@ -122,12 +220,7 @@ def curve_in_unit(shown: Transcript, settings: Settings) -> tuple[list[int], Arr
 
 
 class MessagePair:
-    """Hold the message that arrived from a hospital in a round, with and without its noise.
-
-    Args:
-        shown: The run.
-        number: The round, from 1 on.
-        hospital: The index of a hospital, or `ALL` for the sum of all.
+    """Hold the message that arrived from a hospital in a round, or the sum of `ALL`, with and without noise.
 
     Attributes:
         received: The message as a matrix; None where none arrived that could be used.
@@ -138,9 +231,12 @@ class MessagePair:
     def __init__(self, shown: Transcript, number: int, hospital: int) -> None:
         self.shown, self.number, self.hospital = shown, number, hospital
         plan, answer = shown.record.plan, shown.record.rounds[number - 1].answers.get(hospital)
-        # What is not there stays None.
-        self.received = answer and transcript.message_matrix(answer.message.arrays, plan, hospital)
-        without_noise = shown.noiseless[number - 1][hospital] if shown.noiseless else None
-        self.exact = without_noise and transcript.message_matrix(without_noise, plan, hospital)
+        self.received: Array | None = None
+        if answer is not None:
+            self.received = transcript.message_matrix(answer.message.arrays, plan, hospital)
+        self.exact: Array | None = None
+        if shown.noiseless:
+            without_noise = shown.noiseless[number - 1][hospital]
+            self.exact = transcript.message_matrix(without_noise, plan, hospital)
         chosen = shown.chosen_rows(number)  # None in a round whose message has all features
         self.features = np.arange(plan.d) if chosen is None else chosen

@@ -2,18 +2,19 @@
 
 A message is the matrix that a hospital sends in a round: what it computed from its patients, plus noise. In a
 simulated run the matrix without noise is known as well; of a run that took place over a network it is not.
-Figures are payloads of the live component, of `playback.payload`. No Streamlit here.
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from dppca_core.arrays import Array
 from dppca_core.experiments.collaboration import transcript
 from dppca_core.experiments.collaboration.transcript import Transcript
-from pages.hospitals.who_sees_what import playback, run_text
-from pages.hospitals.who_sees_what.runs import MessagePair
+from pages.hospitals.who_sees_what.charts import playback
+from pages.hospitals.who_sees_what.model import MessagePair
+from pages.hospitals.who_sees_what.sentences import messages as sentences
 from pages.shared.charts import style
 from pages.shared.charts.traces import Trace, axis, band, line, rounded, signs
 from pages.shared.settings.catalogue import Settings
@@ -33,7 +34,6 @@ def _sample(matrix: Array) -> Array:
 
 
 def _dots(panel: int, colour: str, hover: str) -> Trace:
-    """Return the trace of a message's entries as dots, whose points the frames set."""
     marker = {"color": colour, "size": 5, "opacity": 0.65}
     dots = line(panel, "entries", colour, mode="markers", marker=marker)
     return dots | {"hovertemplate": f"{hover}<extra></extra>"}
@@ -44,11 +44,7 @@ def message(shown: Transcript, hospital: int, settings: Settings, names: tuple[s
 
     Of a run over a network nobody knows what a message hides: then the message is drawn alone.
 
-    Args:
-        shown: The run.
-        hospital: The index of a hospital, or `ALL` for the sum of all.
-        settings: Of the page.
-        names: Of the features, where a table gives them.
+    hospital: its index, or `ALL` for the sum of all. names: of the features, where a table gives them.
     """
     pairs = [MessagePair(shown, round_.number, hospital) for round_ in shown.record.rounds]
     known = [(p, matrix) for p in pairs for matrix in (p.received, p.exact) if matrix is not None]
@@ -74,7 +70,7 @@ def message(shown: Transcript, hospital: int, settings: Settings, names: tuple[s
         return {"z": [rounded(row) for row in part], "text": signs(part, peak), "zmin": -peak, "zmax": peak}
 
     labels = [names[row] if row < len(names) else f"feature {row + 1}" for row in rows]
-    heat = {"type": "heatmap", "y": labels, "colorscale": style.DIVERGING}
+    heat: Trace = {"type": "heatmap", "y": labels, "colorscale": style.DIVERGING}
     heat |= {"texttemplate": "%{text}", "showscale": False, "hovertemplate": "%{y}: %{z:.3g}<extra></extra>"}
     received = heat | {"xaxis": "x2", "yaxis": "y2", "name": "received"}
     legend = [
@@ -102,13 +98,15 @@ def message(shown: Transcript, hospital: int, settings: Settings, names: tuple[s
             name, shade = "8 of 10 entries, by the noise that is told", style.faded(_RECEIVED_COLOUR, 0.3)
             legend.insert(0, (name, shade, "solid", "band"))
         legend.insert(0, ("no noise: received as it is", style.GUESS, "dot", "line"))
-    words = [run_text.message(pair) for pair in pairs]
-    layouts, tiles = _layouts(len(rows), reach), run_text.MESSAGE_TILES
+    words = [sentences.message(pair) for pair in pairs]
+    layouts, tiles = _layouts(len(rows), reach), sentences.MESSAGE_TILES
     return playback.payload(data, *layouts, frames, words, tiles, legend, settings)
 
 
-def _points(across: Array, up: Array) -> Trace:
-    """Return the entries of two matrices of one shape as the points of a frame."""
+def _points(across: Array | None, up: Array | None) -> Trace:
+    """Return the entries of two matrices of one shape as the points of a frame; none where one is missing."""
+    if across is None or up is None:
+        return {"x": [], "y": []}
     return {"x": rounded(_sample(across)), "y": rounded(_sample(up))}
 
 
@@ -128,16 +126,11 @@ def _band(std: float, reach: float) -> list[Trace]:
 
 
 def _layouts(rows: int, reach: float | None) -> tuple[Trace, Trace]:
-    """Return the layout, and what is different in it on a telephone.
+    """Return the layout, dots beside two heat maps, and what is different on a telephone: dots above them.
 
-    The dots stand beside two heat maps, or above them on a telephone.
-
-    Args:
-        rows: How many rows a heat map has.
-        reach: Where the axes of the dots end; None where only the message is known, of which there is a
-            single heat map and no dots.
+    rows: of a heat map. reach: where the axes of the dots end; None for a single heat map and no dots.
     """
-    bare = {"showgrid": False, "ticks": ""}
+    bare: Trace = {"showgrid": False, "ticks": ""}
     names = axis("", autorange="reversed", type="category", anchor="x2", **bare)
     axes = {"xaxis2": axis("received", showticklabels=False, anchor="y2", **bare), "yaxis2": names}
     # A row of a heat map takes 16 pixels. The domains of `with_domains` are in the order of `axes`.
@@ -167,12 +160,7 @@ def pair(shared: Transcript, independent: Transcript, first: int, second: int, s
     server's directions, G is noise. So n_i H_i - n_j H_j is drawn against n_i S_i Q - n_j S_j Q. If both
     hospitals drew the same G, it cancels, and the dots lie on the line.
 
-    Args:
-        shared: A run in which all hospitals draw the same noise.
-        independent: One in which each draws its own.
-        first: The index i of a hospital.
-        second: The index j of another.
-        settings: Of the page.
+    shared, independent: runs with one noise for all hospitals, and one for each. first, second: i and j.
     """
     numbers = [round_.number for round_ in shared.record.rounds]
     runs = {"Shared noise, as printed": shared, "Noise of their own": independent}
@@ -198,11 +186,11 @@ def pair(shared: Transcript, independent: Transcript, first: int, second: int, s
         {1 + 2 * i: _points(r.exact, r.observed) for i, r in enumerate(results)} for results in by_round
     ]
     words = [
-        run_text.pair(*results, number, len(numbers))
+        sentences.pair(results[0], results[1], number, len(numbers))
         for number, results in zip(numbers, by_round, strict=True)
     ]
 
-    def placed(*domains: list[float]) -> Trace:
+    def placed(*domains: Sequence[float]) -> Trace:
         """Return the axes in these domains, horizontal and vertical in turn, with a title on each panel."""
         at = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "showarrow": False}
         corners = zip(runs, domains[::2], domains[1::2], strict=True)
@@ -217,4 +205,4 @@ def pair(shared: Transcript, independent: Transcript, first: int, second: int, s
         ("shared noise", _SHARED_COLOUR, "solid", "band"),
         ("noise of their own", _RECEIVED_COLOUR, "solid", "band"),
     ]
-    return playback.payload(data, wide, narrow, frames, words, run_text.PAIR_TILES, legend, settings)
+    return playback.payload(data, wide, narrow, frames, words, sentences.PAIR_TILES, legend, settings)

@@ -1,0 +1,1 @@
+"""Draw a run: server and hospitals, their messages, and two messages together."""
