@@ -35,9 +35,9 @@ from dppca_core.methods import METHODS
 from dppca_core.records import RELEASED
 from pages.explore.explorer import sentences
 from pages.explore.explorer.model import Explorer, PlainExplorer
-from pages.explore.methods import sweeps
-from pages.explore.methods import text as methods_text
-from pages.explore.methods.charts import ComparisonMeasure, spreads
+from pages.explore.methods.model import sweeps
+from pages.explore.methods.model.measure import ComparisonMeasure, spreads
+from pages.explore.methods.sentences import notes as methods_notes
 from pages.hospitals.differences.plain import Differing
 from pages.hospitals.differences.plain_text import OUTCOMES
 from pages.hospitals.differences.view import SiteView
@@ -267,7 +267,7 @@ def methods_full(settings: Settings) -> Iterator[Shown]:
     """Return the numbers of *Methods* in Full view: what is recommended, and a sweep at this setting."""
     page = "methods, Full"
     experiment, epsilon = to_experiment.from_settings(settings | {"start": "random"})
-    listed = methods_text.recommended(experiment, epsilon, settings["trust"])
+    listed = methods_notes.recommended(experiment, epsilon, settings["trust"])
     names = {}
     for trust in TRUSTS:
         reason = found(rf"\*?\*?{text.trust_heading(trust)}\. (.+)", listed)

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from dppca_core.methods import METHODS
 from dppca_core.records import Method
-from pages.explore.methods import text as comparison_text
+from pages.explore.methods.model.facts import needs
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES, defaults, to_link
 from scripts.docstrings import (
@@ -161,7 +161,7 @@ def document(method: Method) -> str:
                 f"| reference | {cell(method.reference)} |",
                 f"| whom it trusts | **{method.trust}**: {TRUSTS[method.trust]} |",
                 f"| guarantee | {_guarantee(method)} |",
-                f"| what it needs | {comparison_text.needs(method.name)} |",
+                f"| what it needs | {needs(method.name)} |",
                 f"| settings that matter | {', '.join(on_screen(use) for use in method.uses)} |",
                 f"| forms a d × d matrix | {'yes' if method.matrix else 'no'} |",
             )
@@ -213,7 +213,7 @@ def index() -> str:
     """Return the table of all methods."""
     rows = [
         f"| {link(cell(method.title), page_of(method.name), INDEX)} `{method.name}` | {method.trust} "
-        f"| {method.guarantee} | {comparison_text.needs(method.name)} | {cell(method.reference)} |"
+        f"| {method.guarantee} | {needs(method.name)} | {cell(method.reference)} |"
         for method in by_trust()
     ]
     parts = [

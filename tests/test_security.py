@@ -62,7 +62,7 @@ OPENS = {
     "pages/shared/figure/component.py": "scripts and style beside it",
     "pages/shared/server/first_paint.py": "a style and a script of the pages",
     "pages/hospitals/your_data/unsaved_warning.py": "a script beside it",
-    "pages/explore/methods/other_packages.py": "data/peers.json",
+    "pages/explore/methods/model/packages.py": "data/peers.json",
     "pages/learn/story/handout.py": "a style beside it",
     "pages/learn/story/slides.py": "the notes beside it",
     "pages/learn/classroom/exercises.py": "the exercises beside it",

@@ -1,9 +1,12 @@
 """Read a page's document as a visitor reads the screen, without Streamlit and without a browser."""
 
+import time
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from pages.shared.document import blocks as b
 from pages.shared.document.html import Document
@@ -73,6 +76,10 @@ class Page:
     @property
     def headline(self) -> str:
         return self.all(b.Headline)[0].sentence
+
+    @property
+    def tables(self) -> list[pd.DataFrame]:
+        return [table.frame for table in self.all(b.Table)]
 
     @property
     def figures(self) -> dict[str, b.Figure]:

@@ -1,178 +1,32 @@
-"""Draw methods against each other, as plain dictionaries. No Streamlit: no browser in tests.
-
-A sweep runs all methods that are compared at several values of one setting, several times each; its table has
-a row for each run. A panel is what the page shows of it: "error", "time" or "bytes" against what is swept,
-"needed" (patients for an error that is wanted) or "frontier" (error against epsilon). The measure of a panel
-is the quantity on its vertical axis.
-"""
+"""Draw methods beside each other, and beside packages, from tables of runs."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dppca_core.arrays import Array
-from dppca_core.experiments.explorer.results import RUNS, UNIT_NAMES, Results, quantiles
-from dppca_core.experiments.sweeps.recipe import METRICS, Value
+from dppca_core.experiments.explorer.results import RUNS, UNIT_NAMES
+from dppca_core.experiments.sweeps.recipe import Value
 from dppca_core.methods import METHODS
-from dppca_core.numerics import subspace_metrics
-from dppca_core.populations.spiked import SpikedModel
-from dppca_core.records import TRUSTS
-from pages.explore.methods.sweeps import SweepSetting
+from dppca_core.numerics.subspace_metrics import random_guess
+from pages.explore.methods.model import packages
+from pages.explore.methods.model.frontier import Corner, span
+from pages.explore.methods.model.measure import ComparisonMeasure, SweepRuns, order, spreads
+from pages.explore.methods.model.sweeps import AXES
 from pages.shared import text
-from pages.shared.charts import metric_axis, style, traces
-from pages.shared.charts.traces import ZERO, Trace, arms, axis, band, line, plain_figure, rounded
-from pages.shared.settings.catalogue import CHOICES, Settings
+from pages.shared.charts import Trace, arms, axis, line, marked_line, marks, plain_figure, rounded, style
+from pages.shared.charts.traces import EPSILON_TICKS, band, this_setting
+from pages.shared.settings.catalogue import CHOICES
 
-Spreads = dict[str, tuple[list[float], Array]]  # by method: swept values, and 10, 50 and 90 % at each
-_COSTS = {  # by panel: column, factor to the unit shown, axis title, words before a value
-    "time": ("seconds", 1e3, "time per fit (ms)", "a fit takes"),
-    "bytes": ("bytes_sent_per_hospital", 1.0, "sent by a hospital (bytes)", "a hospital sends"),
-}
 _LOG_FROM = 30.0  # ratio of an axis's ends from which it is logarithmic
-
-
-class ComparisonMeasure:
-    """Read the quantity of the vertical axis off a sweep's table, in the units of the screen.
-
-    Attributes:
-        errs: Whether it is an error or captured energy, not time or bytes.
-        metric: The unit of the error on screen, such as "sin" or "share".
-        energy: Whether it is captured energy.
-        more_is_better: Whether more is better.
-        log: Whether the axis is logarithmic.
-        column, factor: The table's column, and the factor from it to the unit on screen.
-        title, quantity: What the axis and a sentence call it.
-    """
-
-    def __init__(self, results: Results, settings: Settings, panel: str) -> None:
-        self.results, self.settings, self.panel = results, settings, panel
-        self.errs = panel not in _COSTS
-        self.metric = metric_axis.unit(settings) if panel == "error" else metric_axis.error_unit(settings)
-        self.energy, self.more_is_better = self.metric == "energy", metric_axis.more_is_better(self.metric)
-        self.log = settings["scale"] == "log" and not (self.errs and self.metric in metric_axis.SPANS)
-        # Each has the table's column, the factor to the unit on screen, the axis title, words before a value.
-        energy = (METRICS["energy"], 1.0, text.METRIC_TITLES["energy"], "captured energy")
-        column = METRICS["angle" if self.metric == "degrees" else "sin"]
-        quantity = metric_axis.QUANTITIES.get(self.metric, "error")
-        error = (column, 1.0, metric_axis.error_title(settings), quantity)
-        shown = _COSTS.get(panel, energy if self.energy else error)
-        self.column, self.factor, self.title, self.quantity = shown
-
-    def values(self, rows: pd.DataFrame) -> Array:
-        """Return the value of each row of the table, in the unit on screen; NaN for a run that failed.
-
-        A share needs k: a table that sweeps k has it in a column.
-        """
-        values = rows[self.column].to_numpy(dtype=float, na_value=np.nan) * self.factor
-        if self.errs and self.metric not in ("energy", "degrees"):
-            k = rows["k"].to_numpy(dtype=float) if "k" in rows else self.results.experiment.k
-            values = metric_axis.in_unit(self.metric, values, k)
-        measured: Array = np.where(np.isfinite(values), values, np.nan)
-        return measured
-
-    def text(self, value: float) -> str:
-        """Return a value, in the unit on screen, as a sentence has it."""
-        if not self.errs:
-            return text.duration(value / 1e3) if self.panel == "time" else text.size(value)  # from ms
-        return f"{value:.3f}" if self.energy else metric_axis.value_text(self.metric, value)
-
-    def wanted(self, target: float) -> str:
-        """Return the wanted error, ||sin Theta||_F, in words: as it is, or as the share that it recovers."""
-        if self.metric != "share":
-            return f"error of {text.number(target)}"
-        share = float(metric_axis.in_unit("share", target, self.results.experiment.k))
-        return f"{metric_axis.value_text('share', share)} of the pattern"
-
-    def beats(self, value: float, guess: float) -> bool:
-        """Return whether a value is a tenth better than a random guess, both in the unit on screen.
-
-        Less may be luck.
-        """
-        if self.energy:
-            return value > 1.1 * guess
-        return metric_axis.as_error(self.metric, value) < 0.9 * metric_axis.as_error(self.metric, guess)
-
-    def guess(self, name: str, value: Value) -> float:
-        """Return the value of a random subspace where the swept setting `name` has this value.
-
-        Only sweeps over d, k or s change it. Captured energy also depends on the eigenvalues, which a spiked
-        population has at every size.
-        """
-        experiment, eigenvalues = self.results.experiment, self.results.truth.eigenvalues
-        sizes = {name: int(value)} if name in ("d", "k", "s") else {}
-        d, k = sizes.get("d", experiment.d), sizes.get("k", experiment.k)
-        if not self.energy:
-            return metric_axis.random_guess(self.settings, d, k)
-        if sizes and isinstance(experiment.population, SpikedModel):
-            eigenvalues = replace(experiment.population, **sizes).eigenvalues
-        return subspace_metrics.random_energy(eigenvalues, k)
-
-    def span(self, drawn: Sequence[float], guesses: Sequence[float]) -> metric_axis.Span:
-        """Return the range of the vertical axis, and the value at its lower edge.
-
-        drawn: all values that are drawn; errors of a numerical tolerance's size are not counted. guesses:
-        those of a random guess, which must be seen.
-        """
-        positive = [value for value in drawn if value > (ZERO if self.errs else 0)]
-        # A logarithmic axis of errors begins at 0.01 or below, one of time or bytes at the least value.
-        metric, begins = (self.metric, 1e-2) if self.errs else ("", math.inf)
-        most = max([*positive, *guesses], default=1.0)
-        return metric_axis.span_of(metric, self.log, min(positive, default=1.0), most, begins)
-
-
-def spreads(table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[str], name: str) -> Spreads:
-    """Return for each method the swept values with finished runs, and 10, 50 and 90 % there, (3, values).
-
-    table: of a sweep, a row for each run. name: the column that is swept.
-    """
-    values, swept = measure.values(table), table[name].to_numpy(dtype=float)
-    made_by, has_value = table["method"].to_numpy(), ~np.isnan(values)
-    result = {}
-    for method in methods:
-        finished = has_value & (made_by == method)
-        reached = np.unique(swept[finished]).tolist()
-        bands = [quantiles(values[finished & (swept == value)]) for value in reached]
-        result[method] = reached, np.array(bands).reshape(-1, 3).T
-    return result
-
-
-def at_value(spreads: Spreads, value: Value) -> dict[str, Array]:
-    """Return 10, 50 and 90 % of each method that has runs at this swept value."""
-    return {name: spread[:, x.index(value)] for name, (x, spread) in spreads.items() if value in x}
-
-
-class SweepRuns(NamedTuple):
-    """Hold what a sweep has measured so far of the methods shown.
-
-    `table` has a row for each run. `progress` says how far the live methods are, those that need no button;
-    it is empty once they are complete. `unit` has the runs of published methods on rows of length 1.
-    """
-
-    measure: ComparisonMeasure
-    sweep: SweepSetting
-    table: pd.DataFrame
-    methods: list[str]
-    progress: str
-    unit: pd.DataFrame
-
-    def here(self, measure: ComparisonMeasure) -> dict[str, Array]:
-        """Return 10, 50 and 90 % of each method at the current setting; measure: which quantity to read."""
-        return at_value(spreads(self.table, measure, self.methods, self.sweep.over), self.sweep.here)
-
-
-def order(methods: Sequence[str]) -> list[str]:
-    """Return the methods sorted by whom they trust, in the order of `TRUSTS`, and else as they were."""
-    return sorted(methods, key=lambda name: TRUSTS.index(METHODS[name].trust))
-
-
-def grouped(name: str) -> Trace:
-    """Return the trace properties that put a method into the legend's group of its trust."""
-    trust = METHODS[name].trust
-    return {"legendgroup": trust, "legendgrouptitle": {"text": text.trust_heading(trust)}}
+_PACKAGES = {
+    packages.NO_PRIVACY: style.Look(style.NOT_PRIVATE, "x", "longdash"),
+    packages.BEST_PACKAGE: style.Look(style.VERMILION, "triangle-down", "dash"),
+    "OpenDP PCA": style.Look(style.PINK, "star", "dashdot"),
+    "diffprivlib PCA": style.Look(style.OCHRE, "hexagon", "longdash"),
+} | {title: style.look(name) for title, name in packages.OURS.items()}
 
 
 def against(runs: SweepRuns) -> dict[str, Any]:
@@ -192,45 +46,24 @@ def against(runs: SweepRuns) -> dict[str, Any]:
     every = [v for part in (drawn, beside) for _, values in part.values() for v in values.flat]
     reach, floor = measure.span(every, guesses)
     # Values below the lower end of the axis, `floor`, are drawn on it.
-    for method, (x, (low, middle, high)) in drawn.items():
-        look, title = style.look(method), METHODS[method].title
+    for method, (x, (low, _, high)) in drawn.items():
         if measure.panel != "bytes" and len(x) > 1:
             low, high = (rounded(np.maximum(v, floor)) for v in (low, high))
-            edges = band(1, title, look.colour, x, low, high)
-            edges[1]["fillcolor"] = style.faded(look.colour, 0.05 if measure.panel == "time" else 0.12)
+            colour = style.look(method).colour
+            edges = band(1, METHODS[method].title, colour, x, low, high)
+            edges[1]["fillcolor"] = style.faded(colour, 0.05 if measure.panel == "time" else 0.12)
             bands += [edge | {"legendgroup": METHODS[method].trust} for edge in edges]
-        y, hover = rounded(np.maximum(middle, floor)), "%{x:.4~g}: %{y:.3~g}"
-        lines.append(traces.marked_line(title, look, x, y, hovertemplate=hover) | grouped(method))
-    for method, (x, (_, middle, _)) in beside.items():
-        name, y = UNIT_NAMES[method], rounded(np.maximum(middle, floor))
-        hover = "%{x:.4~g}: %{y:.3~g}"
-        drawn_line = traces.marked_line(RUNS[name].title, style.look(name), x, y, hovertemplate=hover)
-        lines.append(drawn_line | grouped(method))
+    named = [(name, name, spread) for name, spread in drawn.items()]
+    named += [(UNIT_NAMES[method], method, spread) for method, spread in beside.items()]
+    for name, method, (x, (_, middle, _)) in named:
+        y = rounded(np.maximum(middle, floor))
+        shape = marked_line(RUNS[name].title, style.look(name), x, y, hovertemplate="%{x:.4~g}: %{y:.3~g}")
+        lines.append(shape | _grouped(method))
     if measure.errs:
         lines.append(line(1, "random guess", style.GUESS, "dot", x=ends, y=rounded(guesses), showlegend=True))
     y = [10**v for v in reach] if measure.log else reach  # a logarithmic range is in powers of ten
-    here = traces.this_setting(1, [sweep.here] * 2, y)
-    return plain_figure([*bands, *lines, here], across(sweep.over, ends), upward(measure, reach))
-
-
-def upward(measure: ComparisonMeasure, span: Sequence[float]) -> Trace:
-    """Return the vertical axis over the range `span`, which is in powers of ten where it is logarithmic."""
-    powers = {} if measure.errs or not measure.log else {"exponentformat": "power"}
-    return axis(measure.title, decades=measure.log, range=list(span), **powers)
-
-
-def across(key: str, values: Sequence[float]) -> Trace:
-    """Return the horizontal axis of a swept control; values: ascending, of which the ends set the range."""
-    title = CHOICES[key].label
-    low, high = values[0], values[-1]
-    # Pad both ends, so that marks there are drawn in full.
-    if high / low < _LOG_FROM:
-        pad = 0.04 * (high - low)
-        return axis(title, range=[low - pad, high + pad])
-    pad = 0.03 * math.log10(high / low)
-    powers = {"dtick": 1, "exponentformat": "power", "minexponent": 4}
-    ticks = traces.EPSILON_TICKS if key == "epsilon" else powers
-    return axis(title, type="log", range=[math.log10(low) - pad, math.log10(high) + pad]) | ticks
+    here = this_setting(1, [sweep.here] * 2, y)
+    return plain_figure([*bands, *lines, here], _across(sweep.over, ends), _upward(measure, reach))
 
 
 def needed(
@@ -279,3 +112,80 @@ def needed(
     here_line["line"] = {"color": style.GUESS, "width": 1.5, "dash": "dash"}
     drawn["layout"] |= {"height": max(220, 110 + 34 * rows), "showlegend": False, "shapes": [here_line]}
     return drawn
+
+
+def frontier(runs: SweepRuns, corners: Sequence[Corner]) -> dict[str, Any]:
+    """Draw medians as points to click, error against epsilon, their hull, and a ring around one point.
+
+    The ring marks the point of which one release is shown below the figure. A point's trace has its method as
+    "uid", which a click reports.
+    """
+    measure, table, settings = runs.measure, runs.table, runs.measure.settings
+    points = spreads(table, measure, order(runs.methods), "epsilon")
+    reach, floor = span(measure, points)  # values below the axis are drawn on its edge, `floor`
+    ends = sorted({*AXES["epsilon"], *table["epsilon"].astype(float)})
+    shade = style.faded(style.OCHRE, 0.8)
+    x, y = [corner.epsilon for corner in corners], rounded([corner.error for corner in corners])
+    name = f"{'upper' if measure.more_is_better else 'lower'} convex hull"
+    drawn = [line(1, name, shade, width=6, x=x, y=y, hoverinfo="skip", showlegend=True)]
+    ring = marks(1, "release below", style.GUESS, "circle-open", 20, 2.5, hoverinfo="skip")
+    for method, (x, (_, middle, _)) in points.items():
+        look, y = style.look(method), rounded(np.maximum(middle, floor))
+        thin = {"color": style.faded(look.colour, 0.5), "dash": look.dash, "width": 1.2}
+        more = {"line": thin, "uid": method, "hovertemplate": "ε = %{x}: %{y:.3~g}"}
+        drawn.append(marked_line(METHODS[method].title, look, x, y, size=10, **more, **_grouped(method)))
+        if method == settings["compare.release"]:
+            here = [i for i, e in enumerate(x) if math.isclose(e, settings["compare.at"])]
+            ring |= {"x": [x[i] for i in here], "y": [y[i] for i in here]}
+    guess = rounded([measure.guess("epsilon", 1.0)] * len(ends))  # the same at every epsilon
+    random = line(1, "random guess", style.GUESS, "dot", x=ends, y=guess, showlegend=True, hoverinfo="skip")
+    return plain_figure([*drawn, random, ring], _across("epsilon", ends), _upward(measure, reach))
+
+
+def against_packages(neighbours: str) -> dict[str, Any]:
+    """Draw error against d, a line for each recipe; a recipe without an answer has no point."""
+    measured, k = packages.rows("sparse population", neighbours), packages.stored().record["settings"]["k"]
+    drawn = []
+    for recipe, look in _PACKAGES.items():
+        rows = measured[(measured["recipe"] == recipe) & measured["error"].notna()].sort_values("d")
+        if len(rows):
+            x: list[float | None] = []
+            y: list[float | None] = []
+            for _, group in rows.groupby("n"):  # a gap between them: the error also depends on n
+                x += [*map(float, group["d"]), None]
+                y += [*rounded(group["error"].to_numpy()), None]
+            drawn.append(marked_line(recipe, look, x, y, size=8, hovertemplate="%{x}: %{y:.3~g}"))
+    sizes = sorted(measured["d"].unique().tolist())
+    guess = rounded([random_guess(d, k) for d in sizes])
+    drawn.append(line(1, "random guess", style.GUESS, "dot", x=sizes, y=guess, showlegend=True))
+    ticks = {"tickvals": sizes, "ticktext": [str(d) for d in sizes]}
+    across = axis("features d", type="log") | ticks
+    figure = plain_figure(drawn, across, axis(text.METRIC_TITLES["sin"], decades=True))
+    figure["layout"]["legend"] |= {"traceorder": "normal"}
+    return figure
+
+
+def _grouped(name: str) -> Trace:
+    """Return the trace properties that put a method into the legend's group of its trust."""
+    trust = METHODS[name].trust
+    return {"legendgroup": trust, "legendgrouptitle": {"text": text.trust_heading(trust)}}
+
+
+def _upward(measure: ComparisonMeasure, span: Sequence[float]) -> Trace:
+    """Return the vertical axis over the range `span`, which is in powers of ten where it is logarithmic."""
+    powers = {} if measure.errs or not measure.log else {"exponentformat": "power"}
+    return axis(measure.title, decades=measure.log, range=list(span), **powers)
+
+
+def _across(key: str, values: Sequence[float]) -> Trace:
+    """Return the horizontal axis of a swept control; values: ascending, of which the ends set the range."""
+    title = CHOICES[key].label
+    low, high = values[0], values[-1]
+    # Pad both ends, so that marks there are drawn in full.
+    if high / low < _LOG_FROM:
+        pad = 0.04 * (high - low)
+        return axis(title, range=[low - pad, high + pad])
+    pad = 0.03 * math.log10(high / low)
+    powers = {"dtick": 1, "exponentformat": "power", "minexponent": 4}
+    ticks = EPSILON_TICKS if key == "epsilon" else powers
+    return axis(title, type="log", range=[math.log10(low) - pad, math.log10(high) + pad]) | ticks

@@ -251,14 +251,18 @@ def jobs() -> Jobs:
     return Jobs(engine())
 
 
-def start(slot: str, recipe: Recipe) -> Job:
-    """Return this visitor's job of the recipe in this slot, begun now if need be; a quick one is complete."""
-    former, job = at(slot), jobs().start(sessions.visitor(), slot, recipe)
+def start(slot: str, recipe: Recipe, visitor: str = "") -> Job:
+    """Return the job of the recipe in this slot, begun now if need be; a quick one is complete.
+
+    visitor: Whose it is; by default this session's. A file is written outside of the session.
+    """
+    visitor = visitor or sessions.visitor()
+    former, job = at(slot, visitor), jobs().start(visitor, slot, recipe)
     if job is not former:  # it is new
         job.wait(_FIRST_LOOK_SECONDS)
     return job
 
 
-def at(slot: str) -> Job | None:
-    """Return this visitor's job in this slot, if there is one."""
-    return jobs().at(sessions.visitor(), slot)
+def at(slot: str, visitor: str = "") -> Job | None:
+    """Return the job in this slot, if there is one; visitor: as `start` has it."""
+    return jobs().at(visitor or sessions.visitor(), slot)

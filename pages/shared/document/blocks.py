@@ -92,10 +92,14 @@ class Table:
     Attributes:
         frame: The cells, under the names of their columns.
         wide: Whether it may be wider than a page: a screen scrolls and sorts it. Its cells are plain.
+        name: Its key in the session's state, where its rows can be chosen.
+        on_row: What each row sets when it is chosen, by the settings' keys.
     """
 
     frame: pd.DataFrame
     wide: bool = False
+    name: str = ""
+    on_row: Sequence[Mapping[str, Value]] = ()
 
 
 @dataclass(frozen=True)
@@ -159,6 +163,24 @@ class Press:
 
 
 @dataclass(frozen=True)
+class Start:
+    """A button that starts a sweep in one of the visitor's slots."""
+
+    label: str
+    slot: str
+    recipe: Recipe
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A button that opens another page, by its file, at the present settings but for some."""
+
+    label: str
+    page: str
+    settings: Mapping[str, Value]
+
+
+@dataclass(frozen=True)
 class Controls:
     """Controls beside each other, by the keys of their settings. They do not stand within `Live`.
 
@@ -166,7 +188,7 @@ class Controls:
     """
 
     name: str
-    controls: tuple[str | Choose | Press, ...]
+    controls: tuple[str | Choose | Press | Start | Visit, ...]
     on_telephone: bool = False
 
 
@@ -189,6 +211,21 @@ class Fold:
     """
 
     title: str
+    name: str
+    blocks: "Callable[[], Iterable[Block]]"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What takes so long that only the press of a button makes it. A file leaves it out.
+
+    Attributes:
+        label: Of the button.
+        name: Its key in the session's state.
+        blocks: Returns what a press shows, until something else changes.
+    """
+
+    label: str
     name: str
     blocks: "Callable[[], Iterable[Block]]"
 
@@ -278,6 +315,7 @@ Block = (
     | Controls
     | Running
     | Fold
+    | Asked
     | Card
     | Columns
     | OnScreen

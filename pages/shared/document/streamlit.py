@@ -7,7 +7,7 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from pages.shared.background import prefetch, refresh, sweep_status
+from pages.shared.background import prefetch, refresh, sweep_jobs, sweep_status
 from pages.shared.document import blocks as b
 from pages.shared.document.html import Document
 from pages.shared.figure import component
@@ -104,7 +104,17 @@ def _table(block: b.Table) -> None:
         for name in map(str, block.frame.select_dtypes("float"))
     }
     columns[block.frame.columns[0]] = st.column_config.TextColumn(pinned=True)
-    st.dataframe(block.frame, hide_index=True, height="content", column_config=columns)
+    shape: dict[str, Any] = {"hide_index": True, "height": "content", "column_config": columns}
+    if not block.on_row:
+        st.dataframe(block.frame, **shape)
+        return
+
+    def choose() -> None:
+        for row in st.session_state[block.name]["selection"]["rows"]:
+            for key, value in block.on_row[row].items():
+                widgets.set_to(key, value)
+
+    st.dataframe(block.frame, **shape, key=block.name, on_select=choose, selection_mode="single-row")
 
 
 def _figure(block: b.Figure) -> None:
@@ -170,11 +180,18 @@ def _controls(block: b.Controls) -> None:
             _control(each)
 
 
-def _control(control: str | b.Choose | b.Press) -> None:
+def _control(control: str | b.Choose | b.Press | b.Start | b.Visit) -> None:
     if isinstance(control, str):
         widgets.show_control(control)
     elif isinstance(control, b.Choose):
         widgets.show_select_box(control.setting, control.options, control.shown)
+    elif isinstance(control, b.Start):
+        starts = {"on_click": sweep_jobs.start, "args": (control.slot, control.recipe)}
+        st.button(control.label, key=f"start {control.slot}: {control.label}", **starts)
+    elif isinstance(control, b.Visit):
+        if st.button(control.label, key=f"visit {control.page}"):
+            widgets.set_all(widgets.settings() | control.settings)
+            st.switch_page(control.page)
     else:
         on_click = editions.finished_by_next_run(widgets.set_to)
         sets = (control.setting, control.value)
@@ -192,6 +209,11 @@ def _fold(block: b.Fold) -> None:
     if fold.open:
         with fold:
             show_blocks(block.blocks())
+
+
+def _asked(block: b.Asked) -> None:
+    if st.button(block.label, key=block.name):
+        show_blocks(block.blocks())
 
 
 def _card(block: b.Card) -> None:
@@ -244,6 +266,7 @@ _SHOWN_BY: dict[type, Callable[[Any], None]] = {
     b.Controls: _controls,
     b.Running: _progress,
     b.Fold: _fold,
+    b.Asked: _asked,
     b.Card: _card,
     b.Columns: _columns,
     b.OnScreen: _on_screen,

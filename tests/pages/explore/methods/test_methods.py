@@ -16,13 +16,17 @@ from dppca_core.experiments.explorer.results import RUNS, UNIT_NAMES, Results
 from dppca_core.experiments.sweeps.patients_needed import patients_needed
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
-from pages.explore.methods import charts, frontier, sweeps, text
+from pages.explore.methods import charts
 from pages.explore.methods import settings as methods_settings
-from pages.shared import text as shared_text
+from pages.explore.methods.model import comparison, frontier, sweeps
+from pages.explore.methods.model.facts import NEEDS, TRUST_NEEDS, needs
+from pages.explore.methods.model.measure import ComparisonMeasure, order
+from pages.explore.methods.sentences import findings, notes
+from pages.shared import text
 from pages.shared.background import sweep_jobs, sweep_status
 from pages.shared.charts import explorer_text
 from pages.shared.settings import catalogue, to_experiment
-from tests.pages.conftest import Screen
+from tests.pages.documents import Page
 
 PAGE = "explore/methods/page.py"
 SMALL = {"d": "30", "n": "10000", "k": "2", "s": "6", "shat": "10"}
@@ -36,38 +40,34 @@ def names(figure):
     return [trace["name"] for trace in figure["data"]]
 
 
-def settings_of(page):
-    return page.app.session_state["settings of the last run"]
-
-
 @pytest.fixture(scope="module")
 def opened():
     """Open the page at a small setting, and measure all its methods."""
-    return Screen(PAGE, **SMALL).settle()
+    return Page(PAGE, **SMALL).settle()
 
 
 def test_it_opens_with_who_errs_least_among_equals(opened):
-    assert f"**{opened.figure['says']}**" in opened.markdown
+    assert opened.headline == opened.figures["methods figure"].says
     assert {METHODS[name].title for name in DEFAULT} | {"random guess"} <= set(names(opened.figure))
-    table = opened.app.dataframe[0].value
-    assert table["method"].tolist() == [METHODS[name].title for name in charts.order(DEFAULT)]
+    table = opened.tables[0]
+    assert table["method"].tolist() == [METHODS[name].title for name in order(DEFAULT)]
     assert np.isfinite(table["error"]).all() and (table["10 %"] <= table["90 %"]).all()
     facts = table.set_index("method")
     assert {"two_stage", "two_stage_sealed", "two_stage_own_noise"} <= set(DEFAULT)
     bound = closed_form(results_of(opened), "two_stage", 1.0)
     staged = facts.loc[METHODS["two_stage"].title]
     assert staged["closed form"] == bound.final
-    assert staged["predicted"] == shared_text.chance(bound.quantities["support_probability"])
+    assert staged["predicted"] == text.chance(bound.quantities["support_probability"])
     assert facts["all true features found"].between(0, 1).all()
     errors = facts["error"]
     for trust in ("central", "untrusted server"):
         equals = [METHODS[name].title for name in DEFAULT if METHODS[name].trust == trust]
-        assert f"{errors[equals].idxmin()} errs least" in opened.figure["says"]
+        assert f"{errors[equals].idxmin()} errs least" in opened.headline
 
 
 def test_the_best_published_methods_are_drawn_on_rows_of_length_1_too(opened):
     """Each trust has one, which errs least as published, and a sentence on how much of a lead is scaling."""
-    swept = over(results_of(opened), settings_of(opened), "epsilon")
+    swept = over(results_of(opened), opened.settings, "epsilon")
     usual = sweep(swept.live)
     unit = sweep(sweeps.on_unit_rows(swept, usual))
     tables = [table[table["epsilon"] == 1.0] for table in (usual, unit)]
@@ -87,37 +87,37 @@ def test_the_best_published_methods_are_drawn_on_rows_of_length_1_too(opened):
 
 
 @pytest.mark.parametrize("over", methods_settings.SWEEPS)
-def test_everything_can_be_swept_and_drawn(screen, over):
+def test_everything_can_be_swept_and_drawn(page, over):
     """One sweep is drawn as error, time and bytes."""
     word = catalogue.CHOICES["compare.over"].link(over)
-    page = screen(PAGE, **SMALL, **FEW, **{"compare.over": word, "compare.panel": "error"})
+    shown = page(PAGE, **SMALL, **FEW, **{"compare.over": word, "compare.panel": "error"})
     for panel in ("error", "time", "bytes"):
-        page.move("compare.panel", panel)
-        page.settle()
-        assert page.link["d"] == "30" and page.setting("compare.over") == over
-        drawn = [trace for trace in page.figure["data"] if trace["name"] == "DPS-PCA"]
+        shown.move("compare.panel", panel)
+        shown.settle()
+        assert shown.setting("d") == 30 and shown.setting("compare.over") == over
+        drawn = [trace for trace in shown.figure["data"] if trace["name"] == "DPS-PCA"]
         assert len(drawn[0]["x"]) >= 4 and len(drawn[0]["x"]) == len(drawn[0]["y"]), panel
-        assert page.app.dataframe[0].value["error"].notna().all(), panel
+        assert shown.tables[0]["error"].notna().all(), panel
 
 
 @pytest.mark.parametrize("metric", ["projector", "energy"])
-def test_metrics_and_axes_are_respected(screen, metric):
-    page = screen(PAGE, **SMALL, **FEW, metric=metric, scale="linear")
+def test_metrics_and_axes_are_respected(page, metric):
+    shown = page(PAGE, **SMALL, **FEW, metric=metric, scale="linear")
     for panel in methods_settings.PANELS:
-        page.move("compare.panel", panel)
-        page.settle()
-        axis = page.figure["layout"]["xaxis" if panel == "needed" else "yaxis"]
+        shown.move("compare.panel", panel)
+        shown.settle()
+        axis = shown.figure["layout"]["xaxis" if panel == "needed" else "yaxis"]
         assert axis.get("type") == ("log" if panel == "needed" else None), panel
         shows_errors = panel in ("needed", "frontier") and metric == "energy"
-        assert (text.no_energy({"metric": "energy"}).strip() in page.captions) == shows_errors, panel
+        assert (notes.no_energy({"metric": "energy"}).strip() in shown.captions) == shows_errors, panel
 
 
 @pytest.mark.parametrize("choice", [{"compare.over": "n"}, {"compare.panel": "needed"}], ids=str)
-def test_what_a_table_fixes_is_not_swept(screen, choice):
-    page = screen(PAGE, data="breast_cancer", k="2", **FEW, **choice)
-    sweep, _ = sweeps.for_panel(results_of(page), ["pca"], settings_of(page))
-    note = text.note(sweep, ["pca"], settings_of(page))
-    assert note and note in page.notices
+def test_what_a_table_fixes_is_not_swept(page, choice):
+    shown = page(PAGE, data="breast_cancer", k="2", **FEW, **choice)
+    sweep, _ = sweeps.for_panel(results_of(shown), ["pca"], shown.settings)
+    note = notes.note(sweep, ["pca"], shown.settings)
+    assert note and note in shown.notices
     assert (sweep.over if sweep else None) == ("epsilon" if "compare.over" in choice else None)
 
 
@@ -127,31 +127,45 @@ def over(results, settings, key):
 
 
 def results_of(page):
-    return Results(to_experiment.from_settings(settings_of(page))[0])
+    return Results(to_experiment.from_settings(page.settings)[0])
 
 
-def test_patients_needed_names_who_never_gets_there(screen):
+def test_patients_needed_names_who_never_gets_there(page):
     few = FEW | {"use.ldp_pca": "true"}
-    page = screen(PAGE, **SMALL, **few, **{"compare.panel": "needed", "compare.target": "0.01"}).settle()
+    shown = page(PAGE, **SMALL, **few, **{"compare.panel": "needed", "compare.target": "0.01"}).settle()
     local = METHODS["ldp_pca"].title
-    assert page.figure["says"].endswith(f"measured: {local}.") and page.figure["says"] in page.markdown
-    bars, never = page.figure["data"]
+    assert shown.headline.endswith(f"measured: {local}.")
+    bars, never = shown.figure["data"]
     assert local not in bars["y"] and "DPS-PCA" in bars["y"] and never["y"] == [local]
-    page.move("compare.target", 0.5)
-    assert page.link["compare.target"] == "0.5"
-    assert max(page.figure["data"][0]["x"]) < max(bars["x"]) or local in page.figure["data"][0]["y"]
+    shown.move("compare.target", 0.5)
+    assert max(shown.figure["data"][0]["x"]) < max(bars["x"]) or local in shown.figure["data"][0]["y"]
 
 
-def test_the_frontier_shows_one_release_of_the_chosen_method(screen):
-    page = screen(PAGE, **SMALL, **FEW, **{"compare.panel": "frontier", "compare.at": "10"}).settle()
-    assert page.figure["says"] in page.markdown and text.FRONTIER_HELP in page.captions
-    results, distance = results_of(page), subspace_metrics.sin_theta
+def test_the_frontier_shows_one_release_of_the_chosen_method(page):
+    shown = page(PAGE, **SMALL, **FEW, **{"compare.panel": "frontier", "compare.at": "10"}).settle()
+    assert shown.headline == shown.figures["frontier figure"].says and notes.FRONTIER_HELP in shown.captions
+    results, distance = results_of(shown), subspace_metrics.sin_theta
     for name in ("dps_pca", "analyze_gauss"):
-        page.move("compare.release", name)
+        shown.move("compare.release", name)
         estimate = results.estimate(name, 10.0, 0)
         error = distance(estimate.basis, results.truth.basis)
-        assert text.release(name, 10.0, f"error {shared_text.error(error)}", estimate) in page.markdown
-    assert page.link["compare.release"] == "analyze_gauss"
+        assert notes.release(name, 10.0, f"error {text.error(error)}", estimate) in shown.markdown
+
+
+def test_a_release_that_takes_long_waits_for_its_button(screen, monkeypatch):
+    monkeypatch.setattr(comparison, "_AT_ONCE_SECONDS", 0.0)
+    page = screen(PAGE, **SMALL, **FEW, **{"compare.panel": "frontier"}).settle()
+    assert "One release of" not in page.markdown
+    next(button for button in page.app.button if button.key == "draw release").click()
+    page.run()
+    assert "**One release of DPS-PCA at ε = 1: error" in page.markdown
+
+
+def test_the_file_has_what_the_screen_has(page):
+    shown = page(PAGE, **SMALL, **FEW).settle()
+    written = shown.html()
+    assert shown.headline in written and METHODS["dps_pca"].reference in written
+    assert "private methods are asked for (ε, δ) = (1, " in written and "measuring went on" not in written
 
 
 def test_a_link_restores_methods_and_views(screen):
@@ -159,20 +173,21 @@ def test_a_link_restores_methods_and_views(screen):
     page = screen(PAGE, **SMALL, **link)
     assert link.items() <= page.link.items()
     used = {*DEFAULT, "sulq"} - {"cape"}
-    assert page.shown("methods compared") == charts.order([name for name in METHODS if name in used])
+    assert page.shown("methods compared") == order([name for name in METHODS if name in used])
 
 
-def test_a_bad_link_says_what_it_opens_instead(screen):
+def test_a_bad_link_says_what_it_opens_instead(page):
     bad = {"use.pca": "<script>", "compare.over": "rm -rf", "compare.target": "-1", "compare.at": "nan"}
-    page = screen(PAGE, **SMALL, **FEW, **bad)
-    assert "“Swept” was “rm -rf”, which is not a choice: we set it to Privacy loss ε." in page.notices
-    assert "set it to 0.01" in page.notices and "<" not in page.notices
+    shown = page(PAGE, **SMALL, **FEW, **bad)
+    sentences = "\n".join(shown.sentences)
+    assert "“Swept” was “rm -rf”, which is not a choice: we set it to Privacy loss ε." in sentences
+    assert "set it to 0.01" in sentences and "<" not in sentences
 
 
-def test_no_method_is_asked_for_one(screen):
-    page = screen(PAGE, **SMALL, **{f"use.{name}": "false" for name in DEFAULT})
-    assert sweeps.for_panel(results_of(page), [], settings_of(page)) == (None, "")
-    assert page.notices == text.note(None, [], settings_of(page))
+def test_no_method_is_asked_for_one(page):
+    shown = page(PAGE, **SMALL, **{f"use.{name}": "false" for name in DEFAULT})
+    assert sweeps.for_panel(results_of(shown), [], shown.settings) == (None, "")
+    assert shown.notices == notes.note(None, [], shown.settings)
 
 
 def test_the_multiselect_moves_the_link_and_keeps_what_was_measured(screen):
@@ -187,37 +202,37 @@ def test_the_multiselect_moves_the_link_and_keeps_what_was_measured(screen):
 def test_a_heavy_method_waits_for_its_button(screen, monkeypatch):
     monkeypatch.setattr(sweeps, "_HEAVY_SECONDS", 0.0)
     page = screen(PAGE, **SMALL, **{f"use.{name}": "false" for name in DEFAULT}, **{"use.pca": "true"})
-    assert text.NOTHING_QUICK in page.markdown
-    next(b for b in page.app.button if b.key == "ask methods epsilon pca").click()
+    assert notes.NOTHING_QUICK in page.markdown
+    next(b for b in page.app.button if b.label.startswith("Measure PCA")).click()
     page.settle()
     assert METHODS["pca"].title in names(page.figure)
-    assert not [b for b in page.app.button if b.key == "ask methods epsilon pca"]
+    assert not [b for b in page.app.button if b.label.startswith("Measure PCA")]
 
 
 @pytest.mark.parametrize(
     ("panel", "column", "unit"), [("bytes", "sent (kB)", 1e3), ("time", "time (ms)", 1.0)]
 )
-def test_time_and_bytes_name_the_least_and_the_most(screen, panel, column, unit):
-    page = screen(PAGE, **SMALL, **FEW, **{"compare.panel": panel}).settle()
-    costs = page.app.dataframe[0].value.set_index("method")[column] * unit
-    show = shared_text.size if panel == "bytes" else lambda value: shared_text.duration(value / 1e3)
+def test_time_and_bytes_name_the_least_and_the_most(page, panel, column, unit):
+    shown = page(PAGE, **SMALL, **FEW, **{"compare.panel": panel}).settle()
+    costs = shown.tables[0].set_index("method")[column] * unit
+    show = text.size if panel == "bytes" else lambda value: text.duration(value / 1e3)
     match = re.search(
-        r", (.*) (?:takes|sends) least \((.*?) a .*\) and (.*) \w+ most \((.*)\)", page.figure["says"]
+        r", (.*) (?:takes|sends) least \((.*?) a .*\) and (.*) \w+ most \((.*)\)", shown.headline
     )
     least, most = costs.idxmin(), costs.idxmax()
     assert match.groups() == (least, show(costs[least]), most, show(costs[most]))
 
 
-def test_printed_calibrations_are_told_apart(screen, opened):
+def test_printed_calibrations_are_told_apart(page, opened):
     equals = FEW | {"use.dpdis_pca": "true"}
-    page = screen(PAGE, accounting="as-printed", start="near", **SMALL, **equals).settle()
-    printed = explorer_text.printed(results_of(page), 1.0, list(METHODS))
-    assert printed.partition(". ")[0] in page.captions
-    assert page.app.dataframe[0].value["true ε"].notna().any()
-    assert " Calibrated as printed" in page.figure["says"]
-    assert text.notes(results_of(page), [], settings_of(page)) in page.captions
-    assert opened.app.dataframe[0].value["true ε"].isna().all()
-    assert " As printed" not in opened.figure["says"]
+    shown = page(PAGE, accounting="as-printed", start="near", **SMALL, **equals).settle()
+    printed = explorer_text.printed(results_of(shown), 1.0, list(METHODS))
+    assert printed.partition(". ")[0] in shown.captions
+    assert shown.tables[0]["true ε"].notna().any()
+    assert " Calibrated as printed" in shown.headline
+    assert notes.notes(results_of(shown), [], shown.settings) in shown.captions
+    assert opened.tables[0]["true ε"].isna().all()
+    assert " As printed" not in opened.headline
 
 
 def test_nobody_fails_before_all_numbers_of_patients_are_measured(results):
@@ -228,8 +243,8 @@ def test_nobody_fails_before_all_numbers_of_patients_are_measured(results):
     early = sweep(first)
     complete = early.groupby("label")["n"].transform("nunique") == len(needed.values)
     none_yet = patients_needed(early[complete], 0.1)
-    assert text.needed(none_yet, "error of 0.1") == shared_text.MEASURING
-    measure = charts.ComparisonMeasure(results, catalogue.defaults(), "needed")
+    assert findings.needed(none_yet, "error of 0.1") == text.MEASURING
+    measure = ComparisonMeasure(results, catalogue.defaults(), "needed")
     drawn = [
         charts.needed(estimates, measure, needed.values, rows=2)
         for estimates in (none_yet, patients_needed(sweep(needed.live), 0.1))
@@ -296,11 +311,11 @@ def test_the_hull_names_who_is_level_with_it(results):
         for e in (1.0, 10.0)
         for i, value in enumerate(values)
     ]
-    measure = charts.ComparisonMeasure(results, catalogue.defaults(), "frontier")
+    measure = ComparisonMeasure(results, catalogue.defaults(), "frontier")
     hull = frontier.hull(pd.DataFrame(rows), measure, [far, level, near])
     assert [(corner.method, corner.epsilon) for corner in hull] == [(near, 1.0), (near, 10.0)]
     assert all(corner.level == {level} for corner in hull)
-    assert text.frontier(hull) == (
+    assert findings.frontier(hull) == (
         "Least error for its privacy, as far as drawn: Analyze Gauss at ε = 1 to 10 (trust: one place), with "
         "CAPE level within the spread of the runs."
     )
@@ -316,30 +331,30 @@ def test_a_method_within_the_spread_of_the_next_only_leads(results, errors, apar
     """Runs spread by 20 %: medians of 0.3 and 0.31 overlap, those of 0.3 and 0.6 do not."""
     names = ("analyze_gauss", "wishart")
     spreads = {name: error * np.array([0.9, 1.0, 1.1]) for name, error in zip(names, errors, strict=True)}
-    measure = charts.ComparisonMeasure(results, catalogue.defaults(), "error")
-    headline = text.compared(measure, spreads, "epsilon", 1.0)
+    measure = ComparisonMeasure(results, catalogue.defaults(), "error")
+    headline = findings.compared(measure, spreads, "epsilon", 1.0)
     assert ("Analyze Gauss errs least" in headline) == apart != ("Analyze Gauss leads" in headline)
 
 
 @pytest.mark.usefixtures("waiting")
-def test_a_sweep_that_waits_says_so(screen):
-    page = screen(PAGE, **SMALL, **FEW)
+def test_a_sweep_that_waits_says_so(page):
+    shown = page(PAGE, **SMALL, **FEW)
     (job,) = sweep_jobs.jobs()._jobs.values()
-    assert job.running and sweep_status.progress(job) in page.captions
+    assert job.running and sweep_status.progress(job) in shown.captions
 
 
 def test_every_method_has_words_for_what_it_needs():
-    words = {name: text.needs(name) for name in METHODS}
+    words = {name: needs(name) for name in METHODS}
     assert all(words.values())
-    assert all(text._NEEDS[use] in words["dps_pca"] for use in ("s_hat", "iterations"))
-    assert words["cape"] == text._TRUSTS["secure aggregation"][1]
+    assert all(NEEDS[use] in words["dps_pca"] for use in ("s_hat", "iterations"))
+    assert words["cape"] == TRUST_NEEDS["secure aggregation"]
 
 
 def test_it_recommends_what_the_core_does_under_each_trust(opened):
-    experiment, epsilon = to_experiment.from_settings(settings_of(opened))
-    shown = text.recommended(experiment, epsilon, "secure aggregation")
+    experiment, epsilon = to_experiment.from_settings(opened.settings)
+    shown = notes.recommended(experiment, epsilon, "secure aggregation")
     assert shown.splitlines()[1].startswith("- **Trust: sealed sums")
-    shown = text.recommended(experiment, epsilon, settings_of(opened)["trust"])
+    shown = notes.recommended(experiment, epsilon, opened.settings["trust"])
     assert shown in opened.markdown
     for trust in TRUSTS:
         answer = recommend(
@@ -355,14 +370,14 @@ def test_it_recommends_what_the_core_does_under_each_trust(opened):
         assert answer.reason in shown
 
 
-def test_without_privacy_there_is_one_number_whichever_methods_are_chosen(screen):
+def test_without_privacy_there_is_one_number_whichever_methods_are_chosen(page):
     """It is the core's, at the current setting; the best of methods is named so among those chosen alone."""
-    page = screen(PAGE, **SMALL, **FEW).settle()
-    experiment = results_of(page).experiment
+    shown = page(PAGE, **SMALL, **FEW).settle()
+    experiment = results_of(shown).experiment
     free = no_privacy.error(experiment.population, experiment.n, experiment.k, repeats=experiment.repeats)
-    assert f"No privacy: {shared_text.error(free)}, as on *Explorer*" in page.captions
-    assert not [name for name in names(page.figure) if "no privacy" in name]
-    assert page.figure["says"].startswith("At ε = 1, of the methods chosen")
+    assert f"No privacy: {text.error(free)}, as on *Explorer*" in shown.captions
+    assert not [name for name in names(shown.figure) if "no privacy" in name]
+    assert shown.headline.startswith("At ε = 1, of the methods chosen")
 
 
 def test_a_method_that_stays_level_keeps_its_place_in_the_sentence():
@@ -371,7 +386,7 @@ def test_a_method_that_stays_level_keeps_its_place_in_the_sentence():
         frontier.Corner("two_stage_sealed", 1.0, 0.1, frozenset({"two_stage"})),
         frontier.Corner("dps_pca", 10.0, 0.01, frozenset()),
     ]
-    shown = text.frontier(corners)
+    shown = findings.frontier(corners)
     level = "with Two stages, sealed sums level within the spread"
     assert f"Two stages at ε = 0.1 to 1 (trust: one place), {level}" in shown
     assert shown.endswith("DPS-PCA at ε = 10 (trust: nobody).")

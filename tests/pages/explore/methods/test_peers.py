@@ -7,14 +7,16 @@ import re
 import pytest
 
 from dppca_core.privacy import NEIGHBOURS
-from pages.explore.methods import other_packages
+from pages.explore.methods import charts
+from pages.explore.methods.model import packages
+from pages.explore.methods.sentences import packages as sentences
 
 BOTH = pytest.mark.parametrize("neighbours", NEIGHBOURS)
 OURS, RIVAL = "Analyze Gauss + sparse step", "OpenDP Gaussian + eigh"
 
 
 def largest(neighbours):
-    rows = other_packages.stored().errors
+    rows = packages.stored().errors
     rows = rows[(rows["population"] == "sparse population") & rows["neighbours"].isin(["", neighbours])]
     return rows[rows["d"] == rows["d"].max()].set_index("recipe")["error"]
 
@@ -22,14 +24,14 @@ def largest(neighbours):
 @BOTH
 def test_factors_multiply_to_what_lies_between(neighbours):
     error = largest(neighbours)
-    words = other_packages.finding(neighbours).split(" On the ")[0]
+    words = sentences.finding(neighbours).split(" On the ")[0]
     factors = re.findall(r"(?:That is|sparsity|directions|accounting) (\d+\.\d+)", words)
     whole, *parts = map(float, factors)
     assert whole == pytest.approx(error[RIVAL] / error[OURS], abs=0.006)
     assert len(parts) == 3 and math.prod(parts) == pytest.approx(whole, rel=0.02)
 
 
-WHOLE = other_packages._FILE.read_text(encoding="utf-8")
+WHOLE = packages._FILE.read_text(encoding="utf-8")
 DAMAGED = {
     "cut": WHOLE[:500],
     "nothing": "{}",
@@ -48,53 +50,53 @@ def test_what_is_not_the_measurement_is_refused(content, tmp_path, monkeypatch):
     assert content != WHOLE
     damaged = tmp_path / "peers.json"
     damaged.write_text(content, encoding="utf-8")
-    monkeypatch.setattr(other_packages, "_FILE", damaged)
-    other_packages.stored.cache_clear()
+    monkeypatch.setattr(packages, "_FILE", damaged)
+    packages.stored.cache_clear()
     with pytest.raises(ValueError, match=r"data/peers\.json cannot be read: restore it"):
-        other_packages.stored()
-    other_packages.stored.cache_clear()
+        packages.stored()
+    packages.stored.cache_clear()
 
 
 def test_a_damaged_file_is_one_sentence_of_the_page(screen, tmp_path, monkeypatch):
     """The rest of the page is there without it."""
     damaged = tmp_path / "peers.json"
     damaged.write_text(DAMAGED["nothing"])
-    monkeypatch.setattr(other_packages, "_FILE", damaged)
-    other_packages.stored.cache_clear()
+    monkeypatch.setattr(packages, "_FILE", damaged)
+    packages.stored.cache_clear()
     page = screen("explore/methods/page.py", d="20", n="1000", k="2", s="5", shat="10", repeats="1")
-    other_packages.stored.cache_clear()
+    packages.stored.cache_clear()
     assert "Nothing to compare with here: data/peers.json cannot be read: restore it" in page.notices
     assert "**Try this:**" in page.markdown
 
 
 def test_the_most_owed_part_is_the_largest(monkeypatch):
     """Where the packages' error is ten times as large, most of it is owed to accounting."""
-    changed = copy.deepcopy(other_packages.stored().record)
+    changed = copy.deepcopy(packages.stored().record)
     for place in changed["places"]:
         for row in place["rows"]:
             if row["recipe"] == RIVAL and "error" in row:
                 row["error"]["median"] *= 10
-    monkeypatch.setattr(other_packages, "stored", lambda: other_packages.measurement(changed))
-    assert "Most is due to exact accounting." in other_packages.finding("replace-one")
+    monkeypatch.setattr(packages, "stored", lambda: packages.measurement(changed))
+    assert "Most is due to exact accounting." in sentences.finding("replace-one")
 
 
 def test_no_answer_has_no_point_and_is_told(monkeypatch):
-    changed = copy.deepcopy(other_packages.stored().record)
+    changed = copy.deepcopy(packages.stored().record)
     for place in changed["places"]:
         for row in place["rows"]:
             if row["recipe"] == RIVAL:
                 row.pop("error", None)
-    monkeypatch.setattr(other_packages, "stored", lambda: other_packages.measurement(changed))
-    names = [trace["name"] for trace in other_packages.figure("replace-one")["data"]]
+    monkeypatch.setattr(packages, "stored", lambda: packages.measurement(changed))
+    names = [trace["name"] for trace in charts.against_packages("replace-one")["data"]]
     assert RIVAL not in names and OURS in names
-    assert "had no answer" in other_packages.finding("replace-one")
-    assert f"{RIVAL}: no answer" in other_packages.notes("replace-one")
+    assert "had no answer" in sentences.finding("replace-one")
+    assert f"{RIVAL}: no answer" in sentences.notes("replace-one")
 
 
 @BOTH
 def test_every_point_is_a_stored_error(neighbours):
-    table = other_packages.stored().errors
-    for trace in other_packages.figure(neighbours)["data"][:-1]:
+    table = packages.stored().errors
+    for trace in charts.against_packages(neighbours)["data"][:-1]:
         rows = table[(table["recipe"] == trace["name"]) & (table["population"] == "sparse population")]
         kept = rows[rows["neighbours"].isin(["", neighbours])].dropna(subset="error").sort_values("d")
         assert [y for y in trace["y"] if y] == pytest.approx(kept["error"].tolist(), rel=1e-3)

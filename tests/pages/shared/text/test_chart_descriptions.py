@@ -13,8 +13,8 @@ from dppca_core.experiments.explorer.results import Results, quantiles
 from dppca_core.experiments.sweeps.recipe import METRICS
 from dppca_core.privacy import Budget
 from pages.explore.bounds import text as bounds_descriptions
-from pages.explore.methods import text as methods_descriptions
-from pages.explore.methods.charts import ComparisonMeasure
+from pages.explore.methods.model.measure import ComparisonMeasure
+from pages.explore.methods.sentences import findings as methods_descriptions
 from pages.hospitals.your_data import charts as own_charts
 from pages.learn.papers import text as papers_descriptions
 from pages.learn.privacy.model import Attack

@@ -1,4 +1,4 @@
-"""Draw the frontier of privacy and error: points to click and their convex hull. No Streamlit here.
+"""Find the frontier of privacy and error: the convex hull of the methods' points.
 
 A point is a method's median error at one epsilon. The hull shows which method errs least for its privacy. It
 is the lower hull, or the upper one where more is better, as for captured energy.
@@ -6,16 +6,15 @@ is the lower hull, or the upper one where more is better, as for captured energy
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.methods import METHODS
-from pages.explore.methods import charts
-from pages.explore.methods.sweeps import AXES
-from pages.shared.charts import line, marked_line, marks, plain_figure, rounded, style
+from pages.explore.methods.model.measure import ComparisonMeasure, Spreads, at_value, spreads
+from pages.explore.methods.model.sweeps import AXES
 from pages.shared.charts.explorer_text import other_epsilon
 
 
@@ -31,17 +30,17 @@ class Corner(NamedTuple):
     level: frozenset[str]
 
 
-def hull(table: pd.DataFrame, measure: charts.ComparisonMeasure, methods: Sequence[str]) -> list[Corner]:
+def hull(table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[str]) -> list[Corner]:
     """Return the corners of the medians' convex hull against epsilon, in the axes as drawn.
 
     It is the lower hull, or the upper where more is better. Points hardly better than a random guess are no
     part of it. table: a sweep's over epsilon.
     """
     # A guess is the same at every epsilon.
-    spreads, guess = charts.spreads(table, measure, methods, "epsilon"), measure.guess("epsilon", 1.0)
-    _, floor = _span(measure, spreads)
+    drawn, guess = spreads(table, measure, methods, "epsilon"), measure.guess("epsilon", 1.0)
+    _, floor = span(measure, drawn)
     points: dict[tuple[float, float], str] = {}
-    for method, (at, (_, middle, _)) in spreads.items():
+    for method, (at, (_, middle, _)) in drawn.items():
         for x, y in zip(at, np.maximum(middle, floor).tolist(), strict=True):
             if measure.beats(y, guess):
                 points.setdefault((x, y), method)
@@ -51,48 +50,17 @@ def hull(table: pd.DataFrame, measure: charts.ComparisonMeasure, methods: Sequen
     sign, good, bad = (-1, 2, 0) if measure.more_is_better else (1, 0, 2)
     for x, mirrored in lower_hull([(x, sign * y) for x, y in points], measure.log):
         y = sign * mirrored
-        method, here = points[x, y], charts.at_value(spreads, x)
+        method, here = points[x, y], at_value(drawn, x)
         worst = sign * here[method][bad]
         level = frozenset(name for name in here if name != method and sign * here[name][good] <= worst)
         corners.append(Corner(method, x, y, level))
     return corners
 
 
-def _span(measure: charts.ComparisonMeasure, spreads: charts.Spreads) -> tuple[list[float], float]:
+def span(measure: ComparisonMeasure, spreads: Spreads) -> tuple[list[float], float]:
     """Return the range of the vertical axis for all medians and a guess, and the value at its lower edge."""
     medians = [value for _, (_, middle, _) in spreads.values() for value in middle]
     return measure.span(medians, [measure.guess("epsilon", 1.0)])  # the same guess at every epsilon
-
-
-def figure(
-    table: pd.DataFrame, measure: charts.ComparisonMeasure, methods: Sequence[str], corners: Sequence[Corner]
-) -> dict[str, Any]:
-    """Draw medians as points to click, error against epsilon, their hull, and a ring around one point.
-
-    The ring marks the point of which one release is shown below the figure. A point's trace has its method as
-    "uid", which a click reports.
-    """
-    spreads = charts.spreads(table, measure, charts.order(methods), "epsilon")
-    reach, floor = _span(measure, spreads)  # values below the axis are drawn on its edge, `floor`
-    ends = sorted({*AXES["epsilon"], *table["epsilon"].astype(float)})
-    shade = style.faded(style.OCHRE, 0.8)
-    x, y = [corner.epsilon for corner in corners], rounded([corner.error for corner in corners])
-    name = f"{'upper' if measure.more_is_better else 'lower'} convex hull"
-    drawn = [line(1, name, shade, width=6, x=x, y=y, hoverinfo="skip", showlegend=True)]
-    ring = marks(1, "release below", style.GUESS, "circle-open", 20, 2.5, hoverinfo="skip")
-    for method, (x, (_, middle, _)) in spreads.items():
-        look, y = style.look(method), rounded(np.maximum(middle, floor))
-        thin = {"color": style.faded(look.colour, 0.5), "dash": look.dash, "width": 1.2}
-        more = {"line": thin, "uid": method, "hovertemplate": "ε = %{x}: %{y:.3~g}"}
-        title = METHODS[method].title
-        drawn.append(marked_line(title, look, x, y, size=10, **more, **charts.grouped(method)))
-        if method == measure.settings["compare.release"]:
-            here = [i for i, e in enumerate(x) if math.isclose(e, measure.settings["compare.at"])]
-            ring |= {"x": [x[i] for i in here], "y": [y[i] for i in here]}
-    guess = rounded([measure.guess("epsilon", 1.0)] * len(ends))  # the same at every epsilon
-    random = line(1, "random guess", style.GUESS, "dot", x=ends, y=guess, showlegend=True, hoverinfo="skip")
-    across, upward = charts.across("epsilon", ends), charts.upward(measure, reach)
-    return plain_figure([*drawn, random, ring], across, upward)
 
 
 def lower_hull(points: Sequence[tuple[float, float]], log_up: bool) -> list[tuple[float, float]]:

@@ -1,4 +1,4 @@
-"""Form the recipes that sweep one setting of an experiment, for several methods. No Streamlit here.
+"""Form the recipes that sweep one setting of an experiment, for several methods.
 
 A recipe says what to run: methods, the values of the swept setting (its axis), and repeats; its
 `swept_names` are those of the swept settings, here one. Light methods are live: they are measured at once, in
@@ -55,6 +55,10 @@ class SweepSetting(NamedTuple):
     live: Recipe | None
     heavy: dict[str, Recipe]
     left_out: dict[Value, str]
+
+    def runs_here(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of a table of runs that are at the current value."""
+        return table[np.isclose(table[self.over].to_numpy(dtype=float), float(self.here), rtol=1e-9)]
 
 
 def recipe(
@@ -140,8 +144,7 @@ def on_unit_rows(sweep: SweepSetting, table: pd.DataFrame) -> Recipe | None:
     take no rows of length 1 by themselves needs none; None where no trust needs one. table: of the runs of
     the live recipe.
     """
-    here = table[np.isclose(table[sweep.over].to_numpy(dtype=float), float(sweep.here), rtol=1e-9)]
-    medians = here.groupby("method")["sin_theta"].median().dropna()
+    medians = sweep.runs_here(table).groupby("method")["sin_theta"].median().dropna()
     scaled = {METHODS[name].trust for name in medians.index if METHODS[name].scaling == "unit"}
     chosen = []
     for trust in TRUSTS:

@@ -1,0 +1,168 @@
+"""Read off a sweep's table what a panel shows of each method.
+
+A sweep runs all methods that are compared at several values of one setting, several times each; its table has
+a row for each run. A panel is what the page shows of it: "error", "time" or "bytes" against what is swept,
+"needed" (patients for an error that is wanted) or "frontier" (error against epsilon). The measure of a panel
+is the quantity on its vertical axis.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from dppca_core.arrays import Array
+from dppca_core.experiments.explorer.results import Results, quantiles
+from dppca_core.experiments.sweeps.recipe import METRICS, Value
+from dppca_core.methods import METHODS
+from dppca_core.numerics import subspace_metrics
+from dppca_core.populations.spiked import SpikedModel
+from dppca_core.records import TRUSTS
+from pages.explore.methods.model.sweeps import SweepSetting
+from pages.shared import text
+from pages.shared.charts import metric_axis
+from pages.shared.charts.traces import ZERO
+from pages.shared.settings.catalogue import Settings
+
+Spreads = dict[str, tuple[list[float], Array]]  # by method: swept values, and 10, 50 and 90 % at each
+_COSTS = {  # by panel: column, factor to the unit shown, axis title, words before a value
+    "time": ("seconds", 1e3, "time per fit (ms)", "a fit takes"),
+    "bytes": ("bytes_sent_per_hospital", 1.0, "sent by a hospital (bytes)", "a hospital sends"),
+}
+
+
+class ComparisonMeasure:
+    """Read the quantity of the vertical axis off a sweep's table, in the units of the screen.
+
+    Attributes:
+        errs: Whether it is an error or captured energy, not time or bytes.
+        metric: The unit of the error on screen, such as "sin" or "share".
+        energy: Whether it is captured energy.
+        more_is_better: Whether more is better.
+        log: Whether the axis is logarithmic.
+        column, factor: The table's column, and the factor from it to the unit on screen.
+        title, quantity: What the axis and a sentence call it.
+    """
+
+    def __init__(self, results: Results, settings: Settings, panel: str) -> None:
+        self.results, self.settings, self.panel = results, settings, panel
+        self.errs = panel not in _COSTS
+        self.metric = metric_axis.unit(settings) if panel == "error" else metric_axis.error_unit(settings)
+        self.energy, self.more_is_better = self.metric == "energy", metric_axis.more_is_better(self.metric)
+        self.log = settings["scale"] == "log" and not (self.errs and self.metric in metric_axis.SPANS)
+        # Each has the table's column, the factor to the unit on screen, the axis title, words before a value.
+        energy = (METRICS["energy"], 1.0, text.METRIC_TITLES["energy"], "captured energy")
+        column = METRICS["angle" if self.metric == "degrees" else "sin"]
+        quantity = metric_axis.QUANTITIES.get(self.metric, "error")
+        error = (column, 1.0, metric_axis.error_title(settings), quantity)
+        shown = _COSTS.get(panel, energy if self.energy else error)
+        self.column, self.factor, self.title, self.quantity = shown
+
+    def values(self, rows: pd.DataFrame) -> Array:
+        """Return the value of each row of the table, in the unit on screen; NaN for a run that failed.
+
+        A share needs k: a table that sweeps k has it in a column.
+        """
+        values = rows[self.column].to_numpy(dtype=float, na_value=np.nan) * self.factor
+        if self.errs and self.metric not in ("energy", "degrees"):
+            k = rows["k"].to_numpy(dtype=float) if "k" in rows else self.results.experiment.k
+            values = metric_axis.in_unit(self.metric, values, k)
+        measured: Array = np.where(np.isfinite(values), values, np.nan)
+        return measured
+
+    def text(self, value: float) -> str:
+        """Return a value, in the unit on screen, as a sentence has it."""
+        if not self.errs:
+            return text.duration(value / 1e3) if self.panel == "time" else text.size(value)  # from ms
+        return f"{value:.3f}" if self.energy else metric_axis.value_text(self.metric, value)
+
+    def wanted(self, target: float) -> str:
+        """Return the wanted error, ||sin Theta||_F, in words: as it is, or as the share that it recovers."""
+        if self.metric != "share":
+            return f"error of {text.number(target)}"
+        share = float(metric_axis.in_unit("share", target, self.results.experiment.k))
+        return f"{metric_axis.value_text('share', share)} of the pattern"
+
+    def beats(self, value: float, guess: float) -> bool:
+        """Return whether a value is a tenth better than a random guess, both in the unit on screen.
+
+        Less may be luck.
+        """
+        if self.energy:
+            return value > 1.1 * guess
+        return metric_axis.as_error(self.metric, value) < 0.9 * metric_axis.as_error(self.metric, guess)
+
+    def guess(self, name: str, value: Value) -> float:
+        """Return the value of a random subspace where the swept setting `name` has this value.
+
+        Only sweeps over d, k or s change it. Captured energy also depends on the eigenvalues, which a spiked
+        population has at every size.
+        """
+        experiment, eigenvalues = self.results.experiment, self.results.truth.eigenvalues
+        sizes = {name: int(value)} if name in ("d", "k", "s") else {}
+        d, k = sizes.get("d", experiment.d), sizes.get("k", experiment.k)
+        if not self.energy:
+            return metric_axis.random_guess(self.settings, d, k)
+        if sizes and isinstance(experiment.population, SpikedModel):
+            eigenvalues = replace(experiment.population, **sizes).eigenvalues
+        return subspace_metrics.random_energy(eigenvalues, k)
+
+    def span(self, drawn: Sequence[float], guesses: Sequence[float]) -> metric_axis.Span:
+        """Return the range of the vertical axis, and the value at its lower edge.
+
+        drawn: all values that are drawn; errors of a numerical tolerance's size are not counted. guesses:
+        those of a random guess, which must be seen.
+        """
+        positive = [value for value in drawn if value > (ZERO if self.errs else 0)]
+        # A logarithmic axis of errors begins at 0.01 or below, one of time or bytes at the least value.
+        metric, begins = (self.metric, 1e-2) if self.errs else ("", math.inf)
+        most = max([*positive, *guesses], default=1.0)
+        return metric_axis.span_of(metric, self.log, min(positive, default=1.0), most, begins)
+
+
+def spreads(table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[str], name: str) -> Spreads:
+    """Return for each method the swept values with finished runs, and 10, 50 and 90 % there, (3, values).
+
+    table: of a sweep, a row for each run. name: the column that is swept.
+    """
+    values, swept = measure.values(table), table[name].to_numpy(dtype=float)
+    made_by, has_value = table["method"].to_numpy(), ~np.isnan(values)
+    result = {}
+    for method in methods:
+        finished = has_value & (made_by == method)
+        reached = np.unique(swept[finished]).tolist()
+        bands = [quantiles(values[finished & (swept == value)]) for value in reached]
+        result[method] = reached, np.array(bands).reshape(-1, 3).T
+    return result
+
+
+def at_value(spreads: Spreads, value: Value) -> dict[str, Array]:
+    """Return 10, 50 and 90 % of each method that has runs at this swept value."""
+    return {name: spread[:, x.index(value)] for name, (x, spread) in spreads.items() if value in x}
+
+
+class SweepRuns(NamedTuple):
+    """Hold what a sweep has measured so far of the methods shown.
+
+    `table` has a row for each run. `progress` says how far the live methods are, those that need no button;
+    it is empty once they are complete. `unit` has the runs of published methods on rows of length 1.
+    """
+
+    measure: ComparisonMeasure
+    sweep: SweepSetting
+    table: pd.DataFrame
+    methods: list[str]
+    progress: str
+    unit: pd.DataFrame
+
+    def here(self, measure: ComparisonMeasure) -> dict[str, Array]:
+        """Return 10, 50 and 90 % of each method at the current setting; measure: which quantity to read."""
+        return at_value(spreads(self.table, measure, self.methods, self.sweep.over), self.sweep.here)
+
+
+def order(methods: Sequence[str]) -> list[str]:
+    """Return the methods sorted by whom they trust, in the order of `TRUSTS`, and else as they were."""
+    return sorted(methods, key=lambda name: TRUSTS.index(METHODS[name].trust))

@@ -1,0 +1,1 @@
+"""The sentences of the comparison of methods."""

@@ -1,0 +1,165 @@
+"""The sentences that answer the page's question, for each panel.
+
+Errors are ranked only among methods of one trust and one guarantee.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+import numpy as np
+import pandas as pd
+
+from dppca_core.arrays import Array
+from dppca_core.experiments.sweeps.recipe import Value
+from dppca_core.methods import METHODS
+from pages.explore.methods.model.frontier import Corner
+from pages.explore.methods.model.measure import ComparisonMeasure
+from pages.shared import text
+from pages.shared.charts.explorer_text import other_epsilon
+from pages.shared.settings.catalogue import CHOICES
+
+_WHERE = {  # by trust: the words that open its finding
+    "central": "where all trust one place",
+    "untrusted server": "where nobody is trusted",
+    "secure aggregation": "with sealed sums",
+    "local": "where not even the hospital is trusted",
+    "none": "no privacy",
+}
+
+
+def compared(measure: ComparisonMeasure, values: Mapping[str, Array], key: str, here: Value) -> str:
+    """Return which method does best at the current setting; of a single method its value.
+
+    values: 10, 50 and 90 % over the runs of each method there. key, here: the swept setting and its value.
+    """
+    if not values:
+        return text.MEASURING
+    choice = CHOICES[key]
+    where = f"At {choice.label.split()[-1]} = {text.number(here)}"
+    where += ", of the methods chosen" if measure.errs and len(values) > 1 else ""
+    finding = _least_error(measure, values, key, here) if measure.errs else _least_cost(measure, values)
+    finding = f"{where}{finding}"
+    if len(values) > 1:
+        return finding
+    ((name, spread),) = values.items()
+    low, middle, high = (measure.text(float(value)) for value in spread)
+    return f"{finding} {METHODS[name].title}: {measure.quantity} {middle} ({low} to {high} in 8 of 10 runs)."
+
+
+def _least_error(measure: ComparisonMeasure, errors: Mapping[str, Array], key: str, here: Value) -> str:
+    """Return which method errs least among those of one trust and one guarantee, for each such kind.
+
+    errors: 10, 50 and 90 % of each method, `values` in `compared`; the other arguments are as there.
+    """
+    experiment = measure.results.experiment
+    # Only methods of one kind can be ranked: the same trust, and the same guarantee.
+    kinds: dict[tuple[str, str], dict[str, Array]] = {}
+    for name, error in errors.items():
+        kind = METHODS[name].trust, METHODS[name].guarantee_at(experiment.k)
+        kinds.setdefault(kind, {})[name] = error
+    guess, trusts = measure.guess(key, here), [trust for trust, _ in kinds]
+    parts = []
+    for trust, guarantee in sorted(kinds, key=lambda kind: list(_WHERE).index(kind[0])):
+        equals = kinds[trust, guarantee]
+        # The guarantee is named only where methods of this trust have several.
+        promise = f" and are {text.GUARANTEES[guarantee]}" if trusts.count(trust) > 1 else ""
+        if len(equals) > 1:
+            parts.append(f"{_WHERE[trust]}{promise}, {_winner(equals, guess, measure)}")
+    if not parts:
+        return ", no two of these methods have the same trust and guarantee, so they cannot be ranked."
+    later = [f"{part[0].upper()}{part[1:]}" for part in parts[1:]]
+    sentence = f": {'. '.join([parts[0], *later])}. A random guess has {measure.text(guess)}."
+    epsilon = float(here if key == "epsilon" else measure.settings["epsilon"])
+    if any(other_epsilon(experiment, name, epsilon) for name in errors):
+        sentence += " Calibrated as printed, some do not keep the ε that is set: see below."
+    return sentence
+
+
+_BEST = {"energy": "captures most", "share": "recovers most", "degrees": "comes closest"}
+
+
+def _winner(errors: Mapping[str, Array], guess: float, measure: ComparisonMeasure) -> str:
+    """Return a clause on the method with the best median, and the second, of methods that compare.
+
+    errors: 10, 50 and 90 % over the runs of each. The clause says whether the two intervals overlap, or that
+    none is a tenth better than a guess.
+    """
+    ranked = sorted(errors, key=lambda name: float(errors[name][1]), reverse=measure.more_is_better)
+    (best, first), (second, runner_up) = ((METHODS[name].title, errors[name]) for name in ranked[:2])
+    if not measure.beats(float(first[1]), guess):
+        return "none is a tenth better than a random guess"
+    values = f"({measure.text(first[1])}, next {second} {measure.text(runner_up[1])})"
+    # They overlap unless even the worse end of the better one's interval beats the other's better end.
+    if not (first[0] > runner_up[2] if measure.more_is_better else first[2] < runner_up[0]):
+        return f"{best} leads within the spread of the runs {values}"
+    return f"{best} {_BEST.get(measure.metric, 'errs least')} {values}"
+
+
+def _least_cost(measure: ComparisonMeasure, costs: Mapping[str, Array]) -> str:
+    """Return which method takes the least and the most time, or sends the least and the most bytes.
+
+    costs: 10, 50 and 90 % over the runs of each method; the median is compared.
+    """
+    if len(costs) < 2:
+        return ": one method, nothing to compare."
+    ranked = sorted(costs, key=lambda name: float(costs[name][1]))
+    least, most = (
+        # The verb is the last word of the quantity: "a fit takes", "a hospital sends".
+        (f"{METHODS[name].title} {measure.quantity.split()[-1]}", measure.text(float(costs[name][1])))
+        for name in (ranked[0], ranked[-1])
+    )
+    each = "a fit" if measure.panel == "time" else "a hospital, in all rounds"
+    return f", {least[0]} least ({least[1]} {each}) and {most[0]} most ({most[1]})."
+
+
+def needed(estimates: pd.DataFrame, wanted: str) -> str:
+    """Return which method needs the fewest patients within each trust, and which never reach the error.
+
+    estimates: the result of `patients_needed`. wanted: the error in words.
+    """
+    if not len(estimates):
+        return text.MEASURING
+    reached = estimates[np.isfinite(estimates["patients"])].sort_values("patients")
+    parts = []
+    for trust, words in _WHERE.items():
+        # They are sorted, so the first needs the fewest patients.
+        equals = [row for row in reached.itertuples() if METHODS[row.method].trust == trust]
+        if equals:
+            most = "at most " if equals[0].state == "at most" else ""
+            title = METHODS[equals[0].method].title.removesuffix(", no privacy")
+            parts.append(f"{words}, {title} needs {most}{text.patients(equals[0].patients)}")
+    if not parts:
+        return f"No method reaches {wanted} with the most patients measured."
+    sentence = f"For {wanted}: {'; '.join(parts)}."
+    never = [METHODS[row.method].title for row in estimates.itertuples() if row.state == "never"]
+    if never:
+        sentence += f" Not reached by the most patients measured: {', '.join(never)}."
+    return sentence
+
+
+def frontier(corners: Sequence[Corner]) -> str:
+    """Return which methods the hull runs through, from strict to loose privacy; corners: of the hull.
+
+    Each method is named with its range of epsilon and with those that do as well over all of that range.
+    """
+    if not corners:
+        return "None of these methods beats a random guess by a tenth, so there is no frontier."
+    parts, held = [], list(corners[:1])
+    # A method that stays as good as the best keeps its place in the sentence: else the name would change with
+    # every chance difference. The corner's own method is then among those that are level with it.
+    for corner in corners[1:]:
+        before = held[-1].method
+        if before in corner.level:
+            others = corner.level - {before} | {corner.method}
+            corner = corner._replace(method=before, level=others)
+        held.append(corner)
+    for name, group in groupby(held, key=lambda corner: corner.method):
+        run = list(group)
+        low, high = (text.number(corner.epsilon) for corner in (run[0], run[-1]))
+        level = frozenset.intersection(*(corner.level for corner in run))
+        titles = " and ".join(METHODS[other].title for other in sorted(level))
+        beside = f", with {titles} level within the spread of the runs" if titles else ""
+        trust = text.trust_heading(METHODS[name].trust).lower()
+        at = low if low == high else f"{low} to {high}"
+        parts.append(f"{METHODS[name].title} at ε = {at} ({trust}){beside}")
+    return f"Least error for its privacy, as far as drawn: {'; '.join(parts)}."
