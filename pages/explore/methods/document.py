@@ -93,7 +93,7 @@ def _measured(m: MethodsCompared) -> Blocks:
 
 
 def _against(runs: SweepRuns) -> Blocks:
-    """Yield error, time or bytes of every method against what is swept, and a table at the current setting."""
+    """Yield error, time or bytes against what is swept, and a table at the current setting."""
     measure, sweep = runs.measure, runs.sweep
     finding = findings.compared(measure, runs.here(measure), sweep.over, sweep.here)
     failures, scaled = (notes.failures(runs.table), notes.of_scaling(runs)) if measure.errs else ("", "")
@@ -226,7 +226,7 @@ def _against_packages(neighbours: str) -> Blocks:
 def _frame(m: MethodsCompared) -> Frame:
     progress = m.progress(m.jobs())
     return Frame(
-        settings=[notes.compared(m.methods), *settings_in_words(m.settings)],
+        settings=settings_in_words(m.settings),
         promise=notes.promise(m.experiment, m.epsilon),
         limits=(
             text.large_delta(m.experiment.delta, m.experiment.n),

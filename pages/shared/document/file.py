@@ -94,16 +94,16 @@ def figure(payload: dict[str, Any], title: str, says: str = "", captioned: bool 
     )
 
 
-def table(columns: Sequence[object], rows: Sequence[Sequence[object]]) -> Markup:
-    """Return a table. Cells that are `Markup` are HTML already."""
+def table(columns: Sequence[object], rows: Sequence[Sequence[object]], wide: bool = False) -> Markup:
+    """Return a table, whose cells do not wrap if it is wide. Cells that are `Markup` are HTML already."""
     cell = Markup("<{0}{1}>{2}</{0}>")
     head = Markup("").join(cell.format("th", Markup(' scope="col"'), name) for name in columns)
     lines = (
         Markup("<tr>{}</tr>").format(Markup("").join(cell.format("td", "", each) for each in row))
         for row in rows
     )
-    whole = '\n<div class="table"><table><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>'
-    return Markup(whole).format(head, Markup("").join(lines))
+    whole = '\n<div class="table{}"><table><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>'
+    return Markup(whole).format(" wide" if wide else "", head, Markup("").join(lines))
 
 
 def of_figure(payload: dict[str, Any], title: str) -> str:

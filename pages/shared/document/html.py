@@ -120,7 +120,7 @@ def _table(frame: pd.DataFrame, wide: bool) -> Markup:
         return escape(value) if wide else _markdown_line(str(value))
 
     rows = [[cell(value) for value in row] for row in frame.itertuples(index=False, name=None)]
-    return file.table([_markdown_line(str(name)) for name in frame.columns], rows)
+    return file.table([_markdown_line(str(name)) for name in frame.columns], rows, wide)
 
 
 def _figure(block: Figure, heading: str, words: str) -> Markup:

@@ -49,11 +49,6 @@ def note(sweep: SweepSetting | None, methods: Sequence[str], settings: Settings)
     return f"{table} fixes “{name}”: “{instead}” is varied instead."
 
 
-def compared(methods: Sequence[str]) -> tuple[str, str]:
-    """Return what a file lists first among the settings: the methods."""
-    return "Methods", ", ".join(METHODS[name].title for name in methods)
-
-
 def promise(experiment: ExplorerExperiment, epsilon: float) -> str:
     """Return what private methods are asked for at the current setting."""
     asked = f"(ε, δ) = ({text.number(epsilon)}, {text.number(experiment.delta)})"

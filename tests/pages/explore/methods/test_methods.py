@@ -164,7 +164,7 @@ def test_a_release_that_takes_long_waits_for_its_button(screen, monkeypatch):
 def test_the_file_has_what_the_screen_has(page):
     shown = page(PAGE, **SMALL, **FEW).settle()
     written = shown.html()
-    assert shown.headline in written and METHODS["dps_pca"].reference in written
+    assert shown.headline in written and shown.tables[0]["what it needs"][0] in written
     assert "private methods are asked for (ε, δ) = (1, " in written and "measuring went on" not in written
 
 

@@ -60,6 +60,7 @@ def every_block():
     yield b.Controls("row", ("epsilon", b.Choose("method", ("a",)), b.Press("Press", "n", 1)))
     yield b.Running(SimpleNamespace(), "slot")
     yield b.Fold(f"A fold {EVIL}", "fold", lambda: [b.Text("Folded away.")])
+    yield b.Asked("Draw", "draw", lambda: [b.Text("It takes long.")])
     yield b.Card((b.Text("In a card."),))
     yield b.Columns(((b.Text("Left."),), (b.Text("Right."),)))
     yield b.OnScreen((b.Text("Try this."),))
@@ -122,7 +123,8 @@ def test_every_part_is_there(whole):
         assert part in read.text
     for label, value in FRAME.settings:
         assert label in read.text and value in read.text
-    assert "Try this." not in read.text and "**" not in read.text and ":green" not in read.text
+    for part in ("Try this.", "It takes long.", "**", ":green"):
+        assert part not in read.text
     assert [attributes.get("href") for attributes in read.all("a")] == [
         "https://dashboard.example/?eps=1&n=10"
     ]
@@ -160,6 +162,12 @@ def test_nothing_is_loaded_from_anywhere(whole):
 def test_only_an_address_of_the_web_is_a_link(address):
     read = Elements(MINE.html(address))
     assert not read.all("a") and address in read.text
+
+
+def test_a_finding_that_stands_above_its_figure_is_not_repeated_below_it():
+    blocks = (b.Headline("The error halves."), figure())
+    written = Document("Cost", "Why?", "cost", lambda: blocks, lambda: FRAME).html()
+    assert not Elements(written).all("figcaption") and written.count("The error halves.</p>") == 1
 
 
 def test_numbers_stand_in_a_table_for_each_panel(whole):
