@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from dppca_core.methods import METHODS
 from dppca_core.records import Method
-from pages.explore.methods.model.facts import needs
+from pages.explore.methods.model.measure import needs
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES, defaults, to_link
 from scripts.docstrings import (

@@ -32,8 +32,7 @@ _PACKAGES = {
 def against(runs: SweepRuns) -> dict[str, Any]:
     """Draw every method's median and 10-90 % band against what is swept, and the random guess.
 
-    Bytes are the same in every run, so they have no band. Errors of published methods on rows of length 1 are
-    lines without one.
+    Bytes, the same in every run, and errors on rows of length 1 have no band.
     """
     measure, sweep, table, methods, _, unit = runs
     bands: list[Trace] = []
@@ -61,8 +60,8 @@ def against(runs: SweepRuns) -> dict[str, Any]:
         lines.append(shape | _grouped(method))
     if measure.errs:
         lines.append(line(1, "random guess", style.GUESS, "dot", x=ends, y=rounded(guesses), showlegend=True))
-    y = [10**v for v in reach] if measure.log else reach  # a logarithmic range is in powers of ten
-    here = this_setting(1, [sweep.here] * 2, y)
+    whole = [10**v for v in reach] if measure.log else reach  # a logarithmic range is in powers of ten
+    here = this_setting(1, [sweep.here] * 2, whole)
     return plain_figure([*bands, *lines, here], _across(sweep.over, ends), _upward(measure, reach))
 
 
@@ -71,8 +70,8 @@ def needed(
 ) -> dict[str, Any]:
     """Draw how many patients each method needs, a bar with its interval, or that no number was enough.
 
-    estimates: the result of `patients_needed`. grid: the numbers of patients that were run. rows: number of
-    bars for which there is room, so that the height stays while methods are measured.
+    grid: the numbers of patients that were run. rows: bars for which there is room, so that the height stays
+    while methods are measured.
     """
     here = measure.results.experiment.n
     never = [METHODS[name].title for name in estimates["method"][estimates["state"] == "never"]]
@@ -115,10 +114,9 @@ def needed(
 
 
 def frontier(runs: SweepRuns, corners: Sequence[Corner]) -> dict[str, Any]:
-    """Draw medians as points to click, error against epsilon, their hull, and a ring around one point.
+    """Draw medians as points to click, their hull, and a ring around the one whose release is shown.
 
-    The ring marks the point of which one release is shown below the figure. A point's trace has its method as
-    "uid", which a click reports.
+    A point's trace has its method as "uid", which a click reports.
     """
     measure, table, settings = runs.measure, runs.table, runs.measure.settings
     points = spreads(table, measure, order(runs.methods), "epsilon")

@@ -13,9 +13,8 @@ from pages.explore.methods import charts
 from pages.explore.methods.model import frontier as hulls
 from pages.explore.methods.model import sweeps
 from pages.explore.methods.model.comparison import LIVE, MethodsCompared
-from pages.explore.methods.model.facts import facts
-from pages.explore.methods.model.measure import SweepRuns
-from pages.explore.methods.sentences import findings, notes, packages
+from pages.explore.methods.model.measure import SweepRuns, facts
+from pages.explore.methods.sentences import findings, notes
 from pages.shared import text
 from pages.shared.charts import explorer_text, factor, loadings
 from pages.shared.document.blocks import (
@@ -159,12 +158,9 @@ def _figure(
     beside: Recipe | None = None,
     on_pick: Picks | None = None,
 ) -> Figure:
-    """Return a figure of a sweep.
+    """Return a figure of a sweep, with its key and its files' name, and the table behind it.
 
-    Args:
-        named: Its key, and its files' name.
-        code, values: The name of the table behind it, and its arguments.
-        beside: The recipe of published methods on rows of length 1, where they are drawn too.
+    beside: the recipe of published methods on rows of length 1, where they are drawn too.
     """
     recipes = sweeps.recipes_with(runs.sweep, set(runs.table["method"]))
     both = (*recipes, *([beside] if beside else ()))
@@ -210,7 +206,7 @@ def _release(m: MethodsCompared) -> Blocks:
 def _against_packages(neighbours: str) -> Blocks:
     yield Section(notes.PACKAGES)
     try:
-        finding = packages.finding(neighbours)
+        finding = findings.against_packages(neighbours)
     except ValueError as reason:
         yield Notice(f"Nothing to compare with here: {reason}.")
         return
@@ -220,7 +216,7 @@ def _against_packages(neighbours: str) -> Blocks:
         says=finding,
         code=lambda: FigureRecipe("sweeps.packages", {"neighbours": neighbours}),
     )
-    yield Note(packages.notes(neighbours))
+    yield Note(notes.of_packages(neighbours))
 
 
 def _frame(m: MethodsCompared) -> Frame:

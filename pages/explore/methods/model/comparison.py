@@ -17,7 +17,7 @@ from pages.explore.methods.model import sweeps
 from pages.explore.methods.model.measure import ComparisonMeasure, SweepRuns, order
 from pages.explore.methods.model.sweeps import SweepSetting
 from pages.shared.background import cache, sessions, sweep_jobs, sweep_status
-from pages.shared.charts import QUANTITIES, error_unit, runs_in_unit, value_text
+from pages.shared.charts import QUANTITIES, error_unit, value_text
 from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import Settings
 
@@ -36,10 +36,7 @@ class MethodsCompared:
     """Hold the page at these settings.
 
     `chosen` are the methods that are switched on, `methods` those of them that can run here. `sweep` is None
-    where nothing can be swept. `slot` is the name under which the sweep's jobs are kept for the visitor.
-
-    Args:
-        settings: All settings of the page.
+    where nothing can be swept; its jobs are in the slots that begin with `slot`.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -89,7 +86,7 @@ class MethodsCompared:
 
         Something is then seen soon. It is skipped where an earlier job has rows that the new one takes over.
         """
-        first, former = sweeps.first_run(sweep), sweep_jobs.at(self.slot, self.visitor)
+        first, former = sweeps.first_run(recipe, sweep.here), sweep_jobs.at(self.slot, self.visitor)
         fresh = former is None or not sweeps.shares_rows(former.recipe, recipe)
         begun = former is not None and former.running and former.recipe == first
         if begun or (fresh and run_cells.total_seconds(recipe) > sweep_jobs.HERE_SECONDS):
@@ -130,15 +127,16 @@ class MethodsCompared:
         return about if about > _AT_ONCE_SECONDS else 0.0
 
     def release(self) -> tuple[Estimate, str]:
-        """Return one release of the method, at the epsilon chosen on the page, and its error in words.
+        """Return one release of the method, the first of its runs, and its error in words.
 
-        It is the first of the sweep's runs, with the same patients and noise; of a method that shares the
-        runs of another (`draws.SAME_RUNS`) it is the first of those. Raises ValueError if there is none.
+        Raises ValueError if there is none.
         """
         estimate = self.results.estimate(self.released, self.settings["compare.at"], 0)
         # The errors are computed for several runs at once: here for a stack of one, (1, d, k).
         truth, bases = self.results.truth.basis, estimate.basis[None]
         errors = subspace_metrics.sin_thetas(bases, truth), subspace_metrics.largest_angles(bases, truth)
         metric = error_unit(self.settings)
-        value = value_text(metric, float(runs_in_unit(metric, *errors, self.experiment.k)[0]))
+        value = value_text(
+            metric, float(subspace_metrics.runs_in_unit(metric, *errors, self.experiment.k)[0])
+        )
         return estimate, f"{QUANTITIES.get(metric, 'error')} {value}"

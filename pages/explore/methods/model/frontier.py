@@ -31,11 +31,7 @@ class Corner(NamedTuple):
 
 
 def hull(table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[str]) -> list[Corner]:
-    """Return the corners of the medians' convex hull against epsilon, in the axes as drawn.
-
-    It is the lower hull, or the upper where more is better. Points hardly better than a random guess are no
-    part of it. table: a sweep's over epsilon.
-    """
+    """Return the corners of the medians' hull, in the axes as drawn, of points better than a random guess."""
     # A guess is the same at every epsilon.
     drawn, guess = spreads(table, measure, methods, "epsilon"), measure.guess("epsilon", 1.0)
     _, floor = span(measure, drawn)
@@ -64,35 +60,26 @@ def span(measure: ComparisonMeasure, spreads: Spreads) -> tuple[list[float], flo
 
 
 def lower_hull(points: Sequence[tuple[float, float]], log_up: bool) -> list[tuple[float, float]]:
-    """Return the corners of the lower convex hull, left to right, x on a log axis, y on a log or linear one.
+    """Return the corners of the lower convex hull, left to right, by the monotone chain of Andrew (1979).
 
-    It is the lower half of the monotone chain of Andrew (1979). log_up: whether y is on a log axis.
+    x is on a logarithmic axis, y too if `log_up`.
     """
     lowest = dict(sorted(points, reverse=True))  # the lowest point of each x comes last, so it is kept
-    kept: list[tuple[float, float, float, float]] = []  # a corner's place on the axes, and its x and y
+    kept: list[tuple[complex, float, float]] = []  # a corner's place on the axes, and its x and y
     for x, y in sorted(lowest.items()):
-        corner = (math.log(x), math.log(y) if log_up else y, x, y)
+        place = complex(math.log(x), math.log(y) if log_up else y)
         # A point from which the way to the next one does not turn left lies on or above the hull.
-        while len(kept) > 1 and _turn(kept[-2], kept[-1], corner) <= 0:
+        while len(kept) > 1:
+            (first, *_), (second, *_) = kept[-2:]
+            if ((second - first).conjugate() * (place - first)).imag > 0:
+                break
             kept.pop()
-        kept.append(corner)
-    return [(x, y) for _, _, x, y in kept]
-
-
-def _turn(a: Sequence[float], b: Sequence[float], c: Sequence[float]) -> float:
-    """Return a positive number where the way from a over b to c turns left, a negative one for right, or 0.
-
-    Of each point the first two entries count, its place on the axes.
-    """
-    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+        kept.append((place, x, y))
+    return [(x, y) for _, x, y in kept]
 
 
 def off_hull(experiment: ExplorerExperiment, methods: Sequence[str]) -> dict[str, str]:
-    """Return the methods that are left off the hull, each with the reason.
-
-    They have no privacy, a weaker kind of guarantee, or a true epsilon above the one at which they are drawn.
-    So the hull has only methods that keep (epsilon, delta) as drawn.
-    """
+    """Return the methods that do not keep (epsilon, delta) as drawn, each with the reason."""
     reasons = {}
     for name in methods:
         if not METHODS[name].private:

@@ -9,12 +9,14 @@ is the quantity on its vertical axis.
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from inspect import signature
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from dppca_core.arrays import Array
+from dppca_core.experiments.explorer.closed_forms import closed_form
 from dppca_core.experiments.explorer.results import Results, quantiles
 from dppca_core.experiments.sweeps.recipe import METRICS, Value
 from dppca_core.methods import METHODS
@@ -24,6 +26,7 @@ from dppca_core.records import TRUSTS
 from pages.explore.methods.model.sweeps import SweepSetting
 from pages.shared import text
 from pages.shared.charts import metric_axis
+from pages.shared.charts.explorer_text import other_epsilon
 from pages.shared.charts.traces import ZERO
 from pages.shared.settings.catalogue import Settings
 
@@ -32,19 +35,27 @@ _COSTS = {  # by panel: column, factor to the unit shown, axis title, words befo
     "time": ("seconds", 1e3, "time per fit (ms)", "a fit takes"),
     "bytes": ("bytes_sent_per_hospital", 1.0, "sent by a hospital (bytes)", "a hospital sends"),
 }
+TRUST_NEEDS = {
+    "central": "a curator who sees all second moments",
+    "untrusted server": "noise added at each hospital, any server",
+    "secure aggregation": "sums of which nobody sees a part",
+    "local": "noise added at each patient",
+    "none": "all second moments in the open",
+}
+NEEDS = {  # by a parameter that a method uses: what it means that the method needs
+    "s_hat": "how many features to keep",
+    "iterations": "several rounds",
+    "batches": "patients in random groups, each seen once",
+}
+_NEEDS_ALONE = {"local_pca": "one hospital's own patients"}
 
 
 class ComparisonMeasure:
     """Read the quantity of the vertical axis off a sweep's table, in the units of the screen.
 
-    Attributes:
-        errs: Whether it is an error or captured energy, not time or bytes.
-        metric: The unit of the error on screen, such as "sin" or "share".
-        energy: Whether it is captured energy.
-        more_is_better: Whether more is better.
-        log: Whether the axis is logarithmic.
-        column, factor: The table's column, and the factor from it to the unit on screen.
-        title, quantity: What the axis and a sentence call it.
+    `errs` says whether it is an error or captured energy, not time or bytes; `metric` is the unit of an error
+    on screen, such as "sin" or "share". `column` and `factor` lead to it from the table. The axis calls it
+    `title`, a sentence `quantity`.
     """
 
     def __init__(self, results: Results, settings: Settings, panel: str) -> None:
@@ -53,7 +64,6 @@ class ComparisonMeasure:
         self.metric = metric_axis.unit(settings) if panel == "error" else metric_axis.error_unit(settings)
         self.energy, self.more_is_better = self.metric == "energy", metric_axis.more_is_better(self.metric)
         self.log = settings["scale"] == "log" and not (self.errs and self.metric in metric_axis.SPANS)
-        # Each has the table's column, the factor to the unit on screen, the axis title, words before a value.
         energy = (METRICS["energy"], 1.0, text.METRIC_TITLES["energy"], "captured energy")
         column = METRICS["angle" if self.metric == "degrees" else "sin"]
         quantity = metric_axis.QUANTITIES.get(self.metric, "error")
@@ -62,14 +72,12 @@ class ComparisonMeasure:
         self.column, self.factor, self.title, self.quantity = shown
 
     def values(self, rows: pd.DataFrame) -> Array:
-        """Return the value of each row of the table, in the unit on screen; NaN for a run that failed.
-
-        A share needs k: a table that sweeps k has it in a column.
-        """
+        """Return the value of each row of the table, in the unit on screen; NaN for a run that failed."""
         values = rows[self.column].to_numpy(dtype=float, na_value=np.nan) * self.factor
         if self.errs and self.metric not in ("energy", "degrees"):
+            # A table that sweeps k has it in a column.
             k = rows["k"].to_numpy(dtype=float) if "k" in rows else self.results.experiment.k
-            values = metric_axis.in_unit(self.metric, values, k)
+            values = subspace_metrics.in_unit(self.metric, values, k)
         measured: Array = np.where(np.isfinite(values), values, np.nan)
         return measured
 
@@ -83,39 +91,29 @@ class ComparisonMeasure:
         """Return the wanted error, ||sin Theta||_F, in words: as it is, or as the share that it recovers."""
         if self.metric != "share":
             return f"error of {text.number(target)}"
-        share = float(metric_axis.in_unit("share", target, self.results.experiment.k))
+        share = float(subspace_metrics.in_unit("share", target, self.results.experiment.k))
         return f"{metric_axis.value_text('share', share)} of the pattern"
 
     def beats(self, value: float, guess: float) -> bool:
-        """Return whether a value is a tenth better than a random guess, both in the unit on screen.
-
-        Less may be luck.
-        """
+        """Return whether a value is a tenth better than a random guess: less may be luck."""
         if self.energy:
             return value > 1.1 * guess
         return metric_axis.as_error(self.metric, value) < 0.9 * metric_axis.as_error(self.metric, guess)
 
     def guess(self, name: str, value: Value) -> float:
-        """Return the value of a random subspace where the swept setting `name` has this value.
-
-        Only sweeps over d, k or s change it. Captured energy also depends on the eigenvalues, which a spiked
-        population has at every size.
-        """
+        """Return the value of a random subspace where the swept setting `name` has this value."""
         experiment, eigenvalues = self.results.experiment, self.results.truth.eigenvalues
-        sizes = {name: int(value)} if name in ("d", "k", "s") else {}
+        sizes: dict[str, Any] = {name: int(value)} if name in ("d", "k", "s") else {}
         d, k = sizes.get("d", experiment.d), sizes.get("k", experiment.k)
         if not self.energy:
             return metric_axis.random_guess(self.settings, d, k)
+        # Captured energy depends on the eigenvalues, which a spiked population has at every size.
         if sizes and isinstance(experiment.population, SpikedModel):
             eigenvalues = replace(experiment.population, **sizes).eigenvalues
         return subspace_metrics.random_energy(eigenvalues, k)
 
     def span(self, drawn: Sequence[float], guesses: Sequence[float]) -> metric_axis.Span:
-        """Return the range of the vertical axis, and the value at its lower edge.
-
-        drawn: all values that are drawn; errors of a numerical tolerance's size are not counted. guesses:
-        those of a random guess, which must be seen.
-        """
+        """Return the range of the vertical axis for values and random guesses, and its lower edge."""
         positive = [value for value in drawn if value > (ZERO if self.errs else 0)]
         # A logarithmic axis of errors begins at 0.01 or below, one of time or bytes at the least value.
         metric, begins = (self.metric, 1e-2) if self.errs else ("", math.inf)
@@ -124,10 +122,7 @@ class ComparisonMeasure:
 
 
 def spreads(table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[str], name: str) -> Spreads:
-    """Return for each method the swept values with finished runs, and 10, 50 and 90 % there, (3, values).
-
-    table: of a sweep, a row for each run. name: the column that is swept.
-    """
+    """Return for each method the values of a column that have finished runs, and 10, 50 and 90 % there."""
     values, swept = measure.values(table), table[name].to_numpy(dtype=float)
     made_by, has_value = table["method"].to_numpy(), ~np.isnan(values)
     result = {}
@@ -147,8 +142,8 @@ def at_value(spreads: Spreads, value: Value) -> dict[str, Array]:
 class SweepRuns(NamedTuple):
     """Hold what a sweep has measured so far of the methods shown.
 
-    `table` has a row for each run. `progress` says how far the live methods are, those that need no button;
-    it is empty once they are complete. `unit` has the runs of published methods on rows of length 1.
+    `progress` says how far the live methods are; it is empty once they are complete. `unit` has the runs of
+    published methods on rows of length 1.
     """
 
     measure: ComparisonMeasure
@@ -159,10 +154,63 @@ class SweepRuns(NamedTuple):
     unit: pd.DataFrame
 
     def here(self, measure: ComparisonMeasure) -> dict[str, Array]:
-        """Return 10, 50 and 90 % of each method at the current setting; measure: which quantity to read."""
+        """Return 10, 50 and 90 % of each method at the current setting."""
         return at_value(spreads(self.table, measure, self.methods, self.sweep.over), self.sweep.here)
 
 
 def order(methods: Sequence[str]) -> list[str]:
     """Return the methods sorted by whom they trust, in the order of `TRUSTS`, and else as they were."""
     return sorted(methods, key=lambda name: TRUSTS.index(METHODS[name].trust))
+
+
+def needs(name: str) -> str:
+    """Return what a method needs: trust in somebody, and choices or rounds that its parameters stand for."""
+    method = METHODS[name]
+    # What it uses of the experiment's settings, and parameters of its own.
+    used = {*method.uses, *(signature(method.fit).parameters if method.private else ())}
+    options = [words for use, words in NEEDS.items() if use in used]
+    return "; ".join([_NEEDS_ALONE.get(name, TRUST_NEEDS[method.trust]), *options])
+
+
+def facts(runs: SweepRuns) -> pd.DataFrame:
+    """Return one row for each method at the current setting; numbers stay numbers, so that columns sort."""
+    measure, sweep, table, methods, *_ = runs
+    experiment, settings, missing = measure.results.experiment, measure.settings, np.full(3, np.nan)
+    columns = [ComparisonMeasure(measure.results, settings, panel) for panel in ("error", "time", "bytes")]
+    errors, times, sizes = map(runs.here, columns)
+    here, lines, error = sweep.runs_here(table), [], columns[0]  # the measure of errors
+    for name in methods:
+        method = METHODS[name]
+        low, middle, high = errors.get(name, missing)
+        row = {
+            "method": method.title,
+            "share captured" if error.energy else error.quantity: middle,
+            "10 %": low,
+            "90 %": high,
+            **_theory(measure, here[here["method"] == name], name),
+            "time (ms)": times.get(name, missing)[1],  # the median, as in the next
+            "sent (kB)": sizes.get(name, missing)[1] / 1e3,
+            "whom it trusts": text.TRUST_TITLES[method.trust].lower(),
+            "guarantee": text.guarantee(method.guarantee_at(experiment.k)),
+            "what it needs": needs(name),
+        }
+        # The epsilon that its noise truly gives, where that is another than the one set.
+        true = other_epsilon(experiment, name, settings["epsilon"]) or np.nan
+        lines.append(row | {"true ε": true, "source": method.reference})
+    return pd.DataFrame(lines)
+
+
+def _theory(measure: ComparisonMeasure, rows: pd.DataFrame, name: str) -> dict[str, float | str]:
+    """Return the cells of `facts` on a closed form and on how often all true features are found."""
+    bound = closed_form(measure.results, name, measure.settings["epsilon"])
+    cells: dict[str, float | str] = {}
+    if measure.settings["metric"] != "energy":
+        shown, k = metric_axis.unit(measure.settings), measure.results.experiment.k
+        final = bound.final if bound is not None and bound.applies else np.nan
+        cells["closed form"] = float(subspace_metrics.in_unit(shown, final, k))
+    if "support_found" in rows:
+        complete = rows["support_found"].dropna() == 1.0
+        cells["all true features found"] = complete.mean() if len(complete) else np.nan
+        chance = None if bound is None else bound.quantities.get("support_probability")
+        cells["predicted"] = "–" if chance is None else text.chance(chance)
+    return cells

@@ -37,11 +37,7 @@ def measurement(record: dict[str, Any]) -> Measurement:
 
 @lru_cache(maxsize=1)
 def stored() -> Measurement:
-    """Return the stored measurement. It is read once, since making its table takes 6 ms.
-
-    Raises:
-        ValueError: The file cannot be read, or lacks a part that the page needs.
-    """
+    """Return the stored measurement. Raises ValueError if it cannot be read, or lacks what the page needs."""
     try:
         record: dict[str, Any] = json.loads(_FILE.read_text(encoding="utf-8"))
         for name in ("epsilon", "delta", "k", "s"):

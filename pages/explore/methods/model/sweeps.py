@@ -7,7 +7,7 @@ one recipe. A heavy one takes long, has a recipe of its own, and is measured whe
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -58,7 +58,8 @@ class SweepSetting(NamedTuple):
 
     def runs_here(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return the rows of a table of runs that are at the current value."""
-        return table[np.isclose(table[self.over].to_numpy(dtype=float), float(self.here), rtol=1e-9)]
+        here: pd.DataFrame = table[np.isclose(table[self.over].astype(float), float(self.here), rtol=1e-9)]
+        return here
 
 
 def recipe(
@@ -73,8 +74,9 @@ def recipe(
     # The population needs a value of what is swept; d and s at their most and k at its least are possible.
     ends = {"d": max, "s": max, "k": min}
     if isinstance(population, SpikedModel) and along.name in ends:
-        population = replace(population, **{along.name: ends[along.name](along.values)})
-    fields = {"k": experiment.k, "population": population, "repeats": repeats}
+        size: dict[str, Any] = {along.name: ends[along.name](along.values)}
+        population = replace(population, **size)
+    fields: dict[str, Any] = {"k": experiment.k, "population": population, "repeats": repeats}
     support = () if experiment.table else ("support",)
     fields["metrics"] = ("sin", "angle", *(("energy",) if experiment.energy else ()), *support)
     fixed = {"n": None, "k": None, "delta": 1e-5, "providers": 1}
@@ -111,8 +113,7 @@ def _split(
 ) -> SweepSetting:
     """Put heavy methods into recipes of their own, and the others into one.
 
-    The heavy have `_FEWEST` repeats. The live have as many as fit into LIVE_SECONDS by estimate, but no fewer
-    than that and no more than `most`. axis: what is swept.
+    The heavy have `_FEWEST` repeats; the live up to `most`, if these fit into LIVE_SECONDS by estimate.
     """
     experiment, epsilon = results.experiment, settings["epsilon"]
     fewest = min(experiment.repeats, _FEWEST)
@@ -141,8 +142,7 @@ def on_unit_rows(sweep: SweepSetting, table: pd.DataFrame) -> Recipe | None:
     """Return the live recipe of published methods on rows of length 1, beside which others are fair.
 
     Of each trust it has the one with the least median error at the current setting. A trust whose methods
-    take no rows of length 1 by themselves needs none; None where no trust needs one. table: of the runs of
-    the live recipe.
+    take no rows of length 1 by themselves needs none. table: of the runs of the live recipe.
     """
     medians = sweep.runs_here(table).groupby("method")["sin_theta"].median().dropna()
     scaled = {METHODS[name].trust for name in medians.index if METHODS[name].scaling == "unit"}
@@ -152,17 +152,15 @@ def on_unit_rows(sweep: SweepSetting, table: pd.DataFrame) -> Recipe | None:
         if trust in scaled and names:
             best = str(medians[names].idxmin())
             chosen.append(variant(best, UNIT_NAMES[best], scaling="unit"))
-    return replace(sweep.live, methods=tuple(chosen)) if chosen else None
+    return replace(sweep.live, methods=tuple(chosen)) if sweep.live and chosen else None
 
 
-def first_run(sweep: SweepSetting) -> Recipe:
-    """Return the recipe of one run of each live method at the value next to the current setting.
-
-    It is measured before all others where those take long.
-    """
+def first_run(live: Recipe, here: Value) -> Recipe:
+    """Return the recipe of one run of each live method at the value next to the current one."""
+    (along,) = live.swept
     # The nearest by ratio, since most settings are swept in equal ratios.
-    near = min(sweep.values, key=lambda value: abs(float(value) / float(sweep.here) - 1))
-    return replace(sweep.live, swept=(Axis(sweep.live.swept_names[0], (near,)),), repeats=1)
+    near = min(along.values, key=lambda value: abs(float(value) / float(here) - 1))
+    return replace(live, swept=(Axis(along.name, (near,)),), repeats=1)
 
 
 def shares_rows(recipe: Recipe, other: Recipe) -> bool:

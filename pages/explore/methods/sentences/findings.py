@@ -12,8 +12,11 @@ import pandas as pd
 from dppca_core.arrays import Array
 from dppca_core.experiments.sweeps.recipe import Value
 from dppca_core.methods import METHODS
+from dppca_core.numerics.subspace_metrics import random_guess
+from pages.explore.methods.model import packages
 from pages.explore.methods.model.frontier import Corner
 from pages.explore.methods.model.measure import ComparisonMeasure
+from pages.explore.methods.model.packages import BEST_PACKAGE, NO_PRIVACY, OURS
 from pages.shared import text
 from pages.shared.charts.explorer_text import other_epsilon
 from pages.shared.settings.catalogue import CHOICES
@@ -25,12 +28,17 @@ _WHERE = {  # by trust: the words that open its finding
     "local": "where not even the hospital is trusted",
     "none": "no privacy",
 }
+_GIVEN_UP = {  # what ours do better, each with the recipe that gives up this one and all before it
+    "sparsity": "without sparsity",
+    "noise that is alike in all directions": "without sparsity, mirrored noise",
+    "exact accounting": BEST_PACKAGE,
+}
 
 
 def compared(measure: ComparisonMeasure, values: Mapping[str, Array], key: str, here: Value) -> str:
     """Return which method does best at the current setting; of a single method its value.
 
-    values: 10, 50 and 90 % over the runs of each method there. key, here: the swept setting and its value.
+    values: 10, 50 and 90 % over the runs of each method there.
     """
     if not values:
         return text.MEASURING
@@ -47,10 +55,7 @@ def compared(measure: ComparisonMeasure, values: Mapping[str, Array], key: str, 
 
 
 def _least_error(measure: ComparisonMeasure, errors: Mapping[str, Array], key: str, here: Value) -> str:
-    """Return which method errs least among those of one trust and one guarantee, for each such kind.
-
-    errors: 10, 50 and 90 % of each method, `values` in `compared`; the other arguments are as there.
-    """
+    """Return which method errs least among those of one trust and one guarantee, for each such kind."""
     experiment = measure.results.experiment
     # Only methods of one kind can be ranked: the same trust, and the same guarantee.
     kinds: dict[tuple[str, str], dict[str, Array]] = {}
@@ -79,11 +84,7 @@ _BEST = {"energy": "captures most", "share": "recovers most", "degrees": "comes 
 
 
 def _winner(errors: Mapping[str, Array], guess: float, measure: ComparisonMeasure) -> str:
-    """Return a clause on the method with the best median, and the second, of methods that compare.
-
-    errors: 10, 50 and 90 % over the runs of each. The clause says whether the two intervals overlap, or that
-    none is a tenth better than a guess.
-    """
+    """Return a clause on the best and the second of methods that compare, by their medians."""
     ranked = sorted(errors, key=lambda name: float(errors[name][1]), reverse=measure.more_is_better)
     (best, first), (second, runner_up) = ((METHODS[name].title, errors[name]) for name in ranked[:2])
     if not measure.beats(float(first[1]), guess):
@@ -96,10 +97,7 @@ def _winner(errors: Mapping[str, Array], guess: float, measure: ComparisonMeasur
 
 
 def _least_cost(measure: ComparisonMeasure, costs: Mapping[str, Array]) -> str:
-    """Return which method takes the least and the most time, or sends the least and the most bytes.
-
-    costs: 10, 50 and 90 % over the runs of each method; the median is compared.
-    """
+    """Return which method takes the least and the most time, or sends the least and the most bytes."""
     if len(costs) < 2:
         return ": one method, nothing to compare."
     ranked = sorted(costs, key=lambda name: float(costs[name][1]))
@@ -113,10 +111,7 @@ def _least_cost(measure: ComparisonMeasure, costs: Mapping[str, Array]) -> str:
 
 
 def needed(estimates: pd.DataFrame, wanted: str) -> str:
-    """Return which method needs the fewest patients within each trust, and which never reach the error.
-
-    estimates: the result of `patients_needed`. wanted: the error in words.
-    """
+    """Return which method needs the fewest patients within each trust, and which never reach the error."""
     if not len(estimates):
         return text.MEASURING
     reached = estimates[np.isfinite(estimates["patients"])].sort_values("patients")
@@ -131,17 +126,14 @@ def needed(estimates: pd.DataFrame, wanted: str) -> str:
     if not parts:
         return f"No method reaches {wanted} with the most patients measured."
     sentence = f"For {wanted}: {'; '.join(parts)}."
-    never = [METHODS[row.method].title for row in estimates.itertuples() if row.state == "never"]
+    never = [METHODS[str(row.method)].title for row in estimates.itertuples() if row.state == "never"]
     if never:
         sentence += f" Not reached by the most patients measured: {', '.join(never)}."
     return sentence
 
 
 def frontier(corners: Sequence[Corner]) -> str:
-    """Return which methods the hull runs through, from strict to loose privacy; corners: of the hull.
-
-    Each method is named with its range of epsilon and with those that do as well over all of that range.
-    """
+    """Return which methods the hull runs through, from strict to loose privacy, and which do as well."""
     if not corners:
         return "None of these methods beats a random guess by a tenth, so there is no frontier."
     parts, held = [], list(corners[:1])
@@ -163,3 +155,42 @@ def frontier(corners: Sequence[Corner]) -> str:
         at = low if low == high else f"{low} to {high}"
         parts.append(f"{METHODS[name].title} at ε = {at} ({trust}){beside}")
     return f"Least error for its privacy, as far as drawn: {'; '.join(parts)}."
+
+
+def against_packages(neighbours: str) -> str:
+    """Return who errs least at the largest d, by how much, and which part of our method that is due to.
+
+    The factor between a package's error and ours is a product: each of `_GIVEN_UP` is given up in turn.
+    """
+    measured = packages.rows("sparse population", neighbours)
+    d = int(measured["d"].max())
+    error = measured[measured["d"] == d].set_index("recipe")["error"]
+    ours = min(OURS, key=lambda name: error[name])
+    rival, sparse = error.get(BEST_PACKAGE, float("nan")), next(iter(OURS))
+    start = (
+        f"At {d} features **{ours}** errs {text.error(error[ours])}, "
+        f"PCA without privacy {text.error(error[NO_PRIVACY])}"
+    )
+    if rival != rival:  # NaN: no answer within the time limit
+        return f"{start}; {BEST_PACKAGE} had no answer in {packages.stored().record['limit_seconds']:.0f} s."
+    # From ours, `sparse`, to the package: each next recipe gives up one more part.
+    steps = [error[sparse], *(error[recipe] for recipe in _GIVEN_UP.values())]
+    parts = {part: after / before for part, before, after in zip(_GIVEN_UP, steps, steps[1:], strict=False)}
+    factors = ", ".join(f"{part} {factor:.2f}" for part, factor in parts.items())
+    return (
+        f"{start} and the best that a package gives, {BEST_PACKAGE}, {text.error(rival)}. That is "
+        f"{rival / error[sparse]:.2f} times as much. Three factors multiply to this: {factors}. Most is due "
+        f"to {max(parts, key=lambda part: parts[part])}. {_on_table(neighbours)}"
+    )
+
+
+def _on_table(neighbours: str) -> str:
+    """Return the errors on the real table, where no sparsity is known to hold."""
+    measured = packages.rows("breast_cancer", neighbours)
+    error = measured[measured["neighbours"] == neighbours].set_index("recipe")["error"]
+    d, n = int(measured["d"].iloc[0]), int(measured["n"].iloc[0])
+    shown = {name: error[name] for name in (next(iter(OURS)), "without sparsity", BEST_PACKAGE)}
+    # An error that does not equal itself is NaN: no answer, so it is left out.
+    errors = ", ".join(f"{name} {text.error(value)}" for name, value in shown.items() if value == value)
+    guess = text.error(random_guess(d, packages.stored().record["settings"]["k"]))
+    return f"On the breast cancer table, {n} patients: {errors}, a random guess {guess}."

@@ -13,6 +13,7 @@ from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.experiments.sweeps.recipe import Value
 from dppca_core.methods import METHODS
 from dppca_core.records import Estimate
+from pages.explore.methods.model import packages
 from pages.explore.methods.model.measure import ComparisonMeasure, SweepRuns
 from pages.explore.methods.model.sweeps import SweepSetting
 from pages.shared import text
@@ -63,10 +64,7 @@ def start(name: str, seconds: float) -> str:
 
 
 def runs(sweep: SweepSetting | None) -> str:
-    """Return how often each method was run at each value.
-
-    Quick methods, run at once (`live`), may have more runs than slow ones, run at a button (`heavy`).
-    """
+    """Return how often each method was run at each value: quick ones may have more runs than heavy ones."""
     if sweep is None:
         return ""
     times = sorted({recipe.repeats for recipe in (sweep.live, *sweep.heavy.values()) if recipe is not None})
@@ -83,10 +81,7 @@ def drawn(measure: ComparisonMeasure, sweep: SweepSetting) -> str:
 
 
 def of_scaling(runs: SweepRuns) -> str:
-    """Return which part of each recommended method's lead at the current setting rows of length 1 explain.
-
-    It is empty until the best published methods have run on such rows, and for methods not compared.
-    """
+    """Return which part of each recommended method's lead rows of length 1 explain, once it is measured."""
     experiment, sweep = runs.measure.results.experiment, runs.sweep
     usual, unit = (
         sweep.runs_here(table).groupby("method")["sin_theta"].median() for table in (runs.table, runs.unit)
@@ -105,9 +100,9 @@ def of_scaling(runs: SweepRuns) -> str:
 
 
 def failures(table: pd.DataFrame) -> str:
-    """Return which methods have runs without an answer, each with its first reason; table: all runs."""
+    """Return which methods have runs without an answer, each with its first reason."""
     failed = table[table["failed"] != ""].drop_duplicates("method")
-    return "; ".join(f"{METHODS[row.method].title} in part: {row.failed}" for row in failed.itertuples())
+    return "; ".join(f"{METHODS[str(row.method)].title} in part: {row.failed}" for row in failed.itertuples())
 
 
 def grid(values: Sequence[Value]) -> str:
@@ -161,10 +156,7 @@ def notes(results: Results, methods: Sequence[str], settings: Settings) -> str:
 
 
 def recommended(experiment: ExplorerExperiment, epsilon: float, trusted: str) -> str:
-    """Return which method the core recommends under each trust, from public numbers alone, and why.
-
-    The line of the trust that is set comes first, in bold. trusted: that trust.
-    """
+    """Return what the core recommends under each trust, and why; the trust that is set comes first, bold."""
     known = "the eigenvalues of the simulated population"
     if isinstance(experiment.population, str):
         known = text.declared_signal(trusts.signal(experiment))
@@ -199,6 +191,31 @@ def release(name: str, epsilon: float, measured: str, estimate: Estimate) -> str
 def true_epsilon(epsilon: float | None) -> str:
     """Return which epsilon a release's noise truly gives; empty where it is the one asked for."""
     return "" if epsilon is None else f"Its calibration truly gives ε = {text.short(epsilon)}."
+
+
+def of_packages(neighbours: str) -> str:
+    """Return what was run, what had no answer within the time limit, when, and with which versions."""
+    record, errors = packages.stored()
+    setting, versions = record["settings"], record["versions"]
+    parts = [
+        f"All had the same rows, ε = {setting['epsilon']:g}, δ = {text.number(setting['delta'])}, "
+        f"k = {setting['k']}, {setting['s']} true features and twice as many kept. "
+        f"{text.sentence(text.RELATIONS[neighbours])}."
+    ]
+    patients = errors[errors["population"] == "sparse population"].groupby("n")["d"].unique()
+    parts += [
+        f"{n:,} patients were drawn with {text.listed([str(d) for d in sizes])} features."
+        for n, sizes in patients.items()
+    ]
+    silent = errors[(errors["kind"] == "peer") & errors["error"].isna()]
+    for recipe, group in silent.groupby("recipe"):
+        sizes = ", ".join(str(d) for d in sorted(set(group["d"])))
+        parts.append(f"{recipe}: no answer in {record['limit_seconds']:.0f} s at {sizes} features.")
+    if neighbours != "replace-one":
+        parts.append("The packages' own PCA protects a changed record: it is shown where one is replaced.")
+    used = ", ".join(f"{name} {version}" for name, version in versions.items())
+    parts.append(f"Measured {record['date']} by `make bench-peers` with {used}.")
+    return " ".join(parts)
 
 
 _TRY_SWEEP = (

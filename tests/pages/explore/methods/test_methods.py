@@ -19,8 +19,7 @@ from dppca_core.numerics import subspace_metrics
 from pages.explore.methods import charts
 from pages.explore.methods import settings as methods_settings
 from pages.explore.methods.model import comparison, frontier, sweeps
-from pages.explore.methods.model.facts import NEEDS, TRUST_NEEDS, needs
-from pages.explore.methods.model.measure import ComparisonMeasure, order
+from pages.explore.methods.model.measure import NEEDS, TRUST_NEEDS, ComparisonMeasure, needs, order
 from pages.explore.methods.sentences import findings, notes
 from pages.shared import text
 from pages.shared.background import sweep_jobs, sweep_status
@@ -238,7 +237,7 @@ def test_printed_calibrations_are_told_apart(page, opened):
 def test_nobody_fails_before_all_numbers_of_patients_are_measured(results):
     """The first run has a single n: no word on what other numbers would do."""
     needed, _ = sweeps.for_panel(results, ["dps_pca", "pca"], SETTINGS | {"compare.panel": "needed"})
-    first = sweeps.first_run(needed)
+    first = sweeps.first_run(needed.live, needed.here)
     assert len(first.cells()) == 2 and first.swept[0].values == (10_000,)
     early = sweep(first)
     complete = early.groupby("label")["n"].transform("nunique") == len(needed.values)

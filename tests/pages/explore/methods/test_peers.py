@@ -9,7 +9,7 @@ import pytest
 from dppca_core.privacy import NEIGHBOURS
 from pages.explore.methods import charts
 from pages.explore.methods.model import packages
-from pages.explore.methods.sentences import packages as sentences
+from pages.explore.methods.sentences import findings, notes
 
 BOTH = pytest.mark.parametrize("neighbours", NEIGHBOURS)
 OURS, RIVAL = "Analyze Gauss + sparse step", "OpenDP Gaussian + eigh"
@@ -24,7 +24,7 @@ def largest(neighbours):
 @BOTH
 def test_factors_multiply_to_what_lies_between(neighbours):
     error = largest(neighbours)
-    words = sentences.finding(neighbours).split(" On the ")[0]
+    words = findings.against_packages(neighbours).split(" On the ")[0]
     factors = re.findall(r"(?:That is|sparsity|directions|accounting) (\d+\.\d+)", words)
     whole, *parts = map(float, factors)
     assert whole == pytest.approx(error[RIVAL] / error[OURS], abs=0.006)
@@ -77,7 +77,7 @@ def test_the_most_owed_part_is_the_largest(monkeypatch):
             if row["recipe"] == RIVAL and "error" in row:
                 row["error"]["median"] *= 10
     monkeypatch.setattr(packages, "stored", lambda: packages.measurement(changed))
-    assert "Most is due to exact accounting." in sentences.finding("replace-one")
+    assert "Most is due to exact accounting." in findings.against_packages("replace-one")
 
 
 def test_no_answer_has_no_point_and_is_told(monkeypatch):
@@ -89,8 +89,8 @@ def test_no_answer_has_no_point_and_is_told(monkeypatch):
     monkeypatch.setattr(packages, "stored", lambda: packages.measurement(changed))
     names = [trace["name"] for trace in charts.against_packages("replace-one")["data"]]
     assert RIVAL not in names and OURS in names
-    assert "had no answer" in sentences.finding("replace-one")
-    assert f"{RIVAL}: no answer" in sentences.notes("replace-one")
+    assert "had no answer" in findings.against_packages("replace-one")
+    assert f"{RIVAL}: no answer" in notes.of_packages("replace-one")
 
 
 @BOTH
