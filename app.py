@@ -19,7 +19,7 @@ from dppca_core.experiments.failures import log_errors
 from pages import order
 from pages.hospitals.your_data import session
 from pages.learn.classroom import lesson_file
-from pages.learn.papers import results
+from pages.learn.papers import model as papers
 from pages.shared.background import cache, engine, prefetch
 from pages.shared.figure import plotly_bundle
 from pages.shared.server import closed_tabs, first_paint, housekeeping, same_origin, uploads
@@ -39,7 +39,7 @@ def _warm_up() -> None:
     with log_errors("warm-up"):
         cache.warm_up()
     time.sleep(FIRST_SCREEN_SECONDS)
-    for step in (_compressed_plotly, results.overview):
+    for step in (_compressed_plotly, papers.overview):
         with log_errors("warm-up"):
             step()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dppca_core.experiments.papers import FIGURES, ge
 from dppca_core.experiments.sweeps.patients_needed import patients_needed
-from pages.learn.papers import results
+from pages.learn.papers import model as papers
 
 PICTURE = Path(__file__).resolve().parents[1] / "docs" / "pictures" / "patients-needed.svg"
 TARGET = 0.2
@@ -35,7 +35,7 @@ def counts() -> dict[str, float]:
     needed = {_ALGORITHM_1: ge.algorithm_1_patients(TARGET)}
     recipes = {run.recipe: (key, i) for key, figure in FIGURES.items() for i, run in enumerate(figure.runs)}
     for words, recipe, label, _ in _BARS:
-        source = results.result(*recipes[recipe]).source
+        source = papers.result(*recipes[recipe]).source
         assert source is not None  # these runs are stored
         table = patients_needed(source.table, TARGET, level=0.95)
         needed[words] = float(table.set_index("label").loc[label, "patients"])

@@ -10,8 +10,8 @@ OPEN = f"""
 import sys
 import app
 from streamlit.testing.v1 import AppTest
-from pages.learn.papers import results
-results.overview()
+from pages.learn.papers import model
+model.overview()
 assert not AppTest.from_file({str(ROOT / "pages" / "menu.py")!r}, default_timeout=60).run().exception
 """
 

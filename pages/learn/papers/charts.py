@@ -1,8 +1,7 @@
-"""Draw a paper's figure as a plain dictionary: what is stored, what is printed, and what was run again.
+"""Draw a paper's figure: what is stored, what is printed, and what was run again.
 
 Curves are a table with a row for each curve ("label") and x, and with the mean over runs, its 95 % interval
-("low", "high") and the number of runs. A recipe says which runs gave them; a figure that is a formula has
-none.
+("low", "high") and the number of runs. `recipe` says which runs gave them; for a formula it is None.
 """
 
 import math
@@ -37,7 +36,7 @@ def looks(curves: pd.DataFrame) -> dict[str, style.Look]:
     """Return colour, marker and dash of each curve: its method's, or by rank where curves share a method."""
     methods = curves.drop_duplicates("label").set_index("label")["method"]
     if methods.is_unique:
-        return {label: style.look(method) for label, method in methods.items()}
+        return {str(label): style.look(method) for label, method in methods.items()}
     ranked = zip(methods.index, cycle(style.SERIES), cycle(_SYMBOLS), cycle(_DASHES), strict=False)
     return {label: style.Look(*look) for label, *look in ranked}
 
@@ -47,8 +46,7 @@ def comparison(
 ) -> Trace:
     """Draw means with their 95 % intervals, printed numbers as open marks, and a second run as crosses.
 
-    recipe: of the stored run, which says d and k; None for a formula. curves: our stored run's. again: those
-    of the visitor's own run, if there is one.
+    curves: our stored run's. again: those of the visitor's own run, if there is one.
     """
     traces: list[Trace] = []
     formula = any(run.formula is not None for run in figure.runs)
@@ -58,7 +56,7 @@ def comparison(
         drawn = [_series(name, look, curve, formula)]
         if again is not None:
             second = again[again["label"] == label].sort_values("x")
-            at = {"x": rounded(second["x"]), "y": rounded(second["mean"])}
+            at: Trace = {"x": rounded(second["x"].to_numpy()), "y": rounded(second["mean"].to_numpy())}
             drawn.append(marks(1, f"{name}, run again", look.colour, "x-thin", size=9, **at))
         printed = [point for point in figure.printed if point.label == label]
         if printed:
@@ -85,24 +83,19 @@ def comparison(
 
 
 def _series(name: str, look: style.Look, curve: pd.DataFrame, formula: bool) -> Trace:
-    """Return one curve; it has error bars where there are several runs, and no markers if it is a formula.
-
-    curve: a row for each x, with the mean, its interval and the number of runs.
-    """
-    series = marked_line(name, look, rounded(curve["x"]), rounded(curve["mean"]), size=8)
+    """Return one curve; it has error bars where there are several runs, and no markers if it is a formula."""
+    x, y = (rounded(curve[column].to_numpy()) for column in ("x", "mean"))
+    series = marked_line(name, look, x, y, size=8)
     if formula:
         return series | {"mode": "lines"}
     if len(curve) and curve["runs"].min() > 1:
-        low, middle, high = (curve[column] for column in ("low", "mean", "high"))
+        low, middle, high = (curve[column].to_numpy() for column in ("low", "mean", "high"))
         series["error_y"] = arms(low, middle, high, look.colour, thickness=1.5, width=4)
     return series
 
 
 def _guess(figure: Figure, recipe: Recipe | None, curves: pd.DataFrame) -> Trace | None:
-    """Return x and y of the error of a random subspace, which depends on d and k alone.
-
-    None where the figure shows no such error, or where its curves differ in d or k.
-    """
+    """Return x and y of a random subspace's error; None if the figure has none, or curves of several d, k."""
     if recipe is None or figure.metric not in ("sin_theta", "projector_distance"):
         return None
     if {"d", "k"} & set(recipe.swept_names) - {figure.x}:  # d or k is swept, and it is not the x axis
@@ -119,11 +112,7 @@ def _guess(figure: Figure, recipe: Recipe | None, curves: pd.DataFrame) -> Trace
 
 
 def _axis(title: str, values: Array, may_log: bool) -> Trace:
-    """Return an axis for these values, which begins at zero unless one is negative.
-
-    It is logarithmic instead where `may_log` allows that, and the largest value is at least `_LOG_FROM` times
-    the smallest, which must be positive.
-    """
+    """Return an axis from zero, unless a value is negative; logarithmic where the values spread."""
     known = values[np.isfinite(values)]
     if may_log and len(known) and known.min() > 0 and known.max() / known.min() >= _LOG_FROM:
         # Write errors as 0.1 and 0.01, numbers of patients as powers.

@@ -1,4 +1,4 @@
-"""The settings of the papers page. No Streamlit here."""
+"""The settings of the papers page."""
 
 from collections.abc import Mapping
 

@@ -9,13 +9,11 @@ import pytest
 from dppca_core import datasets
 from dppca_core.experiments.papers import FIGURES, Outcome, recipe, results
 from dppca_core.experiments.sweeps import run_cells
-from pages.learn.papers import charts
-from pages.learn.papers import results as paper_results
-from pages.learn.papers import text as paper_text
+from pages.learn.papers import charts, model, sentences
 from pages.shared import text
 from pages.shared.background import sweep_jobs
 from pages.shared.background.engine import Engine
-from pages.shared.document import file
+from pages.shared.document import blocks, file
 from pages.shared.settings import catalogue
 from tests.markdown import ROOT
 
@@ -23,23 +21,27 @@ PAGE = "learn/papers/page.py"
 RUNS = [(key, index) for key, figure in FIGURES.items() for index in range(len(figure.runs))]
 
 
+def headings(shown):
+    return [section.title for section in shown.all(blocks.Section)]
+
+
 @pytest.mark.parametrize("key", FIGURES)
-def test_every_figure_opens_with_the_verdict_of_its_last_run(screen, key):
+def test_every_figure_opens_with_the_verdict_of_its_last_run(page, key):
     figure, index = FIGURES[key], len(FIGURES[key].runs) - 1
-    page = screen(PAGE, figure=key, run=str(index))
-    stored = paper_results.result(key, index)
-    assert f"{figure.title}: {paper_results.verdict(key, index)}" in [h.value for h in page.app.header]
-    assert ("✗" in page.markdown) == (stored.verdict.outcome is Outcome.DIFFERS)
-    names = [trace["name"] for trace in page.figure["data"]]
+    shown = page(PAGE, figure=key, run=str(index))
+    stored = model.result(key, index)
+    assert f"{figure.title}: {model.verdict(key, index)}" in headings(shown)
+    assert ("✗" in shown.markdown) == (stored.verdict.outcome is Outcome.DIFFERS)
+    names = [trace["name"] for trace in shown.figure["data"]]
     assert names.count("open: printed in the paper") == bool(figure.printed)
-    assert {"figure", "run"} >= set(page.link) - {"preset", "repeats"}
+    assert {"figure", "run"} >= set(catalogue.to_link(shown.settings)) - {"preset", "repeats"}
 
 
 def test_every_run_is_drawn_with_all_its_curves():
     drawn, stored = {}, {}
     for key, index in RUNS:
-        curves = paper_results.result(key, index).curves
-        recipe, _ = paper_results.recipe_of(FIGURES[key].runs[index])
+        curves = model.result(key, index).curves
+        recipe, _ = model.recipe_of(FIGURES[key].runs[index])
         figure = charts.comparison(FIGURES[key], recipe, curves)
         groups = [trace["legendgroup"] for trace in figure["data"] if "legendgroup" in trace]
         drawn[key, index] = list(dict.fromkeys(groups))
@@ -47,15 +49,13 @@ def test_every_run_is_drawn_with_all_its_curves():
     assert drawn == stored
 
 
-def test_the_sentence_counts_what_comes_out_as_printed(screen):
-    table = paper_results.overview()
-    page = screen(PAGE)
-    counts = paper_results.counts()
-    papers = [
-        paper_results.result(key, index) for key, index in RUNS if not FIGURES[key].paper.startswith("Bey")
-    ]
+def test_the_sentence_counts_what_comes_out_as_printed(page):
+    table = model.overview()
+    shown = page(PAGE)
+    counts = model.counts()
+    papers = [model.result(key, index) for key, index in RUNS if not FIGURES[key].paper.startswith("Bey")]
     assert counts == Counter(result.verdict.outcome for result in papers if not result.absent)
-    assert paper_text.introduction(counts) in page.markdown
+    assert sentences.introduction(counts) in shown.markdown
     as_printed, holds, differs = (counts[outcome] for outcome in Outcome)
     document = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8").replace("\n", " ")
     verdicts = f"{as_printed} are as printed, in {holds} the claim holds, and {differs} differ."
@@ -63,30 +63,34 @@ def test_the_sentence_counts_what_comes_out_as_printed(screen):
     assert list(zip(table["key"], table["run"], strict=True)) == RUNS
 
 
-def test_data_that_are_not_here_are_named_with_what_to_run(screen):
+def test_data_that_are_not_here_are_named_with_what_to_run(page):
     try:
         datasets.require("covertype")
         pytest.skip("the table is on this machine")
     except ValueError:
         pass
-    page = screen(PAGE, figure="imtiaz-covertype")
-    assert "fetch_covtype" in page.notices
+    shown = page(PAGE, figure="imtiaz-covertype")
+    assert "fetch_covtype" in shown.notices
 
 
-def test_a_damaged_result_is_one_sentence(screen, tmp_path, monkeypatch):
+def test_a_damaged_result_is_one_sentence(page, tmp_path, monkeypatch):
     """It is not drawn, and the figure can still be run again."""
     for suffix in (".json", ".csv"):
         data = (results.DATA / "results" / f"ge-3a{suffix}").read_bytes()
         (tmp_path / f"ge-3a{suffix}").write_bytes(data if suffix == ".json" else data[:-100])
-    monkeypatch.setattr(paper_results, "stored", lambda name: results.stored(name, tmp_path))
-    paper_results.result.clear("ge-3a", 0)
-    page = screen(PAGE, figure="ge-3a")
-    paper_results.result.clear("ge-3a", 0)
+    monkeypatch.setattr(model, "stored", lambda name: results.stored(name, tmp_path))
+    for kept in (model.result, model.overview):
+        kept.cache_clear()
+    shown = page(PAGE, figure="ge-3a")
+    for kept in (model.result, model.overview):
+        kept.cache_clear()
     assert (
-        "The file data/results/ge-3a.csv must be as it was written, it is not: run python -m" in page.markdown
+        "The file data/results/ge-3a.csv must be as it was written, it is not: run python -m"
+        in shown.markdown
     )
-    assert f"{FIGURES['ge-3a'].title}: {paper_text.NOT_RUN}" in [h.value for h in page.app.header]
-    assert [button for button in page.app.button if button.label.startswith("All of it")]
+    assert f"{FIGURES['ge-3a'].title}: {sentences.NOT_RUN}" in headings(shown)
+    (again,) = (row for row in shown.all(blocks.Controls) if row.name == "again")
+    assert again.controls[1].label.startswith("All of it")
 
 
 def test_another_figure_starts_at_its_first_run(screen):
@@ -99,8 +103,8 @@ def test_another_figure_starts_at_its_first_run(screen):
 @pytest.mark.parametrize(
     "link", [{"figure": "<script>"}, {"figure": "ge-9"}, {"run": "5"}, {"run": "x"}], ids=str
 )
-def test_a_hostile_link_gets_a_page(screen, link):
-    assert paper_text.introduction(paper_results.counts()) in screen(PAGE, **link).markdown
+def test_a_hostile_link_gets_a_page(page, link):
+    assert sentences.introduction(model.counts()) in page(PAGE, **link).markdown
 
 
 def finished(page, words):
@@ -114,12 +118,11 @@ def finished(page, words):
 
 def test_running_again_draws_beside_the_stored_run_and_judges_itself(screen):
     page = screen(PAGE, figure="ge-3a", seed="1")
-    next(button for button in page.app.button if button.key == "again True").click()
-    page.run()
+    press(page, "A quick version")
     finished(page, "Seed 1, 12 runs: ")
     (job,) = sweep_jobs.jobs()._jobs.values()
     second = FIGURES["ge-3a"].curves(FIGURES["ge-3a"].runs[0], job.table())
-    assert paper_text.agreement(paper_results.result("ge-3a", 0).curves, second) in page.markdown
+    assert sentences.agreement(model.result("ge-3a", 0).curves, second) in page.markdown
     names = [trace["name"] for trace in page.figure["data"]]
     assert "run again" in names and names.count("ε = 1, run again") == 1
 
@@ -130,9 +133,7 @@ def test_a_sweep_in_the_queue_says_its_position_and_may_leave_it(screen, monkeyp
     monkeypatch.setattr(sweep_jobs, "HERE_SECONDS", 1e9)  # no process is started
     jobs = sweep_jobs.Jobs(Engine(sweeps_at_once=1))
     monkeypatch.setattr(sweep_jobs, "jobs", lambda: jobs)
-    other = jobs.start(
-        "somebody else", "papers ge-4a", paper_results.second_recipe(recipe("ge-4a"), False, 7)
-    )
+    other = jobs.start("somebody else", "papers ge-4a", model.second_recipe(recipe("ge-4a"), False, 7))
     page = screen(PAGE, figure="ge-4a", seed="8")
     press(page, "All of it")
     for _ in range(100):
@@ -165,28 +166,26 @@ def press(page, start):
 def test_a_few_runs_do_not_contradict_the_stored_ones():
     """Two repeats that fail a check are too few runs to decide; the whole table gives a verdict."""
     figure = FIGURES["ge-3a"]
-    table = paper_results.result("ge-3a", 0).source.table
+    table = model.result("ge-3a", 0).source.table
     wrong = table.assign(sin_theta_by_round=table["sin_theta_by_round"].str.replace("2.", "1.", regex=False))
     few = figure.verdict(figure.runs[0], wrong[wrong["repeat"] < 2])
-    assert few.outcome is Outcome.DIFFERS and paper_text.verdict(few) == paper_text.TOO_FEW
+    assert few.outcome is Outcome.DIFFERS and sentences.verdict(few) == sentences.TOO_FEW
     for runs, outcome in ((wrong, "differs"), (table, "as printed")):
-        assert paper_text.verdict(figure.verdict(figure.runs[0], runs)) == outcome
+        assert sentences.verdict(figure.verdict(figure.runs[0], runs)) == outcome
 
 
 def test_equal_runs_agree_and_shifted_ones_do_not():
-    curves = paper_results.result("ge-3a", 0).curves
-    assert "differ by at most 0 " in paper_text.agreement(curves, curves)
+    curves = model.result("ge-3a", 0).curves
+    assert "differ by at most 0 " in sentences.agreement(curves, curves)
     shifted = curves.assign(mean=curves["mean"] + 1, low=curves["low"] + 1, high=curves["high"] + 1)
-    sentence = paper_text.agreement(curves, shifted)
+    sentence = sentences.agreement(curves, shifted)
     assert "differ by at most 1.00" in sentence and "; 0 of " in sentence
 
 
 def test_what_the_explorer_is_given_is_the_recipe():
     """Every setting is an option of its control, and those of the model are exact."""
-    recipes = {key: paper_results.recipe_of(figure.runs[0])[0] for key, figure in FIGURES.items()}
-    given = {
-        key: (recipe, paper_results.explorer_settings(recipe)) for key, recipe in recipes.items() if recipe
-    }
+    recipes = {key: model.recipe_of(figure.runs[0])[0] for key, figure in FIGURES.items()}
+    given = {key: (recipe, model.explorer_settings(recipe)) for key, recipe in recipes.items() if recipe}
     given = {key: (recipe, settings) for key, (recipe, settings) in given.items() if settings is not None}
     notes = {
         key: catalogue.reconcile(catalogue.defaults() | settings)[1] for key, (_, settings) in given.items()
@@ -200,7 +199,7 @@ def test_what_the_explorer_is_given_is_the_recipe():
 
 
 def test_figure_3a_can_be_varied_in_the_explorer():
-    asked = paper_results.explorer_settings(recipe("ge-3a"))
+    asked = model.explorer_settings(recipe("ge-3a"))
     assert asked is not None
     assert (asked["d"], asked["s_hat"], asked["accounting"], asked["scaling"]) == (
         1000,
@@ -212,7 +211,7 @@ def test_figure_3a_can_be_varied_in_the_explorer():
 
 def test_the_figure_leaves_as_one_file():
     figure = FIGURES["ge-3a"]
-    drawn = charts.comparison(figure, recipe("ge-3a"), paper_results.result("ge-3a", 0).curves)
+    drawn = charts.comparison(figure, recipe("ge-3a"), model.result("ge-3a", 0).curves)
     page = file.of_figure(drawn, figure.title)
     assert "Figure 3(a)" in page and 'src="http' not in page and 1e6 < len(page) < 3e6
 
@@ -224,18 +223,18 @@ def test_parameters_are_written_as_symbols():
     assert (text.sentence("k = 5"), text.sentence("all fall")) == ("k = 5", "All fall")
 
 
-def test_the_patients_that_calibration_saves_are_counted(screen):
+def test_the_patients_that_calibration_saves_are_counted(page):
     figure = FIGURES["needed-patients"]
-    table = paper_results.needed(figure, paper_results.result("needed-patients", 0)).set_index("method")
+    table = model.needed(figure, model.result("needed-patients", 0)).set_index("method")
     times = table["times the fewest"]
     assert times["one release + sparse step, exact"] == "1"
     assert float(times["DPS-PCA, noise of its proof, dense start"]) > float(times["DPS-PCA exact"]) > 2
-    page = screen(PAGE, figure="needed-patients")
-    assert "the claim holds" in page.app.header[0].value and len(page.app.dataframe) == 2
+    shown = page(PAGE, figure="needed-patients")
+    assert "the claim holds" in headings(shown)[0] and len(shown.tables) == 2
 
 
 def test_expected_times_grow_with_the_recipe():
     chosen = recipe("ge-3a")
-    recipes = (paper_results.second_recipe(chosen, quick, 0) for quick in (True, False))
+    recipes = (model.second_recipe(chosen, quick, 0) for quick in (True, False))
     quick, whole = map(run_cells.total_seconds, recipes)
     assert 0 < quick < whole

@@ -16,7 +16,7 @@ from pages.explore.bounds import text as bounds_descriptions
 from pages.explore.methods.model.measure import ComparisonMeasure
 from pages.explore.methods.sentences import findings as methods_descriptions
 from pages.hospitals.your_data import charts as own_charts
-from pages.learn.papers import text as papers_descriptions
+from pages.learn.papers import sentences as papers_descriptions
 from pages.learn.privacy.model import Attack
 from pages.learn.privacy.sentences import attack as privacy_sentences
 from pages.shared import text

@@ -1,4 +1,4 @@
-"""The sentences of the papers page, formed from its numbers. No Streamlit here.
+"""The sentences of the papers page.
 
 A figure has runs, our attempts to remake it. A run's verdict has a finding for each of its checks, which are
 conditions on its numbers, and an `Outcome`, which these decide together.
@@ -46,11 +46,7 @@ def beyond(figure: Figure) -> bool:
 
 
 def verdict(checked: Verdict) -> str:
-    """Return a verdict in words: its outcome, or that there are too few runs for one.
-
-    Where a check fails, and the table has fewer repeats than its recipe asks for, nothing is decided: too few
-    can hide what many would show.
-    """
+    """Return a verdict in words: its outcome, or that a check fails and too few runs decide nothing."""
     return TOO_FEW if checked.short and checked.outcome is Outcome.DIFFERS else str(checked.outcome)
 
 
@@ -108,14 +104,11 @@ def stored(source: Stored) -> str:
 
 
 def paper(verdict: str, curves: pd.DataFrame, measure: str) -> str:
-    """Return the figure in words, for who does not see it: the verdict, and every curve at both of its ends.
-
-    measure: the vertical axis's title, whose markup is taken out.
-    """
+    """Return the figure in words, for who does not see it: the verdict, and both ends of every curve."""
     parts = []
     for label, curve in curves.groupby("label", sort=False):
-        rows = curve.sort_values("x").iloc[[0, -1]].itertuples()  # its first and its last point
-        ends = [f"{text.short(row.mean)} at {text.number(row.x)}" for row in rows]
+        ends_at = curve.sort_values("x")[["x", "mean"]].to_numpy()[[0, -1]].tolist()
+        ends = [f"{text.short(y)} at {text.number(x)}" for x, y in ends_at]
         name = text.symbols(str(label)) or "this run"
         parts.append(f"{name} {ends[0]}" if len(curve) == 1 else f"{name} from {ends[0]} to {ends[1]}")
     drawn = f"{_MARKUP.sub('', measure)}: {'; '.join(parts)}" if parts else "Nothing is stored"

@@ -1,4 +1,4 @@
-"""Read what the papers page shows of a figure: stored curves and verdicts, and a visitor's second run.
+"""Hold what the page shows of a figure: stored curves and verdicts, and a visitor's second run.
 
 A figure has one or more runs, our attempts to remake it: the first with the paper's parameters, others with
 what they change. A run has a recipe, whose result is stored, or a formula. Its verdict says whether it is as
@@ -6,11 +6,11 @@ printed, whether the paper's claim holds in it, or that it differs.
 """
 
 from dataclasses import replace
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import streamlit as st
 
 from dppca_core.experiments import Recipe
 from dppca_core.experiments.papers import (
@@ -28,11 +28,16 @@ from dppca_core.experiments.papers import results as paper_results
 from dppca_core.experiments.papers.beyond import TARGET
 from dppca_core.experiments.sweeps.patients_needed import patients_needed
 from dppca_core.populations.spiked import SpikedModel
-from pages.learn.papers import text
+from pages.learn.papers import sentences
+from pages.shared.background import sessions, sweep_jobs
 from pages.shared.settings.catalogue import CHOICES, SYNTHETIC, Settings
 from pages.shared.text import symbols
 
 QUICK_REPEATS, QUICK_POINTS = 3, 4  # of a quick second run: repeats, and values of each swept parameter
+_FIELDS = (  # of a recipe, which are settings of the explorer too
+    *("epsilon", "delta", "n", "providers", "iterations", "largest_share", "s_hat", "burn_in"),
+    *("provider_noise", "accounting", "neighbours"),
+)
 _NOTHING = pd.DataFrame(columns=["label", "method", "x", "mean", "low", "high", "runs"])
 
 
@@ -48,9 +53,9 @@ class Result(NamedTuple):
     absent: str = ""
 
 
-@st.cache_resource(max_entries=128, show_spinner=False)
+@lru_cache(maxsize=128)
 def result(key: str, index: int) -> Result:
-    """Return the stored result of run `index` of the figure `key`; it is cached, as it never changes."""
+    """Return the stored result of run `index` of the figure `key`, which never changes."""
     figure = FIGURES[key]
     run = figure.runs[index]
     try:
@@ -62,10 +67,7 @@ def result(key: str, index: int) -> Result:
 
 
 def recipe_of(run: PaperRun) -> tuple[Recipe | None, str]:
-    """Return the run's recipe, or None and the reason why it cannot be run, such as an absent table.
-
-    A formula has no recipe and no reason.
-    """
+    """Return the run's recipe, or None and why it cannot be run; a formula has no recipe and no reason."""
     try:
         return (recipe(run.recipe) if run.recipe else None), ""
     except ValueError as reason:
@@ -74,10 +76,10 @@ def recipe_of(run: PaperRun) -> tuple[Recipe | None, str]:
 
 def sizes(run: PaperRun) -> str:
     """Return the sizes of a run in words; empty for a formula."""
-    return text.sizes(paper_results.sizes(run.recipe)) if run.recipe else ""
+    return sentences.sizes(paper_results.sizes(run.recipe)) if run.recipe else ""
 
 
-@st.cache_resource(max_entries=1, show_spinner=False)
+@lru_cache(maxsize=1)
 def overview() -> pd.DataFrame:
     """Return a table of all runs of all figures with their verdicts; `key` and `run` are their settings."""
     rows = [
@@ -99,29 +101,25 @@ def overview() -> pd.DataFrame:
 def verdict(key: str, index: int) -> str:
     """Return the stored run's verdict in words."""
     stored_result = result(key, index)
-    return text.NOT_RUN if stored_result.absent else text.verdict(stored_result.verdict)
+    return sentences.NOT_RUN if stored_result.absent else sentences.verdict(stored_result.verdict)
 
 
 def counts() -> dict[Outcome, int]:
     """Return how many runs of the papers' figures have each outcome; our own claims are left out."""
     table = overview()
-    papers = table[[not text.beyond(FIGURES[key]) for key in table["key"]]]
+    papers = table[[not sentences.beyond(FIGURES[key]) for key in table["key"]]]
     return {outcome: int((papers["verdict"] == outcome).sum()) for outcome in Outcome}
 
 
 def needed(figure: Figure, stored_result: Result) -> pd.DataFrame | None:
-    """Return the patients that each method needs for the error `TARGET`, in words, a row for each.
-
-    None for a figure of a paper: only those of our own claims are about this.
-    """
-    if not text.beyond(figure) or stored_result.source is None:
+    """Return the patients that each method needs for the error `TARGET`; None for a figure of a paper."""
+    if not sentences.beyond(figure) or stored_result.source is None:
         return None
     runs = stored_result.source.table
     table = patients_needed(runs, TARGET, level=0.95)
     fewest, most = table["patients"].min(), runs["n"].max()  # needed by the best method; measured at most
 
     def patients(n: float) -> str:
-        """Return a number of patients in words; an infinite one was not reached by the most measured."""
         return f"{n:,.0f}" if np.isfinite(n) else f"more than {most:,.0f}"
 
     return pd.DataFrame(
@@ -141,6 +139,33 @@ def needed(figure: Figure, stored_result: Result) -> pd.DataFrame | None:
     )
 
 
+class RemadeFigure:
+    """Hold a figure and one of its runs, with the visitor's second run of it, a job in the background.
+
+    `recipe` is that of the stored run; None for a formula, or where `why_not` says why it cannot be run.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.figure, self.seed = FIGURES[settings["figure"]], settings["seed"]
+        self.index = min(settings["run"], len(self.figure.runs) - 1)
+        self.run = self.figure.runs[self.index]
+        self.stored = result(self.figure.key, self.index)
+        self.recipe, self.why_not = recipe_of(self.run)
+        self.heading = f"{self.figure.title}: {verdict(self.figure.key, self.index)}"
+        self.slot, self.visitor = f"papers {self.run.recipe}", sessions.visitor()
+
+    def job(self) -> sweep_jobs.Job | None:
+        """Return the second run, if there is one; begun again where the visitor wants to go on."""
+        job = sweep_jobs.at(self.slot, self.visitor)
+        if job is not None and job.state == "again":
+            return sweep_jobs.start(self.slot, job.recipe, self.visitor)
+        return job
+
+    def running(self) -> bool:
+        job = self.job()
+        return job is not None and job.running
+
+
 def second_recipe(first: Recipe, quick: bool, seed: int) -> Recipe:
     """Return the recipe of a second run with this seed: all of it or, if quick, a few repeats and points."""
     whole = replace(first, seed=seed)
@@ -148,19 +173,14 @@ def second_recipe(first: Recipe, quick: bool, seed: int) -> Recipe:
 
 
 def explorer_settings(recipe: Recipe) -> Settings | None:
-    """Return the explorer's settings at the middle value of what a recipe sweeps.
-
-    None where the explorer's controls cannot be set to these values, or its population is of another kind.
-    """
+    """Return the explorer's settings at the middle of a recipe's sweep; None where it has none such."""
     population = recipe.population
     if not isinstance(population, SpikedModel) or population.bulk[0] != 0 or recipe.bound is not None:
         return None
     middle = {axis.name: axis.values[len(axis.values) // 2] for axis in recipe.swept}
     # Of DPS-PCA the recipe may have options that differ from its own fields.
     options = next((dict(method.options) for method in recipe.methods if method.method == "dps_pca"), {})
-    names = ("epsilon", "delta", "n", "providers", "iterations", "largest_share", "s_hat", "burn_in")
-    names = (*names, "provider_noise", "accounting", "neighbours")
-    values = {name: options.get(name, getattr(recipe, name)) for name in names}
+    values: dict[str, Any] = {name: options.get(name, getattr(recipe, name)) for name in _FIELDS}
     values |= {name: getattr(population, name) for name in ("d", "k", "s", "spike", "seed")}
     # The explorer's "bulk" is the upper limit of the population's; the lower one is 0, as checked above.
     values |= middle | {"bulk": population.bulk[1]}
