@@ -3,8 +3,6 @@
 import json
 from functools import partial
 
-import pandas as pd
-
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.experiments.sweeps import recipe_file, run_cells
 from pages.learn.papers import charts, model, sentences
@@ -57,7 +55,9 @@ def _blocks(m: RemadeFigure) -> Blocks:
     yield OnScreen((Text(f"**Try this:** {sentences.try_this(m.recipe is not None)}"),))
     yield Section("All figures and tables")
     yield Note(sentences.VERDICTS)
-    yield _overview(model.overview())
+    runs = model.overview()
+    opened = [{"figure": key, "run": int(run)} for key, run in zip(runs["key"], runs["run"], strict=True)]
+    yield Table(runs.drop(columns=["key", "run"]), wide=True, name="overview", on_row=opened)
     yield Fold("Where this comes from", "origins", partial(_origins, m))
 
 
@@ -103,12 +103,6 @@ def _run_again(m: RemadeFigure) -> Blocks:
         yield Controls("vary", (Visit("Vary it in the explorer", "explore/explorer/page.py", varied),))
 
 
-def _overview(runs: pd.DataFrame) -> Table:
-    """Return all runs of all figures; the row that is chosen opens its figure and its run."""
-    rows = [{"figure": key, "run": int(run)} for key, run in zip(runs["key"], runs["run"], strict=True)]
-    return Table(runs.drop(columns=["key", "run"]), wide=True, name="overview", on_row=rows)
-
-
 def _origins(m: RemadeFigure) -> Blocks:
     """Yield the paper and notes on it, and by which command, versions and seed the stored run was made."""
     notes = "\n".join(f"- {note}" for note in m.figure.notes)
@@ -131,6 +125,6 @@ def _frame(m: RemadeFigure) -> Frame:
             ("Run", text.symbols(m.run.title)),
         ],
         promise="",
-        limits=(sentences.FITTED if m.run.formula else "", sources.LIMITS),
+        limits=(sources.LIMITS,),
         made=sources.today(),
     )

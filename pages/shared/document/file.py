@@ -95,7 +95,7 @@ def figure(payload: dict[str, Any], title: str, says: str = "", captioned: bool 
 
 
 def table(columns: Sequence[object], rows: Sequence[Sequence[object]], wide: bool = False) -> Markup:
-    """Return a table, whose cells do not wrap if it is wide. Cells that are `Markup` are HTML already."""
+    """Return a table, which may be wider than a page. Cells that are `Markup` are HTML already."""
     cell = Markup("<{0}{1}>{2}</{0}>")
     head = Markup("").join(cell.format("th", Markup(' scope="col"'), name) for name in columns)
     lines = (

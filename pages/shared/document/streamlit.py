@@ -17,7 +17,8 @@ from pages.shared.settings import editions, widgets
 from pages.shared.settings.catalogue import CHOICES, Settings, to_link
 
 _HELP = "This page as one file: it opens and prints anywhere, without the network."
-_NUMBER_WIDTH = 78  # pixels; without them a column would keep its first width, that of a dash
+# Pixels. Without them a column would keep its first width, that of a dash.
+_NUMBER_WIDTH, _WORD_WIDTH = 78, 100
 
 
 def show(document: Document, above: Callable[[], None] = lambda: None) -> None:
@@ -98,8 +99,13 @@ def _table(block: b.Table) -> None:
     if not block.wide:
         st.table(block.frame, hide_index=True, border="horizontal")
         return
-    # Only short headings fit the width of a number.
+    # Only short headings and words fit these widths.
     columns: dict[str, Any] = {
+        name: st.column_config.TextColumn(width=_WORD_WIDTH)
+        for name in block.frame.select_dtypes("str")
+        if max(map(len, [name, *map(str, block.frame[name])])) < 14
+    }
+    columns |= {
         name: st.column_config.NumberColumn(format="%.3g", width=_NUMBER_WIDTH if len(name) < 10 else None)
         for name in map(str, block.frame.select_dtypes("float"))
     }

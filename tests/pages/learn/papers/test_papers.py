@@ -84,10 +84,8 @@ def test_a_damaged_result_is_one_sentence(page, tmp_path, monkeypatch):
     shown = page(PAGE, figure="ge-3a")
     for kept in (model.result, model.overview):
         kept.cache_clear()
-    assert (
-        "The file data/results/ge-3a.csv must be as it was written, it is not: run python -m"
-        in shown.markdown
-    )
+    damaged = "The file data/results/ge-3a.csv must be as it was written, it is not: run python -m"
+    assert damaged in shown.markdown
     assert f"{FIGURES['ge-3a'].title}: {sentences.NOT_RUN}" in headings(shown)
     (again,) = (row for row in shown.all(blocks.Controls) if row.name == "again")
     assert again.controls[1].label.startswith("All of it")
