@@ -1,6 +1,5 @@
 """Read a page's document as a visitor reads the screen, without Streamlit and without a browser."""
 
-import time
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
