@@ -1,8 +1,6 @@
-"""Draw a family of trajectories as a plain dictionary. No Streamlit: tested without a browser.
+"""Draw a family of trajectories as a plain dictionary.
 
-A trajectory is the error of an iterative method after each of its rounds; a family has one for each of a few
-values of one parameter. A `CurveReading` holds what the runs at one of these values show. The values of a
-family are ordered, and so are their colours, which can be seen on white and on black.
+The values of a family are ordered, and so are their colours, which can be seen on white and on black.
 Markers and dashes differ as well; the value of the current setting has the thick, solid line.
 """
 
@@ -13,13 +11,11 @@ from typing import Any
 import numpy as np
 
 from dppca_core.arrays import Array
-from pages.explore.convergence.curves import CurveReading, Family
+from pages.explore.convergence.model import Convergence, CurveReading
 from pages.explore.convergence.settings import TWO_STAGES
-from pages.shared import text
 from pages.shared.charts import style
-from pages.shared.charts.metric_axis import SPANS, error_title, error_unit, random_guess
+from pages.shared.charts.metric_axis import error_title, error_unit, random_guess, span_of
 from pages.shared.charts.traces import ZERO, Trace, axis, band, line, one_panel, rounded
-from pages.shared.settings.catalogue import CHOICES, Settings
 
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "star")
 _DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot", "12px,3px,3px,3px")
@@ -30,11 +26,6 @@ _LAST_SIZE = 14  # pixels of the marker of stage 2, the last point of a two-stag
 STAGE_TWO = "stage 2, the features kept alone"
 
 
-def value_title(key: str, value: Any) -> str:
-    """Return a swept parameter and its value as the page names them, such as "ε = 0.5"."""
-    return f"{text.symbols(key)} = {CHOICES[key].text(value)}"
-
-
 class _Lines:
     """Form the traces of one family's readings, for any panel.
 
@@ -43,29 +34,24 @@ class _Lines:
     Attributes:
         here: The index of the current setting's value.
         bands: Of each value 10, 50 and 90 % of the error by round, (3, rounds), in the metric on screen.
-        floor: The lower end of the vertical axis; smaller values are drawn there.
+        floor: The lower end of a logarithmic axis, else 0; smaller values are drawn there.
         span: The range of the vertical axis, in powers of ten where it is logarithmic.
         rounds: The number of rounds of the longest trajectory.
         ends_alike: Whether all trajectories have as many rounds, so that one tick can name the last point.
     """
 
-    def __init__(self, family: Family, readings: Sequence[CurveReading], settings: Settings) -> None:
-        self.key, self.readings = family.key, readings
-        self.here = family.values.index(family.here)
-        self.names = [value_title(self.key, reading.value) for reading in readings]
-        self.settings = settings
-        fixed_span = SPANS.get(error_unit(settings))  # of a metric with an upper end, such as a share
-        self.log = settings["scale"] == "log" and not fixed_span
+    def __init__(self, m: Convergence, readings: Sequence[CurveReading]) -> None:
+        settings = m.settings
+        self.readings, self.settings = readings, settings
+        self.here = m.values.index(m.here)
+        self.names = [m.named(value) for value in m.values]
         self.title = error_title(settings)
         guess = max(random_guess(settings, reading.d, reading.k) for reading in readings)
         self.bands = [reading.shown for reading in readings]
         least = max(min((band.min() for band in self.bands if band.size), default=1e-2), ZERO)
-        # Begin at the power of ten below all that is drawn, and at 0.1 at most; end a little above a guess.
-        self.floor = 10.0 ** min(math.floor(math.log10(least)), -1) if self.log else 0.0
-        self.span = [math.log10(self.floor), math.log10(1.5 * guess)] if self.log else [0.0, 1.1 * guess]
-        self.span = fixed_span or self.span
-        # Round 0 is the start, so there is an error more than there are rounds.
-        lengths = [len(reading.middle) - 1 for reading in readings if reading.middle is not None]
+        log = settings["scale"] == "log"
+        self.span, self.floor = span_of(error_unit(settings), log, least, guess, begins=0.1)
+        lengths = [reading.rounds for reading in readings if reading.runs]
         self.rounds = max(lengths, default=settings["iterations"])
         self.two_stages = settings["traced"] in TWO_STAGES
         self.ends_alike = len(set(lengths)) == 1
@@ -100,28 +86,22 @@ class _Lines:
         return band(panel, self.names[i], style.ORDERED[i], range(len(low)), low, high)
 
     def fit(self, i: int, panel: int, **more: Any) -> list[Trace]:
-        """Return the curve that was fitted, from the first round of the fit on; nothing without a rate.
-
-        more: the line's other properties.
-        """
+        """Return the curve that was fitted, from the first round of the fit on; nothing without a rate."""
         reading = self.readings[i]
         fit = reading.fit
         if fit is None or fit.rate is None or fit.phase is None:
             return []
-        x = np.linspace(fit.phase[0], len(reading.middle) - 1, 60)
+        x = np.linspace(fit.phase[0], reading.rounds, 60)
         more |= {"meta": "text-colour", "hoverinfo": "skip"}  # browsers draw it in the colour of text
         y = self.drawn(reading.sines_in_unit(fit.curve(x)))
         return [line(panel, "fit", style.INK, "dot", x=rounded(x), y=y, **more)]
 
     def closed_form(self, i: int, panel: int, **more: Any) -> list[Trace]:
-        """Return the predicted error as a short line beside the last round; nothing where none applies.
-
-        more: the line's other properties.
-        """
+        """Return the predicted error as a short line beside the last round; nothing where none applies."""
         reading = self.readings[i]
-        if reading.predicted is None or reading.middle is None:
+        if reading.predicted is None or not reading.runs:
             return []
-        last, y = len(reading.middle) - 1, self.drawn(reading.sines_in_unit(np.full(2, reading.predicted)))
+        last, y = reading.rounds, self.drawn(reading.sines_in_unit(np.full(2, reading.predicted)))
         more |= {"hovertemplate": "closed form: %{y:.3~g}<extra></extra>"}
         return [line(panel, "closed form", style.ORDERED[i], x=[last + 0.1, last + _REACH], y=y, **more)]
 
@@ -146,16 +126,13 @@ class _Lines:
         if self.two_stages and self.ends_alike:
             rounds = list(range(self.rounds))
             across |= {"tickvals": [*rounds, self.rounds], "ticktext": [*map(str, rounds), "stage 2"]}
-        return across, axis(self.title, decades=self.log, range=self.span, anchor=f"x{suffix}")
+        return across, axis(self.title, decades=self.floor > 0, range=self.span, anchor=f"x{suffix}")
 
 
-def figure(family: Family, readings: Sequence[CurveReading], settings: Settings) -> dict[str, Any]:
-    """Draw the median and 10-90 % band of the error by round for every value, a random guess and the fit.
-
-    All are in one chart, or each value is in a panel of its own, as the setting "layout" asks.
-    """
-    lines = _Lines(family, readings, settings)
-    return _multiples(lines) if settings["layout"] == "multiples" else _overlay(lines)
+def figure(m: Convergence, readings: Sequence[CurveReading]) -> dict[str, Any]:
+    """Draw the median and 10-90 % band of the error by round for every value, a random guess and the fit."""
+    lines = _Lines(m, readings)
+    return _multiples(lines) if m.settings["layout"] == "multiples" else _overlay(lines)
 
 
 def _overlay(lines: _Lines) -> dict[str, Any]:

@@ -128,11 +128,9 @@ def _about(m: PlainExplorer) -> Iterator[str]:
 
 def _frame(m: Explorer) -> Frame:
     payload, experiment = m.payload(), m.experiment
-    limits = [text.large_delta(experiment.delta, experiment.n)]
-    if experiment.table is not None:
-        limits.append(sentences.NOT_PRIVATE)
-    else:
-        limits += [sentences.SIMULATED, sentences.features_lost(m.settings["s"], experiment.s_hat)]
+    limits = [*sources.limits(experiment)]
+    if experiment.table is None:
+        limits.append(sentences.features_lost(m.settings["s"], experiment.s_hat))
     if experiment.start_error is not None and experiment.method == DPS_PCA:
         limits.append(sentences.starts_near(experiment.start_error))
     if not payload["complete"]:
@@ -140,7 +138,7 @@ def _frame(m: Explorer) -> Frame:
     return Frame(
         settings=settings_in_words(m.settings),
         promise=sentences.guarantee(m.results, m.epsilon),
-        limits=(*limits, sentences.REFERENCE, sources.LIMITS),
+        limits=(*limits, sentences.REFERENCE),
         made=sources.made(experiment.seed),
     )
 

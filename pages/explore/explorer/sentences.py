@@ -27,8 +27,6 @@ STEPS = (
     "The error says how far the noise moves the answer.",
 )
 
-NOT_PRIVATE = "The errors are computed from the rows of the table without noise: they are not private."
-SIMULATED = "The patients are simulated: data that differ from the settings above err otherwise."
 REFERENCE = "Methods under 'No privacy' protect nobody. They are drawn to show what privacy costs the others."
 NO_PRIVACY_IS = (
     "Best, no privacy: the least error of three methods, on rows divided by a bound or of length 1. "

@@ -194,10 +194,17 @@ class Controls:
 
 @dataclass(frozen=True)
 class Running:
-    """How far a sweep has come, and the button that stops it. A file has the runs that are there."""
+    """How far a sweep has come, and the button that stops it. A file has the runs that are there.
+
+    Attributes:
+        job: The sweep.
+        slot: The name under which it is kept.
+        complete: What is shown in its place, in small type, once all runs are there.
+    """
 
     job: Job
     slot: str
+    complete: str = ""
 
 
 @dataclass(frozen=True)

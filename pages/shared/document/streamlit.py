@@ -207,7 +207,10 @@ def _control(control: str | b.Choose | b.Press | b.Start | b.Visit) -> None:
 
 
 def _progress(block: b.Running) -> None:
-    sweep_status.show(block.job, block.slot)
+    with st.container(height=72, border=False):  # the same height with the bar as without
+        sweep_status.show(block.job, block.slot)
+        if block.job.state == "complete":
+            st.caption(block.complete)
 
 
 def _fold(block: b.Fold) -> None:

@@ -1,6 +1,6 @@
 """Form the phrases that several pages' reports share: settings in words, formulas as plain text."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import chain
 
 import pandas as pd
@@ -16,13 +16,19 @@ _PLAIN_LABELS = {"epsilon": "Privacy loss ε (smaller protects more)"}  # in pla
 _STATISTICAL = ("metric", "scale", "accounting")  # left out in plain view
 
 
-def settings_in_words(settings: Settings, keys: Iterable[str] = ()) -> list[tuple[str, str]]:
+def settings_in_words(
+    settings: Settings,
+    keys: Iterable[str] = (),
+    *,
+    first: Iterable[str] = (),
+    without: Container[str] = (),
+) -> list[tuple[str, str]]:
     """Return (label, setting in words) of these controls; what a table fixes is as the table has it.
 
-    keys: by default those of the panel that pages share.
+    keys: by default those of the panel that pages share, after `first` and without those in `without`.
     """
     plain, table = settings["view"] == "plain", TABLES.get(settings["data"])
-    keys = keys or chain(*panel_keys(plain))
+    keys = keys or (key for key in chain(first, *panel_keys(plain)) if key not in without)
     rows, sizes = [], {} if table is None else {"n": table.n, "d": table.d}
     for key in keys:
         choice, value = CHOICES[key], sizes.get(key, settings[key])

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from dppca_core.bounds import BOUNDS
 from dppca_core.datasets import TABLES, clipped_share
 from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS
-from dppca_core.experiments.explorer.experiment import DPS_PCA
+from dppca_core.experiments.explorer.experiment import DPS_PCA, ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
 from dppca_core.populations.gaussian_patients import rows_drawn
@@ -45,6 +45,8 @@ LIMITS = (
     "Privacy is per patient, at the accounting shown; noise here is seeded and drawn in floating point: a "
     "study tool, not a hardened release."
 )
+_NOT_PRIVATE = "The errors are computed from the rows of the table without noise: they are not private."
+_SIMULATED = "The patients are simulated: data that differ from the settings above err otherwise."
 _NO_SEED = "No seed: noise from the operating system"
 _TITLE = "Where this comes from"
 
@@ -63,6 +65,12 @@ def today() -> str:
 def made(seed: int | None) -> str:
     """Return when a file was made, with which seed (None: a release has none) and which versions."""
     return f"{today()} {_NO_SEED if seed is None else f'Seed {seed}'}. {versions()}."
+
+
+def limits(experiment: ExplorerExperiment) -> tuple[str, ...]:
+    """Return what the numbers of an experiment do not show."""
+    on_table = experiment.table is not None
+    return text.large_delta(experiment.delta, experiment.n), _NOT_PRIVATE if on_table else _SIMULATED, LIMITS
 
 
 def fold(

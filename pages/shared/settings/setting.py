@@ -48,7 +48,7 @@ class Choice:
         return not isinstance(self.default, (str, bool))
 
     @property
-    def numbers(self) -> tuple[Any, ...]:
+    def numbers(self) -> tuple[float, ...]:
         """Return the options that are numbers: a slider may have a word as one of its ends."""
         return tuple(option for option in self.options if not isinstance(option, str))
 
@@ -64,7 +64,7 @@ class Choice:
         """Return an option's text on screen, in plain view if `plain`."""
         return self.plain_words[value] if plain and self.plain_words else self.text(value)
 
-    def nearest(self, value: float) -> Value:
+    def nearest(self, value: float) -> float:
         """Return the option nearest to a number, by ratio where all options are positive."""
         if value > 0 and min(self.numbers) > 0:
             return min(self.numbers, key=lambda option: abs(math.log(option) - math.log(value)))

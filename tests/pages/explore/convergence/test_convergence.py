@@ -3,7 +3,6 @@
 import json
 import math
 import re
-import time
 
 import numpy as np
 import pytest
@@ -14,9 +13,12 @@ from dppca_core.experiments.draws import PUBLIC, cohort, generator
 from dppca_core.methods import METHODS
 from dppca_core.populations.spiked import hospital_sizes
 from dppca_core.privacy import Budget
-from pages.explore.convergence import charts, curves, stages, text
+from pages.explore.convergence import charts, sentences
 from pages.explore.convergence import settings as convergence_settings
-from pages.shared import text as shared_text
+from pages.explore.convergence.model import Convergence, options_around
+from pages.explore.convergence.sentences import rates, stages
+from pages.shared import text
+from pages.shared.document import blocks as b
 from pages.shared.document import file
 from pages.shared.settings import catalogue
 
@@ -29,41 +31,45 @@ def settings(**changed):
     return catalogue.defaults() | small | changed
 
 
-def opened(screen, **link):
+def opened(page, **link):
     """Return the page once its runs are complete."""
-    page = screen(PAGE, **link)
-    for _ in range(40):
-        if "…" not in page.markdown and "…" not in str(page.app.table[0].value):
-            return page
-        time.sleep(0.1)
-        page.run()
-    raise AssertionError("the runs did not end")
+    return page(PAGE, **link).settle()
 
 
-def rows(page):
+def rows(shown):
     """Return the table's rows by their first cell."""
-    return {cells[0].strip("*"): cells[1:] for cells in page.app.table[0].value.to_numpy().tolist()}
+    (table,) = shown.all(b.Table)
+    return {cells[0].strip("*"): cells[1:] for cells in table.frame.to_numpy().tolist()}
 
 
 def read(now):
-    """Return the family of these settings and what its runs show, measured without the page."""
-    family = curves.family_from_settings(now)
-    return family, curves.readings(family, now, sweep(family.recipe))
+    """Return the page at these settings and what its runs show, measured without its job."""
+    m = Convergence(now)
+    return m, m.readings(sweep(m.recipe))
 
 
-def test_it_opens_with_five_privacy_losses_and_reads_its_own(screen):
-    page = opened(screen, **SMALL)
-    now = page.app.session_state["settings of the last run"]
-    assert list(rows(page)) == ["0.1", "0.32", "1", "3.2", "10"]
-    assert text.headline(*read(now), now) in page.markdown
-    assert text.measured(10, now) in page.captions
+def test_it_opens_with_five_privacy_losses_and_reads_its_own(page):
+    shown = opened(page, **SMALL)
+    assert list(rows(shown)) == ["0.1", "0.32", "1", "3.2", "10"]
+    assert shown.headline == rates.headline(*read(shown.settings))
+
+
+def test_a_file_says_how_many_runs_it_was_made_of(page, waiting):
+    shown = page(PAGE, **SMALL)
+    assert "Made when 0 of 10 runs were measured." in shown.html()
+    job = shown.all(b.Running)[0].job
+    job.complete_with(sweep(job.recipe))
+    shown.read()
+    whole = shown.html()
+    assert "Made when" not in whole and "Lines are medians of 10 runs in all" in whole
+    assert "How the factor and the plateau are read off." in whole and "Try this" not in whole
 
 
 @pytest.mark.parametrize("key", convergence_settings.FAMILIES)
-def test_every_parameter_has_its_family(screen, key):
-    page = opened(screen, **SMALL, family=catalogue.CHOICES[key].parameter)
-    assert catalogue.CHOICES[key].text(page.setting(key)) in rows(page) and len(rows(page)) >= 3
-    assert all("…" not in cell for cells in rows(page).values() for cell in cells)
+def test_every_parameter_has_its_family(page, key):
+    shown = opened(page, **SMALL, family=catalogue.CHOICES[key].parameter)
+    assert catalogue.CHOICES[key].text(shown.setting(key)) in rows(shown) and len(rows(shown)) >= 3
+    assert all("…" not in cell for cells in rows(shown).values() for cell in cells)
 
 
 def test_more_rounds_than_are_good():
@@ -73,9 +79,9 @@ def test_more_rounds_than_are_good():
     assert best is not most
     shown = re.search(
         r"shown, (\d+) rounds? \w+ best, with error ([\d.]+)\. After (\d+) it is ([\d.]+):",
-        text.headline(family, readings, now),
+        rates.headline(family, readings),
     )
-    errors = [shared_text.error(reading.middle[-1]) for reading in (best, most)]
+    errors = [text.error(reading.middle[-1]) for reading in (best, most)]
     assert shown.groups() == (str(best.value), errors[0], str(most.value), errors[1])
 
 
@@ -87,49 +93,55 @@ def test_more_rounds_than_are_good():
     ],
 )
 def test_what_cannot_be_compared_is_shown_over_epsilon(changed, reason):
-    family = curves.family_from_settings(settings(**changed))
+    family = Convergence(settings(**changed))
     assert family.key == "epsilon" and 0.32 in [round(value, 2) for value in family.values]
-    assert reason in text.notes(family, settings(**changed))[0]
+    assert reason in sentences.notes(family)[0]
 
 
 @pytest.mark.parametrize(("traced", "named"), [("dps_pca", True), ("noisy_power", False)])
 def test_the_theorem_is_named_for_its_method_alone(traced, named):
     now = settings(traced=traced)
     family, readings = read(now)
-    shown = text.headline(family, readings, now) + text.table(family, readings, now).to_string()
-    assert ("Theorem 4.3" in shown + text.below_table(family, readings, now)) == named
+    shown = rates.headline(family, readings) + rates.table(family, readings).to_string()
+    assert ("Theorem 4.3" in shown + rates.below_table(family, readings)) == named
 
 
-def test_the_foot_has_the_fit(screen):
-    page = opened(screen, **SMALL)
-    assert text.formulas(settings()) not in page.markdown
-    page.app.session_state["origins"] = True  # the foot is open
-    page.run()
-    assert text.formulas(settings()) in page.markdown
+def test_the_foot_has_the_fit(page):
+    shown = page(PAGE, **SMALL)
+    paragraphs = [block.words for block in shown.opened("origins") if isinstance(block, b.Text)]
+    assert paragraphs[0].endswith(rates.derivation(settings()))
 
 
-def test_a_hostile_link_opens_the_nearest_screen(screen):
-    page = opened(screen, family="<script>", traced="ppca", layout="9" * 400, k="nan", T="-3")
-    assert (page.setting("family"), page.setting("traced"), page.setting("layout")) == (
+def test_a_hostile_link_opens_the_nearest_screen(page):
+    shown = page(PAGE, family="<script>", traced="ppca", layout="9" * 400, k="nan", T="-3")
+    assert (shown.setting("family"), shown.setting("traced"), shown.setting("layout")) == (
         *("epsilon", "dps_pca", "overlay"),
     )
-    assert "which is not a choice" in page.notices and "<script>" not in page.notices
+    notices = "\n".join(shown.sentences)
+    assert "which is not a choice" in notices and "<script>" not in notices
 
 
-def test_a_link_restores_the_screen(screen):
+def test_a_link_restores_the_screen(page):
     link = {"family": "N", "layout": "multiples", "metric": "projector"}
-    page = opened(screen, **SMALL, **link)
-    assert {"family": "N", "layout": "multiples", "metric": "projector"}.items() <= page.link.items()
-    assert page.setting("family") == "providers"
-    copied = opened(screen, **page.link)
-    assert rows(copied) == rows(page) and copied.figure == page.figure
+    shown = opened(page, **SMALL, **link)
+    again = catalogue.to_link(shown.settings)
+    assert link.items() <= again.items() and shown.setting("family") == "providers"
+    copied = opened(page, **again)
+    assert rows(copied) == rows(shown) and copied.figure == shown.figure
 
 
-def test_what_is_not_as_set_is_noted(screen):
-    page = opened(screen, **SMALL, start="near", metric="energy")
-    now = page.app.session_state["settings of the last run"]
-    notes = text.notes(curves.family_from_settings(now), now)
-    assert len(notes) == 2 and all(note in page.captions for note in notes)
+def test_what_is_not_as_set_is_noted(page):
+    shown = page(PAGE, **SMALL, start="near", metric="energy")
+    notes = sentences.notes(Convergence(shown.settings))
+    assert len(notes) == 2 and all(note in shown.captions for note in notes)
+
+
+def test_it_is_shown_and_refreshed(screen):
+    page = screen(PAGE, **SMALL).settle()
+    assert rates.headline(*read(page.settings)) in page.markdown
+    assert "Lines are medians of 10 runs in all" in page.captions
+    page.move("family", "iterations")
+    assert page.link["family"] == "T"
 
 
 def test_only_methods_that_keep_their_iterates_are_offered():
@@ -144,19 +156,19 @@ def test_only_methods_that_keep_their_iterates_are_offered():
 
 def test_values_are_options_in_order_around_the_setting():
     options = {key: catalogue.CHOICES[key].numbers for key in convergence_settings.FAMILIES}
-    values = {(key, here): curves.options_around(key, here) for key in options for here in options[key]}
+    values = {(key, here): options_around(key, here) for key in options for here in options[key]}
     assert [at for at, v in values.items() if at[1] not in v or not set(v) <= set(options[at[0]])] == []
     assert [at for at, v in values.items() if list(v) != sorted(set(v)) or len(v) < 5] == []
 
 
 def test_impossible_values_are_left_out_with_their_reason():
     now = settings(family="s", k=3, s=6)
-    family = curves.family_from_settings(now)
+    family = Convergence(now)
     assert 3 in family.left_out and 3 not in family.values and family.here in family.values
     note = "Features that matter s 3 left out: Components k must stay below s = 3."
-    assert note in text.notes(family, now)
+    assert note in sentences.notes(family)
     assert set(sweep(family.recipe)["failed"]) == {""}
-    hospitals = curves.family_from_settings(settings(family="providers", n=100, providers=100))
+    hospitals = Convergence(settings(family="providers", n=100, providers=100))
     assert max(hospitals.values) == 100 and "there are 100 patients" in hospitals.left_out[200]
 
 
@@ -177,7 +189,7 @@ def test_every_other_setting_reaches_the_recipe():
         "spike": 200.0,
         "bulk": 5.0,
     }
-    recipe = curves.family_from_settings(settings(**other, family="providers")).recipe
+    recipe = Convergence(settings(**other, family="providers")).recipe
     assert (recipe.epsilon, recipe.delta, recipe.neighbours, recipe.accounting) == (
         *(2.0, 0.1, "add-remove", "zcdp"),
     )
@@ -189,16 +201,16 @@ def test_every_other_setting_reaches_the_recipe():
 @pytest.fixture(scope="module")
 def measured():
     now = settings(family="k")
-    family = curves.family_from_settings(now)
-    return family, sweep(family.recipe), now
+    family = Convergence(now)
+    return family, sweep(family.recipe)
 
 
 @pytest.mark.parametrize("layout", ["overlay", "multiples"])
 def test_lines_are_medians_in_the_metric_and_differ_without_colour(measured, layout):
-    family, table, now = measured
-    now = now | {"layout": layout, "metric": "projector"}
-    readings = curves.readings(family, now, table)
-    figure = charts.figure(family, readings, now)
+    family, table = measured
+    family = Convergence(family.settings | {"layout": layout, "metric": "projector"})
+    readings = family.readings(table)
+    figure = charts.figure(family, readings)
     drawn = [t for t in figure["data"] if t["mode"] == "lines+markers" and "opacity" not in t]
     assert len(drawn) == len(family.values)
     for trace, reading in zip(drawn, readings, strict=True):
@@ -213,33 +225,33 @@ def test_lines_are_medians_in_the_metric_and_differ_without_colour(measured, lay
 
 
 def test_before_its_first_run_the_table_has_the_same_rows(measured):
-    family, table, now = measured
-    empty, full = (curves.readings(family, now, rows) for rows in (table[:0], table))
-    assert text.table(family, empty, now).shape == text.table(family, full, now).shape
-    assert text.headline(family, empty, now) == text.MEASURING
-    assert charts.figure(family, empty, now)["layout"]["height"] == 480
+    family, table = measured
+    empty, full = (family.readings(rows) for rows in (table[:0], table))
+    assert rates.table(family, empty).shape == rates.table(family, full).shape
+    assert rates.headline(family, empty) == rates.MEASURING
+    assert charts.figure(family, empty)["layout"]["height"] == 480
 
 
 def test_a_stuck_trajectory_is_called_a_guess():
     now = settings(epsilon=0.1, n=1000)
     family, readings = read(now)
     here = next(reading for reading in readings if reading.value == family.here)
-    assert here.fit.stuck and "that of a guess: noise drowns" in text.headline(family, readings, now)
+    assert here.fit.stuck and "that of a guess: noise drowns" in rates.headline(family, readings)
     assert readings[0].theorem_rate is None
-    assert "void: α =" in text.table(family, readings, now).to_string()
+    assert "void: α =" in rates.table(family, readings).to_string()
 
 
 @pytest.fixture(scope="module")
 def two_stages():
     now = settings(traced="two_stage", family="n", n=20_000, delta=1e-5)
-    family = curves.family_from_settings(now)
-    return family, sweep(family.recipe), now
+    family = Convergence(now)
+    return family, sweep(family.recipe)
 
 
 def test_two_stages_are_steps_and_the_last_is_stage_two(two_stages):
-    family, table, now = two_stages
-    readings = curves.readings(family, now, table)
-    figure = charts.figure(family, readings, now)
+    family, table = two_stages
+    readings = family.readings(table)
+    figure = charts.figure(family, readings)
     assert figure["layout"]["xaxis"]["ticktext"] == ["0", "1", "2", "3", "4", "stage 2"]
     here = next(t for t in figure["data"] if "this setting" in t["name"])
     assert len(here["x"]) == 6 and here["text"][-1] == charts.STAGE_TWO
@@ -250,16 +262,16 @@ def test_two_stages_are_steps_and_the_last_is_stage_two(two_stages):
 
 
 def test_no_factor_is_fitted_to_two_stages(two_stages):
-    family, table, now = two_stages
-    readings = curves.readings(family, now, table)
-    headline = stages.headline(family, readings, now)
+    family, table = two_stages
+    readings = family.readings(table)
+    headline = stages.headline(family, readings)
     reading = next(reading for reading in readings if reading.value == family.here)
     assert "factor" not in headline and "Theorem" not in headline
-    assert f"stage 2 then {shared_text.error(reading.middle[-1])}" in headline
+    assert f"stage 2 then {text.error(reading.middle[-1])}" in headline
     assert f"found in {reading.complete} of 3 runs" in headline
     few = readings[0]  # 100 or 1,000 patients: stage 1 cannot name the rows, and the page says so
     assert not few.closed_form.applies
-    row = stages.table(family, readings, now).iloc[0]
+    row = stages.table(family, readings).iloc[0]
     assert row["closed form"] == "–" and row["all true features found"] == f"{few.complete} of 3"
     assert "should be" in stages.why_no_closed_form(few)
 
@@ -276,18 +288,18 @@ def test_no_factor_is_fitted_to_two_stages(two_stages):
 def test_methods_in_stages_have_true_sentences_at_any_setting(changed):
     now = settings(**changed)
     family, readings = read(now)
-    words = stages.headline(family, readings, now) + stages.table(family, readings, now).to_string()
+    words = stages.headline(family, readings) + stages.table(family, readings).to_string()
     assert "None" not in words and "nan" not in words and "factor" not in words
     if now["traced"] in convergence_settings.TWO_STAGES:
         assert readings[0].predicted is None
-        assert "closed form does not apply" in stages.below_table(family, readings, now)
-    json.dumps(charts.figure(family, readings, now))
+        assert "closed form does not apply" in stages.below_table(family, readings)
+    json.dumps(charts.figure(family, readings))
 
 
 def test_rounds_of_their_own_are_not_swept():
     now = settings(traced="two_stage", family="iterations", iterations=20)
-    family = curves.family_from_settings(now)
+    family = Convergence(now)
     assert family.key == "epsilon"
-    assert "sets its number of rounds itself" in text.notes(family, now)[0]
+    assert "sets its number of rounds itself" in sentences.notes(family)[0]
     _, readings = read(now)
     assert {len(reading.middle) for reading in readings} == {6}

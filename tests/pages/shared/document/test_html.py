@@ -58,7 +58,7 @@ def every_block():
     yield b.Table(pd.DataFrame({"method": ["*as it stands*"], "error": [float("nan")]}), wide=True)
     yield b.Live("live", lambda: [figure(), figure(LIVE, EVIL, "")], lambda: False)
     yield b.Controls("row", ("epsilon", b.Choose("method", ("a",)), b.Press("Press", "n", 1)))
-    yield b.Running(SimpleNamespace(), "slot")
+    yield b.Running(SimpleNamespace(state="complete"), "slot", "Medians of 4 runs.")
     yield b.Fold(f"A fold {EVIL}", "fold", lambda: [b.Text("Folded away.")])
     yield b.Asked("Draw", "draw", lambda: [b.Text("It takes long.")])
     yield b.Card((b.Text("In a card."),))
@@ -110,7 +110,16 @@ def test_every_part_is_there(whole):
     read = Elements(whole)
     for part in ("it costs much", "Bold", "holds", "Small type.", "2 runs failed.", "We will", "A section"):
         assert part in read.text
-    for part in ("PCA", "0.123", "*as it stands*", "Folded away.", "In a card.", "Left.", "Right."):
+    for part in (
+        "PCA",
+        "0.123",
+        "*as it stands*",
+        "Folded away.",
+        "4 runs.",
+        "In a card.",
+        "Left.",
+        "Right.",
+    ):
         assert part in read.text
     for part in (
         FRAME.promise,

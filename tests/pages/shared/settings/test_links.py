@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dppca_core.experiments import Axis
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.methods import METHODS
-from pages.explore.convergence import curves
+from pages.explore.convergence.model import Convergence
 from pages.shared.settings import catalogue, of_pages, to_experiment, widgets
 from pages.shared.settings.catalogue import CHOICES, OF_PARAMETER
 from tests.pages.visited import allowed
@@ -175,7 +175,7 @@ def test_rows_chosen_from_the_release_reach_two_stages_and_leave_others_all_rows
     recipe = to_experiment.recipe(experiment, 1.0, ["two_stage", "dps_pca"], Axis("d", (40, 50)))
     assert [dict(method.options) for method in recipe.methods] == [{"s_hat": "released"}, {}]
     assert recipe.s_hat is None
-    assert curves.family_from_settings(opened).key == "epsilon"  # a word has no values around it
+    assert Convergence(opened).key == "epsilon"  # a word has no values around it
 
 
 @pytest.mark.parametrize("name", [min(catalogue.PRESETS), max(catalogue.PRESETS)])

@@ -1,8 +1,7 @@
 """The sentences and the table of methods whose rounds differ in kind: two stages, and stacked rounds.
 
 They have no factor a round: the first rounds only lead to the next, and what follows averages over rounds
-(`STACKED`) or starts again on the few features that were kept (`TWO_STAGES`). A family has trajectories of
-errors by round at several values of one parameter; a reading is what the runs at one of them show.
+(`STACKED`) or starts again on the few features that were kept (`TWO_STAGES`).
 """
 
 from collections.abc import Sequence
@@ -13,13 +12,11 @@ from dppca_core.bounds import BOUNDS
 from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS
 from dppca_core.mechanisms import stacked
 from dppca_core.methods import METHODS
-from pages.explore.convergence.charts import value_title
-from pages.explore.convergence.curves import CurveReading, Family
+from pages.explore.convergence.model import Convergence, CurveReading
 from pages.explore.convergence.settings import STACKED, TWO_STAGES
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES, Settings
 
-DERIVATION = "What the last step gives"
 MEASURING = (
     "Measuring … This will say the error after the first rounds and after the last step, and how often all "
     "true features are found. It will also say how these change from the first value to the last."
@@ -28,48 +25,44 @@ _A_GUESS = 0.9  # an error above this share of a random guess's is called a gues
 
 
 def _first_rounds(reading: CurveReading, settings: Settings) -> int:
-    """Return the index of the last round before the averaging, or before stage 2, which is the last point.
-
-    Index 0 is the start, so this is also the number of these rounds.
-    """
+    """Return the number of rounds before the averaging, or before stage 2, which is the last point."""
     if settings["traced"] in TWO_STAGES:
-        return len(reading.middle) - 2
-    return min(stacked.LEFT_OUT, len(reading.middle) - 1)
+        return reading.rounds - 1
+    return min(stacked.LEFT_OUT, reading.rounds)
 
 
-def headline(family: Family, readings: Sequence[CurveReading], settings: Settings) -> str:
+def headline(m: Convergence, readings: Sequence[CurveReading]) -> str:
     """Return the error after the first rounds and at the end, and how the latter changes along the family."""
-    reading = family.reading(readings)
-    if reading.middle is None:
+    reading = m.reading(readings)
+    if not reading.runs:
         return MEASURING
-    at = f"At this setting ({value_title(family.key, reading.value)})"
-    sentences = [_course(reading, settings, at), _rows_found(reading, settings)]
-    measured = [reading for reading in readings if reading.middle is not None]
+    start = f"At this setting ({m.named(m.here)})"
+    sentences = [_course(reading, m.settings, start), _rows_found(reading, m.settings)]
+    measured = [reading for reading in readings if reading.runs]
     if len(measured) > 1:
-        choice = CHOICES[family.key]
-        ends = [(choice.text(reading.value), reading.error()) for reading in measured]
-        (first, start), (last, end) = ends[0], ends[-1]
-        guesses = all(reading.middle[-1] > _A_GUESS * reading.guess for reading in measured)
-        hopeless = ", hardly better than a guess" if guesses else ""
+        first, last = (CHOICES[m.key].text(measured[i].value) for i in (0, -1))
+        hopeless = ", hardly better than a guess" if all(map(_is_guess, measured)) else ""
         sentences.append(
-            f"{text.symbols(family.key)} from {first} to {last}: the error at the end goes from {start} to "
-            f"{end}{hopeless}."
+            f"{text.symbols(m.key)} from {first} to {last}: the error at the end goes from "
+            f"{measured[0].error()} to {measured[-1].error()}{hopeless}."
         )
     return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _is_guess(reading: CurveReading) -> bool:
+    return bool(reading.middle[-1] > _A_GUESS * reading.guess)
 
 
 def _course(reading: CurveReading, settings: Settings, start: str) -> str:
     """Return the sentence on the errors at one value; start: its first words, which name the setting."""
     first = _first_rounds(reading, settings)
-    begun, end = (reading.error(round_) for round_ in (first, -1))  # medians there, as text
-    if reading.middle[-1] > _A_GUESS * reading.guess:
+    begun, end = reading.error(first), reading.error()
+    if _is_guess(reading):
         return f"{start} the error stays near that of a guess: {end}."
     rounds = text.count(first, "round", "rounds")
     if settings["traced"] in STACKED:
         return f"{start} the first {rounds} reach error {begun}, and stacking the others {end}."
-    predicted = ""
-    if reading.predicted is not None:
-        predicted = f" (closed form: {reading.text(reading.sines_in_unit(reading.predicted))})"
+    predicted = f" (closed form: {reading.prediction})" if reading.prediction else ""
     return f"{start} stage 1 reaches error {begun} in {rounds}, and stage 2 then {end}{predicted}."
 
 
@@ -77,11 +70,10 @@ def _rows_found(reading: CurveReading, settings: Settings) -> str:
     """Return in how many runs two stages find all true features, beside the predicted chance."""
     if settings["traced"] not in TWO_STAGES or reading.complete is None:
         return ""
-    sentence = (
-        f"All true features are found in {reading.complete} of {text.count(reading.runs, 'run', 'runs')}"
-    )
+    runs = text.count(reading.runs, "run", "runs")
     chance = _chance(reading)
-    return f"{sentence}; predicted: {chance}." if chance else f"{sentence}."
+    predicted = f"; predicted: {chance}" if chance else ""
+    return f"All true features are found in {reading.complete} of {runs}{predicted}."
 
 
 def _chance(reading: CurveReading) -> str:
@@ -90,23 +82,23 @@ def _chance(reading: CurveReading) -> str:
     return text.chance(quantities["support_probability"]) if "support_probability" in quantities else ""
 
 
-def table(family: Family, readings: Sequence[CurveReading], settings: Settings) -> pd.DataFrame:
+def table(m: Convergence, readings: Sequence[CurveReading]) -> pd.DataFrame:
     """Return one row for every value, cells in Markdown; the same rows before anything is measured.
 
     Methods that stack their rounds have no second stage, and fewer columns.
     """
-    two_stages = settings["traced"] in TWO_STAGES
-    heads = [text.symbols(family.key), "after stage 1", "after stage 2", "10-90 %", "closed form"]
+    two_stages = m.settings["traced"] in TWO_STAGES
+    heads = [text.symbols(m.key), "after stage 1", "after stage 2", "10-90 %", "closed form"]
     heads += ["all true features found", "predicted chance"]
     if not two_stages:
         heads[1:] = [f"after round {stacked.LEFT_OUT}", "after the last", "10-90 %"]
     rows = []
     for reading in readings:
-        cells = [family.marked(reading.value), *_errors(reading, settings)]
+        cells = [m.marked(reading.value), *_errors(reading, m.settings)]
         if two_stages:
-            predicted, runs = reading.predicted, f"{reading.complete} of {reading.runs}"
-            cells.append("–" if predicted is None else reading.text(reading.sines_in_unit(reading.predicted)))
-            cells.append("…" if not reading.runs else "–" if reading.complete is None else runs)
+            complete = "–" if reading.complete is None else f"{reading.complete} of {reading.runs}"
+            cells.append(reading.prediction or "–")
+            cells.append(complete if reading.runs else "…")
             cells.append(_chance(reading) or "–")
         rows.append(cells)
     return pd.DataFrame(rows, columns=heads)
@@ -114,20 +106,18 @@ def table(family: Family, readings: Sequence[CurveReading], settings: Settings) 
 
 def _errors(reading: CurveReading, settings: Settings) -> list[str]:
     """Return the median error after the first rounds and at the end, and 10 and 90 % of the latter."""
-    if reading.middle is None:
+    if not reading.runs:
         return ["…"] * 3
-    first = reading.error(_first_rounds(reading, settings))
-    low, last, high = (reading.error(-1, which) for which in range(3))  # 10, 50 and 90 % after the last round
-    return [first, last, f"{low} to {high}"]
+    low, last, high = (reading.error(-1, which) for which in range(3))
+    return [reading.error(_first_rounds(reading, settings)), last, f"{low} to {high}"]
 
 
-def below_table(family: Family, readings: Sequence[CurveReading], settings: Settings) -> str:
+def below_table(m: Convergence, readings: Sequence[CurveReading]) -> str:
     """Return what the table's words mean and how far its predictions hold.
 
-    For two stages it adds which assumptions of the closed form fail at the current setting, if any. The
-    limits named are those that `dppca_core.bounds.two_stage_prediction` states.
+    The limits named are those that `dppca_core.bounds.two_stage_prediction` states.
     """
-    if settings["traced"] in STACKED:
+    if m.settings["traced"] in STACKED:
         return (
             f"The first {stacked.LEFT_OUT} rounds only lead to the next; all others are averaged, so no "
             "single factor is fitted."
@@ -138,7 +128,7 @@ def below_table(family: Family, readings: Sequence[CurveReading], settings: Sett
         "predicted chance comes from up to 64 simulated runs, which draw second moments and not patients. It "
         "is good to 6 percentage points, and less where some features hardly matter."
     )
-    return f"{sentence} {why_no_closed_form(family.reading(readings))}".strip()
+    return f"{sentence} {why_no_closed_form(m.reading(readings))}".strip()
 
 
 def why_no_closed_form(reading: CurveReading) -> str:
@@ -149,23 +139,21 @@ def why_no_closed_form(reading: CurveReading) -> str:
     return f"The closed form does not apply at this setting: {'; '.join(bound.failed)}."
 
 
-def formulas(settings: Settings) -> str:
-    """Return how the numbers of the method traced are computed, in Markdown, for a researcher."""
+def derivation(settings: Settings) -> str:
     if settings["traced"] in STACKED:
         return (
-            f"Rounds {stacked.LEFT_OUT + 1} to $T$ are stacked, each in units of its noise; the answer is "
-            "the top $k$ left singular vectors of the stack. No rate is fitted."
+            f"**What the last step gives.** Rounds {stacked.LEFT_OUT + 1} to $T$ are stacked, each in units "
+            "of its noise; the answer is the top $k$ left singular vectors of the stack. No rate is fitted."
         )
     rule = BOUNDS[CLOSED_FORMS[settings["traced"]]]
     return (
-        "Stage 2, with $o$ its noise off the diagonal, $F$ the factor of choosing features by the same "
-        f"patients and $e_k$ what shrinking leaves of a row of noise:\n\n$$\n{rule.formula}\n$$\n\n"
-        "No rate is fitted to stage 1: each of its rounds stacks those before it."
+        "**What the last step gives.** Stage 2, with $o$ its noise off the diagonal, $F$ the factor of "
+        "choosing features by the same patients and $e_k$ what shrinking leaves of a row of noise:\n\n"
+        f"$$\n{rule.formula}\n$$\n\nNo rate is fitted to stage 1: each of its rounds stacks those before it."
     )
 
 
 def try_this(settings: Settings) -> str:
-    """Return what to try next."""
     if settings["traced"] in TWO_STAGES and settings["family"] != "n":  # unless patients already vary
         over, n = CHOICES["family"].label, CHOICES["family"].text("n")
         return f"set *{over}* to *{n}*: stage 2 cannot bring back the features that stage 1 misses."

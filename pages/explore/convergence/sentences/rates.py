@@ -1,36 +1,20 @@
-"""The sentences and the table of the convergence page, formed from its numbers. No Streamlit here.
+"""The sentences and the table of methods whose rounds are alike, each of which errs less by a factor.
 
-A family has trajectories, the errors of a method by round, at several values of one parameter; its `key` is
-that parameter. A reading is what the runs at one value show. Its `fit` has the factor ("rate") by which a
-round multiplies tan theta, the rounds of the fit ("phase"), the level at which the error stops falling
-("plateau") and the round that reaches it. Methods whose rounds differ in kind have stages.py in its place.
+A reading's `fit` has the factor ("rate") by which a round multiplies tan theta, the rounds of the fit
+("phase"), the level at which the error stops falling ("plateau") and the round that reaches it.
 """
 
 from collections.abc import Sequence
 
 import pandas as pd
 
+from dppca_core.experiments.explorer.contraction import Contraction
 from dppca_core.experiments.explorer.experiment import DPS_PCA  # the method of Theorem 4.3
-from dppca_core.methods import METHODS
-from pages.explore.convergence.charts import value_title
-from pages.explore.convergence.curves import CurveReading, Family
-from pages.explore.convergence.settings import STACKED, TWO_STAGES
+from pages.explore.convergence.model import Convergence, CurveReading
 from pages.shared import text
-from pages.shared.settings import catalogue, swept
 from pages.shared.settings.catalogue import CHOICES, Settings
 
-TITLE = "Convergence"
-STEPS = (
-    "Each point is the error after one more round.",
-    "Move a slider: all curves are measured again.",
-    "Where a curve is flat, more rounds do not help.",
-)
-INTRODUCTION = (
-    "**How fast does it converge?** The error after every round: what a round gains, and where noise and "
-    "sampling stop it."
-)
-DERIVATION = "How the factor and the plateau are read off"
-_FORMULAS = r"""
+_DERIVATION = r"""**How the factor and the plateau are read off.**
 With $e_t=\Vert\sin\Theta_t\Vert_F$, the median over the runs, the fit is to the tangent of the typical angle,
 which a power iteration multiplies by the same factor every round while the sine stays below $\sqrt k$:
 
@@ -62,34 +46,35 @@ MEASURING = (
 )
 
 
-def headline(family: Family, readings: Sequence[CurveReading], settings: Settings) -> str:
+def headline(m: Convergence, readings: Sequence[CurveReading]) -> str:
     """Return how the error falls at the current setting, and how that changes along the family."""
-    reading = family.reading(readings)
+    reading = m.reading(readings)
     if reading.fit is None:
         return MEASURING
-    at, course = value_title(family.key, reading.value), _course(reading)
-    sentence = f"At this setting ({at}) {course}.{_theorem_rate(reading, settings)}"
-    measured = [reading for reading in readings if reading.fit is not None]
+    course = _course(reading, reading.fit)
+    sentence = f"At this setting ({m.named(m.here)}) {course}.{_theorem_rate(reading, m.settings)}"
+    measured = [(reading, reading.fit) for reading in readings if reading.fit is not None]
     if len(measured) < 2:
         return sentence
-    compare = _best_rounds if family.key == "iterations" else _first_to_last
-    return f"{sentence} {compare(family, measured)}"
+    if m.key == "iterations":
+        return f"{sentence} {_best_rounds([reading for reading, _ in measured])}"
+    return f"{sentence} {_first_to_last(m, *measured[0], *measured[-1])}"
 
 
-def _course(reading: CurveReading) -> str:
+def _course(reading: CurveReading, fit: Contraction) -> str:
     """Return a clause on one trajectory: its factor per round, and where it ends or settles.
 
     It tells apart errors that still fall, that never leave a guess, and that settle, with or without a rate.
     """
-    fit, last = reading.fit, text.count(len(reading.middle) - 1, "round", "rounds")  # round 0 is the start
-    error = reading.quantity
+    error, levels = reading.quantity, reading.plateau
     fall = f"the {error} goes from {reading.error(0)}"
     if fit.rate is not None:
         fall = f"each round multiplies tan θ by {text.short(fit.rate)}"
-    if fit.plateau is None:
+    if levels is None:
+        last = text.count(reading.rounds, "round", "rounds")
         return f"{fall}; after {last} the {error} is {reading.error()} and still falls"
-    plateau = reading.text(reading.plateau[0])
-    if fit.stuck:
+    plateau = reading.text(levels[0])
+    if fit.reached is None:  # it is stuck
         return f"the {error} stays at {plateau}, that of a guess: noise drowns every round"
     after = text.count(fit.reached, "round", "rounds")
     if fit.rate is None:
@@ -108,44 +93,43 @@ def _theorem_rate(reading: CurveReading, settings: Settings) -> str:
     return f" Theorem 4.3 promises no rate here: {limits}."
 
 
-def _first_to_last(family: Family, measured: Sequence[CurveReading]) -> str:
+def _first_to_last(
+    m: Convergence, first: CurveReading, fit: Contraction, last: CurveReading, last_fit: Contraction
+) -> str:
     """Return how the last round's error, and the rate, change from the family's first value to its last."""
-    first, last = measured[0], measured[-1]
-    names = [value_title(family.key, reading.value) for reading in (first, last)]
     sentence = (
-        f"From {names[0]} to {names[1]} the {first.quantity} after the last round goes from "
-        f"{first.error()} to {last.error()}"
+        f"From {m.named(first.value)} to {m.named(last.value)} the {first.quantity} after the last round "
+        f"goes from {first.error()} to {last.error()}"
     )
-    rates = [first.fit.rate, last.fit.rate]
-    if None in rates:
+    if fit.rate is None or last_fit.rate is None:
         return f"{sentence}."
-    return f"{sentence}, the factor from {text.short(rates[0])} to {text.short(rates[1])}."
+    return f"{sentence}, the factor from {text.short(fit.rate)} to {text.short(last_fit.rate)}."
 
 
-def _best_rounds(family: Family, measured: Sequence[CurveReading]) -> str:
+def _best_rounds(measured: Sequence[CurveReading]) -> str:
     """Return which number of rounds errs least, where rounds are what the family varies.
 
     More rounds come nearer to the answer, but each is noisier, for they share the budget.
     """
     best, most = min(measured, key=lambda reading: float(reading.middle[-1])), measured[-1]
-    rounds = text.count(best.value, "round is", "rounds are")
+    rounds = text.count(best.rounds, "round is", "rounds are")
     sentence = f"Of those shown, {rounds} best, with {best.quantity} {best.error()}"
-    if best is most:  # the most rounds shown
+    if best is most:
         return f"{sentence}: more rounds still help."
     return (
-        f"{sentence}. After {most.value} it is {most.error()}: all rounds share one budget, so each "
-        "of them gets more noise."
+        f"{sentence}. After {most.rounds} it is {most.error()}: all rounds share one budget, so each of them "
+        "gets more noise."
     )
 
 
-def table(family: Family, readings: Sequence[CurveReading], settings: Settings) -> pd.DataFrame:
+def table(m: Convergence, readings: Sequence[CurveReading]) -> pd.DataFrame:
     """Return one row for every value, cells in Markdown; the same rows before anything is measured."""
-    theorem = settings["traced"] == DPS_PCA
-    heads = [text.symbols(family.key), "factor per round", "rounds fitted", "plateau", "10-90 %"]
+    theorem = m.settings["traced"] == DPS_PCA
+    heads = [text.symbols(m.key), "factor per round", "rounds fitted", "plateau", "10-90 %"]
     heads += ["rounds until within 10 %", *(["ρ¹ᐟ⁴ of Theorem 4.3"] if theorem else []), "λₖ₊₁/λₖ"]
     rows = []
     for reading in readings:
-        cells = [family.marked(reading.value), *_fit_cells(reading)]
+        cells = [m.marked(reading.value), *_fit_cells(reading)]
         if theorem:
             alpha, rate = text.short(reading.theorem.quantities["alpha"]), reading.theorem_rate
             cells.append(f"void: α = {alpha}" if rate is None else text.short(rate))
@@ -161,22 +145,19 @@ def _fit_cells(reading: CurveReading) -> list[str]:
     none = "none: a guess" if fit.stuck else "too few rounds"
     rate = none if fit.rate is None else text.short(fit.rate)
     phase = "–" if fit.phase is None else f"{fit.phase[0]} to {fit.phase[1]}"
-    if fit.plateau is None:
+    if reading.plateau is None:
         return [rate, phase, f"{reading.error()}, not at rest", "–", "–"]
-    plateau, low, high = map(reading.text, reading.plateau)  # the level, and 10 and 90 % of the runs' own
+    plateau, low, high = map(reading.text, reading.plateau)
     return [rate, phase, plateau, f"{low} to {high}", "–" if fit.reached is None else str(fit.reached)]
 
 
-def below_table(family: Family, readings: Sequence[CurveReading], settings: Settings) -> str:
-    """Return what the table's words mean and, for DPS-PCA, where Theorem 4.3 promises nothing.
-
-    readings: of all values; the first for which Theorem 4.3 promises no rate gives the limit 1 - gamma.
-    """
+def below_table(m: Convergence, readings: Sequence[CurveReading]) -> str:
+    """Return what the table's words mean and, for DPS-PCA, where Theorem 4.3 promises nothing."""
     sentence = (
         "The factor is fitted to the median line: that of tan θ in the rounds between a guess and the "
         "plateau. Thresholding after the burn-in is part of it."
     )
-    if settings["traced"] != DPS_PCA:
+    if m.settings["traced"] != DPS_PCA:
         return f"{sentence} Without noise, rounds tend to the factor λₖ₊₁/λₖ."
     sentence += " The column of Theorem 4.3 checks one of its conditions; *Bounds* checks all."
     void = next((reading for reading in readings if reading.theorem_rate is None), None)
@@ -186,48 +167,11 @@ def below_table(family: Family, readings: Sequence[CurveReading], settings: Sett
     return sentence
 
 
-def notes(family: Family, settings: Settings) -> list[str]:
-    """Return a sentence for each way in which the chart departs from what the controls ask for."""
-    asked, shown = (CHOICES[key].label for key in (settings["family"], family.key))
-    sentences = []
-    # Of the reasons why another parameter varies than the one asked for, the last that applies is given.
-    if family.key != settings["family"]:
-        table = settings["family"] in catalogue.fixed(settings)
-        method = METHODS[settings["traced"]].title
-        reason = "is fixed by the table" if table else f"makes no difference to “{method}”"
-        if settings["family"] == "iterations":
-            reason = f"{reason}, which sets its number of rounds itself"
-        if isinstance(settings[settings["family"]], str):
-            reason = "is not a number here"
-        sentences.append(f"{asked} {reason}: shown over {shown.lower()} instead.")
-    sentences += swept.left_out(family.key, family.left_out)
-    if settings["start"] == "near":
-        sentences.append(
-            "Trajectories here start at random: the start near the truth is for the other pages."
-        )
-    if settings["metric"] == "energy":
-        sentences.append("Captured energy is not kept round by round: ‖sin Θ‖ is shown instead.")
-    return sentences
-
-
-def measured(runs: int, settings: Settings) -> str:
-    """Return what lines and bands show, for the complete figure; runs: how many there are in all."""
-    fit = "" if settings["traced"] in (*TWO_STAGES, *STACKED) else " The thin dotted line is the fit."
-    return f"Lines are medians of {runs:,} runs in all; bands hold 10-90 % of them.{fit}"
-
-
-def formulas(settings: Settings) -> str:
-    """Return how the numbers are computed, for a researcher."""
-    return _FORMULAS
-
-
-def runs(settings: Settings) -> str:
-    """Return how often each value was run."""
-    return f"{text.count(settings['repeats'], 'run', 'runs')} at each value, each with its own noise"
+def derivation(settings: Settings) -> str:
+    return _DERIVATION
 
 
 def try_this(settings: Settings) -> str:
-    """Return what to try next."""
     if settings["family"] != "iterations":
         over, rounds = CHOICES["family"].label, CHOICES["family"].text("iterations")
         return f"set *{over}* to *{rounds}*. All rounds share one budget, so a few may beat many."
