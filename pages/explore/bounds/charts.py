@@ -1,15 +1,7 @@
-"""Draw bounds beside what was measured, as plain dictionaries. No Streamlit: no browser in tests.
-
-A bound is named by its key in `BOUNDS`: an upper or a lower bound on a method's error, or a closed form that
-predicts it. Evaluated at a setting it is a `Bound`, whose `final` is its value of ||sin Theta||_F. Results
-hold the measured runs, called cells, by (method, epsilon, repeat); EPSILONS are the values of the privacy
-slider. `evaluated` has, for each bound that is drawn, its values at EPSILONS in their order. A scale converts
-errors to what the visitor has chosen for the vertical axis: the error, the share recovered, or degrees. Its
-`final_error` converts that of a run, `bound_in_unit` the value of a bound; `drawn` rounds what is converted.
-"""
+"""Draw bounds beside what was measured, as plain dictionaries."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,12 +14,13 @@ from dppca_core.bounds.regimes import REGIONS
 from dppca_core.experiments.explorer.closed_forms import count_complete
 from dppca_core.experiments.explorer.experiment import DPS_PCA, EPSILONS
 from dppca_core.experiments.explorer.regime_map import RegimeMap
-from dppca_core.experiments.explorer.results import Results, quantiles
+from dppca_core.experiments.explorer.results import quantiles
 from dppca_core.methods import METHODS
 from dppca_core.records import Bound
+from pages.explore.bounds.model import THEOREM, Bounds
 from pages.shared import text
 from pages.shared.charts import Scale, Trace, arms, axis, band, line, marks, one_panel, rounded, style, traces
-from pages.shared.settings.catalogue import Settings
+from pages.shared.charts.metric_axis import span_of
 
 KIND_DASH = {"upper": "solid", "lower": "dot", "prediction": "dash"}
 _SYMBOLS = (
@@ -46,66 +39,32 @@ def bound_look(name: str) -> style.Look:
     return style.Look(style.SERIES[rank % len(style.SERIES)], symbol, KIND_DASH[BOUNDS[name].kind])
 
 
-def largest_error(results: Results) -> float:
-    """Return the largest ||sin Theta||_F there is: min(k, d - k) principal angles can be 90 degrees."""
-    experiment = results.experiment
-    return math.sqrt(min(experiment.k, experiment.d - experiment.k))
-
-
-def concerns(name: str, method: str) -> bool:
-    """Return whether the bound is about this method's error; one that names no methods is about all."""
-    return not BOUNDS[name].methods or method in BOUNDS[name].methods
-
-
-def state(name: str, bound: Bound, most: float) -> str:
-    """Return what holds of a bound: "applies", "assumption fails" or "void".
-
-    "void" says that the bound tells nothing: it is infinite, an upper bound of at least `most`, the largest
-    error there is (`largest_error`), or holds with a probability of zero or less.
-    """
-    beyond = not math.isfinite(bound.final) or (BOUNDS[name].kind == "upper" and bound.final >= most)
-    if beyond or bound.quantities.get("probability", 1.0) <= 0:
-        return "void"
-    return "applies" if bound.applies else "assumption fails"
-
-
-def against_epsilon(
-    results: Results, evaluated: Mapping[str, Sequence[Bound]], scale: Scale, settings: Settings
-) -> dict[str, Any]:
+def against_epsilon(m: Bounds) -> dict[str, Any]:
     """Draw the measured error of a method and the bounds, against epsilon on two log axes.
 
     A bound's dash follows from its kind; its line is thin where an assumption fails, and ends where it is
-    void. For shares and degrees the vertical axis is linear. evaluated: each bound's values at EPSILONS, by
-    its name.
+    void. For shares and degrees the vertical axis is linear.
     """
-    method, epsilon = settings["of"], settings["epsilon"]
-    cells_by_epsilon = {e: cells for e in EPSILONS if (cells := results.measured(method, e))}
-    spreads = [quantiles([scale.final_error(cell) for cell in cells]) for cells in cells_by_epsilon.values()]
+    scale, runs = m.scale(), m.runs
+    spreads = [quantiles([scale.final_error(cell) for cell in cells]) for cells in runs.values()]
     spread = np.array(spreads).reshape(-1, 3).T  # 10, 50 and 90 % in three rows
-    most = largest_error(results)
-    values = scale.bound_in_unit([bound.final for bounds in evaluated.values() for bound in bounds])
-    linear = scale.metric in ("share", "degrees")
-    if linear:
-        bottom, top = scale.span(smallest=0.0)
-        reach = [bottom, 1.03 * top]
-    else:
-        # Begin at the power of ten below all that is drawn, and at 0.01 at most.
-        smallest = min([v for v in (*spread[0], *values) if 1e-6 < v < math.inf], default=1e-2)
-        scale.floor = 10.0 ** min(math.floor(math.log10(smallest)), -2)
-        top = 1.1 * float(scale.bound_in_unit(most))
-        reach = [math.log10(scale.floor), math.log10(top)]
-    curves = _measured(method, list(cells_by_epsilon), map(scale.drawn, spread), width=3)
+    values = scale.bound_in_unit([bound.final for bounds in m.evaluated.values() for bound in bounds])
+    # A logarithmic axis begins at the power of ten below all that is drawn, and at 0.01 at most.
+    smallest = min([v for v in (*spread[0], *values) if 1e-6 < v < math.inf], default=1e-2)
+    reach, scale.floor = span_of(scale.metric, True, smallest, float(scale.bound_in_unit(m.most)))
+    top = 10.0 ** reach[1] if scale.floor else reach[1]
+    curves = _measured(m.method, list(runs), map(scale.drawn, spread), width=3)
     curves.append(_guess(scale, [EPSILONS[0], EPSILONS[-1]]))
-    for name, bounds in evaluated.items():
-        curves += _bound_traces(name, bounds, scale, most)
-    here = traces.this_setting(1, [epsilon] * 2, [scale.floor, top])
-    upward = axis(text.METRIC_TITLES[scale.metric], decades=not linear, range=reach)
+    for name, bounds in m.evaluated.items():
+        curves += _bound_traces(m, name, bounds, scale)
+    here = traces.this_setting(1, [m.epsilon] * 2, [scale.floor, top])
+    upward = axis(text.METRIC_TITLES[scale.metric], decades=scale.floor > 0, range=reach)
     across = _privacy_axis(range=[-2.04, 1.04])  # powers of ten: all EPSILONS, 0.01 to 10, with some room
     return one_panel([*curves, here], xaxis=across, yaxis=upward, height=460)
 
 
 def _privacy_axis(**more: Any) -> Trace:
-    """Return the logarithmic axis of privacy losses; more: its other properties, as Plotly names them."""
+    """Return the logarithmic axis of privacy losses."""
     return axis("privacy loss ε", type="log", **more) | traces.EPSILON_TICKS
 
 
@@ -119,8 +78,7 @@ def _measured(
 ) -> list[Trace]:
     """Return a method's 10-90 % band and its median line.
 
-    x: epsilons or iterations. spread: 10, 50 and 90 % over the runs at each x, in the chart's metric. more:
-    properties of the line, such as its width.
+    x: epsilons or iterations. spread: 10, 50 and 90 % over the runs at each x, in the chart's metric.
     """
     title, shade = METHODS[method].title, style.look(method).colour
     low, middle, high = spread
@@ -128,60 +86,58 @@ def _measured(
     return [*band(1, title, shade, x, low, high), measured]
 
 
-def chances(results: Results, method: str, predicted: Sequence[Bound], epsilon: float) -> dict[str, Any]:
+def chances(m: Bounds) -> dict[str, Any]:
     """Draw the predicted chance that all true features are found, and the share of runs that find them.
 
-    Error bars of the shares are 80 % intervals of Clopper and Pearson. predicted: the method's closed form at
-    each of EPSILONS; it has the chance among its `quantities`.
+    Error bars of the shares are 80 % intervals of Clopper and Pearson.
     """
-    cells_by_epsilon = {e: cells for e in EPSILONS if (cells := results.measured(method, e))}
-    runs = np.array([len(cells) for cells in cells_by_epsilon.values()], dtype=float)
-    complete = np.array([count_complete(cells) for cells in cells_by_epsilon.values()], dtype=float)
-    share = complete / runs
-    low, high = clopper_pearson.limits(complete, runs, tail=0.1)
-    colour = style.look(method).colour
-    chance = [bound.quantities.get("support_probability", math.nan) for bound in predicted]
-    measured = marks(1, "share of runs", colour, "circle", 7, x=list(cells_by_epsilon), y=rounded(share))
+    runs = m.runs
+    count = np.array([len(cells) for cells in runs.values()], dtype=float)
+    complete = np.array([count_complete(cells) for cells in runs.values()], dtype=float)
+    share = complete / count
+    low, high = clopper_pearson.limits(complete, count, tail=0.1)
+    colour = style.look(m.method).colour
+    chance = [bound.quantities.get("support_probability", math.nan) for bound in m.predicted]
+    measured = marks(1, "share of runs", colour, "circle", 7, x=list(runs), y=rounded(share))
     curves = [
         line(1, "predicted chance", colour, "dash", x=list(EPSILONS), y=rounded(chance), showlegend=True),
         measured | {"showlegend": True, "error_y": arms(low, share, high, style.faded(colour, 0.5))},
-        traces.this_setting(1, [epsilon] * 2, [0, 1]),
+        traces.this_setting(1, [m.epsilon] * 2, [0, 1]),
     ]
     across = _privacy_axis(range=[-2.04, 1.04])  # powers of ten: all EPSILONS, 0.01 to 10, with some room
     upward = axis("all true features found", range=[-0.04, 1.04])
     return one_panel(curves, legend_at=-0.3, xaxis=across, yaxis=upward, height=300)
 
 
-def table(results: Results, method: str, evaluated: Mapping[str, Sequence[Bound]]) -> pd.DataFrame:
+def table(m: Bounds) -> pd.DataFrame:
     """Return one row for each measured run of the method, then one for every bound and epsilon.
 
     All values are ||sin Theta||_F, whatever the chart shows.
     """
-    most = largest_error(results)
     runs = [
-        {"what": "measured", "name": method, "epsilon": e, "repeat": repeat, "sin_theta": float(cell.sin[-1])}
-        | {"support_found": cell.support}
-        for e in EPSILONS
-        for repeat, cell in enumerate(results.measured(method, e))
+        {"what": "measured", "name": m.method, "epsilon": e, "repeat": repeat}
+        | {"sin_theta": float(cell.sin[-1]), "support_found": cell.support}
+        for e, cells in m.runs.items()
+        for repeat, cell in enumerate(cells)
     ]
     bounds = [
         {"what": BOUNDS[name].kind, "name": name, "epsilon": e, "sin_theta": bound.final}
-        | {"state": state(name, bound, most), "chance": bound.quantities.get("support_probability")}
-        for name, row in evaluated.items()
+        | {"state": m.state(name, bound), "chance": bound.quantities.get("support_probability")}
+        for name, row in m.evaluated.items()
         for e, bound in zip(EPSILONS, row, strict=True)
     ]
     columns = ["what", "name", "epsilon", "repeat", "sin_theta", "state", "support_found", "chance"]
     return pd.DataFrame([*runs, *bounds], columns=columns).astype({"repeat": "Int64"})
 
 
-def _bound_traces(name: str, bounds: Sequence[Bound], scale: Scale, most: float) -> list[Trace]:
+def _bound_traces(m: Bounds, name: str, bounds: Sequence[Bound], scale: Scale) -> list[Trace]:
     """Return two traces of a bound: its line where it applies, and a thin one where an assumption fails.
 
-    bounds: its values at EPSILONS. most: the largest error there is. The legend has the first, unless the
-    bound is void at every epsilon; a click on it switches both, which are one group.
+    bounds: its values at EPSILONS. The legend has the first, unless the bound is void at every epsilon; a
+    click on it switches both, which are one group.
     """
     title, (shade, symbol, dash) = BOUNDS[name].title, bound_look(name)
-    states = [state(name, bound, most) for bound in bounds]
+    states = [m.state(name, bound) for bound in bounds]
     drawn = scale.bound_in_unit([bound.final for bound in bounds])
 
     def drawn_where(kind: str) -> list[float | None]:
@@ -189,7 +145,7 @@ def _bound_traces(name: str, bounds: Sequence[Bound], scale: Scale, most: float)
         values = [v if s == kind else math.nan for v, s in zip(drawn, states, strict=True)]
         return rounded(np.maximum(values, scale.floor))
 
-    shared = {"x": list(EPSILONS), "legendgroup": name, "mode": "lines+markers"}
+    shared: Trace = {"x": list(EPSILONS), "legendgroup": name, "mode": "lines+markers"}
     shared["marker"] = {"symbol": symbol, "size": 7, "color": shade, "maxdisplayed": _MARKED}
     full, thin = (
         line(1, f"{title}{words}", shade, dash, width, y=drawn_where(kind)) | shared
@@ -198,18 +154,17 @@ def _bound_traces(name: str, bounds: Sequence[Bound], scale: Scale, most: float)
     return [full | {"showlegend": any(s != "void" for s in states)}, thin]
 
 
-def terms(results: Results, bound: Bound, epsilon: float, scale: Scale) -> dict[str, Any]:
+def terms(m: Bounds) -> dict[str, Any]:
     """Draw Theorem 4.3's terms stacked over the iterations, and the measured error of DPS-PCA.
 
-    The terms are paler where an assumption fails, and left out where the bound is void. bound: the theorem
-    at this epsilon, in BOUNDS "ge2018".
+    The terms are paler where an assumption fails, and left out where the bound is void.
     """
-    iterations = results.experiment.iterations
+    bound, scale, iterations = m.here[THEOREM], m.scale(), m.experiment.iterations
     steps = list(range(iterations + 1))
     curves: list[Trace] = []
     # Reach up to the metric's own upper end where more is better, else a little beyond a guess.
     top = scale.span(smallest=0.01)[1] if scale.more_is_better else 1.6 * scale.guess
-    if bound.terms and state("ge2018", bound, largest_error(results)) != "void":
+    if bound.terms and m.state(THEOREM, bound) != "void":
         # Only "opt" differs from iteration to iteration.
         each = [np.broadcast_to(bound.terms[term], iterations) for term in ("stat", "priv", "opt")]
         stacked = scale.bound_in_unit(np.cumsum(each, axis=0))
@@ -220,7 +175,7 @@ def terms(results: Results, bound: Bound, epsilon: float, scale: Scale) -> dict[
             fill = {"fill": "tonexty" if curves else "tozeroy", "fillcolor": style.faded(shade, opacity)}
             curve = line(1, name, style.THEOREM[0], dash, x=steps[1:], y=rounded(row), showlegend=True)
             curves.append(curve | fill)
-    if cells := results.measured(DPS_PCA, epsilon):
+    if cells := m.results.measured(DPS_PCA, m.epsilon):
         spread = quantiles([scale.values(cell) for cell in cells])
         curves += _measured(DPS_PCA, steps, map(rounded, spread), mode="lines+markers")
     across = axis("iteration t", range=[-0.3, iterations + 0.3], dtick=max(1, iterations // 5))
@@ -255,7 +210,7 @@ def regimes(regime_map: RegimeMap, n: int, epsilon: float) -> dict[str, Any]:
         marks(1, name, shade, "square", 11, x=[None], y=[None], showlegend=True)
         for name, shade in zip(REGIONS, style.REGIONS, strict=True)
     ]
-    powers = {"exponentformat": "power", "minexponent": 6}
+    powers: Trace = {"exponentformat": "power", "minexponent": 6}
     return one_panel(
         [heat, *keys, *_region_names(regime_map), here],
         xaxis=axis("patients n", type="log", dtick=1, **powers),
@@ -274,7 +229,7 @@ def _region_names(regime_map: RegimeMap) -> list[Trace]:
         room = ndimage.distance_transform_edt(np.pad(regime_map.codes == code, 1))[1:-1, 1:-1]
         i, j = np.unravel_index(int(room.argmax()), room.shape)  # of an epsilon, and of a number of patients
         if room[i, j] >= _ROOM:
-            at = {"x": [float(regime_map.patients[j])], "y": [float(regime_map.epsilons[i])]}
+            at: Trace = {"x": [float(regime_map.patients[j])], "y": [float(regime_map.epsilons[i])]}
             words = {"mode": "text", "text": [name.replace(" is ", "<br>is ")], "hoverinfo": "skip"}
             labels.append(line(1, name, ink, **at) | words | {"textfont": {"color": ink, "size": 12}})
     return labels
@@ -293,11 +248,11 @@ def figure_2() -> dict[str, Any]:
         "priv": ("privacy", style.VERMILION, "longdash"),
         "opt": ("optimisation", style.GREEN, "dashdot"),
     }
-    shown = {"showlegend": True}
     curves = [
-        line(1, *look, x=rounded(epsilons), y=rounded(terms[term]), **shown) for term, look in lines.items()
+        line(1, *look, x=rounded(epsilons), y=rounded(terms[term]), showlegend=True)
+        for term, look in lines.items()
     ]
-    ends = {"x": list(ge_figure2.EPSILONS), "y": [math.sqrt(5)] * 2}  # of k = 5 directions, all off by 90°
-    curves.append(line(1, "largest possible error, √5", style.GUESS, "dot", **ends, **shown))
+    ends: Trace = {"x": list(ge_figure2.EPSILONS), "y": [math.sqrt(5)] * 2}  # of 5 directions, all off by 90°
+    curves.append(line(1, "largest possible error, √5", style.GUESS, "dot", showlegend=True, **ends))
     upward = axis("bound on ‖sin Θ‖<sub>F</sub>", rangemode="tozero")
     return one_panel(curves, xaxis=axis("privacy loss ε"), yaxis=upward, height=360)

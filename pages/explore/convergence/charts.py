@@ -57,7 +57,6 @@ class _Lines:
         self.ends_alike = len(set(lengths)) == 1
 
     def drawn(self, values: Array) -> list[float | None]:
-        """Return values rounded for the browser, those below the axis on its edge."""
         return rounded(np.maximum(values, self.floor))
 
     def median(self, i: int, panel: int, **more: Any) -> Trace:
@@ -81,7 +80,6 @@ class _Lines:
         return trace | more
 
     def band(self, i: int, panel: int) -> list[Trace]:
-        """Return the two edges of the band that 10-90 % of the runs are in, by round."""
         low, _, high = map(self.drawn, self.bands[i])
         return band(panel, self.names[i], style.ORDERED[i], range(len(low)), low, high)
 
@@ -118,7 +116,6 @@ class _Lines:
         ]
 
     def axes(self, panel: int) -> tuple[Trace, Trace]:
-        """Return a panel's horizontal axis of rounds, and its vertical axis of errors."""
         suffix = "" if panel == 1 else str(panel)
         # At most about ten ticks, and room for the closed form's line beside the last round.
         step, ends = max(1, math.ceil(self.rounds / 10)), [-0.3, self.rounds + _REACH + 0.1]

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dppca_core.arrays import Array
 from dppca_core.experiments.explorer.results import Cell, Results
@@ -126,7 +127,7 @@ class Scale:
             return float(cell.energy[-1])
         return float(runs_in_unit(self.metric, cell.sin[-1], cell.angle[-1], self.k))
 
-    def bound_in_unit(self, values: float | Array) -> Array:
+    def bound_in_unit(self, values: ArrayLike) -> Array:
         """Return a bound on sin Theta in this metric; nan where it says nothing, as for energy."""
         scaled = in_unit(self.metric, values, self.k)
         return scaled * math.nan if self.metric == "energy" else scaled

@@ -45,7 +45,6 @@ def notes(m: Convergence) -> list[str]:
 
 
 def measured(m: Convergence) -> str:
-    """Return what lines and bands show, for the complete figure."""
     runs = m.job.progress.total
     fit = " The thin dotted line is the fit." if m.has_rate else ""
     return f"Lines are medians of {runs:,} runs in all; bands hold 10-90 % of them.{fit}"
@@ -58,5 +57,4 @@ def incomplete(progress: Progress) -> str:
 
 
 def runs(settings: Settings) -> str:
-    """Return how often each value was run."""
     return f"{text.count(settings['repeats'], 'run', 'runs')} at each value, each with its own noise"

@@ -67,7 +67,6 @@ def _course(reading: CurveReading, settings: Settings, start: str) -> str:
 
 
 def _rows_found(reading: CurveReading, settings: Settings) -> str:
-    """Return in how many runs two stages find all true features, beside the predicted chance."""
     if settings["traced"] not in TWO_STAGES or reading.complete is None:
         return ""
     runs = text.count(reading.runs, "run", "runs")
@@ -83,10 +82,7 @@ def _chance(reading: CurveReading) -> str:
 
 
 def table(m: Convergence, readings: Sequence[CurveReading]) -> pd.DataFrame:
-    """Return one row for every value, cells in Markdown; the same rows before anything is measured.
-
-    Methods that stack their rounds have no second stage, and fewer columns.
-    """
+    """Return one row for every value, cells in Markdown; the same rows before anything is measured."""
     two_stages = m.settings["traced"] in TWO_STAGES
     heads = [text.symbols(m.key), "after stage 1", "after stage 2", "10-90 %", "closed form"]
     heads += ["all true features found", "predicted chance"]
@@ -105,7 +101,6 @@ def table(m: Convergence, readings: Sequence[CurveReading]) -> pd.DataFrame:
 
 
 def _errors(reading: CurveReading, settings: Settings) -> list[str]:
-    """Return the median error after the first rounds and at the end, and 10 and 90 % of the latter."""
     if not reading.runs:
         return ["…"] * 3
     low, last, high = (reading.error(-1, which) for which in range(3))
@@ -132,7 +127,6 @@ def below_table(m: Convergence, readings: Sequence[CurveReading]) -> str:
 
 
 def why_no_closed_form(reading: CurveReading) -> str:
-    """Return the failed assumptions of the closed form; empty where it applies or the method has none."""
     bound = reading.closed_form
     if bound is None or bound.applies:
         return ""

@@ -1,6 +1,5 @@
 """The bounds page: every bound with its assumptions, the map, the constants, Figure 2."""
 
-import json
 import math
 from dataclasses import replace
 
@@ -11,99 +10,116 @@ from dppca_core.bounds import BOUNDS
 from dppca_core.bounds.regimes import REGIONS
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
-from pages.explore.bounds import charts, settings, text
+from pages.explore.bounds import charts, sentences, settings
+from pages.explore.bounds.model import Bounds
 from pages.shared.background import cache
-from pages.shared.charts.metric_axis import Scale
 from pages.shared.settings import catalogue, to_experiment
-from tests.pages.conftest import Screen
+from tests.pages.documents import Page
+from tests.pages.shared.document.test_html import Elements
 
 PAGE = "explore/bounds/page.py"
 SMALL = {"d": "30", "n": "1000000", "k": "2", "s": "6", "shat": "10"}
+NOW = catalogue.defaults() | {"d": 30, "n": 1_000_000, "k": 2, "s": 6, "s_hat": 10, "repeats": 3}
 
 
 @pytest.fixture(scope="module")
 def opened():
     """Open the page with every bound drawn."""
-    return Screen(PAGE, **SMALL, **{f"show.{name}": "true" for name in settings.SIN_BOUNDS})
+    return Page(PAGE, **SMALL, **{f"show.{name}": "true" for name in settings.SIN_BOUNDS})
 
 
-def test_it_opens_with_three_bounds_and_says_what_it_draws(screen):
-    page = screen(PAGE, **SMALL)
-    names = {trace["name"] for trace in page.figure["data"]}
-    drawn = {BOUNDS[name].title for name in settings.SIN_BOUNDS} & names
-    assert drawn == {BOUNDS[name].title for name in ("ge2018", "dps_prediction", "sparse_minimax")}
-    assert page.figure["says"] in page.markdown
+def drawn(page):
+    """Return the names of what the first figure has."""
+    return {trace["name"] for trace in page.figure["data"]}
+
+
+def test_it_opens_with_three_bounds_and_says_what_it_draws(page):
+    shown = page(PAGE, **SMALL)
+    titles = {BOUNDS[name].title for name in settings.SIN_BOUNDS} & drawn(shown)
+    assert titles == {BOUNDS[name].title for name in ("ge2018", "dps_prediction", "sparse_minimax")}
+    assert shown.figures["bounds figure"].says == shown.headline
 
 
 def test_every_bound_can_be_drawn_and_has_its_card(opened):
-    drawn = {trace["name"] for trace in opened.figure["data"]}
     rules = [BOUNDS[name] for name in settings.SIN_BOUNDS]
-    assert {rule.title for rule in rules} - drawn == set()
+    assert {rule.title for rule in rules} - drawn(opened) == set()
     assert [rule.title for rule in rules if f"**{rule.title}**" not in opened.markdown] == []
-    assert [rule.title for rule in rules if rule.formula not in opened.latex] == []
+    assert [rule.title for rule in rules if rule.formula not in opened.markdown] == []
 
 
 def test_assumptions_are_ticked_or_crossed_with_their_numbers(opened):
-    experiment, epsilon = to_experiment.from_settings(opened.app.session_state["settings of the last run"])
-    bound = BOUNDS["ge2018"](Results(experiment).setting(epsilon))
-    shown = text.assumptions(bound)
+    experiment, epsilon = to_experiment.from_settings(opened.settings)
+    shown = sentences.assumptions(BOUNDS["ge2018"](Results(experiment).setting(epsilon)))
     assert "✓" in shown and "✗" in shown and shown in opened.markdown
 
 
-def test_on_a_table_too(screen):
-    page = screen(PAGE, data="breast_cancer", k="2")
-    assert page.figure["says"] in page.markdown
+def test_on_a_table_too(page):
+    shown = page(PAGE, data="breast_cancer", k="2")
+    assert shown.figures["bounds figure"].says == shown.headline
 
 
-def test_a_link_restores_bounds_and_constants(screen):
+def test_a_link_restores_bounds_and_constants(page):
     link = {"of": "analyze_gauss", "show.analyze_gauss": "true", "analyze_gauss.c": "0.5", "map": "theorem"}
-    page = screen(PAGE, **SMALL, **link)
-    assert link.items() <= page.link.items()
-    assert "Analyze Gauss, measured" in {trace["name"] for trace in page.figure["data"]}
+    shown = page(PAGE, **SMALL, **link)
+    assert link.items() <= catalogue.to_link(shown.settings).items()
+    assert "Analyze Gauss, measured" in drawn(shown)
 
 
-def test_the_foot_names_the_constants_that_the_sliders_have(screen):
-    page = screen(PAGE, **SMALL, **{"view": "full", "tau": "5", "ge2018.c2": "0.5"})
-    page.app.session_state["origins"] = True  # the foot is open
-    page.run()
-    assert "τ = 5, C1 = 1, C1 of B.4 = 1, C2 = 0.5 (" in page.markdown
+def test_cards_and_the_foot_name_the_constants_that_the_sliders_have(page):
+    shown = page(PAGE, **SMALL, **{"tau": "5", "ge2018.c2": "0.5"})
+    constants = "τ = 5, C1 = 1, C1 of B.4 = 1, C2 = 0.5"
+    assert f"Value here, with {constants}: " in shown.markdown
+    assert any(f"{constants} (" in block.words for block in shown.opened("origins"))
 
 
-def test_a_constant_is_fitted_at_a_button_and_used_nowhere(screen):
+def test_a_constant_is_fitted_where_it_is_asked_for_and_used_nowhere(page):
+    shown = page(PAGE, **SMALL)
+    (answer,) = shown.opened("fit sparse_minimax")
+    assert "C2 is set to 1 here. To match DPS-PCA over 31 values of ε" in answer.words
+    assert answer.words.replace("**", "") in Elements(shown.html()).text
+    assert shown.setting("sparse_minimax.c2") == 1.0
+
+
+def test_a_fitted_constant_is_shown_once_it_is_asked_for(screen):
     page = screen(PAGE, **SMALL)
-    next(b for b in page.app.button if b.key == "fit sparse_minimax").click()
+    assert "C2 is set to 1 here." not in page.markdown
+    page.app.session_state["fit sparse_minimax"] = True  # the fold is open
     page.run()
-    (message,) = page.app.session_state["fitted constants"].values()
-    assert "C2 is set to 1 here." in message and message in page.markdown
-    assert page.setting("sparse_minimax.c2") == 1.0
+    assert "C2 is set to 1 here." in page.markdown
 
 
-def test_figure_2_says_what_it_does_not_know(screen):
-    page = screen(PAGE, figure2="true", **SMALL)
-    assert text.FIGURE_2_NOTE in page.captions
+def test_figure_2_says_what_it_does_not_know(page):
+    assert "figure 2" not in page(PAGE, **SMALL).figures
+    shown = page(PAGE, figure2="true", **SMALL)
+    assert sentences.FIGURE_2_NOTE in shown.captions
+    assert Elements(shown.html()).text.count(sentences.FIGURE_2_NOTE) == 1
 
 
 @pytest.fixture(scope="module")
 def results():
-    now = catalogue.defaults() | {"d": 30, "n": 1_000_000, "k": 2, "s": 6, "s_hat": 10, "repeats": 3}
-    experiment, _ = to_experiment.from_settings(now)
+    experiment, _ = to_experiment.from_settings(NOW)
     measured = Results(experiment)
     for cell in measured.missing(("dps_pca", e, r) for e in EPSILONS for r in range(3)):
         measured.cell(*cell)
     return measured
 
 
+def model(results, **changed):
+    """Return the page at these settings, with these results."""
+    m = Bounds(NOW | changed)
+    m.results = results
+    return m
+
+
 @pytest.mark.parametrize("metric", ["sin", "share"])
 def test_a_bound_is_drawn_once_where_it_says_something(results, metric):
     """A bound has exactly one of a thick line and a thin one at every epsilon, and none where it is void."""
-    now = catalogue.defaults() | {"metric": metric}
-    evaluated = {name: [BOUNDS[name](results.setting(e)) for e in EPSILONS] for name in settings.SIN_BOUNDS}
-    figure = charts.against_epsilon(results, evaluated, Scale(results, now), now)
-    most, voids = charts.largest_error(results), 0
-    for name, bounds in evaluated.items():
+    m = model(results, metric=metric, **{f"show.{name}": True for name in settings.SIN_BOUNDS})
+    figure, voids = charts.against_epsilon(m), 0
+    for name, bounds in m.evaluated.items():
         lines = [trace for trace in figure["data"] if trace.get("legendgroup") == name]
         values = np.array([trace["y"] for trace in lines], dtype=float)
-        void = np.array([charts.state(name, bound, most) == "void" for bound in bounds])
+        void = np.array([m.state(name, bound) == "void" for bound in bounds])
         assert (np.isfinite(values).sum(axis=0) == ~void).all(), name
         assert lines[0]["showlegend"] == (not void.all())
         voids += void.sum()
@@ -111,26 +127,25 @@ def test_a_bound_is_drawn_once_where_it_says_something(results, metric):
 
 
 def test_a_bound_that_never_says_anything_has_no_entry_in_the_legend(results):
-    now = catalogue.defaults()
-    never = {"ge2018": [BOUNDS["ge2018"](results.setting(0.01))] * len(EPSILONS)}
-    figure = charts.against_epsilon(results, never, Scale(results, now), now)
-    assert not any(trace["showlegend"] for trace in figure["data"] if trace.get("legendgroup") == "ge2018")
+    m = model(results)
+    m.evaluated = {"ge2018": [BOUNDS["ge2018"](results.setting(0.01))] * len(EPSILONS)}
+    traces = charts.against_epsilon(m)["data"]
+    assert not any(trace["showlegend"] for trace in traces if trace.get("legendgroup") == "ge2018")
 
 
 def test_the_headline_names_what_has_no_line(results):
-    here = {"ge2018": BOUNDS["ge2018"](results.setting(0.01))}
-    now = catalogue.defaults() | {"epsilon": 0.01, "of": "dps_pca"}
-    assert text.headline(results, here, Scale(results, now), now).endswith(
+    m = model(results, epsilon=0.01, **{"show.dps_prediction": False, "show.sparse_minimax": False})
+    assert sentences.headline(m).endswith(
         "Of 1 formula for its error, 1 says nothing: Ge et al. 2018, Theorem 4.3."
     )
 
 
 def test_void_is_what_no_error_can_exceed(results):
-    setting = results.setting(0.01)
-    bound = BOUNDS["ge2018"](setting)
-    assert charts.state("ge2018", bound, math.sqrt(setting.k)) == "void"
+    m = model(results)
+    assert m.most == math.sqrt(2)
+    assert m.state("ge2018", BOUNDS["ge2018"](results.setting(0.01))) == "void"
     prediction = BOUNDS["dps_prediction"](results.setting(1.0))
-    assert charts.state("dps_prediction", prediction, math.sqrt(2)) == "applies"
+    assert m.state("dps_prediction", prediction) == "applies"
 
 
 def test_the_map_names_its_regions(results):
@@ -172,21 +187,26 @@ def test_a_closed_drawer_keeps_what_was_set_in_it(screen):
     assert page.link["T"] == "20"
 
 
-def test_two_stages_are_drawn_with_their_closed_form_and_the_chance_to_find_all_rows(screen):
-    page = screen(PAGE, **SMALL, of="two_stage")
-    assert "Closed form for two stages" in {trace["name"] for trace in page.figure["data"]}
-    assert page.link == {"preset": "large-study", "of": "two_stage", "repeats": "2"} | SMALL
-    chances = json.loads(page.app.get("bidi_component")[1].proto.json)
-    drawn = {trace["name"]: trace for trace in chances["data"]}
-    assert drawn["predicted chance"]["y"][-1] == pytest.approx(1.0, abs=0.02)
-    assert drawn["share of runs"]["y"][-1] == 1.0
-    assert "predicted: above 95 %." in chances["says"] and chances["says"] in page.captions
+def test_two_stages_are_drawn_with_their_closed_form_and_the_chance_to_find_all_rows(page):
+    shown = page(PAGE, **SMALL, of="two_stage")
+    assert "Closed form for two stages" in drawn(shown)
+    link = catalogue.to_link(shown.settings)
+    assert {key: link[key] for key in link if key not in SMALL} == {
+        "preset": "large-study",
+        "of": "two_stage",
+        "repeats": "2",
+    }
+    chances = shown.figures["chances figure"]
+    traces = {trace["name"]: trace for trace in chances.payload["data"]}
+    assert traces["predicted chance"]["y"][-1] == pytest.approx(1.0, abs=0.02)
+    assert traces["share of runs"]["y"][-1] == 1.0
+    assert "predicted: above 95 %." in chances.says and chances.says in shown.captions
 
 
-def test_it_says_why_two_stages_have_no_closed_form_here(screen):
-    page = screen(PAGE, **SMALL | {"shat": "released"}, of="two_stage_own_noise")
-    assert "does not apply here: it needs a number of features kept" in page.captions
-    assert "How often all true features are found" not in page.markdown
+def test_it_says_why_two_stages_have_no_closed_form_here(page):
+    shown = page(PAGE, **SMALL | {"shat": "released"}, of="two_stage_own_noise")
+    assert "does not apply here: it needs a number of features kept" in shown.captions
+    assert "chances figure" not in shown.figures
 
 
 def test_the_arms_of_a_share_of_runs_are_clopper_and_pearsons(results):
@@ -195,7 +215,7 @@ def test_the_arms_of_a_share_of_runs_are_clopper_and_pearsons(results):
     for repeat in range(3):
         complete = runs.cell("two_stage", 10.0, repeat)
         runs.cells["two_stage", EPSILONS[0], repeat] = complete._replace(support=0.5)
-    figure = charts.chances(runs, "two_stage", [], 1.0)
+    figure = charts.chances(model(runs, of="two_stage"))
     share = next(trace for trace in figure["data"] if "error_y" in trace)
     assert share["y"] == [0.0, 1.0]
     edge = 0.1 ** (1 / 3)
@@ -205,11 +225,12 @@ def test_the_arms_of_a_share_of_runs_are_clopper_and_pearsons(results):
 
 def test_an_error_below_a_lower_bound_is_explained(results):
     """Two stages do better here than the worst population allows, by a constant that nobody knows."""
-    runs, now = Results(results.experiment), catalogue.defaults() | {"of": "two_stage"}
+    runs = Results(results.experiment)
     runs.try_cells([("two_stage", 1.0, 0)])
     bound = BOUNDS["sparse_minimax"](runs.setting(1.0))
     error = float(runs.measured("two_stage", 1.0)[0].sin[-1])
     for c2, above in ((2 * error / bound.final, True), (0.5 * error / bound.final, False)):
-        here = {"sparse_minimax": BOUNDS["sparse_minimax"](runs.setting(1.0), c2=c2)}
-        shown = text.below_a_lower_bound(runs, here, now)
+        m = model(runs, of="two_stage")
+        m.evaluated = {"sparse_minimax": [BOUNDS["sparse_minimax"](runs.setting(1.0), c2=c2)] * len(EPSILONS)}
+        shown = sentences.below_a_lower_bound(m)
         assert bool(shown) == above and (BOUNDS["sparse_minimax"].title in shown) == above

@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 import pytest
 
 from dppca_core.experiments.explorer.experiment import EPSILONS
-from pages.explore.bounds import charts, controls
+from pages.explore.bounds import charts
+from pages.explore.bounds.model import Bounds
 from pages.shared.background import cache
 from pages.shared.charts import explorer_summary
 from pages.shared.charts.traces import as_shown
@@ -47,16 +48,13 @@ def test_the_html_stands_alone(payload):
 
 
 def test_the_bounds_table_holds_what_is_drawn():
-    experiment, _ = to_experiment.from_settings(SETTINGS)
-    results = cache.results(experiment)
+    m = Bounds(SETTINGS)
     for epsilon in EPSILONS:
-        results.try_cell("dps_pca", epsilon, 0)
-    constants = controls.constants(SETTINGS, "ge2018")
-    evaluated = {"ge2018": cache.bounds(experiment, "ge2018", SETTINGS["tau"], constants)}
-    table = charts.table(results, "dps_pca", evaluated)
+        m.results.try_cell("dps_pca", epsilon, 0)
+    table = charts.table(m)
     again = pd.read_csv(io.StringIO(table.to_csv(index=False)))
     bounds = again[again["name"] == "ge2018"]
     assert bounds["epsilon"].tolist() == list(EPSILONS)
-    np.testing.assert_allclose(bounds["sin_theta"], [bound.final for bound in evaluated["ge2018"]])
+    np.testing.assert_allclose(bounds["sin_theta"], [bound.final for bound in m.evaluated["ge2018"]])
     measured = again[(again["name"] == "dps_pca") & (again["repeat"] == 0)].set_index("epsilon")["sin_theta"]
-    assert measured[1.0] == pytest.approx(results.cell("dps_pca", 1.0, 0).sin[-1])
+    assert measured[1.0] == pytest.approx(m.results.cell("dps_pca", 1.0, 0).sin[-1])

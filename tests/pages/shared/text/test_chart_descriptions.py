@@ -12,7 +12,7 @@ from dppca_core.experiments.explorer.regime_map import RegimeMap
 from dppca_core.experiments.explorer.results import Results, quantiles
 from dppca_core.experiments.sweeps.recipe import METRICS
 from dppca_core.privacy import Budget
-from pages.explore.bounds import text as bounds_descriptions
+from pages.explore.bounds import sentences as bounds_descriptions
 from pages.explore.methods.model.measure import ComparisonMeasure
 from pages.explore.methods.sentences import findings as methods_descriptions
 from pages.hospitals.your_data import charts as own_charts
@@ -51,6 +51,7 @@ def test_every_figure_without_frames_is_given_something_to_say():
     keys = [key for path in (ROOT / "pages").rglob("*.py") for key in silent(path.read_text("utf-8"))]
     assert {ast.literal_eval(key) for key in keys} == FRAMED
     assert silent("component.figure(drawn, key='new figure', save='x')") == ["'new figure'"]
+    assert silent("Figure(*('new figure', drawn), 'title')") == ["'new figure'"]
     assert silent("take_along.show(*(drawn, 'new figure', 'name'), 'title')") == ["'new figure'"]
 
 

@@ -1,26 +1,18 @@
-"""The sentences of the bounds page, formed from its numbers. No Streamlit here.
-
-`here` has the bounds that are drawn, by their keys in `BOUNDS`, at the current privacy loss. A bound "says
-nothing", or is void, where it is infinite or above the largest error there is.
-"""
+"""The sentences of the bounds page, formed from its numbers."""
 
 import math
-from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from dppca_core.bounds import BOUNDS
-from dppca_core.bounds.fit_constant import Fitted
 from dppca_core.bounds.regimes import REGIONS
 from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS, count_complete
 from dppca_core.experiments.explorer.regime_map import RegimeMap
-from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
 from dppca_core.records import Bound
-from pages.explore.bounds.charts import concerns, largest_error, state
+from pages.explore.bounds.model import THEOREM, Bounds
 from pages.shared import text
-from pages.shared.charts import Figure, Scale, drawn_values
-from pages.shared.settings.catalogue import Settings
+from pages.shared.charts import Figure, drawn_values
 
 TITLE = "Bounds"
 STEPS = (
@@ -32,6 +24,8 @@ INTRODUCTION = (
     "**Does the theory hold here?** What the papers promise, beside what is measured. A line is thin where "
     "an assumption fails, and ends where a bound says nothing."
 )
+MAP, FIGURE_2 = "Where privacy is free", "Figure 2 of Ge et al."
+CONSTANTS_OPEN = "Constants that a paper leaves open are as set here; another value moves its bound."
 REGIME_NOTES = {
     "closed form": (
         "By the closed form for DPS-PCA. Privacy is called free where sampling causes more error than noise, "
@@ -49,6 +43,7 @@ FIGURE_2_NOTE = (
     "curve at δ = 0.01. These two give the curve within 1 %, but other values would too. The whole curve "
     "lies above √5, the largest possible error, and assumption B.3 fails along all of it."
 )
+CHANCES = "How often all true features are found"
 CHANCES_NOTE = (
     "The prediction is an average over populations, from up to 64 simulated runs. They draw second moments, "
     "not patients. The runs are of this population alone. Bars hold 80 % of what the chance could be."
@@ -61,19 +56,13 @@ _STATES = {
 }
 
 
-def headline(results: Results, here: Mapping[str, Bound], scale: Scale, settings: Settings) -> str:
+def headline(m: Bounds) -> str:
     """Return the method's median error, and how many of the bounds on it apply, fail or say nothing here.
 
     Up to two that say nothing are named: they have no line.
-
-    here: the bounds drawn, by name, at the current privacy loss. scale: for errors in words.
     """
-    method, epsilon = settings["of"], settings["epsilon"]
-    cells = results.measured(method, epsilon)
-    most = largest_error(results)
-    states = {name: state(name, bound, most) for name, bound in here.items() if concerns(name, method)}
-    kinds_here = list(states.values())
-    void = [BOUNDS[name].title for name, kind in states.items() if kind == "void"]
+    scale, cells = m.scale(), m.runs.get(m.epsilon)
+    states = {name: m.state(name, bound) for name, bound in m.here.items() if m.concerns(name)}
     middle = scale.text(float(np.median([scale.final_error(cell) for cell in cells]))) if cells else "…"
     quality = {"share": "recovers", "degrees": "has a largest angle of"}.get(scale.metric, "has error")
     kinds = {  # by state: the verb after one bound, and after several
@@ -81,87 +70,92 @@ def headline(results: Results, here: Mapping[str, Bound], scale: Scale, settings
         "assumption fails": ("has an assumption that fails", "have an assumption that fails"),
         "void": ("says nothing", "say nothing"),
     }
-    counted = [
-        text.count(kinds_here.count(kind), *verbs) for kind, verbs in kinds.items() if kind in kinds_here
-    ]
+    here = list(states.values())
+    counted = [text.count(here.count(kind), *verbs) for kind, verbs in kinds.items() if kind in here]
+    void = [BOUNDS[name].title for name, kind in states.items() if kind == "void"]
     named = f": {text.listed(void)}" if 0 < len(void) <= 2 else ""
     return (
-        f"At ε = {text.number(epsilon)}, {METHODS[method].title} {quality} {middle} "
+        f"At ε = {text.number(m.epsilon)}, {METHODS[m.method].title} {quality} {middle} "
         f"(a random guess: {scale.text(scale.guess)}). "
         f"Of {text.count(len(states), 'formula', 'formulas')} for its error, {text.listed(counted)}{named}."
     )
 
 
-def card_title(name: str, bound: Bound, most: float) -> str:
-    """Return a bound's title, kind and state in Markdown; most: the largest error there is."""
+def card_title(m: Bounds, name: str) -> str:
     rule = BOUNDS[name]
-    return f"**{rule.title}** · {_KINDS[rule.kind]} · {_STATES[state(name, bound, most)]}"
+    return f"**{rule.title}** · {_KINDS[rule.kind]} · {_STATES[m.state(name, m.here[name])]}"
 
 
-def value(bound: Bound) -> str:
-    """Return a bound's value, and the least probability with which it holds, where its paper gives one."""
+def value(m: Bounds, name: str) -> str:
+    """Return a bound's value here, its constants, and the least probability with which it holds, if any."""
+    bound, given = m.here[name], constants(m, name)
     shown = text.short(bound.final) if math.isfinite(bound.final) else "none"
     chance = bound.quantities.get("probability", math.nan)  # neither case below where the paper gives none
     if chance <= 0:
         shown += ", but the probability with which it holds may be zero" if math.isfinite(bound.final) else ""
     elif chance > 0 and bound.applies:
         shown += f"; holds with probability at least {text.short(chance)}"
-    return f"Value here: {shown}."
+    return f"Value here{given and f', with {given}'}: {shown}."
 
 
 def assumptions(bound: Bound) -> str:
-    """Return each assumption with its numbers, in Markdown: green where it holds, red where it fails.
-
-    Each sentence of `bound.why` says of an assumption "holds:" or "fails:".
-    """
+    """Return each assumption with its numbers, in Markdown: green where it holds, red where it fails."""
     return "  \n".join(
         line.replace("holds:", ":green[✓ holds:]", 1).replace("fails:", ":red[✗ fails:]", 1)
         for line in bound.why
     )
 
 
-def theorem_constants(tau: float, free: Iterable[tuple[str, float]]) -> str:
-    """Return Theorem 4.3's constants as text; free: name and value of those that its paper leaves open."""
-    symbols = BOUNDS["ge2018"].symbols
-    return ", ".join((f"τ = {tau:g}", *(f"{symbols[name]} = {value:g}" for name, value in free)))
+def constants(m: Bounds, name: str) -> str:
+    """Return the constants that a bound's paper leaves open, as they are set; empty where it has none."""
+    slack = [f"τ = {m.tau:g}"] if name == THEOREM else []
+    symbols = BOUNDS[name].symbols
+    return ", ".join([*slack, *(f"{symbols[constant]} = {value:g}" for constant, value in m.constants(name))])
 
 
-def fitted_constant(name: str, method: str, fit: Fitted, setting: float) -> str:
-    """Return which value of a bound's free constant fits the runs; setting: its slider's value."""
+def fitted_constant(m: Bounds, name: str) -> str:
+    """Return which value of a bound's free constant fits the runs, or why none does."""
     rule = BOUNDS[name]
+    try:
+        fit = m.fit(name)
+    except ValueError as reason:
+        return f"No constant can be fitted: {str(reason).replace(name, rule.title)}."
     return (
-        f"{rule.symbols[rule.fits]} is set to {setting:g} here. To match {METHODS[method].title} over "
-        f"{fit.settings} values of ε it would have to be **{fit.value:.3g}** (10 to 90 % over resampled "
-        f"runs: {fit.low:.3g} to {fit.high:.3g}). This is a fit to one sweep; nothing else uses it."
+        f"{rule.symbols[rule.fits]} is set to {dict(m.constants(name))[rule.fits]:g} here. To match "
+        f"{METHODS[m.method].title} over {fit.settings} values of ε it would have to be **{fit.value:.3g}** "
+        f"(10 to 90 % over resampled runs: {fit.low:.3g} to {fit.high:.3g}). This is a fit to one sweep; "
+        "nothing else uses it."
     )
 
 
-def why_no_closed_form(method: str, here: Mapping[str, Bound]) -> str:
-    """Return the failed assumptions of the method's closed form; empty where it applies or is not drawn."""
-    name = CLOSED_FORMS.get(method, "")
-    if name not in here or here[name].applies:
+def below_the_figure(m: Bounds) -> str:
+    """Return why a line is missing, and why a lower bound lies above the error; empty where neither is so."""
+    return " ".join(filter(None, (_no_closed_form(m), _no_degrees(m), below_a_lower_bound(m))))
+
+
+def _no_closed_form(m: Bounds) -> str:
+    name = CLOSED_FORMS.get(m.method, "")
+    if name not in m.names or m.here[name].applies:
         return ""
-    return f"{BOUNDS[name].title} does not apply here: {'; '.join(here[name].failed)}."
+    return f"{BOUNDS[name].title} does not apply here: {'; '.join(m.here[name].failed)}."
 
 
-def no_degrees(scale: Scale) -> str:
-    """Return why no bound is drawn where the chart is in degrees and k > 1; empty where bounds are drawn."""
-    if scale.bounds_drawn:
+def _no_degrees(m: Bounds) -> str:
+    if m.scale().bounds_drawn:
         return ""
-    return " No bound is drawn: bounds are on ‖sin Θ‖, which gives the largest angle only for k = 1."
+    return "No bound is drawn: bounds are on ‖sin Θ‖, which gives the largest angle only for k = 1."
 
 
-def below_a_lower_bound(results: Results, here: Mapping[str, Bound], settings: Settings) -> str:
+def below_a_lower_bound(m: Bounds) -> str:
     """Return which lower bounds lie above the measured error, and why that may be; empty where none does."""
-    method, most = settings["of"], largest_error(results)
-    cells = results.measured(method, settings["epsilon"])
+    cells = m.runs.get(m.epsilon)
     # Before the first run no bound lies above the error.
     middle = float(np.median([cell.sin[-1] for cell in cells])) if cells else math.inf
     above = [
         BOUNDS[name].title
-        for name, bound in here.items()
-        if BOUNDS[name].kind == "lower" and concerns(name, method) and bound.final > middle
-        if state(name, bound, most) == "applies"
+        for name, bound in m.here.items()
+        if BOUNDS[name].kind == "lower" and m.concerns(name) and bound.final > middle
+        if m.state(name, bound) == "applies"
     ]
     if not above:
         return ""
@@ -171,18 +165,20 @@ def below_a_lower_bound(results: Results, here: Mapping[str, Bound], settings: S
     )
 
 
-def chances(results: Results, method: str, here: Mapping[str, Bound], epsilon: float) -> str:
-    """Return in how many runs all true features are found at this epsilon, beside the predicted chance.
-
-    The method must have a closed form that predicts it.
-    """
-    cells = results.measured(method, epsilon)
-    chance = text.chance(here[CLOSED_FORMS[method]].quantities["support_probability"])
+def chances(m: Bounds) -> str:
+    """Return in how many runs all true features are found at this epsilon, beside the predicted chance."""
+    cells = m.results.measured(m.method, m.epsilon)
+    chance = text.chance(m.here[CLOSED_FORMS[m.method]].quantities["support_probability"])
     runs = text.count(len(cells), "run", "runs")
     return (
-        f"At ε = {text.number(epsilon)}, {METHODS[method].title} finds all true features in "
+        f"At ε = {text.number(m.epsilon)}, {METHODS[m.method].title} finds all true features in "
         f"{count_complete(cells)} of {runs}; predicted: {chance}."
     )
+
+
+def incomplete(m: Bounds) -> str:
+    """Return how many runs a file was made of while more were coming; empty where it has all."""
+    return "" if m.next_cell() is None else f"Made when {len(m.results.cells):,} runs were measured."
 
 
 def terms(figure: Figure, applies: bool) -> str:
