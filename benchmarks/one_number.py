@@ -42,10 +42,11 @@ from pages.hospitals.differences.plain import Differing
 from pages.hospitals.differences.plain_text import OUTCOMES
 from pages.hospitals.differences.view import SiteView
 from pages.hospitals.differences.view import to_recipe as site_recipe
-from pages.hospitals.planner import plain as planner_plain
-from pages.hospitals.planner import text as planner_text
+from pages.hospitals.planner.model.plain import PlainPlanner
+from pages.hospitals.planner.model.planner import Planner
+from pages.hospitals.planner.sentences import methods as planner_methods
+from pages.hospitals.planner.sentences import plain as planner_plain
 from pages.hospitals.planner.settings import ERRORS
-from pages.hospitals.planner.view import CautiousPlanner, Planner
 from pages.hospitals.providers import gain_text
 from pages.hospitals.providers import plain as providers_plain
 from pages.hospitals.providers import plain_text as providers_plain_text
@@ -288,18 +289,19 @@ def methods_full(settings: Settings) -> Iterator[Shown]:
 
 def planner(settings: Settings) -> Iterator[Shown]:
     """Return the patients needed by *Planner*: in the table of Full view, and in Plain view."""
-    for evaluation in CautiousPlanner(settings | planner_plain.ADVISED).wanted():
+    plain = PlainPlanner(settings | {"view": "plain"})
+    for evaluation in plain.wanted():
         if evaluation[0] is StudyPlan.answer:  # the others are a chart's, and a cautious hospital's
             EVALUATIONS.try_cell(*evaluation)
-    plain = planner_plain.PlainPlan(settings | {"view": "plain"})
     full = Planner(settings | {"view": "full", "plan.trust": "any"})
-    table = planner_text.table(full).set_index("method")
+    table = planner_methods.table(full).set_index("method")
     (column,) = (each for each in table if each.startswith("patients"))
+    numbers = planner_plain.numbers(plain)
     for trust, name, _ in full.by_trust():
         cell = table[column][PLANNED_METHODS[name].title]
         words = re.sub(r"^≤ | \(uncertain\)$", "", cell)
         yield Shown("patients needed", "planner, Full", words if words[0].isdigit() else NO_NUMBER, trust)
-        yield Shown("patients needed", "planner, Plain", plain.numbers.get(trust, NO_NUMBER), trust)
+        yield Shown("patients needed", "planner, Plain", numbers.get(trust, NO_NUMBER), trust)
 
 
 def differences(settings: Settings) -> Iterator[Shown]:

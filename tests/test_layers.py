@@ -152,7 +152,7 @@ def test_layers():
         ("dppca_core.records", "def f():\n    from pages import shared"),
         ("dppca_core.federated.protocol", "from examples.flower import wire"),
         ("dppca_core.methods.new", "from dppca_core.methods import dps_pca"),
-        ("pages.explore.bounds.page", "from pages.hospitals.planner import view"),
+        ("pages.explore.bounds.page", "from pages.hospitals.planner import model"),
         ("pages.explore.bounds.page", "from pages.explore.methods.charts import Measure"),
         ("pages.shared.text", "from pages.explore.bounds import charts"),
         ("pages.explore.explorer.document", "import streamlit as st"),

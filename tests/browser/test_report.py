@@ -1,4 +1,4 @@
-"""Test that a report leaves the planner in a real browser, and opens from disk by itself."""
+"""Test that a page leaves the planner in a real browser, and opens from disk by itself."""
 
 import pytest
 from playwright.sync_api import Error
@@ -31,11 +31,11 @@ def test_a_confirmed_plan_leaves_as_a_file_that_needs_nothing(newcomer, address,
         """
         try:
             with page.expect_download(timeout=1000 * PATIENCE_SECONDS / 4) as got:
-                page.get_by_role("button", name="Download a report").click()
+                page.get_by_role("button", name="Download the page").click()
             got.value.save_as(file)
         except Error:
             return ""
-        assert got.value.suggested_filename == "dppca-plan-report.html"
+        assert got.value.suggested_filename == "dppca-plan.html"
         return file.read_text(encoding="utf-8")
 
     assert eventually(lambda: "Simulation agrees" in saved())

@@ -1,14 +1,11 @@
 """Draw lines of equal error over patients (or hospitals) and epsilon, and in plain view a bar for each trust.
 
-Figures are plain dictionaries. No Streamlit here.
-
 The vertical axis counts *amounts*: hospitals where hospitals are asked for, else patients. The method *in
 focus* is the one chosen on the page; its line is thick. The *plane* holds its predicted losses over amounts
 and epsilon. The number that `line` takes first is the panel: all figures here have one.
 """
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -16,9 +13,12 @@ import pandas as pd
 from dppca_core.arrays import Array
 from dppca_core.experiments.planning.plan_plane import Plane
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
-from pages.hospitals.planner import text as page_text
-from pages.hospitals.planner import view
-from pages.hospitals.planner.view import DrawnPlan, Planner
+from pages.hospitals.planner.model.evaluated import CHART_EPSILONS, title
+from pages.hospitals.planner.model.plain import PlainPlanner
+from pages.hospitals.planner.model.planner import DrawnPlan, Planner
+from pages.hospitals.planner.sentences import plain
+from pages.hospitals.planner.sentences.answer import short_reason
+from pages.hospitals.planner.sentences.numbers import target_in_words
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import factor
@@ -31,7 +31,7 @@ _ERROR_LEVELS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 _SHARE_LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
 _LABELS_APART = 3  # values of epsilon between the labels of two lines
 _MARGIN = 3.0  # a factor, above and below what is drawn
-_EPSILONS = view.CHART_EPSILONS.tolist()
+_EPSILONS = CHART_EPSILONS.tolist()
 _GREY = "rgba(128,140,150,{})"  # to be filled with an opacity
 _ROW_HEIGHT = 74  # pixels
 _WORDS_ABOVE = 0.36  # of a row: from the middle of its bar up to its words
@@ -61,11 +61,13 @@ def figure(drawn: DrawnPlan, planner: Planner) -> Trace:
             # Each label stands further right than the one before, so that labels do not overlap.
             traces += _equal_error(drawn.plane, level, 2 + _LABELS_APART * i, planner, span)
     for name, values in drawn.curves.items():
-        (colour, _symbol, dash), title = look(name), view.title(name)
+        colour, _symbol, dash = look(name)
         width, opacity = (4, 1.0) if name == planner.focus else (2, 0.75)
-        curve = line(1, title, colour, dash, x=_EPSILONS, y=rounded(values), showlegend=True, opacity=opacity)
+        curve = line(
+            *(1, title(name), colour, dash), x=_EPSILONS, y=rounded(values), showlegend=True, opacity=opacity
+        )
         curve["line"]["width"] = width
-        curve["hovertemplate"] = f"%{{y:,.3s}} at %{{x:.3~g}}<extra>{title}</extra>"
+        curve["hovertemplate"] = f"%{{y:,.3s}} at %{{x:.3~g}}<extra>{title(name)}</extra>"
         traces.append(curve)
     traces += _marks(planner, span)
     up = "hospitals N" if planner.asked == "hospitals" else "patients in total n"
@@ -76,13 +78,11 @@ def figure(drawn: DrawnPlan, planner: Planner) -> Trace:
     upward |= {"tickvals": ticks, "ticktext": [text.patients(power) for power in ticks]}
     # Epsilon from 0.01 to 10, in powers of ten, with a little room.
     across = axis("privacy loss ε", type="log", range=[-2.03, 1.03], **EPSILON_TICKS)
-    layout = {
-        "xaxis": across,
-        "yaxis": upward,
-        "height": 560,
-        "annotations": _note_without_line(drawn, planner),
-    }
-    result = one_panel(traces, legend_at=-0.13, legend={"traceorder": "normal"}, **layout)
+    note = _note_without_line(drawn, planner)
+    order = {"traceorder": "normal"}
+    result = one_panel(
+        traces, legend_at=-0.13, legend=order, xaxis=across, yaxis=upward, height=560, annotations=note
+    )
     legend = result["layout"]["legend"] | {"y": -0.2}
     result["layout"]["meta"]["narrow"] = {"height": 660, "legend": legend}  # room for one name a row
     return result
@@ -115,7 +115,7 @@ def _note_without_line(drawn: DrawnPlan, planner: Planner) -> list[Trace]:
         return []
     if planner.focus in drawn.reaching or answer.value is not None:
         return []
-    reason = page_text.short_reason(answer, planner)
+    reason = short_reason(answer, planner)
     no_formula_yet = answer.kind in ("evaluating", "simulation")  # or none at all
     words = f"{reason}: no line" if no_formula_yet else f"no answer by formula: {reason}"
     at = {"xref": "paper", "yref": "paper", "x": 0.5, "y": 0.12, "showarrow": False}
@@ -168,14 +168,13 @@ def _equal_error(plane: Plane, level: float, label_at: int, planner: Planner, sp
     visible = np.flatnonzero(np.isfinite(values))
     if not len(visible):
         return []
-    label = f"{100 * level:g} %" if energy else page_text.target_in_words(settings, level)
+    label = f"{100 * level:g} %" if energy else target_in_words(settings, level)
     # Where the line is not visible at its place, the label stands a quarter along the visible part.
     at = label_at if label_at in visible else int(visible[len(visible) // 4])
     epsilons = plane.epsilons.tolist()
-    shared, thin = {"hoverinfo": "skip"}, {"color": style.GUESS, "dash": "dot", "width": 1}
-    curve = line(1, label, style.GUESS, x=epsilons, y=rounded(values), line=thin, **shared)
-    words = line(1, label, style.GUESS, x=[epsilons[at]], y=rounded(values[[at]]), mode="text", **shared)
-    return [curve, words | {"text": [label], "textposition": "top right", "textfont": {"size": 11}}]
+    curve = line(1, label, style.GUESS, "dot", 1, x=epsilons, y=rounded(values), hoverinfo="skip")
+    words = {"mode": "text", "text": [label], "textposition": "top right", "textfont": {"size": 11}}
+    return [curve, curve | {"x": [epsilons[at]], "y": rounded(values[[at]])} | words]
 
 
 def _marks(planner: Planner, span: Span) -> list[Trace]:
@@ -219,18 +218,18 @@ def table(planner: Planner) -> pd.DataFrame:
     drawn = planner.drawn()
     plane, amount = drawn.plane, "hospitals" if planner.asked == "hospitals" else "patients"
     loss = "share_lost" if planner.energetic else "sin_theta"
-    setting = {"epsilon": planner.epsilon, amount: _amount(planner)}
+    setting: Trace = {"epsilon": planner.epsilon, amount: _amount(planner)}
     unknown = "epsilon" if planner.asked == "epsilon" else amount
-    answers = []
+    answers: list[Trace] = []
     for name in planner.listed:
         answer, simulation = planner.answer(name), planner.simulations.get(name)
         by = "closed form" if answer.value is not None else f"none: {answer.kind}"
         # The answer takes the place of this setting's value in the column that is asked for.
-        answer_columns = {"method": name, "by": by, unknown: answer.value, "chance_kept": answer.chance}
-        answers.append(setting | answer_columns)
+        row = setting | {"method": name, unknown: answer.value}
+        answers.append(row | {"by": by, "chance_kept": answer.chance})
         if simulation is not None and simulation.state in ("found", "least"):
             ends = {unknown: simulation.value, "low": simulation.low, "high": simulation.high}
-            answers.append(setting | {"method": name, "by": "simulation"} | ends)
+            answers.append(row | {"by": "simulation"} | ends)
     epsilons = pd.Index(_EPSILONS, name="epsilon")
     curves = pd.DataFrame(drawn.curves, epsilons).melt(
         var_name="method", value_name=amount, ignore_index=False
@@ -244,34 +243,30 @@ def table(planner: Planner) -> pd.DataFrame:
     return pd.concat(parts).reindex(columns=columns)
 
 
-def by_trust(lengths: Mapping[str, float], numbers: Mapping[str, str], title: str, now: float) -> Trace:
-    """Draw a bar for each trust model, the first on top.
+def by_trust(planner: PlainPlanner) -> Trace:
+    """Draw a bar for each trust, the least on top, and a line across them at what there is now.
 
-    Args:
-        lengths: What a study needs by trust, NaN where that is not known.
-        numbers: The same in words, for those that are known.
-        title: The title of the axis.
-        now: What there is now: a line across the bars, if it is not far beyond them.
+    A bar that is not known yet has no length. The line is left out where it is far beyond all bars.
     """
+    lengths = {each.trust: float(each.answer.value or math.nan) for each in planner.least}
+    numbers, now = plain.numbers(planner), planner.current_value
     # The axis ends a little beyond the longest bar.
     end = 1.15 * max((length for length in lengths.values() if math.isfinite(length)), default=1.0)
     traces = []
     for i, (trust, length) in enumerate(lengths.items()):
-        colour, name = LOOKS[trust].colour, phrases.ROWS[trust]
-        words = {"x": [0], "y": [_WORDS_ABOVE - i], "text": [f"{name}: <b>{numbers.get(trust, '…')}</b>"]}
-        text_style = {"mode": "text", "textposition": "middle right", "textfont": {"size": 14}}
-        place = {"x": rounded([length]), "y": [-i], "width": 0.34, "hoverinfo": "skip"}  # in rows, downwards
+        colour, words = LOOKS[trust].colour, f"{phrases.ROWS[trust]}: <b>{numbers.get(trust, '…')}</b>"
+        filled = bar(phrases.ROWS[trust], colour, fill=0.75, edge=2, showlegend=False, hoverinfo="skip")
+        above = line(1, "words", colour, x=[0], y=[_WORDS_ABOVE - i], text=[words], hoverinfo="skip")
         traces += [
-            bar(name, colour, fill=0.75, edge=2, showlegend=False, **place),
-            line(1, "words", colour, **words, **text_style, hoverinfo="skip"),
+            filled | {"x": rounded([length]), "y": [-i], "width": 0.34},  # in rows, downwards
+            above | {"mode": "text", "textposition": "middle right", "textfont": {"size": 14}},
         ]
     if now <= end:
         # Across each bar alone: a line from end to end would strike the words out.
         rows = [y for i in range(len(lengths)) for y in (0.24 - i, -0.24 - i, None)]
-        upright = {"x": rounded([now] * len(rows)), "y": rows, "showlegend": True, "meta": "text-colour"}
-        traces.append(line(1, "what you have now", style.INK, width=3, hoverinfo="skip", **upright))
+        upright = line(1, "what you have now", style.INK, width=3, x=rounded([now] * len(rows)), y=rows)
+        traces.append(upright | {"hoverinfo": "skip", "showlegend": True, "meta": "text-colour"})
     up = axis("", visible=False, range=[-len(lengths) + 0.55, 0.6], fixedrange=True)
-    across = axis(title, range=[0, end], fixedrange=True, rangemode="tozero")
-    height = _ROW_HEIGHT * len(lengths) + 50
-    layout = {"xaxis": across, "yaxis": up, "height": height, "margin": {"l": 12, "r": 12, "t": 4, "b": 46}}
-    return one_panel(traces, legend_at=-0.24, **layout)
+    across = axis(plain.AXES[planner.asked], range=[0, end], fixedrange=True, rangemode="tozero")
+    height, margin = _ROW_HEIGHT * len(lengths) + 50, {"l": 12, "r": 12, "t": 4, "b": 46}
+    return one_panel(traces, legend_at=-0.24, xaxis=across, yaxis=up, height=height, margin=margin)

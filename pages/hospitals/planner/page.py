@@ -1,55 +1,70 @@
-"""Plan a study: the patients, privacy or hospitals that an error needs, and a paragraph for a protocol."""
+"""Show what a study needs, below the controls of what is asked and of the target."""
+
+from functools import partial
 
 import streamlit as st
 
-from dppca_core.experiments.planning.evaluations import EVALUATIONS
-from pages.hospitals.planner import charts, controls, plain, report, text
-from pages.hospitals.planner.protocol_paragraph import paragraph
-from pages.hospitals.planner.view import Planner
-from pages.shared.background import engine, refresh, sessions
+from pages.hospitals.planner import document
+from pages.hospitals.planner.model import own_table
+from pages.hospitals.planner.model.planner import Planner
+from pages.hospitals.planner.sentences import numbers
+from pages.hospitals.planner.sentences import own_table as own_table_sentences
 from pages.shared.document import streamlit
-from pages.shared.reports import html_report, sources, take_along
-from pages.shared.settings import widgets
-
-widgets.in_plain_view(plain.render)
-planner = Planner(controls.choose_population(widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS)))
-controls.choose(planner, "plan.of", "plan.trust", "plan.way", "plan.tuned")
-controls.stop(planner)
-shown = {"planner": planner}  # on the screen now: a download is built of it, outside of the visitor's session
+from pages.shared.settings import public_table, widgets
+from pages.shared.settings.catalogue import CHOICES, RECOMMENDED, Settings
 
 
-def panels() -> None:
-    """Render the answer, the chart and the table, with what has been evaluated and simulated so far."""
-    # A button in this fragment may have set something, which only a run of the whole page applies.
-    if widgets.has_pending_move():
-        st.rerun()
-    now = shown["planner"] = controls.with_simulations(planner)
-    headline, details = text.headline(now), text.details(now)
-    widgets.headline(headline, "epsilon", "providers")  # on a telephone with these two sliders
-    drawn = now.drawn()
-    take_along.show(
-        *(charts.figure(drawn, now), "plan figure", "dppca-plan", text.TITLE),
-        says=f"{headline} {details}".strip(),
-        table=lambda: charts.table(now),
-        code=now.code,
-    )
-    st.markdown(details)
-    st.caption(text.below_chart(now, drawn))
-    if now.settings["plan.trust"] == "any":
-        widgets.show_control("all_methods")
-    controls.confirm(now)
-    st.table(text.table(now), hide_index=True, border="horizontal")
-    st.caption(text.below_table(now))
-    st.markdown(text.recommended(now))
-    st.header(text.PARAGRAPH_TITLE)
-    st.code(paragraph(now), language=None, wrap_lines=True)
-    if planner.next_missing() is not None:
-        engine.engine().complete(sessions.visitor(), EVALUATIONS, planner.next_missing)
+def chosen() -> Settings:
+    """Return the page's settings or, where the visitor's own table is planned for, with what it fixes."""
+    settings, table = widgets.settings(), public_table.current()
+    return own_table.with_table(settings, table) if table and settings["plan.table"] else settings
 
 
-refresh.while_more(panels, lambda: controls.start_or_continue(planner) or planner.next_missing() is not None)
-controls.assumptions(planner)
-st.markdown(f"**Try this:** {text.try_this(planner)}")
-link = streamlit.link(widgets.settings())
-html_report.button(lambda: report.build(shown["planner"], link), "dppca-plan")
-streamlit.show_block(sources.fold(planner.settings, lambda: (*text.about(planner), text.FORMULA)))
+def show_controls(settings: Settings) -> None:
+    """Show the controls of what is asked; those that a visitor's table decides are left out."""
+    show_own_table(settings)
+    widgets.show_panel_pills("plan.asked")
+    planner, plain = Planner(settings), settings["view"] == "plain"
+    keys = ["plan.share" if planner.energetic else "plan.target"]
+    if not plain:
+        keys += ["plan.of", "plan.trust", "plan.way", "plan.tuned"]
+    if planner.asked == "hospitals":
+        keys.append("plan.size")
+    if planner.table is not None:
+        keys = [key for key in keys if key not in own_table.DECIDED]
+    # A single control takes half of the row, not all of it.
+    widths = [1.4, *(1.15 if key == "plan.way" else 1.0 for key in (*keys, "")[1:])][: max(len(keys), 2)]
+    for column, key in zip(widgets.beside("plan", widths), keys, strict=False):
+        with column:
+            if key == "plan.way":
+                widgets.show_select_box(key, [RECOMMENDED, *planner.comparable])
+            elif key == "plan.target":
+                show_target(planner)
+            else:
+                widgets.show_control(key)
+
+
+def show_own_table(settings: Settings) -> None:
+    """Show the switch that plans for the visitor's own table, where one is loaded, and what it has."""
+    table = public_table.current()
+    if table is not None:
+        widgets.show_control("plan.table")
+        if settings["plan.table"]:
+            st.caption(own_table_sentences.facts(table))
+    elif settings["plan.table"]:
+        st.info(own_table_sentences.NO_TABLE)
+
+
+def show_target(planner: Planner) -> None:
+    """Show the slider of the largest error allowed, in the unit on screen.
+
+    Its options are errors, ascending. Shown as shares recovered they would descend, so they are reversed.
+    """
+    settings, options = planner.settings, CHOICES["plan.target"].options
+    ordered = options[::-1] if numbers.stricter_upwards(planner) else options
+    label, words = numbers.target_label(planner), partial(numbers.target_in_words, settings)
+    widgets.show("plan.target", label, plain=settings["view"] == "plain", options=ordered, format_func=words)
+
+
+settings = chosen()
+streamlit.show(document.at(settings), above=partial(show_controls, settings))

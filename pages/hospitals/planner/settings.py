@@ -57,7 +57,7 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
 
 
 # Shared settings that do not enter a plan for a visitor's own table.
-_NOT_OF_A_TABLE = (
+NOT_OF_A_TABLE = (
     *("data", "s", "s_hat", "largest_share", "iterations", "burn_in", "accounting", "scaling"),
     *("spike", "bulk", "repeats", "seed"),
 )
@@ -69,7 +69,7 @@ def _held(settings: Mapping[str, Value]) -> dict[str, tuple[str, str]]:
     if table is None:
         return {}
     sizes = {"n": f"{table.n:,}", "d": f"{table.d:,}"}
-    shown = dict.fromkeys(_NOT_OF_A_TABLE, "does not apply") | sizes
+    shown = dict.fromkeys(NOT_OF_A_TABLE, "does not apply") | sizes
     return {key: (value, "your table") for key, value in shown.items()}
 
 

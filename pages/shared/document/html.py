@@ -40,6 +40,7 @@ class Document:
         steps: Three sentences for a first visit, in place of the question.
         switches: Those beside the title, as `widgets.view_switches` has them.
         beside: The page's own setting that is chosen beside the question, if there is one.
+        complete: Measures what a file must not lack, before it is written.
     """
 
     title: str
@@ -50,12 +51,14 @@ class Document:
     steps: tuple[str, ...] = ()
     switches: tuple[str, ...] = ("view",)
     beside: str = ""
+    complete: Callable[[], None] = lambda: None
 
     def html(self, link: str = "") -> str:
         """Return the file. Raises TypeError for private blocks.
 
         link: The address that restores the screen.
         """
+        self.complete()
         body = _TEMPLATES.get_template("report.html").render(
             title=self.title,
             question=self.question,

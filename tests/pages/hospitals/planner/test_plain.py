@@ -8,30 +8,33 @@ import pytest
 from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.experiments.planning.cautious import patients_with_cautious
 from dppca_core.experiments.planning.planning import PLANNED_METHODS, PlanAnswer, Question, StudyPlan
-from pages.hospitals.planner import plain, plain_text, text
-from pages.hospitals.planner.view import Planner
+from pages.hospitals.planner.model.plain import PlainPlanner
+from pages.hospitals.planner.sentences import plain
+from pages.hospitals.planner.sentences.numbers import amount, number
+from pages.shared.document import blocks
 from pages.shared.plain import phrases
-from pages.shared.settings import catalogue
 from pages.shared.text.privacy_phrases import odds
-from tests.pages.hospitals.outside_folds import shown, technical
-from tests.waiting import eventually
+from tests.pages.hospitals.outside_folds import technical
+from tests.pages.shared.document.test_html import Elements
 
 PAGE = "hospitals/planner/page.py"
 SMALL = {"d": "30", "k": "2", "s": "6", "shat": "12", "n": "20000", "view": "plain"}
 
 
-def opened(screen, **link):
-    """Open the page and wait for what is evaluated beside it."""
-    page = screen(PAGE, **SMALL | link)
-    assert eventually(lambda: (page.run(), plain_text.WORKING not in shown(page.app.main))[1])
-    return page, dict(page.app.session_state["settings of the last run"])
+def words_of(shown):
+    """Return the words outside of the fold for statisticians, and those of the chart."""
+    words = [shown.document.title, shown.document.question, shown.markdown, shown.captions]
+    words += [x.words for x in shown.all(blocks.Quote)] + [x.title for x in shown.all(blocks.Section)]
+    frame = shown.document.frame()
+    words += [frame.promise, *frame.limits, *map(" ".join, frame.settings)]
+    return re.sub(r"(\*+)([^*\n]+)\1", r"\2", "\n".join(words)) + str(shown.figure)
 
 
 @pytest.mark.parametrize("asked", ["patients", "epsilon", "hospitals"])
-def test_each_row_is_the_least_of_the_closed_forms_under_its_trust(screen, asked):
-    page, settings = opened(screen, **{"plan.asked": asked, "plan.size": "500"})
-    experiment = Planner(settings).untuned_plan("cape").experiment
-    words = shown(page.app.main)
+def test_each_row_is_the_least_of_the_closed_forms_under_its_trust(page, asked):
+    shown = page(PAGE, **SMALL, **{"plan.asked": asked, "plan.size": "500"}).settle()
+    planner, settings, words = PlainPlanner(shown.settings), shown.settings, words_of(shown)
+    experiment = planner.untuned_plan("cape").experiment
     for trust in TRUSTS:
         plans = [
             StudyPlan(experiment, name, settings["plan.target"])
@@ -41,14 +44,13 @@ def test_each_row_is_the_least_of_the_closed_forms_under_its_trust(screen, asked
         answers = [
             plan.answer(Question(asked, settings["epsilon"], settings["n"], 500)).value for plan in plans
         ]
-        least = text.number(min(each for each in answers if each is not None), asked)
-        assert plain_text.row(trust, asked, least) in words
-        drawn = [trace for trace in page.figure["data"] if trace.get("name") == phrases.ROWS[trust]]
+        least = number(min(each for each in answers if each is not None), asked)
+        assert plain.row(trust, asked, least) in words
+        drawn = [trace for trace in shown.figure["data"] if trace.get("name") == phrases.ROWS[trust]]
         assert drawn[0]["x"] == pytest.approx([min(filter(None, answers))], rel=1e-3)
-    given = Planner(settings | plain.ADVISED).code_by_trust().table()
-    bars = [trace["x"][0] for trace in page.figure["data"] if trace["type"] == "bar"]
-    assert given[0].tolist()[::-1] == pytest.approx(bars, rel=1e-3)
-    assert not technical(words + page.app.code[0].value)
+    bars = [trace["x"][0] for trace in shown.figure["data"] if trace["type"] == "bar"]
+    assert planner.code().table()[0].tolist()[::-1] == pytest.approx(bars, rel=1e-3)
+    assert not technical(words)
 
 
 @pytest.mark.parametrize(
@@ -63,45 +65,38 @@ def test_each_row_is_the_least_of_the_closed_forms_under_its_trust(screen, asked
         {"N": "1", "plan.tuned": "tuned", "plan.simulate": "true", "accounting": "as-printed"},
     ],
 )
-def test_no_setting_brings_a_technical_word(screen, link):
-    page, settings = opened(screen, **link)
-    plan = plain.PlainPlan(settings)
-    words = shown(page.app.main) + page.app.code[0].value + str(plan.figure())
-    assert not technical(words), technical(words)
-    headline = plan.headline
-    assert headline in words and len(re.findall(r"\S+", headline)) <= 20
+def test_no_setting_brings_a_technical_word(page, link):
+    shown = page(PAGE, **SMALL | link).settle()
+    assert not technical(words_of(shown)), technical(words_of(shown))
+    assert plain.WORKING not in words_of(shown) and len(shown.headline.split()) <= 20
 
 
-def test_a_cautious_hospital_costs_what_pooled_noise_costs(screen):
-    page, settings = opened(screen, **{"plan.cautious": "5"})
-    for least in Planner(settings | plain.ADVISED).by_trust():
-        study = Planner(settings).untuned_plan(least.name)
+def test_a_cautious_hospital_costs_what_pooled_noise_costs(page):
+    shown = page(PAGE, **SMALL, **{"plan.cautious": "5"}).settle()
+    planner = PlainPlanner(shown.settings)
+    for least in planner.by_trust():
+        study = planner.untuned_plan(least.name)
         after = patients_with_cautious(study, 1.0, 0.2).value
         assert least.answer.value < after < study.patients(0.2).value or least.trust == "central"
-        shares = (text.amount(least.answer.value, up=True), text.amount(after, up=True))
-        expected = plain_text.cautious_row(least.trust, *shares, after / least.answer.value - 1)
-        assert expected in shown(page.app.main)
+        assert plain.cautious_row(least.trust, least.answer.value, after) in shown.markdown
+        more = amount(least.answer.value, up=True), amount(after, up=True)
+        assert f"{more[1]} patients instead of {more[0]}, " in shown.markdown
 
 
-def test_a_cautious_hospital_that_no_study_satisfies_is_not_worked_out_for_ever(screen, monkeypatch):
-    _, settings = opened(screen)
+def test_a_cautious_hospital_that_no_study_satisfies_is_not_worked_out_for_ever(page, monkeypatch):
     none = PlanAnswer(None, "patients")
-    monkeypatch.setattr(plain.PlainPlan, "with_cautious", lambda self, least: none)
-    plan = plain.PlainPlan(settings)
-    assert plan.cautious()[1:] == [plain_text.no_answer(each.trust, "patients") for each in plan.least]
+    monkeypatch.setattr(PlainPlanner, "with_cautious", lambda self, least: none)
+    planner = PlainPlanner(page(PAGE, **SMALL).settle().settings)
+    expected = [plain.no_answer(each.trust, "patients") for each in planner.least]
+    assert plain.cautious(planner)[1:] == expected
 
 
-def test_the_report_has_plain_sentences():
-    settings = catalogue.defaults() | {"view": "plain", "d": 30, "k": 2, "s": 6, "s_hat": 12}
-    made = plain.report(settings | {"trust": "central"}, "")
-    words = [
-        made.title,
-        made.sentence,
-        made.guarantee,
-        *made.limits,
-        *map(str, made.texts),
-        *map(str, made.settings),
-    ]
-    assert not technical("\n".join(words)) and len(made.sentence.split()) <= 20
-    assert odds(1.0, settings["delta"]) in made.guarantee
-    assert np.isfinite(made.figures[0].figure["data"][0]["x"]).all()
+def test_the_file_is_complete_and_has_the_promise(page):
+    shown = page(PAGE, **SMALL, trust="one-place", **{"plan.target": "0.05"})
+    assert PlainPlanner(shown.settings).next_missing() is not None
+    words = Elements(shown.html()).text
+    shown.read()
+    assert plain.WORKING not in words and shown.headline in words
+    promise = shown.document.frame().promise
+    assert odds(1.0, shown.setting("delta")) in promise and promise in words
+    assert np.isfinite(shown.figure["data"][0]["x"]).all()

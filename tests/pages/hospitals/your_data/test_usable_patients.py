@@ -6,7 +6,7 @@ import pytest
 
 from dppca_core.release.private_release import USABLE_SHARE
 from dppca_core.tables import Column, Schema
-from pages.hospitals.planner import own_table_text
+from pages.hospitals.planner.sentences import own_table as own_table_sentences
 from pages.hospitals.your_data import (
     analyst_text,
     owner_only_text,
@@ -170,9 +170,9 @@ def test_the_planner_counts_them_too():
         (1.0, "6,000 patients, 12 measurements"),
     ):
         table = planned_table.public_sizes(page.state.ready, settings(share))
-        assert own_table_text.facts(table) == words
+        assert own_table_sentences.facts(table) == words
     assert (
-        own_table_text.facts(
+        own_table_sentences.facts(
             planned_table.public_sizes(prepared(WITH_GAPS, FILLED).state.ready, settings(0.07))
         )
         == "6,000 patients, 12 measurements"

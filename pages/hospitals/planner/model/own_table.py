@@ -1,4 +1,4 @@
-"""Plan for a visitor's own table, of which only public numbers are known. No Streamlit here.
+"""Plan for a visitor's own table, of which only public numbers are known.
 
 The spectrum of such a table is not known. So several populations that it may be of are stated, called
 *patterns*, and of the predictions for them the worst counts.

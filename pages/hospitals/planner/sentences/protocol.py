@@ -5,9 +5,11 @@ import math
 from dppca_core.experiments.planning.bisection import SimulatedAnswer
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
 from dppca_core.records import RELEASED
-from pages.hospitals.planner import own_table_text, view
-from pages.hospitals.planner import text as page_text
-from pages.hospitals.planner.view import Planner
+from pages.hospitals.planner.model.evaluated import has_unit_rows, title
+from pages.hospitals.planner.model.planner import Planner
+from pages.hospitals.planner.sentences import own_table
+from pages.hospitals.planner.sentences.answer import SWEPT, agrees, chance_of, interval_of, no_answer
+from pages.hospitals.planner.sentences.numbers import amount, error_words, goal, number
 from pages.shared import text
 
 _TRUST_SENTENCES = {
@@ -42,7 +44,7 @@ def paragraph(planner: Planner) -> str:
     """Return the plan, the guarantee, assumptions and limits; where there is no answer, why."""
     needed = _needed(planner)
     if needed is None:
-        return f"No plan can be stated. {page_text.no_answer(planner)}"
+        return f"No plan can be stated. {no_answer(planner)}"
     parts = [
         f"Plan. {_plan(needed, planner)}",
         f"Privacy. {guarantee(planner)}",
@@ -78,55 +80,54 @@ def _plan(needed: float, planner: Planner) -> str:
     # In brackets: what the target is a mean or median of, and how a random guess does.
     guess = f"on average; a random guess captures {100 * (1 - study.guess):.2g} %"
     if not planner.energetic:
-        error = page_text.error_words(study.guess, planner.settings)
+        error = error_words(study.guess, planner.settings)
         summary = "in half of the runs" if study.median else "root mean square over patients and noise"
         guess = f"{summary}; a random guess has {error.removeprefix('error ')}"
     sentence = (
-        f"To find {directions} with {page_text.goal(planner)} ({guess}), "
-        f"{view.title(planner.focus)} ({reference}) "
+        f"To find {directions} with {goal(planner)} ({guess}), "
+        f"{title(planner.focus)} ({reference}) "
         f"needs {_amount(needed, planner)}, by "
     )
-    chance, form = page_text.chance_of(answer, simulation), "a closed form"
-    if study.predicted:
-        form = "small simulations that predict its error"
+    chance = chance_of(answer, simulation)
+    form = "small simulations that predict its error" if study.predicted else "a closed form"
     if simulation is None:
-        return f"{sentence}{form}.{chance}"
-    swept = "values of ε" if planner.asked == "epsilon" else page_text.SWEPT[planner.asked]
+        return f"{sentence}{form}. {chance}".rstrip()
+    swept = "values of ε" if planner.asked == "epsilon" else SWEPT[planner.asked]
     counts = f"{simulation.runs:,} runs at {simulation.values} {swept}, seed {planner.settings['seed']}"
     runs = f"simulation of the method itself ({counts})"
-    interval = page_text.interval_of(simulation, planner.asked)
+    interval = interval_of(simulation, planner.asked)
     if answer.value is None:  # simulation alone has an answer; there may be a formula that does not apply
         applies = "" if answer.kind == "simulation" else " that applies at this target"
         return f"{sentence}{runs}: {interval}. There is no closed form{applies}."
-    otherwise = "" if page_text.agrees(planner.agreement) else ", which disagrees: go by the simulation"
-    return f"{sentence}{form}; {runs} gives {interval}{otherwise}.{chance}"
+    otherwise = "" if agrees(planner.agreement) else ", which disagrees: go by the simulation"
+    return f"{sentence}{form}; {runs} gives {interval}{otherwise}. {chance}".rstrip()
 
 
 def _amount(needed: float, planner: Planner) -> str:
     """Return the answer with its unit and with what is held fixed: patients or hospitals."""
     hospitals = text.count(planner.settings["providers"], "hospital", "hospitals")
-    shown = page_text.number(needed, planner.asked)
+    shown = number(needed, planner.asked)
     if planner.asked == "epsilon":
         return f"ε of at least {shown} with {text.count(planner.n, 'patient', 'patients')} in {hospitals}"
     if planner.asked == "hospitals":
-        number, size = math.ceil(needed - 1e-9), planner.size  # less a rounding error above a whole number
-        needs, total = text.count(number, "hospital", "hospitals"), page_text.amount(number * size, up=True)
-        return f"at least {needs} of {size:,} patients each ({total} in total)"
+        count = math.ceil(needed - 1e-9)  # less a rounding error above a whole number
+        needs, total = text.count(count, "hospital", "hospitals"), amount(count * planner.size, up=True)
+        return f"at least {needs} of {planner.size:,} patients each ({total} in total)"
     return f"at least {shown} patients in total, in {hospitals}"
 
 
 def guarantee(planner: Planner) -> str:
     """Return what each patient is promised under the plan, or that nothing is where there is none."""
     needed, confirmed, asked = _needed(planner), _confirmed(planner), planner.asked
-    if confirmed is not None and not page_text.agrees(planner.agreement):
+    if confirmed is not None and not agrees(planner.agreement):
         needed = confirmed.value  # the plan says to go by it
     if needed is None:
         return "There is no plan at these settings, so nothing would be released and nothing is promised."
     # The rounded epsilon is promised, since that is the one which the plan states.
-    epsilon = float(page_text.number(needed, asked)) if asked == "epsilon" else float(planner.epsilon)
+    epsilon = float(number(needed, asked)) if asked == "epsilon" else float(planner.epsilon)
     n = {"patients": needed, "hospitals": needed * planner.size}.get(asked, float(planner.n))
     parts = [*_privacy(planner, epsilon, n), _TRUST_SENTENCES[PLANNED_METHODS[planner.focus].trust]]
-    return " ".join(part for part in parts if part)
+    return " ".join(filter(None, parts))
 
 
 def _privacy(planner: Planner, epsilon: float, n: float) -> tuple[str, ...]:
@@ -157,11 +158,11 @@ def _privacy(planner: Planner, epsilon: float, n: float) -> tuple[str, ...]:
 def _assumptions(planner: Planner) -> str:
     """Return the assumptions about patients that the numbers rest on."""
     study, visitor_table, table = planner.plan(), planner.table, planner.bundled
-    experiment, unit_rows = study.experiment, study.unit_rows or study.method.scaling == "unit"
+    experiment, unit_rows = study.experiment, has_unit_rows(study)
     if visitor_table is not None:
         shares = visitor_table.shares(experiment.budget(planner.epsilon), visitor_table.n)
         patterns = visitor_table.patterns(experiment.k)
-        return own_table_text.assumptions(visitor_table, patterns, shares, unit_rows)
+        return own_table.assumptions(visitor_table, patterns, shares, unit_rows)
     if table is not None:
         like = f"a population with the spectrum of {table.title} ({table.source}), its rows as if Gaussian"
         limit = "rows clipped at the bound stored with that table"

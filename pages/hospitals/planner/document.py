@@ -1,0 +1,218 @@
+"""Describe what a study needs: its patients, privacy or hospitals, in full and in plain view."""
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import chain
+
+from dppca_core.experiments.planning.evaluations import EVALUATIONS
+from dppca_core.experiments.planning.table_search import TableSearch
+from dppca_core.records import Bound
+from pages.hospitals.planner import charts
+from pages.hospitals.planner.model.plain import PlainPlanner
+from pages.hospitals.planner.model.planner import Planner
+from pages.hospitals.planner.model.plans import Plans
+from pages.hospitals.planner.model.simulation import Simulated, slot, values_of
+from pages.hospitals.planner.sentences import answer, methods, own_table, protocol, surroundings
+from pages.hospitals.planner.sentences import plain as plain_sentences
+from pages.hospitals.planner.sentences.numbers import goal
+from pages.hospitals.planner.settings import NOT_OF_A_TABLE, PANEL
+from pages.shared.background import sessions
+from pages.shared.document.blocks import (
+    Blocks,
+    Controls,
+    Figure,
+    Fold,
+    Frame,
+    Headline,
+    Live,
+    Measuring,
+    Note,
+    OnScreen,
+    Press,
+    Quote,
+    Running,
+    Section,
+    Table,
+    Text,
+)
+from pages.shared.document.html import Document
+from pages.shared.plain import phrases
+from pages.shared.reports import sources
+from pages.shared.reports.phrases import settings_in_words
+from pages.shared.settings.catalogue import Settings
+from pages.shared.settings.of_pages import panel_keys
+
+# A telephone has no sidebar.
+_MAIN_SETTINGS = Controls("main settings", ("epsilon", "providers"), on_telephone=True)
+
+
+def at(settings: Settings) -> Document:
+    """Return the page at these settings, in the view that they name.
+
+    settings: of the page, or as `own_table.with_table` returns them.
+    """
+    if settings["view"] == "plain":
+        return plain(settings)
+    return full(Simulated(settings, sessions.visitor()))
+
+
+def full(simulated: Simulated) -> Document:
+    """Return the page for researchers: the target over patients and privacy loss, for each method."""
+    return Document(
+        *(surroundings.TITLE, surroundings.INTRODUCTION, "dppca-plan"),
+        *(partial(_full, simulated), lambda: _frame(simulated.now())),
+        steps=surroundings.STEPS,
+        complete=simulated.planner.complete,
+    )
+
+
+def plain(settings: Settings) -> Document:
+    """Return the page for a board: what a study needs, by whom the hospitals trust."""
+    planner = PlainPlanner(settings)
+    return Document(
+        *(surroundings.TITLE, plain_sentences.INTRODUCTION, "dppca-plan"),
+        *(partial(_plain, planner), partial(_plain_frame, planner)),
+        complete=planner.complete,
+    )
+
+
+def _full(simulated: Simulated) -> Blocks:
+    planner = simulated.planner
+    yield _MAIN_SETTINGS
+    yield Live("plan", partial(_answer, simulated), simulated.more)
+    yield from _choices(planner)
+    yield Live("plan by method", lambda: _by_method(simulated.now()), simulated.more)
+    if (bound := planner.bound()) is not None:
+        title = "Why the formula may be trusted here, or not"
+        yield Fold(title, "plan assumptions", partial(_assumptions, planner, bound))
+    yield OnScreen((Text(surroundings.try_this(planner)),))
+    yield sources.fold(planner.settings, partial(surroundings.about, planner))
+
+
+def _answer(simulated: Simulated) -> Blocks:
+    """Yield the answer, its chart, and how far its simulation has come."""
+    planner = simulated.now()
+    drawn = planner.drawn()
+    headline, details = answer.headline(planner), answer.details(planner)
+    yield Headline(headline)
+    yield Figure(
+        *("plan figure", charts.figure(drawn, planner), surroundings.TITLE, "dppca-plan"),
+        says=f"{headline} {details}".strip(),
+        table=lambda: charts.table(planner),
+        code=planner.code,
+    )
+    yield Text(details)
+    yield Note(methods.below_chart(planner, drawn))
+    yield from _simulation(simulated, planner)
+
+
+def _simulation(simulated: Simulated, planner: Planner) -> Blocks:
+    """Yield how far the simulation of the method in focus has come, or why there can be none."""
+    search, job, simulation = planner.search(), simulated.job(planner.focus), planner.simulation
+    if isinstance(search, TableSearch):
+        yield Note(answer.simulated_on_table(planner, simulation) if simulation else "")
+    elif search is None:
+        yield Note(answer.not_simulated(planner))
+    elif job is None or not planner.is_simulated():
+        yield Note("")
+    elif job.state == "complete":
+        reason = next(filter(None, job.table()["failed"]), "")  # the first stands for all
+        yield Note(answer.simulated(planner, job.progress.total, len(values_of(job)), reason))
+    else:
+        yield Running(job, slot(planner.focus))
+        yield Note(answer.halving(len(values_of(job))))
+
+
+def _choices(planner: Planner) -> Blocks:
+    """Yield what chooses the methods that are shown, and whether the one in focus is simulated."""
+    all_methods = "all_methods" if planner.settings["plan.trust"] == "any" else ""
+    asked_for = planner.settings["plan.simulate"]
+    label = answer.LEAVE_OUT if asked_for else answer.offer(planner)
+    if label and (asked_for or not planner.is_simulated()):  # else it began by itself
+        yield Controls("plan shown", (all_methods, Press(label, "plan.simulate", not asked_for)))
+    elif all_methods:
+        yield Controls("plan shown", (all_methods,))
+
+
+def _by_method(planner: Planner) -> Blocks:
+    """Yield what every method needs, which is recommended, and the paragraph for a protocol."""
+    yield Table(methods.table(planner))
+    yield Note(methods.below_table(planner))
+    yield Text(methods.recommended(planner))
+    yield Section(surroundings.PARAGRAPH_TITLE)
+    yield Quote(protocol.paragraph(planner))
+
+
+def _assumptions(planner: Planner, bound: Bound) -> Blocks:
+    yield from map(Text, surroundings.assumptions(planner, bound))
+    yield Note(f"Source: {bound.source}.")
+
+
+def _plain(planner: PlainPlanner) -> Blocks:
+    measuring = Measuring(EVALUATIONS, planner.next_missing)
+    yield _MAIN_SETTINGS
+    yield Live("plain plan", partial(_by_trust, planner), measuring)
+    if planner.asked == "patients":
+        yield Section(plain_sentences.CAUTIOUS_TITLE)
+    if planner.has_cautious:
+        yield Controls("cautious", ("plan.cautious",))
+    yield Live("plain paragraph", partial(_cautious, planner), measuring)
+    yield sources.fold(planner.settings, partial(plain_sentences.about, planner), title=phrases.FOLD)
+
+
+def _by_trust(planner: PlainPlanner) -> Blocks:
+    """Yield what is needed under each trust."""
+    rows = plain_sentences.rows(planner)
+    yield Headline(plain_sentences.headline(planner))
+    yield Figure(
+        *("plain plan figure", charts.by_trust(planner), surroundings.TITLE, "dppca-plan"),
+        says=" ".join(rows),
+        code=planner.code,
+    )
+    yield Text(_listed(rows))
+
+
+def _cautious(planner: PlainPlanner) -> Blocks:
+    """Yield what the most cautious hospital costs, and the paragraph for a protocol."""
+    if planner.asked == "patients":
+        case, *rows = plain_sentences.cautious(planner) or [plain_sentences.NOT_CAUTIOUS]
+        yield Text(f"{case}\n\n{_listed(rows)}")
+    yield Section(surroundings.PARAGRAPH_TITLE)
+    yield Quote(plain_sentences.paragraph(planner))
+
+
+def _listed(lines: Iterable[str]) -> str:
+    """Return lines as a Markdown list."""
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _frame(planner: Planner) -> Frame:
+    # The method that the page shows may be another than the chosen one, which may not be listed.
+    shown = planner.settings | {"plan.way": planner.focus}
+    size = ("plan.size",) if planner.asked == "hospitals" else ()
+    asked = ("plan.asked", "plan.trust", "plan.way", "plan.tuned", *size)
+    return Frame(
+        settings=[("Target", goal(planner)), *_settings(planner, shown, asked)],
+        promise=protocol.guarantee(planner),
+        limits=(*surroundings.limits(planner), *protocol.limits(planner)),
+        made=sources.made(planner.settings["seed"]),
+    )
+
+
+def _plain_frame(planner: PlainPlanner) -> Frame:
+    return Frame(
+        settings=[("Target", f"To {plain_sentences.aim(planner)}"), *_settings(planner, planner.settings)],
+        promise=plain_sentences.guarantee(planner),
+        limits=(plain_sentences.likeness(planner), *plain_sentences.LIMITS),
+        made=sources.today(),
+    )
+
+
+def _settings(plans: Plans, shown: Settings, asked: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
+    """Yield the settings in words: those of the page, then those of all pages, without what has no effect."""
+    without = {*PANEL.decided}
+    if plans.table is not None:
+        yield "Your table", own_table.facts(plans.table)
+        without |= {*NOT_OF_A_TABLE, "n", "d"}
+    keys = chain(asked, *panel_keys(plain=shown["view"] == "plain"))
+    yield from settings_in_words(shown, [key for key in keys if key not in without])

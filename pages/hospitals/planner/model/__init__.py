@@ -1,0 +1,1 @@
+"""Hold what the planner computes: plans, their answers, and simulations of them. No Streamlit here."""

@@ -1,0 +1,1 @@
+"""Form the planner's sentences from its numbers. No Streamlit here."""

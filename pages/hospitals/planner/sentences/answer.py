@@ -1,0 +1,281 @@
+"""Form the sentences on the answer of the method in focus, or on why there is none.
+
+Two stages are methods which first choose the features to keep, and may miss one that matters.
+"""
+
+import math
+
+from dppca_core.experiments.planning.bisection import SimulatedAnswer
+from dppca_core.experiments.planning.planning import PLANNED_METHODS, Asked, PlanAnswer
+from pages.hospitals.planner.model.evaluated import title
+from pages.hospitals.planner.model.planner import USUAL_VALUES, Planner, seconds
+from pages.hospitals.planner.model.plans import Plans
+from pages.hospitals.planner.sentences import own_table
+from pages.hospitals.planner.sentences.numbers import amount, error_words, goal, number, value
+from pages.shared import text
+
+LEAST_CHANCE = 0.9  # below this chance that all features that matter are kept, an answer is called uncertain
+LEAVE_OUT = "Leave simulation out"
+SWEPT = {
+    "patients": "numbers of patients",
+    "hospitals": "numbers of hospitals",
+    "epsilon": "privacy losses",
+}
+_PEOPLE_ON_EARTH = 8.2e9  # United Nations 2024
+# Why there is no answer, by its kind, to be filled with its numbers. For other kinds `failed` says why.
+_REASON_TEMPLATES = {
+    "guess": "a random guess does as well ({guess})",
+    "first order": "an error beyond a third of a random guess is outside what the formula describes",
+    "sampling": "{n} patients give {without} even without any noise for privacy",
+    "epsilon": "even ε = 10 gives {best}; without noise it would be {without}",
+    "patients": "{most} patients still give {best}",
+    "hospitals": "{most} such hospitals still give {best}",
+}
+_SHORT_REASONS = {
+    "guess": "a random guess does",
+    "gap": "no eigengap",
+    "first order": "target too rough",
+    "assumption": "formula does not hold",
+    "sampling": "none: too few patients",
+    "simulation": "by simulation",
+    "evaluating": "…",
+    "too large": "too many features",
+    "epsilon": "none up to 10",
+}
+
+
+def headline(planner: Planner) -> str:
+    """Return what the method in focus needs, and whether simulation agrees."""
+    answer, simulation = planner.answer(), planner.simulation
+    if answer.value is not None:
+        needs = _needs(answer.value, planner, least=answer.at_lower_limit)
+        return needs + _confirmation(planner, simulation)
+    if simulation is None:
+        return no_answer(planner)
+    if simulation.state == "measuring":
+        return f"{no_answer(planner)} It is being simulated."
+    by_formula = answer.kind != "simulation"
+    if simulation.state == "none":
+        return f"{no_answer(planner)} Simulation found none{' either' if by_formula else ''}."
+    if by_formula:
+        return f"{no_answer(planner)} Simulation says {interval_of(simulation, planner.asked)}."
+    least = simulation.state == "least"
+    _answer, low, high = _ends(simulation, planner.asked)
+    interval = "" if least else f" (95 % interval {low} to {high})"
+    return f"{_needs(simulation.value, planner, least).removesuffix('.')}, by simulation{interval}."
+
+
+def _confirmation(planner: Planner, simulation: SimulatedAnswer | None) -> str:
+    """Return whether simulation agrees with the closed form; empty until both have an answer."""
+    ratio = planner.agreement
+    if ratio is None or simulation is None:
+        return ""
+    # An agreement closer than 0.5 % is not claimed.
+    within = f"agrees within {100 * max(abs(ratio - 1), 0.005):.2g} %"
+    verdict = within if agrees(ratio) else "says otherwise, so go by it"
+    return f" Simulation {verdict}: {interval_of(simulation, planner.asked)}."
+
+
+def details(planner: Planner) -> str:
+    """Return how an answer is judged, and which method needs least; empty without an answer."""
+    answer = planner.answer()
+    if answer.value is None:
+        return ""
+    sentences = [
+        "Small simulations predict the error of this method, in half of the runs."
+        if planner.plan().predicted
+        else "",
+        chance_of(answer, planner.simulation),
+        f"Your table has {own_table.patients(planner.table)}."
+        if planner.table is not None and planner.asked == "patients"
+        else "",
+        _least_needed(answer.value, planner),
+        _without_formula(planner),
+    ]
+    return " ".join(filter(None, sentences))
+
+
+def _without_formula(planner: Planner) -> str:
+    """Return which method is recommended in place of that in focus, if nothing predicts it; else ""."""
+    for (trust, name, _answer), recommendation in planner.recommended():
+        better = recommendation.method
+        if trust == planner.trust and name == planner.focus and nothing_predicts(planner, name, better):
+            return f"Recommended is {title(better)}: it has no formula, so choose it to simulate it."
+    return ""
+
+
+def nothing_predicts(plans: Plans, planned: str, recommended: str) -> bool:
+    """Return whether a method is planned in place of the recommended one, of which only simulation tells."""
+    return planned != recommended and plans.table is None and plans.answer(recommended).kind == "simulation"
+
+
+def _least_needed(needed: float, planner: Planner) -> str:
+    """Return the sentence on the (ε, δ) method that needs least, if that is 5 % below `needed`; else "".
+
+    needed: what the method in focus needs.
+    """
+    answers = {name: planner.answer(name) for name in planner.guaranteed(planner.listed)}
+    needs = {name: answer.value for name, answer in answers.items() if answer.value is not None}
+    best = min(reversed(needs), key=needs.__getitem__, default="")  # of equals, one that asks for less trust
+    if not best or needs[best] >= 0.95 * needed:
+        return ""
+    least = value(needs[best], planner.asked) + uncertainty_mark(answers[best])
+    trust = text.trust_heading(PLANNED_METHODS[best].trust).lower()
+    return f"{title(best)} ({trust}) would do with {least}."
+
+
+def _begin(planner: Planner) -> str:
+    """Return the beginning of a sentence: the target, what is held fixed, then the method in focus."""
+    fixed = f"(ε = {text.number(planner.epsilon)})"
+    if planner.asked == "epsilon":
+        fixed = f"with {text.count(planner.n, 'patient', 'patients')}"
+    return f"For {goal(planner)} {fixed}, {title(planner.focus)}"
+
+
+def _needs(needed: float, planner: Planner, least: bool) -> str:
+    """Return the sentence that the method in focus needs this much; least: no smaller number was tried."""
+    words = f"{'no more than ' if least else ''}{value(needed, planner.asked)}"
+    more = " or more" if planner.asked == "epsilon" and not least else ""
+    return f"{_begin(planner)} needs {words}{more}{_over_hospitals(needed, planner)}."
+
+
+def _over_hospitals(needed: float, planner: Planner) -> str:
+    """Return what follows an answer: the hospitals' size and total, or in how many hospitals patients are.
+
+    An answer beyond the people on earth is followed by that remark alone.
+    """
+    if planner.asked == "hospitals":
+        total = amount(planner.size * needed, up=True)
+        return f" of {planner.size:,} patients each, {total} in total"
+    if planner.asked == "patients" and needed > _PEOPLE_ON_EARTH:
+        return ", more than there are people"
+    return f" in {text.count(planner.settings['providers'], 'hospital', 'hospitals')}"
+
+
+def no_answer(planner: Planner) -> str:
+    """Return the sentence that there is no answer by closed form for the method in focus, and why."""
+    answer, begin = planner.answer(), _begin(planner)
+    if answer.kind == "evaluating":
+        return f"{begin}: the formula is being evaluated."
+    if answer.kind == "simulation":  # then `failed` holds the one reason for it
+        return f"{begin} has no formula: {answer.failed[0]}."
+    return f"{begin} has no answer by closed form. {text.sentence(_reason(answer, planner))}."
+
+
+def _reason(answer: PlanAnswer, planner: Planner) -> str:
+    """Return why there is no answer, as a clause without capital and full stop."""
+    if answer.kind == "too large":
+        return answer.failed[0]
+    if answer.kind not in _REASON_TEMPLATES:
+        return "; ".join(answer.failed)
+
+    def words(name: str, figure: float) -> str:
+        if name in ("n", "most"):  # patients or hospitals; the others are losses
+            return amount(figure)
+        if planner.energetic:  # the loss is the share of energy that is lost
+            return f"{100 * max(1 - figure, 0):.3g} % captured"
+        return error_words(figure, planner.settings)
+
+    numbers = {name: words(name, figure) for name, figure in answer.numbers.items()}
+    return _REASON_TEMPLATES[answer.kind].format(**numbers)
+
+
+def short_reason(answer: PlanAnswer, plans: Plans) -> str:
+    """Return why there is no answer, in a few words for a cell of the table."""
+    if answer.kind == "simulation" and plans.limited:
+        return "no formula"
+    return _SHORT_REASONS.get(answer.kind, "none")
+
+
+def chance_of(answer: PlanAnswer, simulation: SimulatedAnswer | None) -> str:
+    """Return, for two stages, how likely all features that matter are kept at the answer; else nothing.
+
+    Below `LEAST_CHANCE` it adds that the answer is uncertain and, without a simulation, to be simulated.
+    """
+    if answer.chance is None:
+        return ""
+    caveat = f", so the formula's answer is uncertain{'' if simulation else ' to be simulated'}"
+    chance = text.chance(answer.chance)
+    chance = f"of {chance}" if chance.startswith("about") else chance  # else "above" or "below" a share
+    begin = f"It then keeps all features that matter with a chance {chance}"
+    return f"{begin}{caveat if uncertainty_mark(answer) else ''}."
+
+
+def uncertainty_mark(answer: PlanAnswer) -> str:
+    """Return " (uncertain)" where features that matter are kept with a chance below `LEAST_CHANCE`."""
+    return " (uncertain)" if answer.chance is not None and answer.chance < LEAST_CHANCE else ""
+
+
+def agrees(ratio: float | None) -> bool:
+    """Return whether the simulated answer is within 15 % of the closed form's.
+
+    The bisection ends at 15 % too, so a smaller difference could not be told. ratio: of the simulated answer
+    to the closed form's; None, where either is missing, counts as agreement.
+    """
+    return ratio is None or abs(math.log(ratio)) <= math.log(1.15)
+
+
+def _ends(simulation: SimulatedAnswer, asked: Asked) -> list[str]:
+    """Return a simulated answer, and the lower and upper end of its interval, as texts."""
+    ends = (simulation.value, simulation.low, simulation.high)
+    return [number(end, asked, up=False) if math.isfinite(end) else "∞" for end in ends]
+
+
+def interval_of(simulation: SimulatedAnswer, asked: Asked) -> str:
+    """Return a simulated answer with its interval or, if no smaller value was tried, "... already do"."""
+    answer, low, high = _ends(simulation, asked)
+    interval = f"{answer} (95 % interval {low} to {high})"
+    return f"{answer} already do" if simulation.state == "least" else interval
+
+
+def simulated_cell(simulation: SimulatedAnswer | None, asked: Asked) -> str:
+    """Return a simulated answer as a cell of the table, by its state; empty where nothing is simulated."""
+    if simulation is None:
+        return ""
+    answer, low, high = _ends(simulation, asked)
+    interval = f"{answer} [{low} – {high}]"
+    return {"least": f"≤ {answer}", "found": interval, "measuring": "…", "none": "none"}[simulation.state]
+
+
+def offer(planner: Planner) -> str:
+    """Return the label of the button that simulates the method in focus; empty where nothing can be."""
+    answer, search, name = planner.answer(), planner.search(), title(planner.focus)
+    confirm = answer.value is not None or answer.kind == "evaluating"
+    if planner.table is not None:
+        verb = "Confirm" if confirm else "Try"
+        return f"{verb} {name} by simulation on invented patients" if search else ""
+    if search is None and answer.kind != "evaluating":
+        return ""
+    duration = f", about {text.duration(seconds(search))}" if search else ""
+    return f"{'Confirm' if confirm else 'Find the answer of'} {name} by simulation{duration}"
+
+
+def not_simulated(planner: Planner) -> str:
+    """Return the sentence that nothing can be simulated, and why."""
+    answer, why = planner.answer(), "there is nowhere to begin"
+    if answer.kind == "evaluating":
+        why = "its formula is being evaluated first"
+    elif planner.table is not None and answer.solution is not None:
+        why = own_table.NO_SIMULATION
+    elif planner.bundled is not None:
+        why = "a table has only its own patients"
+    return f"No simulation here: {why}."
+
+
+def halving(values: int) -> str:
+    """Return how far a bisection has come, of which runs at this many values have begun."""
+    # The first step runs two values at once and each later step adds another, so steps are counted.
+    return f"Value {values - 1} of about {USUAL_VALUES - 1}, halving the gap."
+
+
+def simulated(planner: Planner, runs: int, values: int, reason: str) -> str:
+    """Return what was simulated. reason: why runs failed; empty where none did."""
+    failed = f" Runs failed: {reason}." if reason else ""
+    return f"Simulated: {runs:,} runs of {title(planner.focus)} at {values} {SWEPT[planner.asked]}.{failed}"
+
+
+def simulated_on_table(planner: Planner, simulation: SimulatedAnswer) -> str:
+    """Return what was simulated so far for a visitor's table, on invented patients."""
+    so_far = " so far" if simulation.state == "measuring" else ""
+    runs = f"{simulation.runs} runs of {title(planner.focus)} at {simulation.values} {SWEPT[planner.asked]}"
+    return f"Simulated{so_far}: {runs}. {own_table.INVENTED}"

@@ -1,0 +1,165 @@
+"""Form what the chart and the table say of all methods, and which are recommended."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from dppca_core.bounds.recommendation import chosen_rows
+from dppca_core.experiments.explorer import trusts
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
+from dppca_core.experiments.planning.planning import PLANNED_METHODS, Asked
+from dppca_core.experiments.planning.table_plan import PublicTable
+from pages.hospitals.planner.model.evaluated import EVALUATING, has_unit_rows, method, title
+from pages.hospitals.planner.model.planner import DrawnPlan, Planner
+from pages.hospitals.planner.model.plans import Plans
+from pages.hospitals.planner.sentences import own_table
+from pages.hospitals.planner.sentences.answer import (
+    nothing_predicts,
+    short_reason,
+    simulated_cell,
+    uncertainty_mark,
+)
+from pages.hospitals.planner.sentences.numbers import goal, number, value
+from pages.shared import text
+
+
+def table(planner: Planner) -> pd.DataFrame:
+    """Return a row for every method: its three answers by closed form, and the simulated one if there is any.
+
+    For two stages the predicted chance that all features that matter are kept stands beside what is asked.
+    """
+    at = f"at ε = {text.number(planner.epsilon)}"
+    columns: dict[Asked, str] = {
+        "patients": f"patients {at}",
+        "epsilon": f"ε with {planner.n:,} patients",
+        "hospitals": f"hospitals of {planner.size:,} {at}",
+    }
+    # For a visitor's table no such chance is predicted.
+    two_stages = planner.table is None and any(method(name).chooses_rows for name in planner.listed)
+    rows = []
+    for name in planner.listed:
+        row = {
+            "method": title(name),
+            "whom it trusts": text.TRUST_TITLES[PLANNED_METHODS[name].trust].lower(),
+        }
+        for key, column in columns.items():
+            answer = planner.answer(name, key)
+            # No smaller number was tried, so less may do; there is no less than a single hospital.
+            at_most = "≤ " if answer.at_lower_limit and key != "hospitals" else ""
+            row[column] = short_reason(answer, planner)
+            if answer.value is not None:
+                row[column] = at_most + number(answer.value, key) + uncertainty_mark(answer)
+            if two_stages and key == planner.asked:
+                chance = "" if answer.chance is None else text.chance(answer.chance)
+                row["all features that matter kept"] = chance
+        if planner.settings["plan.tuned"] == "tuned":
+            row["tuned to"] = tuned_to(planner, name)
+        if planner.simulations:
+            simulated = simulated_cell(planner.simulations.get(name), planner.asked)
+            row[f"{columns[planner.asked]}, simulated [95 %]"] = simulated
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def tuned_to(planner: Planner, name: str) -> str:
+    """Return what a method's rows and rounds are tuned to, in a cell of the table."""
+    study = planner.plan(name)
+    words = ["rows of length 1" if has_unit_rows(study) else "rows within the bound"]
+    if study.method.tuned is not None:
+        words.append(f"{study.experiment.iterations} rounds")
+    return ", ".join(words)
+
+
+def below_chart(planner: Planner, drawn: DrawnPlan) -> str:
+    """Return what the chart's lines are, or why there is no bold one."""
+    study, focus, answer = planner.plan(), title(planner.focus), planner.answer()
+    if study.no_formula and not study.predicted:
+        return f"Lines: {goal(planner)}, by methods with a formula. Diamond: this method, simulated."
+    bold = f"Bold line: {focus} reaches {goal(planner)}."
+    if planner.focus not in drawn.reaching:
+        why = "its answer is off the chart" if planner.focus in drawn.curves else "it is being worked out"
+        why = why if answer.value is not None else short_reason(answer, planner)
+        bold = f"{focus} has no bold line here: {why}."
+    shades = (
+        ""
+        if study.predicted
+        else (
+            f" Dotted: its lines of equal {'share captured' if planner.energetic else 'error'}. Hatched: no "
+            "answer by formula. Grey: too few patients at any ε."
+        )
+    )
+    return f"{bold}{shades} Thin lines: other methods."
+
+
+def below_table(planner: Planner) -> str:
+    """Return what the numbers of the table mean, and which methods have another guarantee."""
+    k, table = planner.settings["k"], planner.table
+    if table is not None:
+        spectrum = own_table.spectrum(table, table.patterns(k))
+        return f"Predicted, rounded up, in half of the runs. {own_table.FOLLOW} {spectrum}"
+    kinds = {title(name): method(name).guarantee_at(k) for name in planner.listed}
+    notes = [
+        "Closed form to the left, rounded up; simulation, where asked for, with its 95 % interval.",
+        text.guarantee_notes(kinds),
+        "Methods without a formula are simulated one at a time: choose one as *Method*.",
+    ]
+    if any(method(name).chooses_rows for name in planner.listed):
+        notes.append(
+            "Two stages, and methods without a formula, are judged by the median error, others by the root "
+            "mean square error."
+        )
+    if planner.bundled is not None:
+        name = planner.bundled.title.split(",")[0]  # "Breast cancer", without "Wisconsin"
+        notes.append(
+            f"For a population like {name}: its spectrum, as if its rows were Gaussian. Nobody can simulate "
+            "more patients than a table has."
+        )
+    return " ".join(filter(None, notes))
+
+
+def recommended(plans: Plans) -> str:
+    """Return which method the core recommends under each trust at the plan, and why."""
+    if plans.table is not None:
+        return "\n".join(_on_table(plans, plans.table))
+    recommendations = plans.recommended()
+    if not recommendations:
+        return ""
+    lines = [f"Recommended under each trust. {_basis(plans.untuned_plan().experiment)}"]
+    for (trust, name, answer), recommendation in recommendations:
+        at = value(plans.current_value if answer.value is None else answer.value, plans.asked)
+        line = f"- {text.trust_heading(trust)}, at {at}: {recommendation.reason}"
+        if answer.value is not None and recommendation.method != name:
+            why = "It misses the target"
+            if nothing_predicts(plans, name, recommendation.method):
+                why = "No formula says what it needs"
+            line += f" {why}; {title(name)} is planned instead."
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _basis(experiment: ExplorerExperiment) -> str:
+    """Return what a recommendation rests on."""
+    if experiment.table is None:
+        return (
+            "Simulated patients are public: their eigenvalues and the number of features that matter are "
+            "known."
+        )
+    kept = chosen_rows(experiment.d, experiment.k) if experiment.choose_rows else experiment.s_hat
+    half = "Half" if kept // 2 >= experiment.k else str(experiment.k)
+    matter = "All features" if kept == experiment.d else f"{half} of the features kept"
+    declared = text.declared_signal(trusts.signal(experiment))
+    return f"It rests on public numbers and {declared}. {matter} are assumed to matter."
+
+
+def _on_table(plans: Plans, table: PublicTable) -> Iterator[str]:
+    """Form the lines on a visitor's table: its sizes, then for each trust two methods.
+
+    One errs least on the table as it is; the other needs least for the target, and may be the same.
+    """
+    yield f"**Your table:** {own_table.facts(table)}. For each trust:"
+    for trust, best_name, error, pattern, frugal_name, answer in plans.on_table():
+        prediction = own_table.at_table(title(best_name), error, pattern, table, plans.epsilon)
+        needs = "no method reaches it" if answer != EVALUATING else short_reason(answer, plans)
+        if answer.value is not None:
+            needs = f"{title(frugal_name)} with {value(answer.value, plans.asked)}"
+        yield f"- {text.trust_heading(trust)}. {prediction} For {goal(plans)}: {needs}."

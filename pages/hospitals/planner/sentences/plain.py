@@ -1,0 +1,255 @@
+"""Form the planner's sentences for plain view, for those without statistics, such as a hospital's board.
+
+The trust models are "central", "secure aggregation" and "untrusted server".
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+
+from dppca_core.experiments.planning.planning import Asked
+from pages.hospitals.planner.model.evaluated import EVALUATING, title
+from pages.hospitals.planner.model.plain import PlainPlanner
+from pages.hospitals.planner.model.plans import TrustAnswer
+from pages.hospitals.planner.sentences import methods
+from pages.hospitals.planner.sentences.answer import nothing_predicts, uncertainty_mark
+from pages.hospitals.planner.sentences.numbers import amount, goal_unit, number, target_in_words
+from pages.shared import text
+from pages.shared.plain import phrases
+
+INTRODUCTION = "A formula says at once what a study needs."
+CAUTIOUS_TITLE = "What if one hospital insists on more privacy?"
+FOLD_NOTE = "The analyst's view compares all methods, and checks the numbers by simulation."
+WORKING = "Working it out …"
+UNCERTAIN = "Estimate only. The analyst's view can check it by simulation."
+NO_FORMULA = "Less may be enough: no formula predicts the method that we recommend."
+NOT_CAUTIOUS = "We can say this for two hospitals or more, once the number of patients above is known."
+NO_SIMULATION = "A formula gives these numbers. They were not checked by simulation here."
+AXES: Mapping[Asked, str] = {
+    "patients": "patients needed",
+    "epsilon": "privacy loss (smaller protects more)",
+    "hospitals": "hospitals needed",
+}
+_IF_TRUST = {
+    "untrusted server": "if nobody is trusted",
+    "secure aggregation": "with sealed sums",
+    "central": "if all trust one place",
+}
+TRUST = {
+    "untrusted server": "Each hospital adds its own noise before anything leaves it. Nobody is trusted.",
+    "secure aggregation": "Only the sum of all hospitals is ever seen. One noise in it protects everybody.",
+    "central": "One trusted place sees every hospital's numbers. Noise protects what it publishes.",
+}
+LIMITS = (
+    "The numbers are averages: a single study may do worse.",
+    "Patients who differ from these assumptions may need a larger or a smaller study.",
+    "Looking at the data to choose measurements or limits costs privacy that is not counted here.",
+)
+_REASONS = {  # why there is no number, by the `kind` of a `PlanAnswer`
+    "guess": "a random guess does as well",
+    "first order": "so rough a target cannot be predicted",
+    "sampling": "there are too few patients, however weak the protection",
+    "epsilon": "no privacy loss here is large enough",
+    "patients": "no number of patients is enough",
+    "hospitals": "no number of such hospitals is enough",
+}
+_NO_FORMULA = "no formula applies"
+
+
+def numbers(planner: PlainPlanner) -> dict[str, str]:
+    """Return the answers that are known, by trust, in words and without a unit; the least trust first."""
+    return {
+        each.trust: number(each.answer.value, planner.asked)
+        for each in planner.least
+        if each.answer.value is not None
+    }
+
+
+def headline(planner: PlainPlanner) -> str:
+    """Return what a study needs under the least trust and under the most for which there is an answer."""
+    if EVALUATING in (each.answer for each in planner.least):
+        return WORKING
+    verb = "You can keep" if planner.asked == "epsilon" else "You need"
+    answers = list(numbers(planner).items())
+    if not answers:
+        return "There is no number for this target."
+    (least_trust, first), (most_trust, last) = answers[0], answers[-1]
+    # Every trust has an answer, and all answers read alike.
+    if {words for _, words in answers} == {first} and len(answers) == len(phrases.ROWS):
+        return f"{verb} {needed(planner.asked, first)} in every case."
+    end = f"; {last} {_IF_TRUST[most_trust]}" if last != first else ""
+    return f"{verb} {needed(planner.asked, first)} {_IF_TRUST[least_trust]}{end}."
+
+
+def needed(asked: Asked, words: str) -> str:
+    """Return an answer, given as a number in words, with what it counts: "20,000 patients"."""
+    if asked == "epsilon":
+        return f"a privacy loss of {words}"
+    return f"{words} {asked.removesuffix('s') if words == '1' and asked == 'hospitals' else asked}"
+
+
+def rows(planner: PlainPlanner) -> list[str]:
+    """Return a sentence for each trust, then under which of them the present patients are enough.
+
+    Last are warnings: where a number rests on too small a chance that all features that matter are kept, and
+    where the recommended method has no formula.
+    """
+    known = [each for each in planner.least if each.answer.value is not None]
+    lines = [_row(planner, each) for each in planner.least]
+    if planner.asked == "patients" and known:
+        lines.append(_enough(planner))
+    if any(uncertainty_mark(each.answer) for each in known):
+        lines.append(UNCERTAIN)
+    if any(
+        each in known and nothing_predicts(planner, each.name, best.method)
+        for each, best in planner.recommended()
+    ):
+        lines.append(NO_FORMULA)
+    return lines
+
+
+def _row(planner: PlainPlanner, least: TrustAnswer) -> str:
+    """Return the sentence of one trust: its number, that it is being worked out, or why there is none."""
+    if least.answer.value is not None:
+        return row(least.trust, planner.asked, number(least.answer.value, planner.asked))
+    if least.answer == EVALUATING:
+        return f"{phrases.ROWS[least.trust]}: {WORKING}"
+    return no_answer(least.trust, least.answer.kind)
+
+
+def row(trust: str, asked: Asked, words: str) -> str:
+    """Return the sentence on what a study needs under one trust. words: the answer, without its unit."""
+    if asked == "epsilon":
+        return f"{_begin(trust)}, the privacy loss can be as low as {words}."
+    return f"{_begin(trust)}, the study needs at least {needed(asked, words)}."
+
+
+def no_answer(trust: str, kind: str) -> str:
+    """Return why there is no number under a trust. kind: that of the `PlanAnswer`."""
+    return f"{_begin(trust)}, there is no number: {_REASONS.get(kind, _NO_FORMULA)}."
+
+
+def _begin(trust: str) -> str:
+    """Return the condition of a trust as the beginning of a sentence: "If nobody is trusted"."""
+    words = _IF_TRUST[trust]
+    return words[0].upper() + words[1:]
+
+
+def _enough(planner: PlainPlanner) -> str:
+    """Return under which trusts the present patients suffice."""
+    trusts = [each.trust for each in planner.least if (each.answer.value or math.inf) <= planner.n]
+    where = (
+        f"enough {' or '.join(_IF_TRUST[trust] for trust in trusts)}" if trusts else "too few in every case"
+    )
+    if len(trusts) == len(phrases.ROWS):
+        where = "enough in every case"
+    return f"Your {planner.n:,} patients are {where}."
+
+
+def cautious(planner: PlainPlanner) -> list[str]:
+    """Return how many more patients are needed, by trust, if one hospital asks for a smaller epsilon.
+
+    The first sentence states the case. Empty for a single hospital, or where no number is known.
+    """
+    known = [each for each in planner.least if each.answer.value is not None]
+    if not planner.has_cautious or not known:
+        return []
+    strict, others = text.number(planner.strictest), text.number(planner.epsilon)
+    case = f"Suppose one hospital asks for a privacy loss of {strict}, and the others for {others}."
+    return [case, *(_cautious_row(planner, each) for each in known)]
+
+
+def _cautious_row(planner: PlainPlanner, least: TrustAnswer) -> str:
+    before, after = least.answer.value, planner.with_cautious(least)
+    if before is None or after == EVALUATING:
+        return f"{phrases.ROWS[least.trust]}: {WORKING}"
+    if after.value is None:
+        return no_answer(least.trust, after.kind)
+    return cautious_row(least.trust, before, after.value)
+
+
+def cautious_row(trust: str, before: float, after: float) -> str:
+    """Return what the cautious hospital costs under a trust: the patients needed without and with it."""
+    share = after / before - 1
+    more = f"{text.percent(share)} more" if share >= 0.005 else "hardly more"  # which would round to 0 %
+    without = number(before, "patients")
+    return f"{_begin(trust)}: {amount(after, up=True)} patients instead of {without}, {more}."
+
+
+def paragraph(planner: PlainPlanner) -> str:
+    """Return the text for a study protocol: plan, privacy, assumptions and limits, a paragraph each."""
+    if planner.chosen.answer.value is None:
+        return _row(planner, planner.chosen)
+    parts = {"Plan": _plan(planner, planner.chosen.answer.value), "Privacy": guarantee(planner)}
+    parts |= {"Assumptions": likeness(planner), "Limits": " ".join(LIMITS)}
+    return "\n\n".join(f"{heading}. {words}" for heading, words in parts.items())
+
+
+def _plan(planner: PlainPlanner, answer: float) -> str:
+    """Return the plan in a sentence: the target, what it needs under the chosen trust, and where."""
+    asked, words = planner.asked, number(answer, planner.asked)
+    where = f" in {text.count(planner.settings['providers'], 'hospital', 'hospitals')}"
+    if asked == "hospitals":
+        where = f" of {planner.size:,} patients{' each' * (words != '1')}"
+    elif asked == "epsilon":
+        where = f", with {planner.n:,} patients{where}"
+    d, k = planner.untuned_plan(planner.chosen.name).experiment.d, planner.settings["k"]
+    pattern = f"{text.count(k, 'pattern', 'patterns')} in {d:,} measurements"
+    needs = f"the study needs at least {needed(asked, words)}{where}"
+    return f"To {aim(planner)} ({pattern}), {needs}. {NO_SIMULATION}"
+
+
+def aim(planner: PlainPlanner) -> str:
+    """Return the target as the verb phrase of a study's aim, such as "recover at least 99 % of ..."."""
+    settings = planner.settings
+    if planner.energetic:
+        return f"capture at least {100 * settings['plan.share']:g} % of the signal"
+    shown = target_in_words(settings, settings["plan.target"])
+    if goal_unit(settings) == "degrees":
+        return f"find the pattern to within {shown}"
+    return f"recover at least {shown} of the pattern"
+
+
+def guarantee(planner: PlainPlanner) -> str:
+    """Return what each patient is promised and who is trusted; where no plan exists, why not."""
+    answer, trust, delta = planner.chosen.answer.value, planner.chosen.trust, planner.settings["delta"]
+    if answer is None:
+        return _row(planner, planner.chosen)  # the sentence that tells why
+    # The rounded epsilon is promised, since that is the one which the plan states.
+    epsilon = float(number(answer, "epsilon")) if planner.asked == "epsilon" else planner.epsilon
+    # The patients of the plan, for which delta may be too large.
+    n = {"patients": answer, "hospitals": answer * planner.size}.get(planner.asked, planner.n)
+    parts = (
+        f"Differential privacy protects each patient, with a privacy loss of {text.number(epsilon)}.",
+        *(text.odds(epsilon, delta), text.margin(delta), phrases.delta_too_large(delta, n), TRUST[trust]),
+    )
+    return " ".join(filter(None, parts))
+
+
+def likeness(planner: PlainPlanner) -> str:
+    """Return the sentence on what the numbers assume about patients."""
+    settings = planner.settings
+    if planner.table is not None:
+        like, patterns = "Patients are like those of your table.", planner.table.patterns(settings["k"])
+        if patterns[0].paid:
+            return f"{like} How strong the pattern is was paid for."
+        return f"{like} Nobody knows its pattern: the worst of {len(patterns)} cases counts."
+    if planner.bundled is not None:
+        return f"Patients are like those of this table: {planner.bundled.title}."
+    pattern = text.count(settings["k"], "pattern lies", "patterns lie")
+    return (
+        f"Patients are alike in all hospitals. {pattern} in {settings['s']} measurements, "
+        f"{settings['spike'] / settings['bulk']:.3g} times as strong as anything else."
+    )
+
+
+def about(planner: PlainPlanner) -> Iterator[str]:
+    """Yield the methods behind the sentences, and which are recommended."""
+    lines = ["| whom they trust | method | closed form | source |", "|---|---|---|---|"]
+    for trust, name, _ in planner.by_trust():
+        study = planner.untuned_plan(name)
+        formula = "small simulations" if study.predicted else "–"
+        formula = formula if study.no_formula else study.rule.title
+        lines.append(f"| {phrases.ROWS[trust]} | {title(name)} | {formula} | {study.method.reference} |")
+    yield "\n".join(lines)
+    yield methods.recommended(planner)
+    yield FOLD_NOTE

@@ -1,0 +1,155 @@
+"""Form what stands around the answer: title, hint, sources and limits."""
+
+from collections.abc import Iterator
+
+from dppca_core.bounds import BOUNDS
+from dppca_core.experiments.planning.planning import PLANNED_METHODS
+from dppca_core.records import Bound
+from pages.hospitals.planner.model.evaluated import method, title
+from pages.hospitals.planner.model.planner import Planner
+from pages.hospitals.planner.sentences import own_table
+from pages.hospitals.planner.sentences.numbers import (
+    stricter_upwards,
+    target_in_words,
+    target_name,
+    value,
+)
+from pages.shared import text
+from pages.shared.reports import sources
+from pages.shared.settings.catalogue import CHOICES
+
+TITLE = "How many patients?"
+STEPS = (
+    "The thick line shows how many patients a study needs.",
+    "Set the error that you accept, then move privacy.",
+    "Below the line the study is too small.",
+)
+INTRODUCTION = "What a study needs, by a formula where there is one, and by simulation."
+PARAGRAPH_TITLE = "For a protocol or an ethics application"
+CLOSED_FORM = (
+    "**Closed forms** to first order, derived for this tool and checked against simulation in its tests, at "
+    "ten settings within 15 % in the number of patients. Of two stages they are of half of the runs, and the "
+    "chance that stage 1 keeps all features that matter stands beside them: below 90 % the answer is called "
+    "a guess, as the edge may lie elsewhere by 20 %."
+)
+TUNING = (
+    "**Tuned**: rows of length 1 in place of a public bound where the closed form then needs less, which is "
+    "the limit of ever lower clip bounds; and the rounds of each method's own rule at its answer. Both come "
+    "from public numbers alone: sizes, features kept, the budget, and a declared share of the components."
+)
+SIMULATION = (
+    "**Simulation**: bisection with runs of the method itself on fresh synthetic patients, until the last "
+    "value that misses the target and the first that reaches it are within 15 %; all runs near the answer "
+    "are read together, and the interval holds 95 % of readings off resampled runs. It begins near the "
+    "answer of a method with a formula and the same trust, and by itself where it takes two seconds."
+)
+FORMULA = r"""
+To first order a symmetric error $E$ turns direction $j\le k$ towards $i>k$ by
+$E_{ij}/(\lambda_j-\lambda_i)$, with $\lambda$ of the rows divided by the public bound $B(n)$. So
+
+$$
+\sin^2\Theta\approx\sum_{j\le k<i}\frac{\mathrm E|E_{ij}|^2}{(\lambda_j-\lambda_i)^2},\qquad
+\text{energy lost}\approx\frac{1}{\sum_{j\le k}\lambda_j}\sum_{j\le k<i}
+\frac{\mathrm E|E_{ij}|^2}{\lambda_j-\lambda_i},
+$$
+
+solved for $n$, $\varepsilon$ or $N$ with $B(n)$ computed at every $n$. The simulated answer fits
+$\ln\overline{\sin^2}=\ln(\text{closed form})+a+b\ln n$ to the runs near it.
+"""
+ENERGY_LOST = (
+    "Captured energy lost: each pair of directions j ≤ k < i that turns by sin²Θ_ij loses "
+    "(λ_j − λ_i) sin²Θ_ij; summed over pairs, over the sum of the k leading eigenvalues."
+)
+_OTHER_METHOD = "choose another *Method*, and see how the answer depends on whom you trust."
+
+
+def try_this(planner: Planner) -> str:
+    """Return a suggestion of what to do next, with the answer that it will give."""
+    return f"**Try this:** {_hint(planner)}"
+
+
+def _hint(planner: Planner) -> str:
+    asked, name, now = planner.asked, planner.focus, planner.answer()
+    if now.kind in ("simulation", "evaluating", "too large"):
+        return _OTHER_METHOD
+    if now.value is None:
+        # With these two reasons the target is too lax, with any other too strict.
+        up = (now.kind in ("guess", "first order")) == stricter_upwards(planner)
+        way_out = f"move *{target_name(planner)}* {'up' if up else 'down'}"
+        return f"{way_out}, or choose another *Method*, until a bold line appears."
+    key, option = planner.suggestion()
+    choice, changed = CHOICES[key], planner.changed({key: option})
+    needed_then = changed.answer(name).value
+    # A real table has no other number of patients, and a slider at its end stays where it is.
+    if needed_then is None or (key == "n" and planner.limited) or option == planner.settings[key]:
+        return _OTHER_METHOD
+    label, option_text = choice.label, choice.text(option)
+    if key == "plan.target":
+        label, option_text = target_name(planner), target_in_words(planner.settings, float(option))
+    change = f"{value(now.value, asked)} to {value(needed_then, asked)}"
+    hint = f"set *{label}* to {option_text}: {title(name)} goes from {change}."
+    summed = [each.answer("dps_pca_summed").value for each in (planner, changed)]
+    if asked == "hospitals" and name == "dps_pca" and None not in summed:
+        hint += (
+            " Each hospital adds noise of its own, so small ones are many times worse; where sums are kept "
+            f"secret they go from {' to '.join(value(needed, asked) for needed in summed if needed)}."
+        )
+    return hint if planner.limited else f"{hint} Then confirm it by simulation."
+
+
+def about(planner: Planner) -> Iterator[str]:
+    """Yield where the numbers come from: a table of the methods with their sources, and formulas."""
+    on_table = planner.table is not None
+    yield own_table.SOURCE if on_table else f"{CLOSED_FORM} {SIMULATION} {TUNING}"
+    lines = ["| method | source | whom it trusts | guarantee | closed form |", "|---|---|---|---|---|"]
+    for name in planner.listed:
+        planned, runs = PLANNED_METHODS[name], method(name)
+        formula = "none: by small simulations" if planner.plan(name).predicted else "none: by simulation"
+        if on_table:
+            formula = planner.untuned_plan(name).rule.title
+        elif planned.rule:
+            formula = BOUNDS[planned.rule].title
+        trust = text.TRUST_TITLES[planned.trust].lower()
+        cells = (title(name), runs.reference, trust, runs.guarantee_at(planner.settings["k"]), formula)
+        lines.append(f"| {' | '.join(cells)} |")
+    yield "\n".join(lines)
+    if not on_table:
+        yield sources.accounting(planner.settings)
+    yield FORMULA
+
+
+def assumptions(planner: Planner, bound: Bound) -> Iterator[str]:
+    """Yield the closed form in focus, and its assumptions with their numbers at the answer."""
+    rule = planner.plan().rule
+    badge = ":green[every assumption holds]" if bound.applies else ":orange[an assumption fails]"
+    # As `Planner.bound` evaluates it: without a solution of the formula there is no answer to evaluate it at.
+    where = "at this setting" if planner.answer().solution is None else "at the answer"
+    yield f"**{rule.title}** · {badge} {where}\n\n$$\n{rule.formula}\n$$"
+    marks = {True: ":green[✓]", False: ":red[✗]"}
+    yield "  \n".join(f"{marks[held]} {words}" for held, words in planner.assumptions())
+    if planner.energetic:
+        yield ENERGY_LOST
+
+
+def limits(planner: Planner) -> Iterator[str]:
+    """Yield which assumptions of the closed form fail, and whether it was simulated."""
+    study, simulation = planner.plan(), planner.simulation
+    held = [holds for holds, _ in planner.assumptions()]
+    if lacking := [words for holds, words in planner.assumptions() if not holds]:
+        yield f"The closed form needs, and does not have: {'; '.join(lacking)}."
+    elif held:
+        yield f"{len(held)} of the {len(held)} assumptions that the formula rests on hold here."
+    elif study.predicted:
+        yield "Small simulations predict the error of this method: it has no formula."
+    else:
+        yield "There is no formula for this method here, so nothing but simulation speaks for it."
+    if simulation is None:
+        by_formula = study.predicted or not study.no_formula
+        nothing = "Nothing was simulated."
+        yield "By prediction only: no simulation was asked for." if by_formula else nothing
+    elif simulation.state == "measuring":
+        yield "The simulation had not ended when this was made."
+    if planner.table is not None:
+        yield own_table.FOLLOW if simulation is None else own_table.INVENTED
+    elif planner.bundled is not None:
+        yield "Nobody can simulate more patients than a table has."
