@@ -45,7 +45,7 @@ from pages.hospitals.differences.view import to_recipe as site_recipe
 from pages.hospitals.planner.model.plain import PlainPlanner
 from pages.hospitals.planner.model.planner import Planner
 from pages.hospitals.planner.sentences import methods as planner_methods
-from pages.hospitals.planner.sentences import plain as planner_plain
+from pages.hospitals.planner.sentences.numbers import number
 from pages.hospitals.planner.settings import ERRORS
 from pages.hospitals.providers import gain_text
 from pages.hospitals.providers import plain as providers_plain
@@ -296,7 +296,7 @@ def planner(settings: Settings) -> Iterator[Shown]:
     full = Planner(settings | {"view": "full", "plan.trust": "any"})
     table = planner_methods.table(full).set_index("method")
     (column,) = (each for each in table if each.startswith("patients"))
-    numbers = planner_plain.numbers(plain)
+    numbers = {trust: number(needed, full.asked) for trust, needed in plain.known.items()}
     for trust, name, _ in full.by_trust():
         cell = table[column][PLANNED_METHODS[name].title]
         words = re.sub(r"^≤ | \(uncertain\)$", "", cell)

@@ -18,7 +18,7 @@ from pages.hospitals.planner.model.plain import PlainPlanner
 from pages.hospitals.planner.model.planner import DrawnPlan, Planner
 from pages.hospitals.planner.sentences import plain
 from pages.hospitals.planner.sentences.answer import short_reason
-from pages.hospitals.planner.sentences.numbers import target_in_words
+from pages.hospitals.planner.sentences.numbers import number, target_in_words
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import factor
@@ -89,7 +89,6 @@ def figure(drawn: DrawnPlan, planner: Planner) -> Trace:
 
 
 def _amount(planner: Planner) -> int:
-    """Return this setting's number of hospitals or patients, whichever the vertical axis counts."""
     return int(planner.settings["providers"] if planner.asked == "hospitals" else planner.n)
 
 
@@ -150,17 +149,10 @@ def _shades(drawn: DrawnPlan, plane: Plane, planner: Planner, span: Span) -> lis
 
 
 def _equal_error(plane: Plane, level: float, label_at: int, planner: Planner, span: Span) -> list[Trace]:
-    """Draw the dotted line of one error, or one captured share, except where the closed form does not apply.
+    """Draw the dotted line of one error, or captured share, and its label; [] where none of it is visible.
 
-    Args:
-        plane: The losses of the method in focus.
-        level: The error in the unit on screen, or the captured share.
-        label_at: The index of the epsilon at which the line's label stands, if the line is visible there.
-        planner: Tells what is asked, and in which unit.
-        span: The amounts on the axis.
-
-    Returns:
-        The line and its label; nothing where no part of the line is visible.
+    It is left out where the closed form does not apply. level: in the unit on screen. label_at: the index of
+    the epsilon at which the label stands, if the line is visible there.
     """
     energy, settings = planner.energetic, planner.settings
     values = plane.line(1 - level if energy else level / factor(settings))
@@ -248,25 +240,26 @@ def by_trust(planner: PlainPlanner) -> Trace:
 
     A bar that is not known yet has no length. The line is left out where it is far beyond all bars.
     """
-    lengths = {each.trust: float(each.answer.value or math.nan) for each in planner.least}
-    numbers, now = plain.numbers(planner), planner.current_value
+    now, known = planner.current_value, planner.known
     # The axis ends a little beyond the longest bar.
-    end = 1.15 * max((length for length in lengths.values() if math.isfinite(length)), default=1.0)
+    end = 1.15 * max(known.values(), default=1.0)
     traces = []
-    for i, (trust, length) in enumerate(lengths.items()):
-        colour, words = LOOKS[trust].colour, f"{phrases.ROWS[trust]}: <b>{numbers.get(trust, '…')}</b>"
+    for i, trust in enumerate(each.trust for each in planner.least):
+        words = number(known[trust], planner.asked) if trust in known else "…"
+        colour, words = LOOKS[trust].colour, f"{phrases.ROWS[trust]}: <b>{words}</b>"
+        length = rounded([known.get(trust, math.nan)])
         filled = bar(phrases.ROWS[trust], colour, fill=0.75, edge=2, showlegend=False, hoverinfo="skip")
         above = line(1, "words", colour, x=[0], y=[_WORDS_ABOVE - i], text=[words], hoverinfo="skip")
         traces += [
-            filled | {"x": rounded([length]), "y": [-i], "width": 0.34},  # in rows, downwards
+            filled | {"x": length, "y": [-i], "width": 0.34},  # in rows, downwards
             above | {"mode": "text", "textposition": "middle right", "textfont": {"size": 14}},
         ]
     if now <= end:
         # Across each bar alone: a line from end to end would strike the words out.
-        rows = [y for i in range(len(lengths)) for y in (0.24 - i, -0.24 - i, None)]
+        rows = [y for i in range(len(planner.least)) for y in (0.24 - i, -0.24 - i, None)]
         upright = line(1, "what you have now", style.INK, width=3, x=rounded([now] * len(rows)), y=rows)
         traces.append(upright | {"hoverinfo": "skip", "showlegend": True, "meta": "text-colour"})
-    up = axis("", visible=False, range=[-len(lengths) + 0.55, 0.6], fixedrange=True)
+    up = axis("", visible=False, range=[-len(planner.least) + 0.55, 0.6], fixedrange=True)
     across = axis(plain.AXES[planner.asked], range=[0, end], fixedrange=True, rangemode="tozero")
-    height, margin = _ROW_HEIGHT * len(lengths) + 50, {"l": 12, "r": 12, "t": 4, "b": 46}
+    height, margin = _ROW_HEIGHT * len(planner.least) + 50, {"l": 12, "r": 12, "t": 4, "b": 46}
     return one_panel(traces, legend_at=-0.24, xaxis=across, yaxis=up, height=height, margin=margin)

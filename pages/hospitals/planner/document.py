@@ -5,16 +5,21 @@ from functools import partial
 from itertools import chain
 
 from dppca_core.experiments.planning.evaluations import EVALUATIONS
-from dppca_core.experiments.planning.table_search import TableSearch
 from dppca_core.records import Bound
 from pages.hospitals.planner import charts
 from pages.hospitals.planner.model.plain import PlainPlanner
 from pages.hospitals.planner.model.planner import Planner
 from pages.hospitals.planner.model.plans import Plans
 from pages.hospitals.planner.model.simulation import Simulated, slot, values_of
-from pages.hospitals.planner.sentences import answer, methods, own_table, protocol, surroundings
-from pages.hospitals.planner.sentences import plain as plain_sentences
-from pages.hospitals.planner.sentences.numbers import goal
+from pages.hospitals.planner.sentences import (
+    answer,
+    methods,
+    numbers,
+    own_table,
+    plain,
+    protocol,
+    surroundings,
+)
 from pages.hospitals.planner.settings import NOT_OF_A_TABLE, PANEL
 from pages.shared.background import sessions
 from pages.shared.document.blocks import (
@@ -49,30 +54,19 @@ _MAIN_SETTINGS = Controls("main settings", ("epsilon", "providers"), on_telephon
 def at(settings: Settings) -> Document:
     """Return the page at these settings, in the view that they name.
 
-    settings: of the page, or as `own_table.with_table` returns them.
+    settings: of the page, or what `own_table.with_table` returns.
     """
+    title, stem = surroundings.TITLE, "dppca-plan"
     if settings["view"] == "plain":
-        return plain(settings)
-    return full(Simulated(settings, sessions.visitor()))
-
-
-def full(simulated: Simulated) -> Document:
-    """Return the page for researchers: the target over patients and privacy loss, for each method."""
+        board = PlainPlanner(settings)
+        described = partial(_plain, board), partial(_plain_frame, board)
+        return Document(title, plain.INTRODUCTION, stem, *described, complete=board.complete)
+    simulated = Simulated(settings, sessions.visitor())
     return Document(
-        *(surroundings.TITLE, surroundings.INTRODUCTION, "dppca-plan"),
+        *(title, surroundings.INTRODUCTION, stem),
         *(partial(_full, simulated), lambda: _frame(simulated.now())),
         steps=surroundings.STEPS,
         complete=simulated.planner.complete,
-    )
-
-
-def plain(settings: Settings) -> Document:
-    """Return the page for a board: what a study needs, by whom the hospitals trust."""
-    planner = PlainPlanner(settings)
-    return Document(
-        *(surroundings.TITLE, plain_sentences.INTRODUCTION, "dppca-plan"),
-        *(partial(_plain, planner), partial(_plain_frame, planner)),
-        complete=planner.complete,
     )
 
 
@@ -90,7 +84,6 @@ def _full(simulated: Simulated) -> Blocks:
 
 
 def _answer(simulated: Simulated) -> Blocks:
-    """Yield the answer, its chart, and how far its simulation has come."""
     planner = simulated.now()
     drawn = planner.drawn()
     headline, details = answer.headline(planner), answer.details(planner)
@@ -108,16 +101,14 @@ def _answer(simulated: Simulated) -> Blocks:
 
 def _simulation(simulated: Simulated, planner: Planner) -> Blocks:
     """Yield how far the simulation of the method in focus has come, or why there can be none."""
-    search, job, simulation = planner.search(), simulated.job(planner.focus), planner.simulation
-    if isinstance(search, TableSearch):
-        yield Note(answer.simulated_on_table(planner, simulation) if simulation else "")
-    elif search is None:
+    job, simulation = simulated.job(planner.focus), planner.simulation
+    if planner.search() is None:
         yield Note(answer.not_simulated(planner))
-    elif job is None or not planner.is_simulated():
+    elif simulation is None or not planner.is_simulated():
         yield Note("")
-    elif job.state == "complete":
-        reason = next(filter(None, job.table()["failed"]), "")  # the first stands for all
-        yield Note(answer.simulated(planner, job.progress.total, len(values_of(job)), reason))
+    elif job is None or job.state == "complete":  # a visitor's table has no job
+        failures = filter(None, job.table()["failed"] if job else ())
+        yield Note(answer.simulated(planner, simulation, next(failures, "")))  # the first stands for all
     else:
         yield Running(job, slot(planner.focus))
         yield Note(answer.halving(len(values_of(job))))
@@ -135,7 +126,6 @@ def _choices(planner: Planner) -> Blocks:
 
 
 def _by_method(planner: Planner) -> Blocks:
-    """Yield what every method needs, which is recommended, and the paragraph for a protocol."""
     yield Table(methods.table(planner))
     yield Note(methods.below_table(planner))
     yield Text(methods.recommended(planner))
@@ -153,17 +143,16 @@ def _plain(planner: PlainPlanner) -> Blocks:
     yield _MAIN_SETTINGS
     yield Live("plain plan", partial(_by_trust, planner), measuring)
     if planner.asked == "patients":
-        yield Section(plain_sentences.CAUTIOUS_TITLE)
+        yield Section(plain.CAUTIOUS_TITLE)
     if planner.has_cautious:
         yield Controls("cautious", ("plan.cautious",))
     yield Live("plain paragraph", partial(_cautious, planner), measuring)
-    yield sources.fold(planner.settings, partial(plain_sentences.about, planner), title=phrases.FOLD)
+    yield sources.fold(planner.settings, partial(plain.about, planner), title=phrases.FOLD)
 
 
 def _by_trust(planner: PlainPlanner) -> Blocks:
-    """Yield what is needed under each trust."""
-    rows = plain_sentences.rows(planner)
-    yield Headline(plain_sentences.headline(planner))
+    rows = plain.rows(planner)
+    yield Headline(plain.headline(planner))
     yield Figure(
         *("plain plan figure", charts.by_trust(planner), surroundings.TITLE, "dppca-plan"),
         says=" ".join(rows),
@@ -173,16 +162,14 @@ def _by_trust(planner: PlainPlanner) -> Blocks:
 
 
 def _cautious(planner: PlainPlanner) -> Blocks:
-    """Yield what the most cautious hospital costs, and the paragraph for a protocol."""
     if planner.asked == "patients":
-        case, *rows = plain_sentences.cautious(planner) or [plain_sentences.NOT_CAUTIOUS]
+        case, *rows = plain.cautious(planner) or [plain.NOT_CAUTIOUS]
         yield Text(f"{case}\n\n{_listed(rows)}")
     yield Section(surroundings.PARAGRAPH_TITLE)
-    yield Quote(plain_sentences.paragraph(planner))
+    yield Quote(plain.paragraph(planner))
 
 
 def _listed(lines: Iterable[str]) -> str:
-    """Return lines as a Markdown list."""
     return "\n".join(f"- {line}" for line in lines)
 
 
@@ -192,18 +179,18 @@ def _frame(planner: Planner) -> Frame:
     size = ("plan.size",) if planner.asked == "hospitals" else ()
     asked = ("plan.asked", "plan.trust", "plan.way", "plan.tuned", *size)
     return Frame(
-        settings=[("Target", goal(planner)), *_settings(planner, shown, asked)],
+        settings=[("Target", numbers.goal(planner)), *_settings(planner, shown, asked)],
         promise=protocol.guarantee(planner),
-        limits=(*surroundings.limits(planner), *protocol.limits(planner)),
+        limits=(surroundings.confirmed(planner), protocol.assumptions(planner), *protocol.LIMITS),
         made=sources.made(planner.settings["seed"]),
     )
 
 
 def _plain_frame(planner: PlainPlanner) -> Frame:
     return Frame(
-        settings=[("Target", f"To {plain_sentences.aim(planner)}"), *_settings(planner, planner.settings)],
-        promise=plain_sentences.guarantee(planner),
-        limits=(plain_sentences.likeness(planner), *plain_sentences.LIMITS),
+        settings=[("Target", f"To {plain.aim(planner)}"), *_settings(planner, planner.settings)],
+        promise=plain.guarantee(planner),
+        limits=(plain.likeness(planner), *plain.LIMITS),
         made=sources.today(),
     )
 

@@ -33,12 +33,10 @@ EVALUATING = PlanAnswer(None, "evaluating")
 
 
 def method(name: str) -> Method:
-    """Return the method that a planned method runs."""
     return METHODS[PLANNED_METHODS[name].method]
 
 
 def title(name: str) -> str:
-    """Return a planned method's title."""
     return PLANNED_METHODS[name].title
 
 
@@ -80,7 +78,6 @@ def is_slow(study: StudyPlan) -> bool:
 
 
 def has_unit_rows(study: StudyPlan) -> bool:
-    """Return whether each row is divided by its own length."""
     return study.unit_rows or study.method.scaling == "unit"
 
 

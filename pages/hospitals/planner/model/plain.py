@@ -36,8 +36,12 @@ class PlainPlanner(Plans):
         return self.by_trust()[::-1]
 
     @property
+    def known(self) -> dict[str, float]:
+        """Return the answers that are known, by trust; the least trust first."""
+        return {each.trust: each.answer.value for each in self.least if each.answer.value is not None}
+
+    @property
     def chosen(self) -> TrustAnswer:
-        """Return the answer under the trust that is set for all pages."""
         return next(each for each in self.least if each.trust == self.settings["trust"])
 
     @property

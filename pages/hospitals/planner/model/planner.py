@@ -53,7 +53,6 @@ class DrawnPlan(NamedTuple):
 
     @property
     def reaching(self) -> list[str]:
-        """Return the methods whose curve is anywhere on the plane."""
         return [name for name, curve in self.curves.items() if np.isfinite(curve).any()]
 
 
@@ -104,7 +103,6 @@ class Planner(Plans):
             yield after_hint._answer_evaluation(study, self.asked)
 
     def _wanted_line(self, name: str) -> Iterator[Evaluation]:
-        """Return the slow evaluations that a method's line in the chart is drawn from."""
         if is_slow(study := self.plan(name)):
             amounts, size = self._amounts_of_plane()
             if study.predicted:

@@ -57,19 +57,14 @@ class TrustAnswer(NamedTuple):
 
 
 class OnTable(NamedTuple):
-    """Hold two planned methods under a trust for a visitor's table: the best on it, and the most frugal.
+    """Hold two planned methods under a trust for a visitor's table: which errs least, and which needs least.
 
-    Attributes:
-        trust: The trust model.
-        name: The method that is predicted to err least on the table as it is.
-        error: Its predicted ‖sin Θ‖ at the table's size and this epsilon, on the worst population.
-        pattern: That population.
-        needs_least: The method that needs least for the target.
-        answer: How much that is.
+    error: the predicted ‖sin Θ‖ of the first on the table as it is, with the pattern that is worst for it.
+    answer: how much the second needs for the target.
     """
 
     trust: str
-    name: str
+    errs_least: str
     error: float
     pattern: Pattern
     needs_least: str
@@ -80,20 +75,15 @@ class Plans(ABC):
     """Give each method's plan at the page's settings, and its answers as far as they have been evaluated.
 
     Args:
-        settings: Of the page; those that a visitor's own table fixes are set already, as by
-            `own_table.with_table`.
+        settings: Of the page, or what `own_table.with_table` returns.
 
     Attributes:
-        asked: What is asked: "patients", "epsilon" or "hospitals".
-        epsilon: The privacy loss at this setting.
         n: The patients of all hospitals at this setting.
         size: The patients of each hospital, where hospitals are asked for.
-        question: These four, as a plan's answer takes them.
         table: What is public of a visitor's table that is planned for; None for other patients.
         bundled: The real table that comes with the program, if its patients are planned for, else None.
         energetic: Whether the target is a share of the captured energy, not an error.
-        planned: All planned methods that can be compared here, sorted by whom they trust, then those with a
-            formula first.
+        planned: All methods that can be compared here, by whom they trust, those with a formula first.
         trust: Whom the hospitals trust: a method is recommended for that.
     """
 
@@ -125,7 +115,6 @@ class Plans(ABC):
         return self.by_trust()[RECOMMENDED_TRUSTS.index(self.trust)].name
 
     def _compared(self, name: str) -> bool:
-        """Return whether a method has the trust that is compared."""
         return self.settings["plan.trust"] in ("any", PLANNED_METHODS[name].trust)
 
     @property
@@ -153,7 +142,6 @@ class Plans(ABC):
 
     @property
     def current_value(self) -> float:
-        """Return the current setting of what is asked: patients, hospitals or epsilon."""
         values = {"patients": self.n, "hospitals": self.settings["providers"], "epsilon": self.epsilon}
         return float(values[self.asked])
 
@@ -184,15 +172,12 @@ class Plans(ABC):
         return self._plan(name or self.focus) or self.untuned_plan(name)
 
     def _answer_evaluation(self, study: StudyPlan, asked: Asked) -> Evaluation:
-        """Return the evaluation that gives a plan's answer to `asked` at the current setting."""
         return StudyPlan.answer, first_with_same_formula(study), self.question._replace(asked=asked)
 
     def answer(self, name: str = "", asked: Asked | None = None) -> PlanAnswer:
-        """Return the closed form's answer at the current setting; `EVALUATING` until the background has it.
+        """Return a closed form's answer at the current setting; `EVALUATING` until the background has it.
 
-        Args:
-            name: The planned method, if not the one in focus.
-            asked: What is asked, if not what the page asks.
+        It is by default that of the method in focus to what the page asks.
         """
         name = name or self.focus
         study = self._plan(name)
@@ -202,7 +187,6 @@ class Plans(ABC):
         return evaluated(evaluation, slow=is_slow(study)) or failed_or_evaluating(evaluation)
 
     def _wanted_answers(self, names: list[str], question: Asked) -> Iterator[Evaluation]:
-        """Return the slow evaluations of these methods' answers to a question."""
         for name in names:
             tuning = self._tuning_evaluation(name)
             if tuning is not None and question == self.asked:  # a method is tuned for this question only
@@ -211,7 +195,6 @@ class Plans(ABC):
                 yield self._answer_evaluation(study, question)
 
     def _wanted_by_trust(self) -> Iterator[Evaluation]:
-        """Return the slow evaluations that `by_trust` rests on."""
         names = [name for name in self.guaranteed(self.planned) if PLANNED_METHODS[name].trust != "local"]
         names.sort(key=lambda name: name != self.settings["plan.way"])  # the chosen one comes first
         yield from self._wanted_answers(names, self.asked)
@@ -221,7 +204,6 @@ class Plans(ABC):
         """Return the slow evaluations that the page needs, in the order in which a visitor needs them."""
 
     def next_missing(self) -> Evaluation | None:
-        """Return the evaluation that the page lacks and needs first; None where it lacks nothing."""
         return EVALUATIONS.first_missing(self.wanted())
 
     def complete(self) -> None:
@@ -267,7 +249,6 @@ class Plans(ABC):
         return result
 
     def _advised(self, at: TrustAnswer, names: list[str]) -> str:
-        """Return the method that is recommended at an answer; names: for a visitor's table, one of these."""
         if self.table is not None:
             return own_table.method_erring_least(self.settings, names)
         return self._recommendation(at).method
@@ -278,7 +259,6 @@ class Plans(ABC):
         return [name for name in names if method(name).guarantee == "(ε, δ)"]
 
     def _recommendation(self, at: TrustAnswer) -> Recommendation:
-        """Return what the core recommends under a trust at an answer, or else at this setting."""
         value = self.current_value if at.answer.value is None else at.answer.value
         patients, epsilon, hospitals = self.question.at(value)
         experiment = replace(self.untuned_plan(at.name).experiment, n=patients)

@@ -22,7 +22,6 @@ _WAIT_SECONDS = 0.5  # a rendering waits this long for quick simulations to end
 
 
 def slot(name: str) -> str:
-    """Return the slot of the jobs that simulate a planned method."""
     return f"plan {name}"
 
 
@@ -46,7 +45,6 @@ class Simulated:
         self.planner, self._visitor = Planner(settings), visitor
 
     def now(self) -> Planner:
-        """Return the planner with each method's simulated answer so far."""
         planner = self.planner
         answers: dict[str, SimulatedAnswer] = {}
         if planner.table is not None:

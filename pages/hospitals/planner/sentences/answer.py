@@ -45,7 +45,6 @@ _SHORT_REASONS = {
 
 
 def headline(planner: Planner) -> str:
-    """Return what the method in focus needs, and whether simulation agrees."""
     answer, simulation = planner.answer(), planner.simulation
     if answer.value is not None:
         needs = _needs(answer.value, planner, least=answer.at_lower_limit)
@@ -81,17 +80,12 @@ def details(planner: Planner) -> str:
     answer = planner.answer()
     if answer.value is None:
         return ""
-    sentences = [
-        "Small simulations predict the error of this method, in half of the runs."
-        if planner.plan().predicted
-        else "",
-        chance_of(answer, planner.simulation),
-        f"Your table has {own_table.patients(planner.table)}."
-        if planner.table is not None and planner.asked == "patients"
-        else "",
-        _least_needed(answer.value, planner),
-        _without_formula(planner),
-    ]
+    sentences = [chance_of(answer, planner.simulation)]
+    if planner.plan().predicted:
+        sentences.insert(0, "Small simulations predict the error of this method, in half of the runs.")
+    if planner.table is not None and planner.asked == "patients":
+        sentences.append(f"Your table has {own_table.patients(planner.table)}.")
+    sentences += [_least_needed(answer.value, planner), _without_formula(planner)]
     return " ".join(filter(None, sentences))
 
 
@@ -110,10 +104,7 @@ def nothing_predicts(plans: Plans, planned: str, recommended: str) -> bool:
 
 
 def _least_needed(needed: float, planner: Planner) -> str:
-    """Return the sentence on the (ε, δ) method that needs least, if that is 5 % below `needed`; else "".
-
-    needed: what the method in focus needs.
-    """
+    """Return which (ε, δ) method needs least, if that is 5 % below what the one in focus needs; else ""."""
     answers = {name: planner.answer(name) for name in planner.guaranteed(planner.listed)}
     needs = {name: answer.value for name, answer in answers.items() if answer.value is not None}
     best = min(reversed(needs), key=needs.__getitem__, default="")  # of equals, one that asks for less trust
@@ -125,7 +116,6 @@ def _least_needed(needed: float, planner: Planner) -> str:
 
 
 def _begin(planner: Planner) -> str:
-    """Return the beginning of a sentence: the target, what is held fixed, then the method in focus."""
     fixed = f"(ε = {text.number(planner.epsilon)})"
     if planner.asked == "epsilon":
         fixed = f"with {text.count(planner.n, 'patient', 'patients')}"
@@ -140,10 +130,6 @@ def _needs(needed: float, planner: Planner, least: bool) -> str:
 
 
 def _over_hospitals(needed: float, planner: Planner) -> str:
-    """Return what follows an answer: the hospitals' size and total, or in how many hospitals patients are.
-
-    An answer beyond the people on earth is followed by that remark alone.
-    """
     if planner.asked == "hospitals":
         total = amount(planner.size * needed, up=True)
         return f" of {planner.size:,} patients each, {total} in total"
@@ -153,7 +139,6 @@ def _over_hospitals(needed: float, planner: Planner) -> str:
 
 
 def no_answer(planner: Planner) -> str:
-    """Return the sentence that there is no answer by closed form for the method in focus, and why."""
     answer, begin = planner.answer(), _begin(planner)
     if answer.kind == "evaluating":
         return f"{begin}: the formula is being evaluated."
@@ -163,7 +148,6 @@ def no_answer(planner: Planner) -> str:
 
 
 def _reason(answer: PlanAnswer, planner: Planner) -> str:
-    """Return why there is no answer, as a clause without capital and full stop."""
     if answer.kind == "too large":
         return answer.failed[0]
     if answer.kind not in _REASON_TEMPLATES:
@@ -181,7 +165,6 @@ def _reason(answer: PlanAnswer, planner: Planner) -> str:
 
 
 def short_reason(answer: PlanAnswer, plans: Plans) -> str:
-    """Return why there is no answer, in a few words for a cell of the table."""
     if answer.kind == "simulation" and plans.limited:
         return "no formula"
     return _SHORT_REASONS.get(answer.kind, "none")
@@ -216,7 +199,6 @@ def agrees(ratio: float | None) -> bool:
 
 
 def _ends(simulation: SimulatedAnswer, asked: Asked) -> list[str]:
-    """Return a simulated answer, and the lower and upper end of its interval, as texts."""
     ends = (simulation.value, simulation.low, simulation.high)
     return [number(end, asked, up=False) if math.isfinite(end) else "∞" for end in ends]
 
@@ -251,7 +233,6 @@ def offer(planner: Planner) -> str:
 
 
 def not_simulated(planner: Planner) -> str:
-    """Return the sentence that nothing can be simulated, and why."""
     answer, why = planner.answer(), "there is nowhere to begin"
     if answer.kind == "evaluating":
         why = "its formula is being evaluated first"
@@ -268,14 +249,10 @@ def halving(values: int) -> str:
     return f"Value {values - 1} of about {USUAL_VALUES - 1}, halving the gap."
 
 
-def simulated(planner: Planner, runs: int, values: int, reason: str) -> str:
-    """Return what was simulated. reason: why runs failed; empty where none did."""
-    failed = f" Runs failed: {reason}." if reason else ""
-    return f"Simulated: {runs:,} runs of {title(planner.focus)} at {values} {SWEPT[planner.asked]}.{failed}"
-
-
-def simulated_on_table(planner: Planner, simulation: SimulatedAnswer) -> str:
-    """Return what was simulated so far for a visitor's table, on invented patients."""
-    so_far = " so far" if simulation.state == "measuring" else ""
-    runs = f"{simulation.runs} runs of {title(planner.focus)} at {simulation.values} {SWEPT[planner.asked]}"
-    return f"Simulated{so_far}: {runs}. {own_table.INVENTED}"
+def simulated(planner: Planner, answer: SimulatedAnswer, failure: str = "") -> str:
+    so_far = " so far" if answer.state == "measuring" else ""
+    swept = SWEPT[planner.asked]
+    runs = f"{answer.runs:,} runs of {title(planner.focus)} at {answer.values} {swept}"
+    failed = f"Runs failed: {failure}." if failure else ""
+    invented = own_table.INVENTED if planner.table is not None else ""
+    return " ".join(filter(None, (f"Simulated{so_far}: {runs}.", failed, invented)))

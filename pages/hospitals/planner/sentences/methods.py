@@ -62,7 +62,6 @@ def table(planner: Planner) -> pd.DataFrame:
 
 
 def tuned_to(planner: Planner, name: str) -> str:
-    """Return what a method's rows and rounds are tuned to, in a cell of the table."""
     study = planner.plan(name)
     words = ["rows of length 1" if has_unit_rows(study) else "rows within the bound"]
     if study.method.tuned is not None:
@@ -118,7 +117,6 @@ def below_table(planner: Planner) -> str:
 
 
 def recommended(plans: Plans) -> str:
-    """Return which method the core recommends under each trust at the plan, and why."""
     if plans.table is not None:
         return "\n".join(_on_table(plans, plans.table))
     recommendations = plans.recommended()
@@ -138,7 +136,6 @@ def recommended(plans: Plans) -> str:
 
 
 def _basis(experiment: ExplorerExperiment) -> str:
-    """Return what a recommendation rests on."""
     if experiment.table is None:
         return (
             "Simulated patients are public: their eigenvalues and the number of features that matter are "
@@ -157,9 +154,9 @@ def _on_table(plans: Plans, table: PublicTable) -> Iterator[str]:
     One errs least on the table as it is; the other needs least for the target, and may be the same.
     """
     yield f"**Your table:** {own_table.facts(table)}. For each trust:"
-    for trust, best_name, error, pattern, frugal_name, answer in plans.on_table():
-        prediction = own_table.at_table(title(best_name), error, pattern, table, plans.epsilon)
+    for trust, errs_least, error, pattern, needs_least, answer in plans.on_table():
+        prediction = own_table.at_table(title(errs_least), error, pattern, table, plans.epsilon)
         needs = "no method reaches it" if answer != EVALUATING else short_reason(answer, plans)
         if answer.value is not None:
-            needs = f"{title(frugal_name)} with {value(answer.value, plans.asked)}"
+            needs = f"{title(needs_least)} with {value(answer.value, plans.asked)}"
         yield f"- {text.trust_heading(trust)}. {prediction} For {goal(plans)}: {needs}."

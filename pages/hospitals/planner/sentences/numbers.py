@@ -84,7 +84,6 @@ def goal_unit(settings: Settings) -> str:
 
 
 def target_in_words(settings: Settings, target: float) -> str:
-    """Return an error, such as the target, in words in the unit of `goal_unit`."""
     metric = goal_unit(settings)
     if metric in _GOAL_TEMPLATES:
         return value_text(metric, float(in_unit(metric, target, settings["k"])))
@@ -104,14 +103,12 @@ def stricter_upwards(plans: Plans) -> bool:
 
 
 def target_name(plans: Plans) -> str:
-    """Return the name of the target's slider, which depends on the unit on screen."""
     if plans.energetic:
         return CHOICES["plan.share"].label
     return _TARGET_LABELS.get(goal_unit(plans.settings), CHOICES["plan.target"].label)
 
 
 def error_words(sine: float, settings: Settings) -> str:
-    """Return an error ‖sin Θ‖ as a phrase in the unit on screen."""
     metric = goal_unit(settings)
     shown = value_text(metric, float(in_unit(metric, sine, settings["k"])))
     return {"share": f"{shown} recovered", "degrees": f"an angle of {shown}"}.get(metric, f"error {shown}")

@@ -27,7 +27,6 @@ SOURCE = (
 
 
 def facts(table: PublicTable) -> str:
-    """Return the table's public sizes in words: patients, hospitals and measurements."""
     hospitals = "" if table.providers == 1 else f" in {table.providers} hospitals"
     unknown = "" if table.usable_share is not None else ", all patients counted as usable"
     return f"{patients(table)}{hospitals}, {table.d:,} measurements{unknown}"

@@ -1,7 +1,4 @@
-"""Form the planner's sentences for plain view, for those without statistics, such as a hospital's board.
-
-The trust models are "central", "secure aggregation" and "untrusted server".
-"""
+"""Form the planner's sentences for plain view, for those without statistics, such as a hospital's board."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -12,7 +9,7 @@ from pages.hospitals.planner.model.plain import PlainPlanner
 from pages.hospitals.planner.model.plans import TrustAnswer
 from pages.hospitals.planner.sentences import methods
 from pages.hospitals.planner.sentences.answer import nothing_predicts, uncertainty_mark
-from pages.hospitals.planner.sentences.numbers import amount, goal_unit, number, target_in_words
+from pages.hospitals.planner.sentences.numbers import goal_unit, number, target_in_words
 from pages.shared import text
 from pages.shared.plain import phrases
 
@@ -55,36 +52,31 @@ _REASONS = {  # why there is no number, by the `kind` of a `PlanAnswer`
 _NO_FORMULA = "no formula applies"
 
 
-def numbers(planner: PlainPlanner) -> dict[str, str]:
-    """Return the answers that are known, by trust, in words and without a unit; the least trust first."""
-    return {
-        each.trust: number(each.answer.value, planner.asked)
-        for each in planner.least
-        if each.answer.value is not None
-    }
-
-
 def headline(planner: PlainPlanner) -> str:
     """Return what a study needs under the least trust and under the most for which there is an answer."""
     if EVALUATING in (each.answer for each in planner.least):
         return WORKING
     verb = "You can keep" if planner.asked == "epsilon" else "You need"
-    answers = list(numbers(planner).items())
+    answers = planner.known
     if not answers:
         return "There is no number for this target."
-    (least_trust, first), (most_trust, last) = answers[0], answers[-1]
-    # Every trust has an answer, and all answers read alike.
-    if {words for _, words in answers} == {first} and len(answers) == len(phrases.ROWS):
-        return f"{verb} {needed(planner.asked, first)} in every case."
-    end = f"; {last} {_IF_TRUST[most_trust]}" if last != first else ""
-    return f"{verb} {needed(planner.asked, first)} {_IF_TRUST[least_trust]}{end}."
+    (least_trust, first), *_ = answers.items()
+    most_trust = list(answers)[-1]
+    last = number(answers[most_trust], planner.asked)
+    needs = f"{verb} {needed(first, planner.asked)}"
+    if {number(each, planner.asked) for each in answers.values()} == {last}:
+        everywhere = len(answers) == len(phrases.ROWS)
+        return f"{needs} {'in every case' if everywhere else _IF_TRUST[least_trust]}."
+    end = f"; {last} {_IF_TRUST[most_trust]}" if last != number(first, planner.asked) else ""
+    return f"{needs} {_IF_TRUST[least_trust]}{end}."
 
 
-def needed(asked: Asked, words: str) -> str:
-    """Return an answer, given as a number in words, with what it counts: "20,000 patients"."""
+def needed(answer: float, asked: Asked) -> str:
+    """Return an answer with what it counts: "20,000 patients"."""
+    words = number(answer, asked)
     if asked == "epsilon":
         return f"a privacy loss of {words}"
-    return f"{words} {asked.removesuffix('s') if words == '1' and asked == 'hospitals' else asked}"
+    return f"{words} {'hospital' if words == '1' and asked == 'hospitals' else asked}"
 
 
 def rows(planner: PlainPlanner) -> list[str]:
@@ -93,34 +85,29 @@ def rows(planner: PlainPlanner) -> list[str]:
     Last are warnings: where a number rests on too small a chance that all features that matter are kept, and
     where the recommended method has no formula.
     """
-    known = [each for each in planner.least if each.answer.value is not None]
-    lines = [_row(planner, each) for each in planner.least]
-    if planner.asked == "patients" and known:
+    lines = [row(planner.asked, each) for each in planner.least]
+    if planner.asked == "patients" and planner.known:
         lines.append(_enough(planner))
-    if any(uncertainty_mark(each.answer) for each in known):
+    if any(uncertainty_mark(each.answer) for each in planner.least if each.answer.value is not None):
         lines.append(UNCERTAIN)
     if any(
-        each in known and nothing_predicts(planner, each.name, best.method)
+        each.trust in planner.known and nothing_predicts(planner, each.name, best.method)
         for each, best in planner.recommended()
     ):
         lines.append(NO_FORMULA)
     return lines
 
 
-def _row(planner: PlainPlanner, least: TrustAnswer) -> str:
+def row(asked: Asked, least: TrustAnswer) -> str:
     """Return the sentence of one trust: its number, that it is being worked out, or why there is none."""
-    if least.answer.value is not None:
-        return row(least.trust, planner.asked, number(least.answer.value, planner.asked))
-    if least.answer == EVALUATING:
-        return f"{phrases.ROWS[least.trust]}: {WORKING}"
-    return no_answer(least.trust, least.answer.kind)
-
-
-def row(trust: str, asked: Asked, words: str) -> str:
-    """Return the sentence on what a study needs under one trust. words: the answer, without its unit."""
+    trust, answer = least.trust, least.answer
+    if answer == EVALUATING:
+        return f"{phrases.ROWS[trust]}: {WORKING}"
+    if answer.value is None:
+        return no_answer(trust, answer.kind)
     if asked == "epsilon":
-        return f"{_begin(trust)}, the privacy loss can be as low as {words}."
-    return f"{_begin(trust)}, the study needs at least {needed(asked, words)}."
+        return f"{_begin(trust)}, the privacy loss can be as low as {number(answer.value, asked)}."
+    return f"{_begin(trust)}, the study needs at least {needed(answer.value, asked)}."
 
 
 def no_answer(trust: str, kind: str) -> str:
@@ -129,13 +116,11 @@ def no_answer(trust: str, kind: str) -> str:
 
 
 def _begin(trust: str) -> str:
-    """Return the condition of a trust as the beginning of a sentence: "If nobody is trusted"."""
     words = _IF_TRUST[trust]
     return words[0].upper() + words[1:]
 
 
 def _enough(planner: PlainPlanner) -> str:
-    """Return under which trusts the present patients suffice."""
     trusts = [each.trust for each in planner.least if (each.answer.value or math.inf) <= planner.n]
     where = (
         f"enough {' or '.join(_IF_TRUST[trust] for trust in trusts)}" if trusts else "too few in every case"
@@ -150,51 +135,45 @@ def cautious(planner: PlainPlanner) -> list[str]:
 
     The first sentence states the case. Empty for a single hospital, or where no number is known.
     """
-    known = [each for each in planner.least if each.answer.value is not None]
-    if not planner.has_cautious or not known:
+    if not planner.has_cautious or not planner.known:
         return []
     strict, others = text.number(planner.strictest), text.number(planner.epsilon)
-    case = f"Suppose one hospital asks for a privacy loss of {strict}, and the others for {others}."
-    return [case, *(_cautious_row(planner, each) for each in known)]
-
-
-def _cautious_row(planner: PlainPlanner, least: TrustAnswer) -> str:
-    before, after = least.answer.value, planner.with_cautious(least)
-    if before is None or after == EVALUATING:
-        return f"{phrases.ROWS[least.trust]}: {WORKING}"
-    if after.value is None:
-        return no_answer(least.trust, after.kind)
-    return cautious_row(least.trust, before, after.value)
+    lines = [f"Suppose one hospital asks for a privacy loss of {strict}, and the others for {others}."]
+    for each in planner.least:
+        if each.trust in planner.known:
+            after = each._replace(answer=planner.with_cautious(each))
+            if after.answer.value is None:  # it is being worked out, or none is enough
+                lines.append(row(planner.asked, after))
+            else:
+                lines.append(cautious_row(each.trust, planner.known[each.trust], after.answer.value))
+    return lines
 
 
 def cautious_row(trust: str, before: float, after: float) -> str:
     """Return what the cautious hospital costs under a trust: the patients needed without and with it."""
     share = after / before - 1
     more = f"{text.percent(share)} more" if share >= 0.005 else "hardly more"  # which would round to 0 %
-    without = number(before, "patients")
-    return f"{_begin(trust)}: {amount(after, up=True)} patients instead of {without}, {more}."
+    return f"{_begin(trust)}: {needed(after, 'patients')} instead of {number(before, 'patients')}, {more}."
 
 
 def paragraph(planner: PlainPlanner) -> str:
-    """Return the text for a study protocol: plan, privacy, assumptions and limits, a paragraph each."""
     if planner.chosen.answer.value is None:
-        return _row(planner, planner.chosen)
+        return row(planner.asked, planner.chosen)
     parts = {"Plan": _plan(planner, planner.chosen.answer.value), "Privacy": guarantee(planner)}
     parts |= {"Assumptions": likeness(planner), "Limits": " ".join(LIMITS)}
     return "\n\n".join(f"{heading}. {words}" for heading, words in parts.items())
 
 
 def _plan(planner: PlainPlanner, answer: float) -> str:
-    """Return the plan in a sentence: the target, what it needs under the chosen trust, and where."""
-    asked, words = planner.asked, number(answer, planner.asked)
+    asked = planner.asked
     where = f" in {text.count(planner.settings['providers'], 'hospital', 'hospitals')}"
     if asked == "hospitals":
-        where = f" of {planner.size:,} patients{' each' * (words != '1')}"
+        where = f" of {planner.size:,} patients{'' if number(answer, asked) == '1' else ' each'}"
     elif asked == "epsilon":
         where = f", with {planner.n:,} patients{where}"
     d, k = planner.untuned_plan(planner.chosen.name).experiment.d, planner.settings["k"]
     pattern = f"{text.count(k, 'pattern', 'patterns')} in {d:,} measurements"
-    needs = f"the study needs at least {needed(asked, words)}{where}"
+    needs = f"the study needs at least {needed(answer, asked)}{where}"
     return f"To {aim(planner)} ({pattern}), {needs}. {NO_SIMULATION}"
 
 
@@ -213,11 +192,10 @@ def guarantee(planner: PlainPlanner) -> str:
     """Return what each patient is promised and who is trusted; where no plan exists, why not."""
     answer, trust, delta = planner.chosen.answer.value, planner.chosen.trust, planner.settings["delta"]
     if answer is None:
-        return _row(planner, planner.chosen)  # the sentence that tells why
+        return row(planner.asked, planner.chosen)  # the sentence that tells why
     # The rounded epsilon is promised, since that is the one which the plan states.
-    epsilon = float(number(answer, "epsilon")) if planner.asked == "epsilon" else planner.epsilon
-    # The patients of the plan, for which delta may be too large.
-    n = {"patients": answer, "hospitals": answer * planner.size}.get(planner.asked, planner.n)
+    stated = float(number(answer, "epsilon")) if planner.asked == "epsilon" else answer
+    n, epsilon, _ = planner.question.at(stated)
     parts = (
         f"Differential privacy protects each patient, with a privacy loss of {text.number(epsilon)}.",
         *(text.odds(epsilon, delta), text.margin(delta), phrases.delta_too_large(delta, n), TRUST[trust]),
@@ -226,7 +204,6 @@ def guarantee(planner: PlainPlanner) -> str:
 
 
 def likeness(planner: PlainPlanner) -> str:
-    """Return the sentence on what the numbers assume about patients."""
     settings = planner.settings
     if planner.table is not None:
         like, patterns = "Patients are like those of your table.", planner.table.patterns(settings["k"])
@@ -243,7 +220,6 @@ def likeness(planner: PlainPlanner) -> str:
 
 
 def about(planner: PlainPlanner) -> Iterator[str]:
-    """Yield the methods behind the sentences, and which are recommended."""
     lines = ["| whom they trust | method | closed form | source |", "|---|---|---|---|"]
     for trust, name, _ in planner.by_trust():
         study = planner.untuned_plan(name)

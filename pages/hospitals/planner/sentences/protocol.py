@@ -27,12 +27,12 @@ _ACCOUNTING = {
     "zcdp": "zero-concentrated differential privacy (Bun & Steinke 2016)",
     "as-printed": "the constants printed in the method's paper",
 }
-_LIMITS = (
-    "A prediction on average over patients and noise: a single study may err by more",
-    "data that differ from these assumptions need more or fewer patients",
-    "choosing the number of directions, bounds or scales by looking at the data costs privacy not "
-    "counted here",
-    "worked out with a study tool whose noise is simulated in floating point: not a hardened release",
+LIMITS = (
+    "A prediction on average over patients and noise: a single study may err by more.",
+    "Data that differ from these assumptions need more or fewer patients.",
+    "Choosing the number of directions, bounds or scales by looking at the data costs privacy not "
+    "counted here.",
+    "Worked out with a study tool whose noise is simulated in floating point: not a hardened release.",
 )
 _PURE = ("ε", "approximate sampler")  # guarantees in which delta plays no part
 _UNIT_ROWS = "each row divided by its own length, so that no bound has to be chosen"
@@ -41,33 +41,29 @@ _OPTIONS = {"s_hat": "ŝ = {} features kept", "iterations": "T = {} rounds", "bu
 
 
 def paragraph(planner: Planner) -> str:
-    """Return the plan, the guarantee, assumptions and limits; where there is no answer, why."""
     needed = _needed(planner)
     if needed is None:
         return f"No plan can be stated. {no_answer(planner)}"
-    parts = [
+    parts = (
         f"Plan. {_plan(needed, planner)}",
         f"Privacy. {guarantee(planner)}",
-        f"Assumptions. {_assumptions(planner)}",
-        f"Limits. {'; '.join(_LIMITS)}.",
-    ]
+        f"Assumptions. {assumptions(planner)}",
+        f"Limits. {' '.join(LIMITS)}",
+    )
     return "\n\n".join(parts)
 
 
 def _confirmed(planner: Planner) -> SimulatedAnswer | None:
-    """Return the simulation of the method in focus if it has ended with a number, else None."""
     simulation = planner.simulation
     return simulation if simulation is not None and simulation.state in ("found", "least") else None
 
 
 def _needed(planner: Planner) -> float | None:
-    """Return the answer by closed form, else by simulation, else None."""
     closed_form, confirmed = planner.answer().value, _confirmed(planner)
     return closed_form if closed_form is not None or confirmed is None else confirmed.value
 
 
 def _plan(needed: float, planner: Planner) -> str:
-    """Return what is to be found and what that needs, by closed form, simulation or both."""
     answer, study, simulation = planner.answer(), planner.plan(), _confirmed(planner)
     d, k = study.experiment.d, planner.settings["k"]
     directions = f"the k = {k} leading principal directions of d = {d} measurements"
@@ -104,7 +100,6 @@ def _plan(needed: float, planner: Planner) -> str:
 
 
 def _amount(needed: float, planner: Planner) -> str:
-    """Return the answer with its unit and with what is held fixed: patients or hospitals."""
     hospitals = text.count(planner.settings["providers"], "hospital", "hospitals")
     shown = number(needed, planner.asked)
     if planner.asked == "epsilon":
@@ -124,17 +119,13 @@ def guarantee(planner: Planner) -> str:
     if needed is None:
         return "There is no plan at these settings, so nothing would be released and nothing is promised."
     # The rounded epsilon is promised, since that is the one which the plan states.
-    epsilon = float(number(needed, asked)) if asked == "epsilon" else float(planner.epsilon)
-    n = {"patients": needed, "hospitals": needed * planner.size}.get(asked, float(planner.n))
+    n, epsilon, _ = planner.question.at(float(number(needed, asked)) if asked == "epsilon" else needed)
     parts = [*_privacy(planner, epsilon, n), _TRUST_SENTENCES[PLANNED_METHODS[planner.focus].trust]]
     return " ".join(filter(None, parts))
 
 
 def _privacy(planner: Planner, epsilon: float, n: float) -> tuple[str, ...]:
-    """Return the guarantee at this epsilon and its caveats, with empty strings for those that do not apply.
-
-    n: the patients of the plan, below whose inverse delta should be.
-    """
+    """Return the guarantee at this epsilon, for the patients of the plan, and its caveats or ""."""
     delta, experiment = planner.settings["delta"], planner.plan().experiment
     method, true = planner.plan().method, planner.true_epsilon()
     kind, stated = method.guarantee_at(experiment.k), text.number(epsilon)
@@ -155,8 +146,7 @@ def _privacy(planner: Planner, epsilon: float, n: float) -> tuple[str, ...]:
     )
 
 
-def _assumptions(planner: Planner) -> str:
-    """Return the assumptions about patients that the numbers rest on."""
+def assumptions(planner: Planner) -> str:
     study, visitor_table, table = planner.plan(), planner.table, planner.bundled
     experiment, unit_rows = study.experiment, has_unit_rows(study)
     if visitor_table is not None:
@@ -174,8 +164,3 @@ def _assumptions(planner: Planner) -> str:
         limit = f"rows divided by a public bound, set beforehand, {chance}"
     same = "" if planner.asked == "hospitals" else "; hospitals measure alike"
     return f"Patients are independent draws from {like}; {_UNIT_ROWS if unit_rows else limit}{same}."
-
-
-def limits(planner: Planner) -> list[str]:
-    """Return the assumptions, and what the numbers cannot promise, sentence by sentence."""
-    return [_assumptions(planner), *(f"{limit[0].upper()}{limit[1:]}." for limit in _LIMITS)]

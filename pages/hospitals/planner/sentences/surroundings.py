@@ -64,7 +64,6 @@ _OTHER_METHOD = "choose another *Method*, and see how the answer depends on whom
 
 
 def try_this(planner: Planner) -> str:
-    """Return a suggestion of what to do next, with the answer that it will give."""
     return f"**Try this:** {_hint(planner)}"
 
 
@@ -131,25 +130,11 @@ def assumptions(planner: Planner, bound: Bound) -> Iterator[str]:
         yield ENERGY_LOST
 
 
-def limits(planner: Planner) -> Iterator[str]:
-    """Yield which assumptions of the closed form fail, and whether it was simulated."""
-    study, simulation = planner.plan(), planner.simulation
-    held = [holds for holds, _ in planner.assumptions()]
-    if lacking := [words for holds, words in planner.assumptions() if not holds]:
-        yield f"The closed form needs, and does not have: {'; '.join(lacking)}."
-    elif held:
-        yield f"{len(held)} of the {len(held)} assumptions that the formula rests on hold here."
-    elif study.predicted:
-        yield "Small simulations predict the error of this method: it has no formula."
-    else:
-        yield "There is no formula for this method here, so nothing but simulation speaks for it."
-    if simulation is None:
-        by_formula = study.predicted or not study.no_formula
-        nothing = "Nothing was simulated."
-        yield "By prediction only: no simulation was asked for." if by_formula else nothing
-    elif simulation.state == "measuring":
-        yield "The simulation had not ended when this was made."
-    if planner.table is not None:
-        yield own_table.FOLLOW if simulation is None else own_table.INVENTED
-    elif planner.bundled is not None:
-        yield "Nobody can simulate more patients than a table has."
+def confirmed(planner: Planner) -> str:
+    """Return that a simulation is lacking; empty where there is one."""
+    if planner.simulation is None and planner.plan().no_formula and not planner.plan().predicted:
+        return "Nothing was simulated."
+    if planner.simulation is None:
+        return "By prediction only: no simulation was asked for."
+    unfinished = planner.simulation.state == "measuring"
+    return "The simulation had not ended when this was made." if unfinished else ""

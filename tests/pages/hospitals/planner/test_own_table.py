@@ -128,7 +128,7 @@ def test_the_planner_errs_as_your_data_judges_and_recommends(centre):
     same = {"epsilon": request.budget.epsilon, "delta": request.budget.delta, "k": request.k, "providers": 1}
     settings = own_table.with_table(last | same, page.app.session_state["public table"])
     central = Planner(settings).on_table()[0]
-    assert central.name == Planner(settings).focus == request.method
+    assert central.errs_least == Planner(settings).focus == request.method
     assert central.error == pytest.approx(ways.error_share * random_guess(prepared.d, request.k), rel=1e-12)
 
 
@@ -136,7 +136,7 @@ def test_the_planner_errs_as_your_data_judges_and_recommends(centre):
 def test_several_hospitals_are_recommended_the_same_on_both_pages(d, n, epsilon):
     same = {"epsilon": epsilon, "delta": 1e-6, "k": 2, "providers": 3}
     settings = own_table.with_table(catalogue.defaults() | same, PublicTable(d, n, 3, 1.0))
-    names = {each.trust: each.name for each in Planner(settings).on_table()}
+    names = {each.trust: each.errs_least for each in Planner(settings).on_table()}
     assert names["secure aggregation"] == release_panel._recommended(n, d, 2, Budget(epsilon, 1e-6), 3)
 
 

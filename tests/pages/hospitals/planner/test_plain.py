@@ -9,6 +9,7 @@ from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.experiments.planning.cautious import patients_with_cautious
 from dppca_core.experiments.planning.planning import PLANNED_METHODS, PlanAnswer, Question, StudyPlan
 from pages.hospitals.planner.model.plain import PlainPlanner
+from pages.hospitals.planner.model.plans import TrustAnswer
 from pages.hospitals.planner.sentences import plain
 from pages.hospitals.planner.sentences.numbers import amount, number
 from pages.shared.document import blocks
@@ -44,10 +45,11 @@ def test_each_row_is_the_least_of_the_closed_forms_under_its_trust(page, asked):
         answers = [
             plan.answer(Question(asked, settings["epsilon"], settings["n"], 500)).value for plan in plans
         ]
-        least = number(min(each for each in answers if each is not None), asked)
-        assert plain.row(trust, asked, least) in words
+        least = min(each for each in answers if each is not None)
+        assert plain.row(asked, TrustAnswer(trust, "", PlanAnswer(least))) in words
+        assert number(least, asked) in words
         drawn = [trace for trace in shown.figure["data"] if trace.get("name") == phrases.ROWS[trust]]
-        assert drawn[0]["x"] == pytest.approx([min(filter(None, answers))], rel=1e-3)
+        assert drawn[0]["x"] == pytest.approx([least], rel=1e-3)
     bars = [trace["x"][0] for trace in shown.figure["data"] if trace["type"] == "bar"]
     assert planner.code().table()[0].tolist()[::-1] == pytest.approx(bars, rel=1e-3)
     assert not technical(words)
