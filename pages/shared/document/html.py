@@ -98,6 +98,10 @@ _MARKDOWN = (
     .use(dollarmath_plugin, renderer=_math, allow_digits=True)
 )
 
+# What is wider than a telephone scrolls within itself.
+_MARKDOWN.add_render_rule("table_open", lambda *_: '<div class="table"><table>\n')
+_MARKDOWN.add_render_rule("table_close", lambda *_: "</table></div>\n")
+
 
 def _markdown(words: str) -> Markup:
     """Return Markdown as HTML."""
