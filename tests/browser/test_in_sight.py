@@ -169,12 +169,12 @@ def test_on_a_telephone_two_settings_stand_under_the_headline_with_the_result(wa
 
 
 @pytest.mark.parametrize("place", WITH_SLIDERS)
-def test_on_a_telephone_each_page_has_two_settings_between_headline_and_result(watched, address, place):
+def test_on_a_telephone_each_page_has_two_settings_between_title_and_result(watched, address, place):
     visitor = watched(viewport={"width": 390, "height": 844}).open(f"{address}{place}?{SMALL}")
     page = visitor.page
     page.locator(".unready").wait_for(state="detached")
     sliders = page.locator(".st-key-main-settings").get_by_role("slider")
-    parts = (page.locator(".st-key-headline"), sliders.nth(0), page.locator(".dppca-live .chart").first)
+    parts = (page.locator(".st-key-title"), sliders.nth(0), page.locator(".dppca-live .chart").first)
     tops = [part.bounding_box()["y"] for part in parts]
     assert sliders.count() == 2
     assert tops == sorted(tops) and tops[0] > 0 and tops[-1] < 844 - 200  # with the steps of a first visit
