@@ -102,7 +102,7 @@ def _table(block: b.Table) -> None:
     # Only short headings and words fit these widths.
     columns: dict[str, Any] = {
         name: st.column_config.TextColumn(width=_WORD_WIDTH)
-        for name in block.frame.select_dtypes("str")
+        for name in map(str, block.frame.select_dtypes("str"))
         if max(map(len, [name, *map(str, block.frame[name])])) < 14
     }
     columns |= {
@@ -192,11 +192,11 @@ def _control(control: str | b.Choose | b.Press | b.Start | b.Visit) -> None:
     elif isinstance(control, b.Choose):
         widgets.show_select_box(control.setting, control.options, control.shown)
     elif isinstance(control, b.Start):
-        starts = {"on_click": sweep_jobs.start, "args": (control.slot, control.recipe)}
-        st.button(control.label, key=f"start {control.slot}: {control.label}", **starts)
+        key, sweep = f"start {control.slot}: {control.label}", (control.slot, control.recipe)
+        st.button(control.label, key=key, on_click=sweep_jobs.start, args=sweep)
     elif isinstance(control, b.Visit):
         if st.button(control.label, key=f"visit {control.page}"):
-            widgets.set_all(widgets.settings() | control.settings)
+            widgets.set_all({**widgets.settings(), **control.settings})
             st.switch_page(control.page)
     else:
         on_click = editions.finished_by_next_run(widgets.set_to)
