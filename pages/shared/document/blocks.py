@@ -180,6 +180,9 @@ class Visit:
     settings: Mapping[str, Value]
 
 
+Control = str | Choose | Press | Start | Visit
+
+
 @dataclass(frozen=True)
 class Controls:
     """Controls beside each other, by the keys of their settings. They do not stand within `Live`.
@@ -188,7 +191,7 @@ class Controls:
     """
 
     name: str
-    controls: tuple[str | Choose | Press | Start | Visit, ...]
+    controls: tuple[Control, ...]
     on_telephone: bool = False
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, assert_never
 from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
@@ -59,25 +59,53 @@ def show_blocks(parts: "Iterable[b.Block | b.OwnersOnly]") -> None:
         show_block(part)
 
 
-def show_block(part: b.Block | b.OwnersOnly) -> None:
+def show_block(part: "b.Block | b.OwnersOnly") -> None:
     """Show a block."""
-    _SHOWN_BY[type(part)](part)
-
-
-def _headline(block: b.Headline) -> None:
-    widgets.headline(block.sentence)
-
-
-def _text(block: b.Text) -> None:
-    _placed(st.markdown, block.words)
-
-
-def _note(block: b.Note) -> None:
-    _placed(st.caption, block.words)
-
-
-def _notice(block: b.Notice) -> None:
-    _placed(st.warning if block.warns else st.info, block.words)
+    match part:
+        case b.Headline(sentence):
+            widgets.headline(sentence)
+        case b.Text(words):
+            _placed(st.markdown, words)
+        case b.Note(words):
+            _placed(st.caption, words)
+        case b.Notice(words, warns):
+            _placed(st.warning if warns else st.info, words)
+        case b.Quote(words):
+            st.code(words, language=None, wrap_lines=True)
+        case b.Section(title):
+            st.header(title)
+        case b.Table():
+            _table(part)
+        case b.Figure():
+            _figure(part)
+        case b.Controls(name, controls, on_telephone):
+            _controls(name, controls, on_telephone)
+        case b.Running(job, slot, complete):
+            with st.container(height=72, border=False):  # the same height with the bar as without
+                sweep_status.show(job, slot)
+                if job.state == "complete":
+                    st.caption(complete)
+        case b.Fold(title, name, blocks):
+            fold = st.expander(title, key=name, on_change="rerun")
+            if fold.open:
+                with fold:
+                    show_blocks(blocks())
+        case b.Asked(label, name, blocks):
+            if st.button(label, key=name):
+                show_blocks(blocks())
+        case b.Card(blocks):
+            with st.container(border=True):
+                show_blocks(blocks)
+        case b.Columns(columns):
+            for place, column in zip(st.columns(len(columns)), columns, strict=True):
+                with place:
+                    show_blocks(column)
+        case b.OnScreen(blocks) | b.OwnersOnly(blocks):
+            show_blocks(blocks)
+        case b.Live():
+            _live(part)
+        case _:
+            assert_never(part)
 
 
 def _placed(show: Callable[[str], object], words: str) -> None:
@@ -85,14 +113,6 @@ def _placed(show: Callable[[str], object], words: str) -> None:
     with st.container():
         if words:
             show(words)
-
-
-def _quote(block: b.Quote) -> None:
-    st.code(block.words, language=None, wrap_lines=True)
-
-
-def _section(block: b.Section) -> None:
-    st.header(block.title)
 
 
 def _table(block: b.Table) -> None:
@@ -175,69 +195,35 @@ def _second(sets: b.Sets) -> dict[str, Any]:
     return {"label": label, "options": options, "at": sets.options.index(now[sets.setting])}
 
 
-def _controls(block: b.Controls) -> None:
-    if block.on_telephone:
-        widgets.show_on_telephone(*(str(each) for each in block.controls))
+def _controls(name: str, controls: "tuple[b.Control, ...]", on_telephone: bool) -> None:
+    if on_telephone:
+        widgets.show_on_telephone(*(str(each) for each in controls))
         return
-    parts = [each for each in block.controls if each]
+    shown = [each for each in controls if each]
     # One control alone takes half of the width.
-    for column, each in zip(widgets.beside(block.name, max(len(parts), 2)), parts, strict=False):
+    for column, each in zip(widgets.beside(name, max(len(shown), 2)), shown, strict=False):
         with column:
             _control(each)
 
 
-def _control(control: str | b.Choose | b.Press | b.Start | b.Visit) -> None:
-    if isinstance(control, str):
-        widgets.show_control(control)
-    elif isinstance(control, b.Choose):
-        widgets.show_select_box(control.setting, control.options, control.shown)
-    elif isinstance(control, b.Start):
-        key, sweep = f"start {control.slot}: {control.label}", (control.slot, control.recipe)
-        st.button(control.label, key=key, on_click=sweep_jobs.start, args=sweep)
-    elif isinstance(control, b.Visit):
-        if st.button(control.label, key=f"visit {control.page}"):
-            widgets.set_all({**widgets.settings(), **control.settings})
-            st.switch_page(control.page)
-    else:
-        on_click = editions.finished_by_next_run(widgets.set_to)
-        sets = (control.setting, control.value)
-        st.button(control.label, on_click=on_click, args=sets, key=f"{control.setting} button")
-        if control.note:
-            st.caption(control.note)
-
-
-def _progress(block: b.Running) -> None:
-    with st.container(height=72, border=False):  # the same height with the bar as without
-        sweep_status.show(block.job, block.slot)
-        if block.job.state == "complete":
-            st.caption(block.complete)
-
-
-def _fold(block: b.Fold) -> None:
-    fold = st.expander(block.title, key=block.name, on_change="rerun")
-    if fold.open:
-        with fold:
-            show_blocks(block.blocks())
-
-
-def _asked(block: b.Asked) -> None:
-    if st.button(block.label, key=block.name):
-        show_blocks(block.blocks())
-
-
-def _card(block: b.Card) -> None:
-    with st.container(border=True):
-        show_blocks(block.blocks)
-
-
-def _columns(block: b.Columns) -> None:
-    for column, parts in zip(st.columns(len(block.columns)), block.columns, strict=True):
-        with column:
-            show_blocks(parts)
-
-
-def _on_screen(block: b.OnScreen | b.OwnersOnly) -> None:
-    show_blocks(block.blocks)
+def _control(control: "b.Control") -> None:
+    match control:
+        case str():
+            widgets.show_control(control)
+        case b.Choose(setting, options, shown):
+            widgets.show_select_box(setting, options, shown)
+        case b.Press(label, setting, value, note):
+            on_click = editions.finished_by_next_run(widgets.set_to)
+            st.button(label, on_click=on_click, args=(setting, value), key=f"{setting} button")
+            if note:
+                st.caption(note)
+        case b.Start(label, slot, recipe):
+            start: Callable[..., Any] = sweep_jobs.start
+            st.button(label, on_click=start, args=(slot, recipe), key=f"start {slot}: {label}")
+        case b.Visit(label, page, settings):
+            if st.button(label, key=f"visit {page}"):
+                widgets.set_all({**widgets.settings(), **settings})
+                st.switch_page(page)
 
 
 def _live(block: b.Live) -> None:
@@ -261,24 +247,3 @@ def _live(block: b.Live) -> None:
     )
     if measuring.ahead is not None:
         prefetch.begin(widgets.settings(), widgets.last_move(), measuring.ahead)
-
-
-_SHOWN_BY: dict[type, Callable[[Any], None]] = {
-    b.Headline: _headline,
-    b.Text: _text,
-    b.Note: _note,
-    b.Notice: _notice,
-    b.Quote: _quote,
-    b.Section: _section,
-    b.Table: _table,
-    b.Figure: _figure,
-    b.Controls: _controls,
-    b.Running: _progress,
-    b.Fold: _fold,
-    b.Asked: _asked,
-    b.Card: _card,
-    b.Columns: _columns,
-    b.OnScreen: _on_screen,
-    b.OwnersOnly: _on_screen,
-    b.Live: _live,
-}
