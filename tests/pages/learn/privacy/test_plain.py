@@ -1,6 +1,5 @@
 """Privacy in plain view: few short sentences, no terms of art outside one fold, and the core's numbers."""
 
-import json
 import re
 
 import pytest
@@ -66,7 +65,7 @@ def test_its_one_number_is_the_promise_of_the_noise(page):
 
 def results(page):
     """Return by colour what the first figure has the attacker read, and where the line stands."""
-    figure = json.loads(page.app.get("bidi_component")[0].proto.json)
+    figure = page.figure
     last = figure["frames"][-1]["traces"] if figure.get("frames") else {}
     traces = [trace | last.get(str(i), {}) for i, trace in enumerate(figure["data"])]
     sides = {
@@ -90,12 +89,12 @@ def results(page):
         {"preset": "large-study", "attack.alarms": "0.01"},
     ],
 )
-def test_full_plain_and_story_have_the_same_forty_results_one_line_and_one_count(screen, link):
+def test_full_plain_and_story_have_the_same_forty_results_one_line_and_one_count(page, screen, link):
     """The count is that of the marks on each side of the line, as they are drawn."""
     link = {"preset": "small-study", "attack.draws": "1000"} | link
     pages = [
-        screen(PAGE, **link),
-        screen(PAGE, **link, view="plain"),
+        page(PAGE, **link),
+        page(PAGE, **link, view="plain"),
         screen(STORY, **link, **{"story.step": "4"}),
     ]
     counts = [
@@ -111,10 +110,10 @@ def test_full_plain_and_story_have_the_same_forty_results_one_line_and_one_count
     assert len(set(odds)) == 1
 
 
-def test_at_the_defaults_the_attacker_is_hardly_better_than_chance_and_at_ten_clearly(screen):
+def test_at_the_defaults_the_attacker_is_hardly_better_than_chance_and_at_ten_clearly(page):
     """As the plain view's exercise says, from the preset at which the page opens."""
     link = {"view": "plain", "preset": "small-study"}
-    now, moved = (screen(PAGE, **link | more).markdown for more in ({}, {"eps": "10"}))
+    now, moved = (page(PAGE, **link | more).markdown for more in ({}, {"eps": "10"}))
     assert "The attacker is right 17 times in 40; chance gives 14 to 26." in now
     right = int(re.search(r"right (\d+) times in 40", moved)[1])
     assert right > 26
@@ -127,13 +126,13 @@ def test_at_the_defaults_the_attacker_is_hardly_better_than_chance_and_at_ten_cl
         ("add-remove", "One patient more or less", "Without the patient"),
     ],
 )
-def test_heading_picture_and_story_follow_the_neighbours(screen, neighbours, title, second):
+def test_heading_picture_and_story_follow_the_neighbours(page, screen, neighbours, title, second):
     link = {"preset": "small-study", "neighbours": neighbours, "attack.draws": "1000"}
-    full, plain = screen(PAGE, **link), screen(PAGE, **link, view="plain")
-    assert full.app.header[0].value == title
-    heads = [[note["text"] for note in page.figure["layout"]["annotations"]] for page in (full, plain)]
+    full, plain = page(PAGE, **link), page(PAGE, **link, view="plain")
+    assert full.all(Section)[0].title == title
+    heads = [[note["text"] for note in each.figure["layout"]["annotations"]] for each in (full, plain)]
     assert heads == [["<b>With the patient</b>", f"<b>{second}</b>", "<b>What the attacker reads</b>"]] * 2
-    legend = {trace["name"] for trace in json.loads(full.app.get("bidi_component")[1].proto.json)["data"]}
+    legend = {trace["name"] for trace in full.figures["readings figure"].payload["data"]}
     assert {"with the patient", second.lower()} <= legend
     story = screen(STORY, **link, **{"story.step": "4"}).figure["data"]
     assert {"With the patient", second} <= {trace["name"] for trace in story}
