@@ -78,7 +78,7 @@ def _measured(m: Bounds) -> Blocks:
         yield from _chances(m)
     if THEOREM in m.names:
         terms = charts.terms(m)
-        yield OnScreen((Text("**Theorem 4.3 term by term**, at this ε"),))
+        yield Text("**Theorem 4.3 term by term**, at this ε")
         yield Figure(
             *("terms figure", terms, "Theorem 4.3 term by term", "dppca-theorem-terms"),
             says=sentences.terms(terms, m.here[THEOREM].applies),
@@ -91,13 +91,13 @@ def _chances(m: Bounds) -> Blocks:
     """Yield how often all true features are found, predicted and measured."""
     says, rule = f"{sentences.chances(m)} {sentences.CHANCES_NOTE}", CLOSED_FORMS[m.method]
     recipe = {"method": m.method, "rule": rule, "constants": dict(m.constants(rule))}
-    yield OnScreen((Text(f"**{sentences.CHANCES}**, predicted and measured"),))
+    yield Text(f"**{sentences.CHANCES}**, predicted and measured")
     yield Figure(
         *("chances figure", charts.chances(m), sentences.CHANCES, "dppca-rows-recovered"),
         says=says,
         code=lambda: _code(m, "chances", **recipe),
     )
-    yield OnScreen((Note(says),))  # a file has it as the caption
+    yield Note(says)
 
 
 def _map(m: Bounds) -> Blocks:
@@ -133,17 +133,17 @@ def _card(m: Bounds, name: str) -> Iterator[Block]:
 
 def _figure_2(m: Bounds) -> Blocks:
     """Yield the switch of a paper's figure and, where it is on, the figure."""
-    head = Section(sentences.FIGURE_2), Controls("figure2", ("figure2",))
+    heading = Section(sentences.FIGURE_2)
+    yield heading if m.settings["figure2"] else OnScreen((heading,))
+    yield Controls("figure2", ("figure2",))
     if not m.settings["figure2"]:
-        yield OnScreen(head)
         return
-    yield from head
     yield Figure(
         *("figure 2", charts.figure_2(), sentences.FIGURE_2, "ge-figure-2"),
         says=sentences.FIGURE_2_NOTE,
         code=lambda: FigureRecipe("bounds.figure_2", {}),
     )
-    yield OnScreen((Note(sentences.FIGURE_2_NOTE),))  # a file has it as the caption
+    yield Note(sentences.FIGURE_2_NOTE)
 
 
 def _code(m: Bounds, figure: str, **values: Any) -> FigureRecipe:

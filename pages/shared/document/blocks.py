@@ -134,7 +134,7 @@ class Figure:
     ahead: bool = False
 
     def _repr_html_(self) -> str:
-        return file.frame(file.page(self.title, file.figure(self.payload, self.title, self.says)))
+        return file.frame(file.of_figure(self.payload, self.title, self.says))
 
 
 @dataclass(frozen=True)

@@ -73,11 +73,10 @@ def page(title: str, body: Markup) -> str:
     return whole
 
 
-def figure(payload: dict[str, Any], title: str, says: str = "", captioned: bool = True) -> Markup:
+def figure(payload: dict[str, Any], says: str = "") -> Markup:
     """Return a figure with its numbers as tables, which report.js plays from its JSON.
 
-    title: what stands above it, if anything. says: its finding as Markdown, where its frames have no
-        words. captioned: whether that is shown, and not only read aloud.
+    says: its finding as Markdown, for those who cannot see it, where its frames have no words.
     """
     says = text.unmarked(says)
     words = payload["words"][payload["active"]] if payload.get("words") else {}
@@ -85,10 +84,8 @@ def figure(payload: dict[str, Any], title: str, says: str = "", captioned: bool 
     kept = {name: part for name, part in payload.items() if name not in _OF_THE_DASHBOARD}
     kept |= {"says": says, "complete": True, "scene": "", "frames": payload.get("frames", [])}
     numbers = Markup("<details><summary>These numbers as a table</summary>{}</details>")
-    return Markup('\n<figure>{}{}\n{}{}\n<script type="application/json">{}</script></figure>').format(
-        Markup("<h3>{}</h3>\n").format(title) if title else "",
+    return Markup('\n<figure>{}\n{}\n<script type="application/json">{}</script></figure>').format(
         markup.of_figure(words, payload.get("tiles", ()), spoken=says),
-        Markup("<figcaption>{}</figcaption>").format(says) if captioned and says and not words else "",
         numbers.format(Markup("").join(tables)) if tables else "",
         _json(kept),
     )
@@ -106,9 +103,9 @@ def table(columns: Sequence[object], rows: Sequence[Sequence[object]], wide: boo
     return Markup(whole).format(" wide" if wide else "", head, Markup("").join(lines))
 
 
-def of_figure(payload: dict[str, Any], title: str) -> str:
-    """Return a figure as a whole page."""
-    return page(title, figure(payload, title))
+def of_figure(payload: dict[str, Any], title: str, says: str = "") -> str:
+    """Return a figure as a whole page, whose heading is the title."""
+    return page(title, Markup("<h1>{}</h1>{}").format(title, figure(payload, says)))
 
 
 def frame(whole: str) -> str:

@@ -130,11 +130,8 @@ def _table(frame: pd.DataFrame, wide: bool) -> Markup:
     return file.table([_markdown_line(str(name)) for name in frame.columns], rows, wide)
 
 
-def _figure(block: Figure, headings: tuple[str, ...], words: str) -> Markup:
-    """Return a figure; its title and finding are left out where headings and words above have them."""
-    title = "" if block.title in headings else block.title
-    repeated = bool(words) and block.says.startswith(words)
-    return file.figure(block.payload, title, block.says, captioned=not repeated)
+def _figure(block: Figure) -> Markup:
+    return file.figure(block.payload, block.says)
 
 
 _TEMPLATES.filters |= {

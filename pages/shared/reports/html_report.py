@@ -84,7 +84,9 @@ def html(report: Report) -> str:
 def _blocks(report: Report) -> Iterator[Block]:
     yield Headline(_unread(report.sentence))
     for drawn in report.figures:
+        yield Section(drawn.title)
         yield Figure("", drawn.figure, drawn.title, "", says=drawn.says)
+        yield Text(_unread(drawn.says))
     for table in report.tables:
         yield Section(table.title)
         yield Table(pd.DataFrame(table.rows, columns=table.columns), wide=True)
