@@ -59,7 +59,9 @@ OPENS = {
     "examples/flower/hospital.py": "the hospital's own folder",
     "examples/flower/own_files.py": "a path that the hospital's own settings give",
     "pages/shared/background/memory.py": "what the system says of its memory",
+    "pages/shared/document/file.py": "scripts and styles of pages",
     "pages/shared/figure/component.py": "scripts and style beside it",
+    "pages/shared/figure/markup.py": "the markup beside it",
     "pages/shared/server/first_paint.py": "a style and a script of the pages",
     "pages/hospitals/your_data/unsaved_warning.py": "a script beside it",
     "pages/explore/methods/model/packages.py": "data/peers.json",
@@ -69,7 +71,6 @@ OPENS = {
     "pages/learn/classroom/lesson_file.py": "the lesson beside it",
     "pages/learn/classroom/lesson/build.py": "what the lesson is made of, and the lesson",
     "pages/learn/classroom/lesson/paper.py": "the lesson on paper, beside it",
-    "pages/shared/reports/html_report.py": "scripts and style beside it",
     "pages/shared/reports/take_along.py": "script and style beside it",
     "pages/hospitals/who_sees_what/model.py": "data/runs, by names in the code",
 }

@@ -20,8 +20,7 @@ from pages.shared.figure import markup, plotly_bundle
 from pages.shared.reports import number_tables
 
 _HERE = Path(__file__).parent
-_FIGURES = _HERE.parent / "figure"
-_PLAYER = ("layout.js", "keyboard.js", "picture.js", "player.js")
+_PLAYER = (*(f"../figure/{name}.js" for name in ("layout", "keyboard", "picture", "player")), "report.js")
 _SHELL = jinja2.Template(
     """\
 <!doctype html>
@@ -52,7 +51,7 @@ _FRAME_HEIGHT = 700  # pixels of a page within a notebook
 def page(title: str, body: Markup) -> str:
     """Return a whole page. body: its inside, as HTML; its figures are made by `figure`."""
     library = plotly_bundle.PATH.read_text(encoding="utf-8")
-    player = "".join(_read(_FIGURES / name) for name in _PLAYER) + _read(_HERE / "report.js")
+    player = "".join(map(_read, _PLAYER))
     scripts = (library, player) if "<figure" in body else ()
     digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
     allowed = " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"
@@ -63,7 +62,7 @@ def page(title: str, body: Markup) -> str:
     whole: str = _SHELL.render(
         policy=policy,
         title=title,
-        style=Markup(_read(_FIGURES / "chart.css") + _read(_HERE / "report.css")),
+        style=Markup(_read("../figure/chart.css") + _read("report.css")),
         body=body,
         scripts=[
             {"kind": Markup(kind), "text": Markup(script)}
@@ -122,5 +121,5 @@ def _json(value: object) -> Markup:
     return Markup(written)
 
 
-def _read(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
+def _read(name: str) -> str:
+    return (_HERE / name).read_text(encoding="utf-8")

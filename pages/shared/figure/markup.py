@@ -7,7 +7,8 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-_CHART = jinja2.Template((Path(__file__).parent / "chart.html").read_text(encoding="utf-8"), autoescape=True)
+_HERE = Path(__file__).parent
+_CHART = jinja2.Template((_HERE / "chart.html").read_text(encoding="utf-8"), autoescape=True)
 
 
 def of_figure(words: Mapping[str, Any], tiles: Iterable[str], spoken: str = "") -> Markup:
