@@ -22,7 +22,8 @@ SETTINGS = 40
 PAGES = sorted(path.relative_to(ROOT / "pages").as_posix() for path in ROOT.glob("pages/*/*/document.py"))
 QUICK = {"d": "30", "n": "10000", "k": "2", "s": "6", "shat": "10", "T": "3", "repeats": "2"}
 OF_ALL = ("epsilon", "delta", "providers", "trust", "view", "neighbours", "accounting", "metric", "scale")
-SLOW = {"plan.simulate", "join.source"}  # a simulation that takes long; a file that is asked for
+# A simulation that takes long; what asks for a file or a table; methods that take long.
+SLOW = {"plan.simulate", "plan.table", "join.source", *(key for key in CHOICES if key.startswith("use."))}
 NOT_COMPARED = ("turn", "key", "server", "near", "second", "picks", "ghost", "follow", "complete", "scene")
 
 
@@ -70,7 +71,8 @@ def compared(figure: dict[str, Any]) -> Any:
 def differences(screen: Screen, document: Page, whole: str) -> list[Any]:
     """Return what the browser was sent and the file has not, and the paragraphs of the other way round."""
     skipped = [each for block in document.blocks if isinstance(block, b.OnScreen) for each in block.blocks]
-    left_out = "".join(read(each.words) for each in walk(skipped) if isinstance(each, b.Text | b.Note))
+    words = {b.Text: "words", b.Note: "words", b.Section: "title"}
+    left_out = "".join(read(getattr(x, words[type(x)])) for x in walk(skipped) if type(x) in words)
     in_file, (texts, figures) = plain(whole), sent(screen)
     assert texts or figures
     written = [

@@ -21,6 +21,7 @@ from pages.hospitals.planner.sentences import (
     surroundings,
 )
 from pages.hospitals.planner.settings import NOT_OF_A_TABLE, PANEL
+from pages.shared import text
 from pages.shared.background import sessions
 from pages.shared.document.blocks import (
     Blocks,
@@ -181,7 +182,12 @@ def _frame(planner: Planner) -> Frame:
     return Frame(
         settings=[("Target", numbers.goal(planner)), *_settings(planner, shown, asked)],
         promise=protocol.guarantee(planner),
-        limits=(surroundings.confirmed(planner), protocol.assumptions(planner), *protocol.LIMITS),
+        limits=(
+            text.large_delta(planner.settings["delta"], planner.n),
+            surroundings.confirmed(planner),
+            protocol.assumptions(planner),
+            *protocol.LIMITS,
+        ),
         made=sources.made(planner.settings["seed"]),
     )
 
@@ -190,7 +196,11 @@ def _plain_frame(planner: PlainPlanner) -> Frame:
     return Frame(
         settings=[("Target", f"To {plain.aim(planner)}"), *_settings(planner, planner.settings)],
         promise=plain.guarantee(planner),
-        limits=(plain.likeness(planner), *plain.LIMITS),
+        limits=(
+            phrases.delta_too_large(planner.settings["delta"], planner.n),
+            plain.likeness(planner),
+            *plain.LIMITS,
+        ),
         made=sources.today(),
     )
 

@@ -15,7 +15,7 @@ def render(page: str) -> None:
     Call it before `widgets.settings`, which returns what this has applied. page: the page's name in links.
     """
     panel = of_pages.panel(page)
-    now = update(panel.opens, panel.full_only)
+    now = update(panel.opens, panel.full_only, panel.hidden)
     plain, chosen = now["view"] == "plain", now["preset"]
     # Presets that set delta reproduce papers, which plain view leaves out.
     names = [name for name, preset in PRESETS.items() if not (plain and "delta" in preset)]

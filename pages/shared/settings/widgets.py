@@ -21,6 +21,7 @@ _MOVED = "settings moved since the last run"
 _LAST_MOVE = "slider moved last, and by how much"
 _HEADLINE = "headline shown last"
 _FULL_ONLY = "whether the page has no plain view"
+_HIDDEN = "whether the page hides what pages share"
 _SWITCHES = (  # key, label, help
     ("ghost", "Keep the last result", "The previous setting stays in the figure, dotted."),
     ("loadings", "Loadings", "The loadings of one release, beside the true ones."),
@@ -131,10 +132,11 @@ def show(key: str, name: str, plain: bool, widget: str = "", **more: Any) -> Non
     _CONTROLS[choice.numeric](name, **options | widget_arguments(key, now, widget) | default | more)
 
 
-def update(preset: str, full_only: bool = False) -> Settings:
+def update(preset: str, full_only: bool = False, hidden: bool = False) -> Settings:
     """Make the settings of link and widgets possible, and set the link. Call it before any widget.
 
-    preset: that at which the page opens. full_only: whether the page has no plain view.
+    preset: that at which the page opens. full_only: whether the page has no plain view. hidden: whether it
+    shows no settings that pages share, so that nothing is said of them.
     """
     editions.finish()
     if _WANTED not in st.session_state:
@@ -153,7 +155,7 @@ def update(preset: str, full_only: bool = False) -> Settings:
     # must be consistent after each line.
     st.session_state[_NOTICES] = sentences
     now = wanted.possible | ({"view": "full"} if full_only else {})
-    st.session_state[_LAST], st.session_state[_FULL_ONLY] = now, full_only
+    st.session_state[_LAST], st.session_state[_FULL_ONLY], st.session_state[_HIDDEN] = now, full_only, hidden
     st.session_state[_WANTED] = wanted
     st.session_state.pop(_MOVED, None)
     link = catalogue.to_link(now, named=wanted.by_hand)
@@ -248,7 +250,7 @@ def notices(plain: bool = False) -> None:
     now = settings()
     warning = phrases.delta_too_large if now["view"] == "plain" else text.large_delta
     note = warning(now["delta"], catalogue.sizes(now)[0])  # by the number of patients
-    if note and not plain:
+    if note and not plain and not st.session_state.get(_HIDDEN):
         st.caption(note)
 
 

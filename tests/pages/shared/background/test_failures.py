@@ -373,7 +373,7 @@ def test_what_is_warmed_up_goes_on_after_what_fails(monkeypatch, caplog):
     monkeypatch.setattr(app.cache, "warm_up", raising(MemoryError(SECRET)))
     monkeypatch.setattr(app, "FIRST_SCREEN_SECONDS", 0.0)
     monkeypatch.setattr(app, "_compressed_plotly", raising(KeyError(SECRET)))
-    monkeypatch.setattr(app.results, "overview", lambda: warmed.append(True))
+    monkeypatch.setattr(app.papers, "overview", lambda: warmed.append(True))
     with caplog.at_level(logging.ERROR):
         app._warm_up()
     assert warmed == [True] and "warm-up: MemoryError" in caplog.text

@@ -13,7 +13,7 @@ import pytest
 from dppca_core.experiments.explorer.results import ON_UNIT_ROWS, Results
 from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.methods import METHODS
-from pages.explore.explorer import report
+from pages.explore.explorer import sentences
 from pages.shared import text
 from pages.shared.charts import explorer_summary
 from pages.shared.settings import catalogue, to_experiment
@@ -121,4 +121,4 @@ def test_odds_are_those_of_the_epsilon_that_the_noise_truly_gives(accounting):
     here = explorer_summary.EPSILONS.index(1.0)
     assert ("73 times" in built["words"][here]["odds"]) == (accounting == "exact")
     assert (trues[here] < 0.2) == (accounting == "as-printed")
-    assert built["words"][here]["odds"] in report._guarantee(results, 1.0)
+    assert built["words"][here]["odds"] in sentences.guarantee(results, 1.0)
