@@ -1,4 +1,4 @@
-"""Show what a study needs, below the controls of what is asked and of the target."""
+"""Plan a study: the patients, privacy or hospitals that an error needs, and a paragraph for a protocol."""
 
 from functools import partial
 
