@@ -42,6 +42,7 @@ _SHELL = jinja2.Template(
 </html>
 """,
     autoescape=True,
+    keep_trailing_newline=True,
 )
 # What only the server or a moving page can do with a figure.
 _OF_THE_DASHBOARD = ("near", "follow", "second", "ghost", "picks")
