@@ -37,6 +37,8 @@ def show(document: Document, above: Callable[[], None] = lambda: None) -> None:
             on_click="ignore",  # the page does not run again
             help=_HELP,
             type="tertiary",
+            icon=":material/download:",
+            key="download page",
         )
 
     described = document.title, document.question, document.steps, document.switches, document.beside
