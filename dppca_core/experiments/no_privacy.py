@@ -14,6 +14,7 @@ import numpy as np
 
 from dppca_core import datasets
 from dppca_core.arrays import Array
+from dppca_core.cohort import Cohort
 from dppca_core.experiments import draws
 from dppca_core.experiments.draws import Population
 from dppca_core.methods import METHODS
@@ -49,10 +50,23 @@ def ways(population: Population) -> tuple[tuple[str, str], ...]:
 
 def bases(population: Population, n: int, k: int, *, seed: int = 0, draw: int = 0) -> list[Array]:
     """Return what every way finds in one draw of n patients, (d, k) each, in the order of `ways`."""
-    inside = draws.cohort(population, (n,), draws.PUBLIC, seed, draw)
-    cohorts = {"inside": inside, "unit": inside.unit()}  # whose moment is formed once for all methods
+    patients = draws.cohort(population, (n,), draws.PUBLIC, seed, draw)
+    return bases_of(population, patients, k, ways(population), seed=seed, draw=draw)
+
+
+def bases_of(
+    population: Population,
+    patients: Cohort,
+    k: int,
+    chosen: Sequence[tuple[str, str]],
+    *,
+    seed: int = 0,
+    draw: int = 0,
+) -> list[Array]:
+    """Return what the chosen ways, of `ways`, find in these patients, (d, k) each; draw: of the patients."""
+    cohorts = {"inside": patients, "unit": patients.unit()}  # whose moment is formed once for all methods
     outcome = []
-    for name, scaling in ways(population):
+    for name, scaling in chosen:
         options = {"s_hat": population.s} if isinstance(population, SpikedModel) and name != "pca" else {}
         rng = draws.generator(seed, draw, name)
         outcome.append(METHODS[name].fit(cohorts[scaling], k=k, budget=_UNUSED, rng=rng, **options).basis)

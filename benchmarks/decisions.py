@@ -1,0 +1,173 @@
+"""Check verdicts and claims of the decision to join, from 40 runs, against many fresh runs.
+
+    python -m benchmarks.decisions [--seed 0] [--settings 200] [--runs 400]
+
+A setting has d from 20 to 80, k from 1 to 4, s of k to d/2, a spike of 15 to 100 over a bulk that is uniform
+between 0 and 1 to 15, 2 to 40 hospitals and 300 to 10^5 patients in all. Hospitals are equal in half of the
+settings, else their sizes are log-normal. ε is from .1 to 5, in half of the settings another for each
+hospital. Results stay in-house or are published, and δ is 1e-6. What spans a decade is drawn evenly on a log
+scale. The verdict's runs and the fresh ones have different seeds, and so has the run with the patients that
+"ask again" names.
+
+Printed are each setting, how often each verdict falls, and, where the fresh runs decide: in how many settings
+the verdict is the same, weaker ("join if" where nobody need be trusted), open (to ask again, or too close), or
+another. Then how many claims the fresh runs refute at level .01, each by itself and all together
+(Bonferroni), and how many verdicts to ask again are to join once there are as many patients.
+"""
+
+import argparse
+import math
+from collections import Counter
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dppca_core import SpikedModel
+from dppca_core.experiments.decision import rule
+from dppca_core.experiments.decision.claims import claims
+from dppca_core.experiments.decision.decision import decide
+from dppca_core.experiments.decision.hospitals import USES, JoiningHospital, JoiningSetting, scaled
+from dppca_core.experiments.decision.outcomes import JoiningRuns
+from dppca_core.experiments.decision.predictions import Anchor
+from dppca_core.experiments.decision.rule import Answer
+
+_LEVEL = 0.01  # chance that a true claim is refuted
+_FRESH = 2**31  # added to the seed for fresh runs: every setting's own seed is below it
+
+
+def random_setting(rng: np.random.Generator) -> JoiningSetting:
+    """Return a random setting, as the module's text says."""
+
+    def decades(low: float, high: float) -> float:
+        """Draw evenly on a log scale."""
+        return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+    d, k, count = round(decades(20, 80)), int(rng.integers(1, 5)), round(decades(2, 40))
+    model = SpikedModel(
+        d=d,
+        k=k,
+        s=int(rng.integers(k, d // 2 + 1)),
+        spike=decades(15, 100),
+        bulk=(0.0, float(rng.uniform(1, 14.9))),
+        seed=int(rng.integers(2**31)),
+    )
+    spread = 0.0 if rng.random() < 0.5 else 1.0
+    shares = np.exp(spread * rng.standard_normal(count))
+    sizes = np.maximum(1, np.round(decades(300, 1e5) * shares / shares.sum())).astype(int)
+    common = decades(0.1, 5)
+    each = rng.random() < 0.5
+    hospitals = tuple(
+        JoiningHospital(f"Hospital {i}", int(size), decades(0.1, 5) if each else common)
+        for i, size in enumerate(sizes, start=1)
+    )
+    use = USES[int(rng.integers(len(USES)))]
+    return JoiningSetting(
+        hospitals, int(rng.integers(count)), model, k, use=use, seed=int(rng.integers(2**31))
+    )
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Hold what one setting showed.
+
+    Attributes:
+        verdict: From the setting's runs.
+        fresh: From the fresh runs, TOO_CLOSE where these do not decide.
+        made: How many claims the setting's runs made.
+        refuted: How many of these the fresh runs refute, each at its own level.
+        refuted_together: How many they refute at one level for the claims of all settings.
+        then: Where it is to ask again, the verdict at as many patients; else None.
+    """
+
+    verdict: Answer
+    fresh: Answer
+    made: int
+    refuted: int
+    refuted_together: int
+    then: Answer | None
+
+    @property
+    def outcome(self) -> str:
+        """Return how the verdict compares with that of the fresh runs, which decide."""
+        if self.verdict == self.fresh:
+            return "same"
+        if not self.verdict.decided:
+            return "open"
+        return "weaker" if (self.verdict, self.fresh) == (Answer.JOIN_IF, Answer.JOIN) else "other"
+
+
+def check(setting: JoiningSetting, fresh_runs: int, settings: int) -> Checked:
+    """Decide a setting, and decide it again from fresh runs; settings: how many there are in all."""
+    runs = JoiningRuns(setting)
+    decision, outcomes = decide(runs), runs.quantities()
+    made, pairs = claims(outcomes), math.comb(len(outcomes), 2)
+    fresh = JoiningRuns(replace(setting, seed=setting.seed + _FRESH, repeats=fresh_runs))
+    answer = rule.answer(Anchor.of_runs(fresh, setting.ours).measured)
+    again = fresh.quantities()
+    levels = (_LEVEL, _LEVEL / (pairs * settings))
+    refuted, refuted_together = (sum(claim.fails(again, 1 - level) for claim in made) for level in levels)
+    then = None
+    if decision.patients is not None:
+        larger = scaled(setting, patients=decision.patients / setting.n)
+        then = decide(JoiningRuns(replace(larger, seed=setting.seed + 2 * _FRESH))).answer
+    return Checked(decision.answer, answer, len(made), refuted, refuted_together, then)
+
+
+def described(setting: JoiningSetting, checked: Checked) -> str:
+    """Return a setting and what it showed in one line."""
+    ours, model = setting.hospitals[setting.ours], setting.experiment
+    then = f", then {checked.then}" if checked.then else ""
+    return (
+        f"{setting.use:9} d {model.d:3} k {setting.k} N {len(setting.hospitals):2} n {setting.n:6} "
+        f"ours {ours.patients:6} ε {ours.epsilon:.2f}, strictest {setting.strictest:.2f}: "
+        f"{checked.verdict}{then} | fresh: {checked.fresh} | "
+        f"{checked.refuted} of {checked.made} claims refuted"
+    )
+
+
+def summary(results: list[Checked]) -> str:
+    """Return the counts of all settings, in lines."""
+    total, decided = len(results), [each for each in results if each.fresh.decided]
+    lines = [f"{total} settings; verdicts:"]
+    counts = Counter(each.verdict for each in results)
+    lines += [f"  {counts[answer]:4} {answer}" for answer in Answer]
+    outcomes = Counter(each.outcome for each in decided)
+    lines.append(f"fresh runs decide {len(decided)}; the verdict there:")
+    lines += [
+        f"  {outcomes[name]:4} ({outcomes[name] / max(len(decided), 1):.1%}) {name}"
+        for name in ("same", "weaker", "open", "other")
+    ]
+    undecided = [each for each in results if not each.fresh.decided]
+    lines.append(
+        f"fresh runs do not decide {len(undecided)}, of which the verdict decides "
+        f"{sum(each.verdict.decided for each in undecided)}"
+    )
+    made, refuted, together = (
+        sum(getattr(each, field) for each in results) for field in ("made", "refuted", "refuted_together")
+    )
+    lines.append(f"claims: {made}; refuted at level {_LEVEL}: {refuted} each by itself, {together} together")
+    asked = [each.then for each in results if each.then]
+    passed = sum(then in (Answer.JOIN, Answer.JOIN_IF) for then in asked)
+    lines.append(f"to ask again: {len(asked)}, of which with as many patients to join: {passed}")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Check random settings and print what they show."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--settings", type=int, default=200)
+    parser.add_argument("--runs", type=int, default=400)
+    given = parser.parse_args()
+    results = []
+    for number in range(given.settings):
+        setting = random_setting(np.random.default_rng([given.seed, number]))
+        results.append(check(setting, given.runs, given.settings))
+        print(described(setting, results[-1]), flush=True)
+    print(summary(results))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,260 @@
+"""The recipe of a decision: hospitals that may join, which is ours, and what each trust would run.
+
+Each hospital has its own privacy loss ε. Where nobody is trusted each hospital adds noise for its own ε, and
+the server weights hospitals by precision (`dppca_core.mechanisms.hospital_budgets`). Where sums are sealed,
+or one place is trusted, one noise protects the patients of all. In a mean by patients each patient moves it
+alike, so that this noise must be enough for the strictest ε, which all others then get as well. (Weights
+could let a sealed sum carry less noise. Without them both trusts have one law, and so one verdict.)
+
+More trust also allows what less trust does. If a strict hospital makes the one noise worse than everyone's
+own noise, by predicted errors, the own noise is run under every trust. That unequal weights raise the error
+of sampling is left out of these predictions, not of runs.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, get_args
+
+from dppca_core import checks
+from dppca_core.bounds.recommendation import TRUSTS, Recommendation
+from dppca_core.experiments.explorer import trusts
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
+from dppca_core.mechanisms import hospital_budgets
+from dppca_core.methods import METHODS
+from dppca_core.populations.spiked import SpikedModel
+from dppca_core.privacy import Budget
+
+Use = Literal["in-house", "publish"]
+USES: tuple[Use, ...] = get_args(Use)
+LEAST_REPEATS = 8  # of which an order-statistic interval of a median has 99 %: 2 (1/2)^8 < .01
+MOST_HOSPITALS = 200
+
+
+@dataclass(frozen=True)
+class JoiningHospital:
+    """Hold a hospital that may join.
+
+    Attributes:
+        name: Its name.
+        patients: How many it has, at least 1.
+        epsilon: The privacy loss that it asks for.
+
+    Raises:
+        ValueError: For numbers out of range.
+    """
+
+    name: str
+    patients: int
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        """Raise ValueError, by its name, for a field that is out of range."""
+        checks.whole(1, patients=self.patients)
+        checks.within(1e-12, 1e12, epsilon=self.epsilon)
+
+
+@dataclass(frozen=True)
+class JoiningSetting:
+    """Hold who may join, what for, and in which population it is simulated.
+
+    Attributes:
+        hospitals: All hospitals, from 1 to 200.
+        ours: The index of ours.
+        population: A spiked model, or the name of a table with at least as many rows as patients.
+        k: Components.
+        delta: The failure chance of every hospital's guarantee.
+        use: "in-house", where the result alone needs no protection, or "publish".
+        s_hat: Features that sparse methods keep; None chooses them from the release.
+        seed: Seed of patients and noise.
+        repeats: Runs, at least 8.
+
+    Raises:
+        ValueError: For numbers out of range.
+    """
+
+    hospitals: tuple[JoiningHospital, ...]
+    ours: int
+    population: SpikedModel | str
+    k: int
+    delta: float = 1e-6
+    use: Use = "in-house"
+    s_hat: int | None = None
+    seed: int = 0
+    repeats: int = 40
+
+    def __post_init__(self) -> None:
+        """Raise ValueError, by its name, for a field that is out of range."""
+        checks.whole(1, MOST_HOSPITALS, hospitals=len(self.hospitals))
+        checks.whole(0, len(self.hospitals) - 1, ours=self.ours)
+        checks.inside_unit_interval(delta=self.delta)
+        checks.one_of(USES, use=self.use)
+        checks.whole(LEAST_REPEATS, repeats=self.repeats)
+        checks.whole(0, seed=self.seed)
+        checks.whole(1, self.experiment.d - 1, k=self.k)
+        if self.s_hat is not None:
+            checks.whole(self.k, self.experiment.d, s_hat=self.s_hat)
+        if table := self.experiment.table:
+            checks.whole(1, table.n, patients=self.n)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Return the patients of each hospital."""
+        return tuple(hospital.patients for hospital in self.hospitals)
+
+    @property
+    def n(self) -> int:
+        """Return the patients of all hospitals."""
+        return sum(self.sizes)
+
+    @property
+    def budgets(self) -> tuple[Budget, ...]:
+        """Return the guarantee that each hospital asks for: one patient is replaced, exact accounting."""
+        return tuple(Budget(hospital.epsilon, self.delta) for hospital in self.hospitals)
+
+    @property
+    def strictest(self) -> float:
+        """Return the least ε that a hospital asks for."""
+        return min(hospital.epsilon for hospital in self.hospitals)
+
+    @property
+    def experiment(self) -> ExplorerExperiment:
+        """Return the explorer's experiment with these patients, whose runs are those of other pages.
+
+        Of the hospitals it has the number alone: noise depends on nothing else where ε is one for all.
+        """
+        d = ExplorerExperiment(self.population, n=1, k=self.k, s_hat=1, delta=self.delta).d
+        return ExplorerExperiment(
+            population=self.population,
+            n=self.n,
+            k=self.k,
+            s_hat=d if self.s_hat is None else self.s_hat,
+            delta=self.delta,
+            providers=len(self.hospitals),
+            repeats=self.repeats,
+            seed=self.seed,
+            choose_rows=self.s_hat is None,
+        )
+
+
+class Arrangement(NamedTuple):
+    """Hold what the hospitals run together under a trust.
+
+    Attributes:
+        method: A key of `METHODS`.
+        budget: The budget at which all hospitals have this noise; each keeps its own guarantee.
+        weights: The weight of each hospital in the mean, (N,), or None for weights by patients.
+        error: Predicted sin Theta, in the median of runs.
+    """
+
+    method: str
+    budget: Budget
+    weights: tuple[float, ...] | None
+    error: float
+
+
+@lru_cache(maxsize=4096)
+def arrangement(setting: JoiningSetting, trust: str) -> Arrangement:
+    """Return what the hospitals run together under a trust, by the module's text.
+
+    Args:
+        setting: The hospitals.
+        trust: Whom they trust, one of `TRUSTS`.
+
+    Returns:
+        The arrangement; that of the untrusted server where it is predicted to err no more.
+
+    Raises:
+        ValueError: For another trust.
+    """
+    checks.one_of(TRUSTS, trust=trust)
+    if len({hospital.epsilon for hospital in setting.hospitals}) == 1:
+        epsilon = setting.strictest
+        chosen = trusts.recommended(setting.experiment, epsilon, trust)
+        return Arrangement(chosen.method, setting.budgets[0], None, chosen.error)
+    if trust != "untrusted server":
+        chosen = trusts.recommended(setting.experiment, setting.strictest, trust)
+        alternative = arrangement(setting, "untrusted server")
+        if METHODS[chosen.method].trust == "untrusted server" or alternative.error <= chosen.error:
+            return alternative
+        return Arrangement(chosen.method, Budget(setting.strictest, setting.delta), None, chosen.error)
+    sampling = hospital_budgets.sampling_ratio(setting.experiment.d, setting.k, setting.s_hat)
+    weights, pooled = hospital_budgets.pooled_budget(setting.sizes, setting.budgets, trust, sampling)
+    chosen = trusts.recommended(setting.experiment, pooled.epsilon, trust)
+    return Arrangement(chosen.method, pooled, tuple(weights.tolist()), chosen.error)
+
+
+def arrangements(setting: JoiningSetting) -> Mapping[str, Arrangement]:
+    """Return what is run under each trust; two trusts with equal values are one law, and are run once."""
+    return MappingProxyType({trust: arrangement(setting, trust) for trust in reversed(TRUSTS)})
+
+
+def alone(setting: JoiningSetting, hospital: int) -> Recommendation:
+    """Return the method recommended to a hospital that publishes by itself, with its own ε.
+
+    Args:
+        setting: The hospitals.
+        hospital: The index of the hospital.
+
+    Returns:
+        The recommendation of `trusts.recommended_alone`.
+    """
+    member = setting.hospitals[hospital]
+    return trusts.recommended_alone(setting.experiment, member.epsilon, member.patients)
+
+
+def halved(setting: JoiningSetting) -> JoiningSetting:
+    """Return the setting in which the strictest hospital asks for half of its ε.
+
+    Of several that are equally strict it is the first that is not ours.
+    """
+    order = sorted(
+        range(len(setting.hospitals)), key=lambda i: (setting.hospitals[i].epsilon, i == setting.ours)
+    )
+    return changed(setting, order[0], epsilon=setting.hospitals[order[0]].epsilon / 2)
+
+
+def without(setting: JoiningSetting, hospital: int) -> JoiningSetting:
+    """Return the setting that a hospital has left.
+
+    Args:
+        setting: The hospitals.
+        hospital: The index of the one that leaves.
+
+    Returns:
+        The setting with the others.
+
+    Raises:
+        ValueError: For ours, and for an index of no hospital.
+    """
+    checks.whole(0, len(setting.hospitals) - 1, hospital=hospital)
+    if hospital == setting.ours:
+        raise ValueError(f"hospital must be another than ours, got {hospital}")
+    left = setting.hospitals[:hospital] + setting.hospitals[hospital + 1 :]
+    return replace(setting, hospitals=left, ours=setting.ours - (hospital < setting.ours))
+
+
+def changed(setting: JoiningSetting, hospital: int, **fields: Any) -> JoiningSetting:
+    """Return the setting in which one hospital, by its index, has these fields of `JoiningHospital`."""
+    members = list(setting.hospitals)
+    members[hospital] = replace(members[hospital], **fields)
+    return replace(setting, hospitals=tuple(members))
+
+
+def scaled(setting: JoiningSetting, *, patients: float = 1.0, epsilon: float = 1.0) -> JoiningSetting:
+    """Return the setting at fixed shares of hospitals, in which all have so many times the patients and ε.
+
+    Args:
+        setting: The hospitals.
+        patients: The factor of every hospital's patients, which are rounded, to 1 at least.
+        epsilon: The factor of every hospital's ε.
+
+    Returns:
+        The setting.
+    """
+    members = (
+        replace(member, patients=max(1, round(patients * member.patients)), epsilon=epsilon * member.epsilon)
+        for member in setting.hospitals
+    )
+    return replace(setting, hospitals=tuple(members))
