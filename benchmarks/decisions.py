@@ -2,17 +2,17 @@
 
     python -m benchmarks.decisions [--seed 0] [--settings 200] [--runs 400]
 
-A setting has d from 20 to 80, k from 1 to 4, s of k to d/2, a spike of 15 to 100 over a bulk that is uniform
-between 0 and 1 to 15, 2 to 40 hospitals and 300 to 10^5 patients in all. Hospitals are equal in half of the
+A setting has d from 20 to 50, k from 1 to 3, s of k to d/2, a spike over a bulk that is uniform between 0 and
+10 to 90 % of it, 2 to 30 hospitals and 200 to 30,000 patients in all. Hospitals are equal in half of the
 settings, else their sizes are log-normal. ε is from .1 to 5, in half of the settings another for each
 hospital. Results stay in-house or are published, and δ is 1e-6. What spans a decade is drawn evenly on a log
 scale. The verdict's runs and the fresh ones have different seeds, and so has the run with the patients that
 "ask again" names.
 
-Printed are each setting, how often each verdict falls, and, where the fresh runs decide: in how many settings
-the verdict is the same, weaker ("join if" where nobody need be trusted), open (to ask again, or too close), or
-another. Then how many claims the fresh runs refute at level .01, each by itself and all together
-(Bonferroni), and how many verdicts to ask again are to join once there are as many patients.
+Printed are each setting, how often each verdict falls, and, where the fresh runs decide, how many settings
+have the same verdict, a weaker one ("join if" where nobody need be trusted), an open one (to ask again, or
+too close), or another. Then how many claims the fresh runs refute at level .01, each by itself and all
+together (Bonferroni), and how many verdicts to ask again are to join once there are as many patients.
 """
 
 import argparse
@@ -42,18 +42,18 @@ def random_setting(rng: np.random.Generator) -> JoiningSetting:
         """Draw evenly on a log scale."""
         return float(np.exp(rng.uniform(np.log(low), np.log(high))))
 
-    d, k, count = round(decades(20, 80)), int(rng.integers(1, 5)), round(decades(2, 40))
+    d, k, count = round(decades(20, 50)), int(rng.integers(1, 4)), round(decades(2, 30))
     model = SpikedModel(
         d=d,
         k=k,
         s=int(rng.integers(k, d // 2 + 1)),
-        spike=decades(15, 100),
-        bulk=(0.0, float(rng.uniform(1, 14.9))),
+        spike=100.0,
+        bulk=(0.0, float(rng.uniform(10, 90))),
         seed=int(rng.integers(2**31)),
     )
     spread = 0.0 if rng.random() < 0.5 else 1.0
     shares = np.exp(spread * rng.standard_normal(count))
-    sizes = np.maximum(1, np.round(decades(300, 1e5) * shares / shares.sum())).astype(int)
+    sizes = np.maximum(1, np.round(decades(200, 3e4) * shares / shares.sum())).astype(int)
     common = decades(0.1, 5)
     each = rng.random() < 0.5
     hospitals = tuple(

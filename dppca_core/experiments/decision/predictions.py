@@ -33,6 +33,7 @@ Along = Literal["patients", "epsilon"]
 _LEAST_LOSS = 1e-9  # %, by which a ratio is not divided further
 _STEPS_UP = 10 ** (np.arange(1, 19) / 6)  # factors of patients, up to 1,000, at which to ask again
 _STEPS_AROUND = 10 ** (np.arange(1, 7) / 3)  # factors of patients and ε, up to 100, at which to turn
+_ROOM = 1.25
 _HALVINGS = 4  # of a step, on a log scale
 
 
@@ -140,17 +141,24 @@ class Anchor:
         return rule.answer(self.at(hospitals.scaled(self.setting, patients=patients, epsilon=epsilon)))
 
     def patients_to_join(self) -> int | None:
-        """Return the smallest total from the present one on at which joining is predicted to pass.
+        """Return with how many patients to ask again: from the smallest total at which joining should pass.
+
+        Predictions of sin Theta are within a factor of _ROOM mostly (`benchmarks.recommendation`), and noise
+        falls with the patients. So it is _ROOM times the smallest such total, where that passes too.
 
         Returns:
-            The patients of all hospitals at their present shares, to about 10 % of the increase; None where
-            up to a thousand times as many are predicted not to pass, and for a table.
+            The patients of all hospitals at their present shares; None where up to a thousand times as many
+            are predicted not to pass, and for a table.
         """
         passing = (Answer.JOIN, Answer.JOIN_IF)
         if not isinstance(self.setting.population, SpikedModel):
             return None
         factor = self._first(_STEPS_UP, "patients", lambda given: given in passing)
-        return None if factor is None else hospitals.scaled(self.setting, patients=factor).n
+        if factor is None:
+            return None
+        if self.answer(patients=_ROOM * factor) in passing:
+            factor *= _ROOM
+        return hospitals.scaled(self.setting, patients=factor).n
 
     def turns(self, along: Along) -> tuple["Turn", ...]:
         """Return the nearest numbers below and above at which the predicted answer is another.
