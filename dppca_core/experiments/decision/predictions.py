@@ -33,7 +33,7 @@ Along = Literal["patients", "epsilon"]
 _LEAST_LOSS = 1e-9  # %, by which a ratio is not divided further
 _STEPS_UP = 10 ** (np.arange(1, 19) / 6)  # factors of patients, up to 1,000, at which to ask again
 _STEPS_AROUND = 10 ** (np.arange(1, 7) / 3)  # factors of patients and ε, up to 100, at which to turn
-_ROOM = 1.25
+_ROOM = 1.25  # times the patients that a prediction asks for
 _HALVINGS = 4  # of a step, on a log scale
 
 
