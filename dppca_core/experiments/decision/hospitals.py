@@ -11,10 +11,8 @@ own noise, by predicted errors, the own noise is run under every trust. That une
 of sampling is left out of these predictions, not of runs.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args
 
 from dppca_core import checks
@@ -183,11 +181,6 @@ def arrangement(setting: JoiningSetting, trust: str) -> Arrangement:
     weights, pooled = hospital_budgets.pooled_budget(setting.sizes, setting.budgets, trust, sampling)
     chosen = trusts.recommended(setting.experiment, pooled.epsilon, trust)
     return Arrangement(chosen.method, pooled, tuple(weights.tolist()), chosen.error)
-
-
-def arrangements(setting: JoiningSetting) -> Mapping[str, Arrangement]:
-    """Return what is run under each trust; two trusts with equal values are one law, and are run once."""
-    return MappingProxyType({trust: arrangement(setting, trust) for trust in reversed(TRUSTS)})
 
 
 def alone(setting: JoiningSetting, hospital: int) -> Recommendation:

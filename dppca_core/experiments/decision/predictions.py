@@ -112,7 +112,9 @@ class Anchor:
             hospital,
             alone=100 - float(np.median(alone)),
             together={trust: 100 - float(np.median(shares)) for trust, shares in together.items()},
-            measured={trust: rule.evidence(shares - alone, shares) for trust, shares in together.items()},
+            measured={
+                trust: rule.evidence(runs.gain(trust, hospital), shares) for trust, shares in together.items()
+            },
         )
 
     def at(self, setting: JoiningSetting) -> dict[str, Evidence]:
