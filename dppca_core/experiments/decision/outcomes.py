@@ -15,6 +15,7 @@ The share is 100 (1 - sin^2 Theta/k).
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -31,11 +32,14 @@ from dppca_core.numerics.moments import SumMoment
 
 MOST_MEASURED = 8  # hospitals whose own verdict is measured
 _ALIKE = 1.5  # between the largest and the least weight for a patient in one part
+Arm = tuple[str, str | int]
+TOGETHER, ALONE_AT, WITHOUT = "together", "alone", "without privacy"  # with a trust, a hospital, and nothing
+_Value = TypeVar("_Value")
 _PILOT = 10  # runs by which the best way without privacy is chosen: as many as on other pages
 
 
 class JoiningRuns:
-    """Hold the runs of a setting, each kind measured when it is first asked for.
+    """Hold the runs of a setting, each measured when it is first asked for.
 
     Args:
         setting: The hospitals.
@@ -50,7 +54,7 @@ class JoiningRuns:
     def __init__(self, setting: JoiningSetting) -> None:
         self.setting = setting
         self.measured = measured_hospitals(setting)
-        self._shares: dict[object, Array] = {}
+        self._known: dict[object, Any] = {}
 
     @cached_property
     def parts(self) -> tuple[tuple[int, ...], ...]:
@@ -76,9 +80,7 @@ class JoiningRuns:
         Raises:
             ValueError: For another trust.
         """
-        plan = hospitals.arrangement(self.setting, trust)
-        law = plan._replace(method=draws.SAME_RUNS.get(plan.method, plan.method))
-        return self._kept(law, lambda: self._joint(law))
+        return self._kept(self.plan(trust), lambda: self._all((TOGETHER, trust)))
 
     def alone(self, hospital: int | None = None) -> Array:
         """Return the shares that a hospital recovers alone, in %, (repeats,): as the setting's use asks.
@@ -94,16 +96,37 @@ class JoiningRuns:
         Raises:
             ValueError: For a hospital that is not measured.
         """
-        index = self.setting.ours if hospital is None else hospital
-        if index not in self.measured:
-            raise ValueError(f"hospital must be one of {self.measured}, got {index}")
-        if self.setting.use == "in-house":
-            return self._kept(("in-house", index), lambda: self._free(self._part(index)))
-        return self._kept(("publish", index), lambda: self._published(index))
+        return self._all((ALONE_AT, self.setting.ours if hospital is None else hospital))
 
     def without_privacy(self) -> Array:
         """Return the shares recovered together by the best without privacy, in %, (repeats,)."""
-        return self._kept("free", lambda: self._free(self._cohort))
+        return self._all((WITHOUT, ""))
+
+    def run(self, arm: Arm, draw: int) -> float:
+        """Return the share that one run of an arm recovers, in %; measure it unless it was before.
+
+        Args:
+            arm: (TOGETHER, a trust), (ALONE_AT, the index of one of `measured`) or (WITHOUT, "").
+            draw: The number of the run.
+
+        Returns:
+            The share.
+
+        Raises:
+            ValueError: For another arm.
+        """
+        kind, which = arm
+        if kind == TOGETHER:
+            law = self.plan(str(which))
+            return self._kept((law, draw), lambda: self._joint(law, draw))
+        if kind == WITHOUT:
+            return self._free(WITHOUT, self._cohort, draw)
+        if kind != ALONE_AT or which not in self.measured:
+            raise ValueError(f"hospital must be one of {self.measured}, got {which}")
+        index = int(which)
+        if self.setting.use == "in-house":
+            return self._free(index, self._part(index), draw)
+        return self._kept((index, draw), lambda: self._published(index, draw))
 
     def gain(self, trust: str, hospital: int | None = None) -> Array:
         """Return the paired gain of a hospital: together less alone, in percent points, (repeats,).
@@ -125,10 +148,19 @@ class JoiningRuns:
         free = {"together, no privacy": self.without_privacy()}
         return {"alone": self.alone(), **private, **free, "a random guess": guess}
 
-    def _kept(self, key: object, measure: Callable[[], Array]) -> Array:
-        if key not in self._shares:
-            self._shares[key] = measure()
-        return self._shares[key]
+    def plan(self, trust: str) -> Arrangement:
+        """Return what is run under a trust: the same where two trusts have one law."""
+        plan = hospitals.arrangement(self.setting, trust)
+        return plan._replace(method=draws.SAME_RUNS.get(plan.method, plan.method))
+
+    def _all(self, arm: Arm) -> Array:
+        return np.array([self.run(arm, draw) for draw in range(self.setting.repeats)])
+
+    def _kept(self, key: object, measure: Callable[[], _Value]) -> _Value:
+        if key not in self._known:
+            self._known[key] = measure()
+        value: _Value = self._known[key]
+        return value
 
     def _cohort(self, draw: int) -> Cohort:
         """Return the patients of a run, as `parts`."""
@@ -146,54 +178,48 @@ class JoiningRuns:
 
         return drawn
 
-    def _joint(self, plan: Arrangement) -> Array:
-        """Run the hospitals together, each time with the noise of all of them."""
+    def _joint(self, plan: Arrangement, draw: int) -> float:
+        """Run the hospitals together, with the noise of all of them."""
         setting = self.setting
-        options = setting.experiment.options(plan.method)
+        cohort = joined(self._cohort(draw), self.parts, setting.sizes, plan.weights)
+        how: dict[str, Any] = {"budget": plan.budget, "rng": draws.generator(setting.seed, draw, plan.method)}
+        how |= setting.experiment.options(plan.method)
+        return self._recovered([METHODS[plan.method].fit(cohort, k=setting.k, **how).basis])[0]
 
-        def basis(draw: int) -> Array:
-            """Return what one run finds, (d, k)."""
-            cohort = joined(self._cohort(draw), self.parts, setting.sizes, plan.weights)
-            rng = draws.generator(setting.seed, draw, plan.method)
-            return METHODS[plan.method].fit(cohort, k=setting.k, budget=plan.budget, rng=rng, **options).basis
-
-        return self._recovered([basis(draw) for draw in range(setting.repeats)])
-
-    def _published(self, hospital: int) -> Array:
+    def _published(self, hospital: int, draw: int) -> float:
         """Run the release that one hospital makes by itself, with its own ε."""
-        setting, patients = self.setting, self._part(hospital)
+        setting, patients = self.setting, self._part(hospital)(draw)
         name = hospitals.alone(setting, hospital).method
-        options, budget = setting.experiment.options(name), setting.budgets[hospital]
+        # The key of a hospital that stays alone on the page of hospitals.
+        rng = draws.generator(setting.seed, draw, ALONE[name].key, (1 + hospital,))
+        how: dict[str, Any] = {"budget": setting.budgets[hospital], "rng": rng}
+        how |= setting.experiment.options(name)
+        return self._recovered([METHODS[name].fit(patients, k=setting.k, **how).basis])[0]
 
-        def basis(draw: int) -> Array:
-            """Return what one run finds, (d, k)."""
-            # The key of a hospital that stays alone on the page of hospitals.
-            rng = draws.generator(setting.seed, draw, ALONE[name].key, (1 + hospital,))
-            return METHODS[name].fit(patients(draw), k=setting.k, budget=budget, rng=rng, **options).basis
-
-        return self._recovered([basis(draw) for draw in range(setting.repeats)])
-
-    def _free(self, patients: Callable[[int], Cohort]) -> Array:
+    def _free(self, whose: object, patients: Callable[[int], Cohort], draw: int) -> float:
         """Run the way without privacy that has the least median error in the first runs."""
         setting = self.setting
         population, k = setting.population, setting.k
         ways, few = no_privacy.ways(population), min(_PILOT, setting.repeats)
 
-        def shares(draw: int, chosen: Sequence[tuple[str, str]]) -> Array:
-            """Return what these ways recover in one run, (ways,)."""
+        def shares(draw: int, chosen: Sequence[tuple[str, str]]) -> list[float]:
+            """Return what these ways recover in one run."""
             which = {"seed": setting.seed, "draw": draw}
             return self._recovered(no_privacy.bases_of(population, patients(draw), k, chosen, **which))
 
-        pilot = np.array([shares(draw, ways) for draw in range(few)])
-        best = int(np.median(pilot, axis=0).argmax())
-        rest = [shares(draw, ways[best : best + 1])[0] for draw in range(few, setting.repeats)]
-        return np.array([*pilot[:, best], *rest])
+        def pilot(draw: int) -> list[float]:
+            """Return what all ways recover in one of the first runs."""
+            return self._kept((whose, "pilot", draw), lambda: shares(draw, ways))
 
-    def _recovered(self, bases: Sequence[Array]) -> Array:
+        best = int(np.median([pilot(i) for i in range(few)], axis=0).argmax())
+        if draw < few:
+            return pilot(draw)[best]
+        return self._kept((whose, "free", draw), lambda: shares(draw, ways[best : best + 1])[0])
+
+    def _recovered(self, bases: Sequence[Array]) -> list[float]:
         """Return the share of the pattern that each basis, (d, k), recovers, in %."""
         sines = subspace_metrics.sin_thetas(np.stack(bases), truth(self.setting))
-        shares: Array = 100 * subspace_metrics.share_recovered(sines, self.setting.k)
-        return shares
+        return [100 * float(share) for share in subspace_metrics.share_recovered(sines, self.setting.k)]
 
 
 def truth(setting: JoiningSetting) -> Array:

@@ -3,33 +3,85 @@
 import re
 
 from dppca_core.datasets import TABLES
-from pages.hospitals.providers import labels
+from dppca_core.experiments.decision.hospitals import MOST_HOSPITALS
 from pages.shared import text
 from pages.shared.settings.of_pages import Panel
-from pages.shared.settings.setting import MOST_LETTERS, Choice, Value, among, printable
+from pages.shared.settings.setting import MOST_LETTERS, Choice, Value, among, printable, switch
 
+# Headings of the protocols by whom the hospitals trust.
+JOIN_TITLES = {
+    "none": "Joined, no privacy",
+    "central": "Joined, trusting one place",
+    "secure aggregation": "Joined, sealed sums",
+    "untrusted server": "Joined, trusting nobody",
+    "one message": "Two messages undo the noise",
+    "alone": "Alone, with privacy",
+    "alone, none": "Alone, no privacy",
+}
+USES = {"in-house": "For our own use", "publish": "To publish"}
+FIVE_LARGE, ONE_LARGE = "Five large hospitals", "One large, many small"
+# The disease of the preset "Rare disease" in other hospitals; of one large and many small, ours is small.
+_DISEASE = {"n": 20_000, "d": 50, "spike": 20.0, "bulk": 15.0}
+PRESETS = {
+    FIVE_LARGE: _DISEASE | {"providers": 5},
+    ONE_LARGE: _DISEASE | {"providers": 50, "largest_share": 0.6, "join.ours": 2},
+}
 _RANKS = (*range(1, 21), 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500, 1000, 2000)
 
 
-class Sizes(Choice):
-    """Read the hospitals' sizes, their numbers of patients, from a link: 400-300-100; empty for none.
+LARGEST = 10**9  # patients of a hospital
+LEAST_LOSS, MOST_LOSS = 0.001, 1000.0
+
+
+class Typed(Choice):
+    """Read a number for each hospital from a link, such as 400-300-100; empty for those of the sliders."""
+
+    refusal = ""
+
+    def numbers_of(self, raw: str) -> list[str]:
+        """Return the numbers that a text lists, as links have them; none where it is unclear."""
+        raise NotImplementedError
+
+    def read(self, raw: str) -> tuple[Value, str | None]:
+        """Return the numbers as a link has them, and None; or none, and words that say what the text was."""
+        if raw.strip() in ("", self.text("")):  # the words that stand for none on the screen are empty too
+            return "", None
+        # A number takes fewer than 20 letters with what separates it, so a longer text is refused unread.
+        numbers = self.numbers_of(raw.strip()) if len(raw) <= 20 * MOST_HOSPITALS else []
+        if 0 < len(numbers) <= MOST_HOSPITALS:
+            return "-".join(numbers), None
+        shown = printable(raw[:MOST_LETTERS])
+        return "", f"“{shown}”, {self.refusal}" if shown else f"not readable, {self.refusal}"
+
+
+class Sizes(Typed):
+    """Read the hospitals' sizes, their numbers of patients.
 
     People also type 400; 300 or 50,000 30,000. Text that can be read in one way only is accepted.
     """
 
-    _MOST, LARGEST = 200, 10**9  # sizes in a link, and patients of a hospital
+    refusal = "which is not up to 200 sizes such as 400-300-100"
 
-    def read(self, raw: str) -> tuple[Value, str | None]:
-        """Return the sizes as 400-300-100, and None; or no sizes, and words that say what the text was."""
-        if raw.strip() in ("", self.text("")):  # the words that stand for none on the screen are empty too
-            return "", None
-        # A size takes fewer than 20 letters with what separates it, so a longer text is refused unread.
-        numbers = _sizes(raw.strip()) if len(raw) <= 20 * self._MOST else []
-        if 0 < len(numbers) <= self._MOST and all(1 <= number <= self.LARGEST for number in numbers):
-            return "-".join(map(str, numbers)), None
-        shown = printable(raw[:MOST_LETTERS])
-        refusal = "which is not up to 200 sizes such as 400-300-100"
-        return "", f"“{shown}”, {refusal}" if shown else f"not readable, {refusal}"
+    def numbers_of(self, raw: str) -> list[str]:
+        numbers = _sizes(raw)
+        return list(map(str, numbers)) if all(1 <= number <= LARGEST for number in numbers) else []
+
+
+class Losses(Typed):
+    """Read the hospitals' privacy losses, such as 1-0.5-2."""
+
+    refusal = "which is not up to 200 privacy losses such as 1-0.5-2"
+
+    def numbers_of(self, raw: str) -> list[str]:
+        parts = re.split(r"[-;\s]+", raw)
+        readable = all(re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,9})?", part) for part in parts)
+        losses = [float(part) for part in parts] if readable else []
+        return list(map(loss_text, losses)) if all(LEAST_LOSS <= loss <= MOST_LOSS for loss in losses) else []
+
+
+def loss_text(epsilon: float) -> str:
+    """Return a privacy loss within these limits as links have it."""
+    return f"{epsilon:g}"
 
 
 # Whole numbers without and with commas between thousands.
@@ -62,7 +114,7 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
     shared: the settings of all pages by key; none is needed here. A `Choice`, and so `Sizes`, takes its key,
         its labels outside of plain view and in it, its options, the default and words for options.
     """
-    trusts = {"all": "everybody"} | labels.JOIN_TITLES
+    trusts = {"all": "everybody"} | JOIN_TITLES
     panels = {
         "gain": "Joining or alone",
         "travel": "What travels",
@@ -70,6 +122,10 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
     return [
         among("join.panel", "Shown", panels),
         Sizes("join.sizes", "Hospitals' sizes", "Hospitals' sizes", ("",), "", {"": "those of the sliders"}),
+        Losses("join.losses", "Hospitals' ε", "Hospitals' privacy losses", ("",), "", {"": "the slider's"}),
+        Choice("join.ours", "Ours", "Our hospital", tuple(range(1, MOST_HOSPITALS + 1)), 1),
+        among("join.use", "What the pattern is for", USES),
+        switch("join.each", "List every hospital"),
         Choice("join.rank", "R, directions DPdisPCA sends", "Directions DPdisPCA sends", _RANKS, 10),
         among("join.trust", "Compared", trusts),
     ]
@@ -83,15 +139,21 @@ def typed_sizes(settings: dict[str, Value]) -> tuple[int, ...]:
     return () if table and sum(sizes) > table.n else sizes
 
 
+def typed_losses(settings: dict[str, Value]) -> tuple[float, ...]:
+    """Return the hospitals' privacy losses that were typed; none if nothing is typed."""
+    typed = str(settings["join.losses"])
+    return tuple(float(loss) for loss in typed.split("-")) if typed else ()
+
+
 def _held(settings: dict[str, Value]) -> dict[str, tuple[str, str]]:
     """Return, for each shared setting that typed sizes decide, its text and what decides it."""
-    sizes = typed_sizes(settings)
-    if not sizes:
-        return {}
-    total = sum(sizes)
-    share = text.percent(max(sizes) / total)
-    values = {"n": f"{total:,}", "providers": str(len(sizes)), "largest_share": share}
-    return {key: (value, "set by the sizes") for key, value in values.items()}
+    values = {}
+    if sizes := typed_sizes(settings):
+        share = text.percent(max(sizes) / sum(sizes))
+        values = {"n": f"{sum(sizes):,}", "providers": str(len(sizes)), "largest_share": share}
+    if (losses := typed_losses(settings)) and settings["view"] == "plain":  # in full view protocols have one
+        values["epsilon"] = " to ".join(loss_text(end) for end in sorted({min(losses), max(losses)}))
+    return {key: (value, "set by the table") for key, value in values.items()}
 
 
 PANEL = Panel(

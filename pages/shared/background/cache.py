@@ -19,6 +19,8 @@ from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
+from dppca_core.experiments.decision.cells import JoiningCells
+from dppca_core.experiments.decision.hospitals import JoiningSetting
 from dppca_core.experiments.demonstrations.attacks import PORTION, AttackDraws, AttackSetting
 from dppca_core.experiments.explorer.closed_forms import evaluate
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
@@ -55,6 +57,11 @@ def site_results(recipe: SiteRecipe) -> SiteResults:
 def collaboration_results(recipe: CollaborationSetting) -> CollaborationResults:
     """Return the store of what hospitals gain by joining, empty at first."""
     return _cells(CollaborationResults, recipe, CELL_BYTES, 8 * recipe.d * (recipe.k + 1))
+
+
+def joining_cells(setting: JoiningSetting) -> JoiningCells:
+    """Return the store of the runs by which it is decided whether a hospital joins, empty at first."""
+    return _cells(JoiningCells, setting, CELL_BYTES)
 
 
 def attack_draws(setting: AttackSetting) -> AttackDraws:

@@ -1,4 +1,4 @@
-"""Turn settings into the hospitals that join, and their runs into what the page shows. No Streamlit here.
+"""Turn settings into the hospitals that join by every protocol, and their runs into what full view shows.
 
 By a protocol hospitals either join (at `ALL` of them) or one works alone. "trust" says whom a protocol's
 hospitals trust, or that they are alone.
@@ -6,6 +6,7 @@ hospitals trust, or that they are alone.
 
 import math
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ from dppca_core.experiments.explorer.results import quantiles
 from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.numerics.subspace_metrics import share_recovered
 from pages.hospitals.providers import settings as page_settings
-from pages.hospitals.providers import text as page_text
+from pages.hospitals.providers.sentences import surroundings
 from pages.shared.charts.metric_axis import as_error, error_unit, runs_in_unit, value_text
 from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import Settings
@@ -41,7 +42,7 @@ def to_setting(settings: Settings) -> tuple[CollaborationSetting, tuple[str, ...
     experiment, epsilon = to_experiment.from_settings(settings)
     sizes, adjustments = page_settings.typed_sizes(settings), []
     if settings["join.sizes"] and not sizes:
-        adjustments.append(page_text.sizes_ignored(TABLES[settings["data"]].n))
+        adjustments.append(surroundings.sizes_ignored(TABLES[settings["data"]].n))
     asked = settings["join.rank"]
     recipe = CollaborationSetting.from_experiment(experiment, epsilon, asked, sizes)
     if recipe.rank != asked:
@@ -51,6 +52,8 @@ def to_setting(settings: Settings) -> tuple[CollaborationSetting, tuple[str, ...
             else f"there are only {recipe.d}"
         )
         adjustments.append(f"DPdisPCA sends {recipe.rank} directions here, not {asked}: {limit}.")
+    if settings["join.losses"]:
+        adjustments.append(surroundings.one_epsilon(epsilon))
     return recipe, tuple(adjustments)
 
 
@@ -66,7 +69,7 @@ def to_experiment_of(settings: Settings) -> tuple[ExplorerExperiment, float]:
     return experiment, epsilon
 
 
-def measure_first(results: CollaborationResults, settings: Settings) -> None:
+def first(results: CollaborationResults, settings: Settings) -> Iterator[None]:
     """Measure quick runs for a quarter of a second, so that the first rendering shows some."""
     deadline = time.monotonic() + _FIRST_SECONDS
     for cell in results.wanted(False, few(results.recipe, settings)):
@@ -75,6 +78,7 @@ def measure_first(results: CollaborationResults, settings: Settings) -> None:
         # A cell begins with the key of its protocol.
         if cell not in results.failed and results.recipe.seconds(PROTOCOLS[cell[0]]) <= _QUICK_SECONDS:
             results.try_cell(*cell)
+            yield
 
 
 class Row(NamedTuple):

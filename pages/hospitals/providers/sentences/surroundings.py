@@ -1,10 +1,8 @@
-"""Form the providers page's introduction, notes on its settings, and hints on what to try next.
-
-Sentences about errors are in gain_text.
-"""
+"""Form the page's introduction, notes on its settings, and hints on what to try next."""
 
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from pages.hospitals.providers import settings as page_settings
+from pages.shared import text
 from pages.shared.settings import catalogue
 
 TITLE = "Should we join?"
@@ -21,12 +19,9 @@ def sizes_ignored(patients: int) -> str:
     return f"The sizes add up to more than the table's {patients:,} patients: the sliders' are used."
 
 
-def sizes_note(hospitals: int, patients: int) -> str:
-    """Return the sentences beside the table of sizes. hospitals, patients: how many there are in all."""
-    return (
-        f"{hospitals:,} hospitals, {patients:,} patients. Change a number, add a row below the last, or mark "
-        "rows and delete them. The link keeps what you typed."
-    )
+def one_epsilon(epsilon: float) -> str:
+    """Return that protocols are compared at one privacy loss, where hospitals have their own."""
+    return f"Protocols are compared at ε = {text.number(epsilon)} of all; the decision has each hospital's own ε."
 
 
 def try_this(recipe: CollaborationSetting, settings: catalogue.Settings) -> str:

@@ -14,9 +14,9 @@ from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import Protocol
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.experiments.no_privacy import NO_PRIVACY
-from pages.hospitals.providers import gain_text
-from pages.hospitals.providers.labels import JOIN_TITLES
-from pages.hospitals.providers.view import Row
+from pages.hospitals.providers.model.compared import Row
+from pages.hospitals.providers.sentences import compared
+from pages.hospitals.providers.settings import JOIN_TITLES
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import error_axis, error_title, random_guess
@@ -50,12 +50,12 @@ def _stacked(
     labels: dict[float, str] = {}
     for trust, group in grouped.items():
         for hospital, members in groupby(group, key=lambda row: row.hospital):
-            labels[position] = f"<b>{gain_text.heading(trust, hospital, recipe)}</b>"
+            labels[position] = f"<b>{compared.heading(trust, hospital, recipe)}</b>"
             for row in members:
                 position += 1
                 rows.append(row)
                 positions.append(position)
-                labels[position] = gain_text.title(row.protocol, recipe)
+                labels[position] = compared.title(row.protocol, recipe)
             position += _HEADING_ROWS
     ends = [position - _HEADING_ROWS + 0.6, -0.6]  # of the axis, from the lower end to the upper
     ticks = {"tickvals": list(labels), "ticktext": list(labels.values()), "ticks": ""}

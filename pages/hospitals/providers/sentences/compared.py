@@ -15,8 +15,15 @@ from dppca_core.experiments.collaboration.protocols import PROTOCOLS, Protocol
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.experiments.verdicts import Gain, costs_nothing, gain
 from dppca_core.methods import METHODS
-from pages.hospitals.providers import labels
-from pages.hospitals.providers.view import Row, advised, advised_alone, next_cell, rows, without_privacy
+from pages.hospitals.providers.model.compared import (
+    Row,
+    advised,
+    advised_alone,
+    next_cell,
+    rows,
+    without_privacy,
+)
+from pages.hospitals.providers.settings import JOIN_TITLES
 from pages.shared import text
 from pages.shared.background import refresh
 from pages.shared.charts.metric_axis import QUANTITIES, error_unit, random_guess, value_text
@@ -44,8 +51,8 @@ def title(protocol: Protocol, recipe: CollaborationSetting) -> str:
 def heading(trust: str, hospital: int, recipe: CollaborationSetting) -> str:
     """Return the heading over the protocols of a trust, with the size of a hospital that is alone."""
     if hospital == ALL:
-        return labels.JOIN_TITLES[trust]
-    return f"{labels.JOIN_TITLES[trust]}: {text.patients(recipe.sizes[hospital])} patients"
+        return JOIN_TITLES[trust]
+    return f"{JOIN_TITLES[trust]}: {text.patients(recipe.sizes[hospital])} patients"
 
 
 def sentences(results: CollaborationResults, settings: Settings) -> tuple[str, str]:

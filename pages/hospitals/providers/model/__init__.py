@@ -1,0 +1,1 @@
+"""Compute what the page of hospitals that may join shows."""

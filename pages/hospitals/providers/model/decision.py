@@ -1,0 +1,210 @@
+"""Hold the decision whether our hospital should join: the verdict, its bars, and what would change it."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+
+from dppca_core.accounting import gaussian
+from dppca_core.arrays import Array
+from dppca_core.experiments.decision import hospitals as core_hospitals
+from dppca_core.experiments.decision import rule
+from dppca_core.experiments.decision.cells import TURNS, VERDICT, VERDICTS
+from dppca_core.experiments.decision.decision import JoiningDecision
+from dppca_core.experiments.decision.hospitals import LEAST_REPEATS, JoiningHospital, JoiningSetting
+from dppca_core.experiments.decision.outcomes import ALONE_AT, MOST_MEASURED, TOGETHER, WITHOUT, Arm
+from dppca_core.experiments.decision.predictions import Along, Turn
+from dppca_core.experiments.decision.rule import Answer
+from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
+from dppca_core.privacy import Budget
+from pages.hospitals.providers.model import hospitals
+from pages.hospitals.providers.sentences import bars
+from pages.shared.background import cache, engine
+from pages.shared.charts import style
+from pages.shared.document.blocks import Measuring
+from pages.shared.plain import rows
+from pages.shared.settings import to_experiment
+from pages.shared.settings.catalogue import Settings
+
+
+class AnswerGroup(NamedTuple):
+    """Hold hospitals that get one answer: their indices, and the answers of one or of both neighbours."""
+
+    hospitals: tuple[int, ...]
+    answers: tuple[Answer, ...]
+
+
+class Decided:
+    """Hold the decision of one setting, as far as it is measured.
+
+    Args:
+        setting: The hospitals.
+        trust: Whom they trust in the bar of all together.
+        brief: Whether only the verdict and the bars are asked for.
+
+    Attributes:
+        cells: The runs, which all visitors with the same hospitals share.
+    """
+
+    def __init__(self, setting: JoiningSetting, trust: str, *, brief: bool = True) -> None:
+        self.setting, self.trust, self.brief = setting, trust, brief
+        self.cells = cache.joining_cells(setting)
+
+    @property
+    def ours(self) -> JoiningHospital:
+        return self.setting.hospitals[self.setting.ours]
+
+    @property
+    def measuring(self) -> Measuring:
+        missing = partial(self.cells.next_missing, self.brief)
+        return Measuring(self.cells, missing, partial(engine.missing_cells, self.cells, missing))
+
+    def complete(self) -> None:
+        """Measure all that is missing."""
+        while (cell := self.cells.next_missing(self.brief)) is not None:
+            self.cells.try_cell(*cell)
+
+    @property
+    def decision(self) -> JoiningDecision | None:
+        """Return our verdict; None until it is known."""
+        decision: JoiningDecision | None = self.cells.cells.get((VERDICT,))
+        return decision
+
+    @property
+    def failed(self) -> Mapping[Arm, str]:
+        """Return why runs failed; what follows from runs fails with them."""
+        return {cell[:2]: reason for cell, reason in list(self.cells.failed.items()) if len(cell) == 3}
+
+    @property
+    def hopeless(self) -> bool:
+        """Return whether our verdict cannot come."""
+        return (VERDICT,) in self.cells.failed
+
+    @property
+    def done(self) -> int:
+        """Return how many runs our verdict has of those that it needs."""
+        return min(len(self.cells.shares((TOGETHER, trust))) for trust in rows.LOOKS)
+
+    def turns(self, along: Along) -> tuple[Turn, ...] | None:
+        """Return where our verdict is predicted to turn; None until it is known."""
+        turns: tuple[Turn, ...] | None = self.cells.cells.get((TURNS, along))
+        return turns
+
+    def bars(self) -> rows.Shares:
+        """Return the three bars: alone, together with privacy, together without.
+
+        A spread is the median between the ends of its 99 % interval; NaN where there are too few runs.
+        """
+        publish, look = self.setting.use == "publish", rows.LOOKS[self.trust]
+        alone = style.PRIVATE if publish else style.NOT_PRIVATE
+        drawn = (
+            (bars.alone(self.ours.patients, self.setting.use), (ALONE_AT, self.setting.ours), alone),
+            (bars.together(self.trust), (TOGETHER, self.trust), look.colour),
+            (bars.WITHOUT, (WITHOUT, ""), style.NOT_PRIVATE),
+        )
+        made = tuple(
+            rows.ShareRow(label, self._spread(arm), colour, stands_out=arm[0] == TOGETHER)
+            for label, arm, colour in drawn
+        )
+        return rows.Shares(made, float("nan"), self.cells.runs.guess)
+
+    def _spread(self, arm: Arm) -> Array:
+        shares = self.cells.shares(arm)
+        if len(shares) < LEAST_REPEATS:
+            return np.full(3, np.nan)
+        lower, upper = rule.median_interval(shares)
+        return np.array([lower, np.median(shares), upper])
+
+    def groups(self) -> list[AnswerGroup] | None:
+        """Return the hospitals by their answers, the smallest first; None until they are known.
+
+        Up to eight sizes have an answer each. Of more, hospitals of one answer in succession are one group.
+        """
+        decided = self.cells.cells.get((VERDICTS,))
+        if decided is None:
+            return None
+        setting, publish = self.setting, self.setting.use == "publish"
+        each = setting.hospitals
+        rank = {i: (each[i].patients, each[i].epsilon if publish else 0.0) for i in range(len(each))}
+        few = len(set(rank.values())) <= MOST_MEASURED
+
+        def answers(i: int) -> tuple[Answer, ...]:
+            return tuple(dict.fromkeys(decision.answer for decision in decided[i]))
+
+        def alike(i: int) -> object:
+            return (rank[i] if few else None), answers(i)
+
+        ordered = sorted(rank, key=lambda i: (rank[i], i != setting.ours, i))
+        return [AnswerGroup(tuple(group), key[1]) for key, group in groupby(ordered, key=alike)]
+
+    def code(self) -> FigureRecipe:
+        return FigureRecipe("decision.shares", {"setting": self.setting, "trust": self.trust})
+
+
+class JoiningBoard(Decided):
+    """Hold the page's decision, and the settings that would follow if something happened.
+
+    Args:
+        settings: Of the page.
+        names: What somebody called the hospitals, in their order, "" where nobody did.
+    """
+
+    def __init__(self, settings: Settings, names: Sequence[str] = ()) -> None:
+        self.settings = settings
+        self.names = hospitals.named(settings, names)
+        super().__init__(to_setting(settings), settings["trust"], brief=False)
+
+    @property
+    def cautious(self) -> tuple[int, Decided]:
+        """Return the most cautious hospital, and the decision if it asks for half of its ε."""
+        after = core_hospitals.halved(self.setting)
+        pairs = zip(self.setting.hospitals, after.hospitals, strict=True)
+        index = next(i for i, (before, now) in enumerate(pairs) if before != now)
+        return index, Decided(after, self.trust)
+
+    @property
+    def leaving(self) -> tuple[int, Decided] | None:
+        """Return the largest other hospital, and the decision if it leaves; None for a single one."""
+        setting = self.setting
+        others = [i for i in range(len(setting.hospitals)) if i != setting.ours]
+        if not others:
+            return None
+        index = max(others, key=lambda i: (setting.sizes[i], -i))
+        return index, Decided(core_hospitals.without(setting, index), self.trust)
+
+    def colluding(self, hospitals_of_server: int) -> float:
+        """Return the ε that sealed sums leave the others where so many hospitals tell the server their noise.
+
+        Each of N adds 1/N of the variance of the noise for the strictest ε, and the server takes off what it
+        is told.
+        """
+        count = len(self.setting.hospitals)
+        multiplier = gaussian.noise_multiplier(Budget(self.setting.strictest, self.setting.delta))
+        left = (count - hospitals_of_server) / count
+        return gaussian.epsilon_of(multiplier * left**0.5, self.setting.delta)
+
+    def complete(self) -> None:
+        """Measure what would follow, once the decision itself is known: a file has it."""
+        if self.decision is None:
+            return
+        super().complete()
+        for case in (self.cautious, self.leaving):
+            if case is not None:
+                case[1].complete()
+
+
+def to_setting(settings: Settings) -> JoiningSetting:
+    """Return who may join, and in which population."""
+    experiment, _ = to_experiment.from_settings(settings)
+    return JoiningSetting(
+        hospitals.joining(settings),
+        ours=hospitals.ours(settings),
+        population=experiment.population,
+        k=experiment.k,
+        delta=experiment.delta,
+        use=settings["join.use"],
+        s_hat=None if experiment.choose_rows else experiment.s_hat,
+        seed=experiment.seed,
+    )

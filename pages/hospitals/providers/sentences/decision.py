@@ -1,0 +1,285 @@
+"""The sentences of the decision whether our hospital should join, for a board.
+
+A gain is the share of our pattern that is recovered together less that recovered alone, in points (%).
+"""
+
+import math
+from collections.abc import Iterator
+
+import pandas as pd
+
+from dppca_core.datasets import TABLES
+from dppca_core.experiments.decision.predictions import Turn
+from dppca_core.experiments.decision.rule import MARGIN, USEFUL, Answer, Evidence
+from dppca_core.methods import METHODS
+from pages.hospitals.providers.model.decision import AnswerGroup, Decided, JoiningBoard
+from pages.hospitals.providers.settings import loss_text
+from pages.shared import text
+from pages.shared.background import failed_runs
+from pages.shared.plain import phrases, rows
+
+TITLE = "Should we join?"
+INTRODUCTION = "What our hospital finds alone, what all find together, and whether that is worth joining for."
+BY_TRUST, BY_HOSPITAL, WHAT_IF = "By whom we trust", "Which hospitals should join", "What happens if"
+NOBODY_TO_JOIN = "One hospital has nobody to join."
+TRY = "**Try this:** change the size of our hospital in the table. From which size on should it stay alone?"
+TRY_SEVERAL = "**Try this:** add a hospital to the table. Then there is somebody to join."
+ONE_LAW = "Sealed sums and one trusted place need the same noise here, so they get the same verdict."
+OWN_NOISE = "A strict hospital would make one noise for all too large, so each adds its own."
+RULE = (
+    f"A gain counts from {MARGIN:g} points of the pattern, with 99 % certainty. "
+    f"Together, 9 of 10 repeats must also recover {USEFUL:g} %."
+)
+NEAR_GUESS = "Neither way finds more than a random guess here."
+TURNING = "Working out where the verdict turns …"
+NO_TURN_OF_A_TABLE = "For a real table nobody can predict where the verdict turns."
+PREDICTED = "A formula predicts these turns from the repeats above. No repeats were made there."
+_HEADLINES = {
+    Answer.JOIN: "Join: it pays even if nobody is trusted.",
+    Answer.JOIN_IF: "Join only if sums are sealed or one place is trusted.",
+    Answer.STAY: "Stay alone: joining would gain us too little, whomever we trust.",
+    Answer.TOO_CLOSE: "Too close to tell whether joining pays.",
+}
+VERDICTS = {
+    Answer.JOIN: "join",
+    Answer.JOIN_IF: "join if sums are sealed or one place is trusted",
+    Answer.STAY: "stay alone",
+    Answer.ASK_AGAIN: "ask again with more patients",
+    Answer.TOO_CLOSE: "too close to tell",
+}
+_PREDICTED = VERDICTS | {Answer.TOO_CLOSE: "no clear verdict"}
+_PURPOSES = {"in-house": "For our own use", "publish": "To publish"}
+LEAVES = {
+    "untrusted server": "No record leaves a hospital. Each adds noise to its sums before it sends them.",
+    "secure aggregation": "No record leaves a hospital. Each encrypts its sums: only the total can be read.",
+    "central": "No record leaves a hospital. The trusted place sees each hospital's sums.",
+}
+LIMITS = (
+    "The verdict is about patients like the simulated ones, and about this pattern alone.",
+    "It leaves out what joining costs in money, time and contracts.",
+    "It assumes that no patient is in two hospitals.",
+)
+
+
+def headline(decided: Decided) -> str:
+    """Return our verdict, or that it is being measured or cannot come."""
+    decision = decided.decision
+    if decision is None:
+        return failed_runs.NO_ANSWER if decided.hopeless else text.MEASURING
+    if len(decided.setting.hospitals) == 1:
+        return NOBODY_TO_JOIN
+    if decision.answer is Answer.ASK_AGAIN:
+        return f"Not yet: ask again with {text.patients(decision.patients or 0)} patients in all hospitals."
+    return _HEADLINES[decision.answer]
+
+
+def progress(decided: Decided) -> str:
+    """Return how many repeats are done, until the verdict is known; then nothing."""
+    if decided.decision is not None or decided.hopeless:
+        return ""
+    return f"{decided.done} of {decided.setting.repeats} repeats are done."
+
+
+def numbers(decided: Decided) -> str:
+    """Return the three numbers, and why the verdict is open where it is."""
+    shares = decided.bars()
+    if decided.decision is None or not all(row.measured for row in shares.rows):
+        return ""
+    alone, together, without = (phrases.share(row.share) for row in shares.rows)
+    begins = _PURPOSES[decided.setting.use]
+    if len(decided.setting.hospitals) == 1:
+        return f"{begins} it recovers {alone} of the pattern alone."
+    parts = [
+        f"{begins}, we recover {alone} of the pattern alone.",
+        f"{phrases.ROWS[decided.trust]}, all recover {together} together; without privacy {without}.",
+        *_why_open(decided),
+    ]
+    if all(phrases.no_answer(row.share, shares.guess) for row in shares.rows[:2]):
+        parts.append(NEAR_GUESS)
+    return " ".join([*parts, LEAVES[decided.trust]])
+
+
+def _why_open(decided: Decided) -> Iterator[str]:
+    """Yield why there is neither yes nor no, where the verdict is open."""
+    decision = decided.decision
+    if decision is None or decision.answer.decided:
+        return
+    best = max(decision.evidence.values(), key=lambda evidence: evidence.median)
+    if best.lower > MARGIN:
+        tenth = phrases.share(best.tenth)
+        yield f"Joining can gain enough, but in 1 of 10 repeats all recover only {tenth} or less."
+    else:
+        yield f"The gain may lie on either side of the {MARGIN:g} points that are worth joining for."
+    if decision.answer is Answer.ASK_AGAIN:
+        yield "With more patients in the same shares we expect a yes."
+
+
+def points(value: float) -> str:
+    """Return a gain with its sign: +6.8, −19.1; 0.0 has none."""
+    shown = f"{value:+.1f}" if math.isfinite(value) else "–"
+    return "0.0" if shown in ("+0.0", "-0.0") else shown.replace("-", "−")
+
+
+def interval(evidence: Evidence) -> str:
+    return f"{points(evidence.lower)} to {points(evidence.upper)}"
+
+
+def by_trust(decided: Decided) -> pd.DataFrame:
+    """Return a line for each trust: what all recover, the gain with its interval, and whether it is enough."""
+    decision = decided.decision
+    lines = []
+    for trust in rows.LOOKS if decision else ():
+        evidence = decision.evidence[trust]
+        lines.append(
+            {
+                "we trust": phrases.ROWS[trust],
+                "gain, points": points(evidence.median),
+                "99 % certain": interval(evidence),
+                "9 of 10 recover at least": phrases.share(evidence.tenth),
+                "worth joining": "yes" if evidence.passes else "no" if evidence.upper < MARGIN else "not shown",
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def reading(decided: Decided) -> str:
+    """Return how to read the lines of `by_trust`."""
+    laws = {trust: decided.cells.runs.plan(trust) for trust in rows.LOOKS}
+    parts = [RULE]
+    if laws["secure aggregation"] == laws["untrusted server"]:
+        parts.append(OWN_NOISE)
+    elif laws["secure aggregation"] == laws["central"]:
+        parts.append(ONE_LAW)
+    return " ".join(parts)
+
+
+def by_hospital(board: JoiningBoard, groups: list[AnswerGroup]) -> pd.DataFrame:
+    """Return a line for each answer: which hospitals get it, with their patients and privacy losses."""
+    each = board.setting.hospitals
+    several = len({hospital.epsilon for hospital in each}) > 1
+    lines = []
+    for group in groups:
+        sizes, losses = (
+            sorted({getattr(each[i], what) for i in group.hospitals}) for what in ("patients", "epsilon")
+        )
+        line = {"hospital": _who(board, group.hospitals), "patients": _ends([f"{size:,}" for size in sizes])}
+        if several:
+            line["privacy loss"] = _ends([loss_text(loss) for loss in losses])
+        lines.append(line | {"verdict": " or ".join(VERDICTS[answer] for answer in group.answers)})
+    return pd.DataFrame(lines)
+
+
+def _who(board: JoiningBoard, indices: tuple[int, ...]) -> str:
+    """Return the first two of these hospitals, and how many more there are."""
+    names = [board.names[i] for i in indices[: 2 if len(indices) < 4 else 1]]
+    more = len(indices) - len(names)
+    return ", ".join(names) + (f" and {text.count(more, 'other', 'others')}" if more else "")
+
+
+def _ends(ordered: list[str]) -> str:
+    return ordered[0] if len(ordered) == 1 else f"{ordered[0]} to {ordered[-1]}"
+
+
+def between(groups: list[AnswerGroup]) -> str:
+    """Return how hospitals get an answer that are not measured themselves; empty where all are."""
+    if all(len(group.answers) == 1 for group in groups):
+        return ""
+    return "Where two verdicts are listed, the next smaller and the next larger hospital differ."
+
+
+def turns(decided: Decided) -> str:
+    """Return the numbers of patients and the privacy losses at which our verdict turns, as a list."""
+    if decided.decision is None or len(decided.setting.hospitals) == 1:
+        return ""
+    if decided.setting.experiment.table is not None:
+        return NO_TURN_OF_A_TABLE
+    lines = [_turns_along(decided, "patients"), _turns_along(decided, "epsilon")]
+    known = [line for line in lines if line is not None]
+    if len(known) < len(lines) and not any(cell[0] == "turns" for cell in decided.cells.failed):
+        known.append([TURNING])
+    listed = "\n".join(f"- {words}" for line in known for words in line)
+    return f"{listed}\n\n{PREDICTED}" if len(known) == len(lines) and TURNING not in known[-1] else listed
+
+
+def _turns_along(decided: Decided, along: str) -> list[str] | None:
+    turned = decided.turns("patients" if along == "patients" else "epsilon")
+    if turned is None:
+        return None
+    if not turned:
+        what = "number of patients" if along == "patients" else "privacy loss"
+        return [f"No other {what} within a factor of 100 would change the verdict."]
+    return [_turn(decided, turn) for turn in turned]
+
+
+def _turn(decided: Decided, turn: Turn) -> str:
+    side = "fewer" if turn.factor < 1 else "more"
+    verdict = _PREDICTED[turn.answer]
+    if turn.along == "patients":
+        return f"From {text.patients(turn.setting.n)} patients in all or {side}: {verdict}."
+    if len({hospital.epsilon for hospital in turn.setting.hospitals}) > 1:
+        return f"If all privacy losses were {text.short(turn.factor)} times as large or {side}: {verdict}."
+    side = "less" if turn.factor < 1 else "more"
+    return f"At a privacy loss of {text.short(turn.setting.strictest)} or {side}: {verdict}."
+
+
+def hospitals_in_words(board: JoiningBoard) -> str:
+    """Return the hospitals as a file lists them: the groups of equal ones."""
+    each, parts = board.setting.hospitals, []
+    ours = each[board.setting.ours]
+    parts.append(f"ours: {text.count(ours.patients, 'patient', 'patients')} at {loss_text(ours.epsilon)}")
+    others = [hospital for i, hospital in enumerate(each) if i != board.setting.ours]
+    if others:
+        sizes = sorted({hospital.patients for hospital in others})
+        losses = sorted({hospital.epsilon for hospital in others})
+        who = text.count(len(others), "other", "others")
+        parts.append(f"{who}: {_ends([f'{size:,}' for size in sizes])} patients each")
+        parts[-1] += f" at {_ends([loss_text(loss) for loss in losses])}"
+    return "; ".join(parts)
+
+
+def evidence(decided: Decided) -> pd.DataFrame:
+    """Return what the verdict rests on, for a statistician: method, noise, gain and runs by trust."""
+    decision, lines = decided.decision, []
+    for trust in rows.LOOKS if decision else ():
+        plan, known = decided.cells.runs.plan(trust), decision.evidence[trust]
+        lines.append(
+            {
+                "trust": text.TRUST_TITLES[trust].lower(),
+                "method": METHODS[plan.method].title,
+                "noise for ε": float(plan.budget.epsilon),
+                "weights": "by patients" if plan.weights is None else "by precision",
+                "gain": known.median,
+                "99 % from": known.lower,
+                "99 % to": known.upper,
+                "together, 10 %": known.tenth,
+                "runs": str(decided.setting.repeats),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def how_decided(decided: Decided) -> str:
+    """Return the rule and the runs behind it."""
+    setting = decided.setting
+    alone = "the best without privacy" if setting.use == "in-house" else "its own release, with its own ε"
+    where = "patients of a real table" if setting.experiment.table else "patients drawn anew in each run"
+    return (
+        f"**The decision**: {setting.repeats} runs, {where}, paired: alone and together have the same "
+        f"patients. Alone is {alone}. The interval of the median gain is that of order statistics, 99 %. "
+        f"The margin is {MARGIN:g} points, and the 10 % quantile together must be at least {USEFUL:g} %. "
+        "Other pages have ten runs, or as many as are set there, so that their medians differ a little. "
+        "Exact accounting, one patient replaced."
+    )
+
+
+def guess(decided: Decided) -> str:
+    return f"A random guess would score {phrases.share(decided.cells.runs.guess)}."
+
+
+def large_delta(decided: Decided) -> str:
+    return phrases.delta_too_large(decided.setting.delta, decided.setting.n)
+
+
+def likeness(decided: Decided) -> str:
+    table = TABLES.get(str(decided.setting.population))
+    return f"Patients are those of this table: {table.title}." if table else "The patients are simulated."
