@@ -8,13 +8,15 @@ import math
 from collections.abc import Sequence
 from typing import Literal
 
+from dppca_core.arrays import Array
+
 Gain = Literal["less", "more", "level", "neither"]
 _HOPELESS = 0.9  # an error above this share of a random guess's is no answer
 _NO_GAIN = 0.1  # a difference below this share of the larger median error is no gain
 A_BOARD_CARES = 0.001  # share of the pattern from which on a difference matters to a board
 
 
-def costs_nothing(private: float, free: Sequence[float], more_is_better: bool = True) -> bool:
+def costs_nothing(private: float, free: Sequence[float] | Array, more_is_better: bool = True) -> bool:
     """Return whether a median with privacy is within 8 of 10 runs without it, or better.
 
     Args:
@@ -28,7 +30,7 @@ def costs_nothing(private: float, free: Sequence[float], more_is_better: bool = 
     return private >= free[0] if more_is_better else private <= free[2]
 
 
-def gain(joined: Sequence[float], alone: Sequence[float], guess: float, k: int) -> Gain:
+def gain(joined: Sequence[float] | Array, alone: Sequence[float] | Array, guess: float, k: int) -> Gain:
     """Return whether joining errs "less" or "more" than staying alone, or neither is of use.
 
     Args:

@@ -6,6 +6,7 @@ trust. A protocol is either one by which all hospitals join, or one by which a h
 
 import math
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 
@@ -74,7 +75,7 @@ def gains(results: CollaborationResults, grouped: dict[str, list[Row]], settings
     low, middle, high = (np.maximum(values, floor) for values in (low, middle, high))
     looks = [look(row.protocol) for row in rows]
     marker = {"size": 11, "color": [look.colour for look in looks], "symbol": [look.symbol for look in looks]}
-    dots = {
+    dots: dict[str, Any] = {
         "mode": "markers",
         "marker": marker,
         "x": rounded(middle),

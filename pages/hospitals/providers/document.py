@@ -1,161 +1,246 @@
-"""The providers page in plain view: each hospital alone, and all together under each trust.
+"""Describe whether to join: the decision for a board; for researchers every protocol and what it sends."""
 
-Plain view is for those without statistics. Its bars show the share of the true pattern that is recovered. A
-hospital alone is unprotected if it keeps the result in-house, or protected in order to publish it.
-"""
+from collections.abc import Iterable, Sequence
+from functools import partial
 
-from collections.abc import Iterator
-
-import streamlit as st
-
-from dppca_core.datasets import PATIENTS
-from dppca_core.experiments.collaboration.protocols import ALONE
-from dppca_core.experiments.explorer import trusts
-from dppca_core.experiments.no_privacy import NO_PRIVACY
-from dppca_core.experiments.verdicts import gain
-from pages.hospitals.providers import controls, gain_text, plain_text, view
+from dppca_core.experiments.collaboration.outcomes import CollaborationResults
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS
+from dppca_core.experiments.collaboration.setting import CollaborationSetting
+from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
+from pages.hospitals.providers import charts
+from pages.hospitals.providers.model import compared as model
+from pages.hospitals.providers.model.decision import Decided, JoiningBoard
+from pages.hospitals.providers.sentences import bars, cases, compared, decision, surroundings
+from pages.hospitals.providers.settings import USES, typed_losses, typed_sizes
 from pages.shared import text
-from pages.shared.background import cache
-from pages.shared.charts import style
-from pages.shared.plain import rows, screen
-from pages.shared.settings import to_experiment, widgets
+from pages.shared.background import cache, failed_runs
+from pages.shared.document.blocks import (
+    Blocks,
+    Controls,
+    Figure,
+    Fold,
+    Frame,
+    Headline,
+    Live,
+    Measuring,
+    Note,
+    OnScreen,
+    Press,
+    Section,
+    Table,
+    Text,
+)
+from pages.shared.document.html import Document
+from pages.shared.plain import phrases, rows
+from pages.shared.reports import sources
+from pages.shared.reports.phrases import settings_in_words
+from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import Settings
 
+_STEM = "dppca-joining"
 
-class Joining(screen.CombinedStore):
-    """Hold what the page measures in two stores: the hospitals together, and each of them alone.
 
-    Together are the runs of the front page, so that both pages show the same numbers.
+def at(settings: Settings, names: Sequence[str] = ()) -> Document:
+    """Return the page at these settings, in the view that they name.
 
-    Args:
-        settings: Of the page, with those that plain view fixes.
-
-    Attributes:
-        together: The store of the runs of all hospitals, by method.
-        alone: The store of the runs of single hospitals, by protocol.
-        methods: The methods recommended under each trust, and the name of runs without privacy.
+    names: what somebody called the hospitals, in their order, "" where nobody did.
     """
+    board = JoiningBoard(settings, names)
+    if settings["view"] == "plain":
+        described = partial(_plain, board), partial(_plain_frame, board)
+        introduction = decision.INTRODUCTION
+    else:
+        recipe, adjustments = model.to_setting(settings)
+        described = partial(_full, board, recipe, adjustments), partial(_frame, board, recipe)
+        introduction = surroundings.INTRODUCTION
+    steps = () if settings["view"] == "plain" else surroundings.STEPS
+    stem = _STEM if settings["view"] == "plain" or settings["join.panel"] == "gain" else "dppca-bytes"
+    return Document(decision.TITLE, introduction, stem, *described, steps=steps, complete=board.complete)
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings, self.trust = settings, settings["trust"]
-        self.recipe, self.adjustments = view.to_setting(settings)
-        experiment, self.epsilon = view.to_experiment_of(settings)
-        self.experiment, self.together = experiment, cache.results(experiment)
-        self.alone = cache.collaboration_results(self.recipe)
-        self.stores = (self.together, self.alone)
-        self.methods = trusts.methods_shown(experiment, self.epsilon)
 
-    def wanted(self) -> Iterator[screen.Cell]:
-        """Return all runs, first repeats first; each is the index of its store, then its key there.
+def _main_settings(settings: Settings) -> Controls:
+    """Return the main settings of a telephone, which has no sidebar, but for what the table decides."""
+    plain = settings["view"] == "plain"
+    shown = (
+        *(() if plain and typed_losses(settings) else ("epsilon",)),
+        *(() if typed_sizes(settings) else ("providers",)),
+    )
+    return Controls("main settings", shown, on_telephone=True)
 
-        By `stores` 0 is together and 1 is alone.
-        """
-        alone = (
-            trusts.recommended_alone(self.experiment, self.epsilon, self.recipe.sizes[hospital]).method
-            for hospital in self.recipe.hospitals
+
+def _plain(board: JoiningBoard) -> Blocks:
+    yield _main_settings(board.settings)
+    yield Live("decision", partial(_decision, board), board.measuring)
+    yield Section(decision.WHAT_IF)
+    yield from _cases(board)
+    several = len(board.setting.hospitals) > 1
+    yield OnScreen((Text(decision.TRY if several else decision.TRY_SEVERAL),))
+    yield sources.fold(board.settings, partial(_about, board), sources.LIMITS, phrases.FOLD)
+
+
+def _decision(board: JoiningBoard) -> Blocks:
+    """Yield the verdict and what it rests on, as far as it is measured."""
+    headline = decision.headline(board)
+    yield failed_runs.notice(board.failed)
+    yield Headline(headline)
+    yield Text(decision.numbers(board))
+    shares = board.bars()
+    yield Figure(
+        *("joining figure", rows.figure(shares), decision.TITLE, _STEM),
+        says=f"{headline} {rows.description(shares)}",
+        code=board.code,
+    )
+    yield Note(bars.note(rows.begins(shares.rows), board.setting.repeats))
+    yield Note(decision.progress(board))
+    if board.decision is None or len(board.setting.hospitals) == 1:
+        return
+    yield Section(decision.BY_TRUST)
+    yield Table(decision.by_trust(board))
+    yield Note(decision.reading(board))
+    yield Section(decision.BY_HOSPITAL)
+    groups = board.groups()
+    if groups is not None:
+        yield Table(decision.by_hospital(board, groups))
+        yield Note(decision.between(groups))
+    yield Section(decision.TURNS)
+    yield Text(decision.turns(board))
+
+
+def _cases(board: JoiningBoard) -> Blocks:
+    """Yield what may happen; what follows from runs is measured once its fold is open."""
+
+    def cautious() -> Blocks:
+        hospital, after = board.cautious
+        yield Text(cases.cautious(board, hospital, after))
+        yield _then("cautious", after)
+
+    def leaves() -> Blocks:
+        leaving = board.leaving
+        if leaving is None:
+            yield Text(cases.NOBODY_LEFT)
+            return
+        hospital, after = leaving
+        yield Text(cases.leaves(board, hospital))
+        yield _then("leaves", after)
+
+    told = {
+        **{"cautious": cautious, "leaves": leaves},
+        "breached": lambda: [_listed(cases.BREACHED)],
+        "cheats": lambda: [_listed(cases.CHEATS)],
+        "colludes": lambda: [_listed(cases.colludes(board))],
+        "withdraws": lambda: [_listed(cases.WITHDRAWS)],
+    }
+    for name, blocks in told.items():
+        if len(board.setting.hospitals) > 1 or name == "withdraws":
+            yield Fold(cases.TITLES[name], f"if {name}", blocks)
+
+
+def _then(name: str, after: Decided) -> Live:
+    return Live(f"then {name}", lambda: [Text(cases.then(after))], after.measuring)
+
+
+def _listed(lines: Iterable[str]) -> Text:
+    return Text("\n".join(f"- {line}" for line in lines))
+
+
+def _about(board: JoiningBoard) -> Iterable[str]:
+    yield decision.how_decided(board)
+    if board.decision is not None:
+        yield decision.evidence_list(board)
+
+
+def _full(board: JoiningBoard, recipe: CollaborationSetting, adjustments: Sequence[str]) -> Blocks:
+    settings, results = board.settings, cache.collaboration_results(recipe)
+    missing = partial(model.next_cell, results, settings)
+    yield _main_settings(settings)
+    yield Note("\n\n".join(adjustments))
+    yield Live(
+        "protocols",
+        partial(_compared, results, settings),
+        Measuring(results, missing, partial(model.first, results, settings)),
+    )
+    yield from _choices(results, settings)
+    yield Section(surroundings.EVIDENCE)
+    yield Live("evidence", partial(_evidence, board), board.measuring)
+    yield OnScreen((Text(f"**Try this:** {surroundings.try_this(recipe, settings)}"),))
+    experiment, epsilon = to_experiment.from_settings(settings)
+    about = f"{compared.about(recipe)}\n\n{decision.how_decided(board)}"
+    yield sources.of_results(cache.results(experiment), epsilon, settings, measured=about)
+
+
+def _choices(results: CollaborationResults, settings: Settings) -> Blocks:
+    """Yield the button that measures slow protocols or leaves them out, and what is compared."""
+    if settings["all_methods"] and results.slow:
+        seconds = sum(results.recipe.seconds(PROTOCOLS[key]) for key in results.slow)
+        titles = [compared.title(PROTOCOLS[key], results.recipe) for key in results.slow]
+        label, note = surroundings.slow(titles, seconds, settings["slow"])
+        yield Controls("slow methods", (Press(label, "slow", not settings["slow"], note),))
+    yield Controls("all_methods", ("all_methods", "join.trust", "join.rank"))
+
+
+def _compared(results: CollaborationResults, settings: Settings) -> Blocks:
+    """Yield the errors or the bytes of every protocol, with what has been measured so far."""
+    recipe, grouped = results.recipe, model.rows(results, settings)
+    # A cell begins with its protocol.
+    yield failed_runs.notice(results.failed, lambda cell: compared.title(PROTOCOLS[cell[0]], recipe))
+    if settings["join.panel"] == "gain":
+        headline, numbers = compared.sentences(results, settings)
+        notes, name = compared.notes(results, settings, grouped), "joining"
+        figure, table_name = charts.gains(results, grouped, settings), "collaboration.gains"
+    else:
+        headline, numbers = compared.bytes_line(grouped, recipe), ""
+        notes, name = compared.BYTES_NOTE, "bytes"
+        figure, table_name = charts.sent(results, grouped, settings), "collaboration.sent"
+    yield Headline(headline)
+    if figure["data"][-1]["x"]:  # a figure without a row has no points, and is not shown
+        yield Figure(
+            *(f"{name} figure", figure, decision.TITLE, f"dppca-{name}"),
+            says=f"{headline} {numbers}".strip(),
+            table=results.table,
+            code=lambda: FigureRecipe(table_name, {"setting": recipe}),
         )
-        shown = {f"alone, {NO_PRIVACY}", *(ALONE[method].key for method in alone)}
-        keys = [key for key in self.alone.live if key in shown]
-        for repeat in range(self.recipe.repeats):
-            for name in self.methods:
-                if repeat < self.together.repeats_of(name):
-                    yield (0, name, self.epsilon, repeat)
-            for key in keys:
-                if repeat < self.alone.repeats_of(key):
-                    yield from ((1, key, hospital, repeat) for hospital in self.alone.hospitals(key))
-
-    def hospitals(self) -> list[tuple[rows.ShareRow, rows.ShareRow]]:
-        """Return a pair of bars, in-house and to publish, for the largest hospital and for the smallest.
-
-        Where all hospitals have one size there is one pair. To publish, a bar is of the method recommended to
-        one hospital of that size; in-house it is the best without privacy. It is NaN before any run.
-        """
-        grouped = view.rows(self.alone, self.settings | {"join.trust": "all"})
-        # `hospitals` begins with the largest and ends with the smallest, which may be the same.
-        ends = list(dict.fromkeys((self.recipe.hospitals[0], self.recipe.hospitals[-1])))
-        sizes = ["Each"] if len(ends) == 1 else ["Largest", "Smallest"]
-        pairs = []
-        for hospital, size in zip(ends, sizes, strict=True):
-            patients = self.recipe.sizes[hospital]
-            who = plain_text.label_start(size, patients)
-            published = view.advised_alone(grouped, self.settings, patients, hospital)
-            pairs.append(
-                (
-                    self._bar(
-                        f"{who} {plain_text.IN_HOUSE}",
-                        view.without_privacy(grouped, hospital),
-                        style.NOT_PRIVATE,
-                    ),
-                    self._bar(f"{who} {plain_text.PUBLISHED}", published and published.row, style.PRIVATE),
-                )
-            )
-        return pairs
-
-    def _bar(self, label: str, row: view.Row | None, colour: str) -> rows.ShareRow:
-        """Return the bar of a hospital alone; row: None before its first run."""
-        spread = row.shares if row else trusts.spread((), self.recipe.k)
-        method = row.protocol.method if row else "pca"
-        return rows.ShareRow(label, spread, colour, stands_out=False, method=method)
-
-    def shares(self) -> rows.Shares:
-        """Return all bars: hospitals alone, then together under each trust where there are several."""
-        together = rows.shares(self.together, self.epsilon, self.trust)
-        alone = tuple(row for pair in self.hospitals() for row in pair)
-        joined = together.rows if len(self.recipe.sizes) > 1 else ()
-        named = (row._replace(label=f"Together, {row.label[0].lower()}{row.label[1:]}") for row in joined)
-        return together._replace(rows=(*alone, *named))
+    yield Text(numbers)
+    if name == "bytes":
+        yield Table(compared.table(results, settings), wide=True)
+    yield Note(notes)
 
 
-def sentences(joining: Joining, shares: rows.Shares) -> tuple[str, str]:
-    """Return the headline and the text below it; while bars are missing, only that they are coming.
-
-    shares: the bars of `joining.shares()`.
-    """
-    alone, hospitals = joining.hospitals(), len(joining.recipe.sizes)
-    if not all(row.measured for row in shares.rows):
-        return text.MEASURING if joining.next_missing() else plain_text.NO_ANSWER, ""
-    if hospitals == 1:
-        return plain_text.nobody_to_join(*alone[0]), ""
-    joined = shares.row_of_trust(joining.trust)
-    k = joining.experiment.k
-    advice = [
-        plain_text.advice(
-            whose,
-            [gain(joined.spread, row.spread, shares.guess, k) for row in pair],
-            pair,
-            joined,
-        )
-        for whose, pair in zip(plain_text.PURPOSES, alone, strict=False)
-    ]
-    table = joining.experiment.table
-    patients = text.count(joining.recipe.n, *(table.row_noun if table else PATIENTS))
-    about = plain_text.about(hospitals, patients, joining.trust)
-    near = trusts.recommended(joining.experiment, joining.epsilon, joining.trust).near_guess
-    no_advice = [plain_text.NEAR_GUESS] if near else []
-    below = [*advice[1:], *no_advice, about, plain_text.LEAVES[joining.trust]]
-    return advice[0], " ".join([*below, plain_text.IN_HOUSE_MEANS])  # advice to the largest is the headline
+def _evidence(board: JoiningBoard) -> Blocks:
+    """Yield the verdict of plain view, and the runs, methods and intervals behind it."""
+    yield failed_runs.notice(board.failed)
+    yield Text(f"{USES[board.setting.use]}: {decision.headline(board)} {decision.turns(board)}")
+    yield Note(decision.progress(board))
+    if board.decision is not None:
+        yield Table(decision.evidence(board), wide=True)
+        yield Note(surroundings.EVIDENCE_NOTE)
 
 
-def render() -> None:
-    """Render the page in plain view."""
-    joining = Joining(widgets.head(plain_text.TITLE, plain_text.INTRODUCTION) | rows.ADVISED)
-    experiment, epsilon, settings = joining.experiment, joining.epsilon, joining.settings
+def _plain_frame(board: JoiningBoard) -> Frame:
+    settings = board.settings
+    hospitals = ("Hospitals", decision.hospitals_in_words(board))
+    shared = settings_in_words(settings, without=("epsilon", "n", "providers", "largest_share"))
+    measuring = "" if board.decision is not None else text.MEASURING
+    return Frame(
+        settings=[hospitals, ("What the pattern is for", USES[board.setting.use]), *shared],
+        promise=text.odds(board.ours.epsilon, board.setting.delta),
+        limits=(
+            decision.likeness(board),
+            decision.large_delta(board),
+            *decision.LIMITS,
+            decision.guess(board),
+            measuring,
+        ),
+        made=sources.today(),
+    )
 
-    def panels() -> None:
-        """Render the headline and the bars, with what has been measured so far."""
-        shares = joining.shares()
-        headline, below = sentences(joining, shares)
-        widgets.headline(headline, "epsilon", "providers")  # on a telephone with these two sliders
-        st.markdown(below)
-        screen.bars(
-            *(shares, "joining", plain_text.TITLE, headline),
-            table=joining.together.table,
-            code=lambda: screen.code([(experiment, epsilon)], joining.methods),
-            recipe=lambda: to_experiment.over_epsilon(experiment, epsilon, joining.methods),
-        )
 
-    joining.show(panels)
-    controls.sizes(joining.recipe, settings)
-    st.markdown(plain_text.TRY if len(joining.recipe.sizes) > 1 else plain_text.ALONE)
-    about = (*joining.adjustments, gain_text.about(joining.recipe))
-    screen.fold(settings, joining.shares, experiment.k, *about)
+def _frame(board: JoiningBoard, recipe: CollaborationSetting) -> Frame:
+    settings = board.settings
+    experiment, epsilon = model.to_experiment_of(settings)
+    hospitals = ("Hospitals", decision.hospitals_in_words(board))
+    return Frame(
+        settings=[hospitals, *settings_in_words(settings, first=("join.panel", "join.trust", "join.rank"))],
+        promise=text.odds(epsilon, experiment.delta),
+        limits=(*sources.limits(experiment), *decision.LIMITS),
+        made=sources.made(recipe.seed),
+    )

@@ -1,74 +1,143 @@
-"""Compare hospitals that join with hospitals that stay alone: their errors, and what they send."""
+"""Decide whether our hospital should join: scenes, the table of hospitals, and the document."""
 
+from collections.abc import Sequence
 from functools import partial
+from typing import Any, Literal
 
+import pandas as pd
 import streamlit as st
 
-from dppca_core.experiments.collaboration.protocols import PROTOCOLS
-from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
-from pages.hospitals.providers import controls, gain_charts, gain_text, plain, view
-from pages.hospitals.providers import text as page_text
-from pages.shared.background import cache, failed_runs, refresh
+from pages.hospitals.providers import document
+from pages.hospitals.providers.model import hospitals
+from pages.hospitals.providers.model.hospitals import HospitalLine
+from pages.hospitals.providers.sentences import table
+from pages.hospitals.providers.settings import CLEARED, LARGEST, LEAST_LOSS, MOST_LOSS, OTHER_SCENES, SCENES
 from pages.shared.document import streamlit
-from pages.shared.reports import sources, take_along
-from pages.shared.settings import to_experiment, widgets
+from pages.shared.settings import catalogue, editions, widgets
+from pages.shared.settings.catalogue import Settings
 
-widgets.in_plain_view(plain.render)
-settings = widgets.head(page_text.TITLE, page_text.INTRODUCTION, page_text.STEPS)
-widgets.show_panel_pills("join.panel")
-recipe, adjustments = view.to_setting(settings)
-results, panel = cache.collaboration_results(recipe), settings["join.panel"]
-with st.container():  # always there: a block more or less would move the figure, which would be rebuilt
-    for sentence in adjustments:
-        st.caption(sentence)
+# Keys of the session's state: what the table began with and its number, and the names that were typed.
+_TABLE, _NAMES = "hospitals table", "hospitals' names"
+_LINE, _MOST_PIXELS = 36, 420  # pixels of a line of the table, and of a table that scrolls
 
 
-def title(key: str) -> str:
-    """Return a protocol's name as this page has it."""
-    return gain_text.title(PROTOCOLS[key], recipe)
+def names() -> tuple[str, ...]:
+    """Return what somebody called the hospitals, which no link has."""
+    typed: tuple[str, ...] = st.session_state.get(_NAMES, ())
+    return typed
 
 
-def compared() -> None:
-    """Render the errors or the bytes of every protocol, with what has been measured so far."""
-    view.measure_first(results, settings)
-    streamlit.show_blocks(
-        [failed_runs.notice(results.failed, lambda cell: title(cell[0]))]
-    )  # a cell begins with its protocol
-    grouped = view.rows(results, settings)
-    if panel == "gain":
-        headline, numbers = gain_text.sentences(results, settings)
-        notes = gain_text.notes(results, settings, grouped)
-        figure, name = gain_charts.gains(results, grouped, settings), "joining"
-        table_name = "collaboration.gains"
-    else:
-        headline, numbers = gain_text.bytes_line(grouped, recipe), ""
-        notes = gain_text.BYTES_NOTE
-        figure, name = gain_charts.sent(results, grouped, settings), "bytes"
-        table_name = "collaboration.sent"
-    widgets.headline(headline, "epsilon", "providers")  # on a telephone with these two sliders
-    if figure["data"][-1]["x"]:  # a figure without a row has no points, and is not shown
-        take_along.show(
-            *(figure, f"{name} figure", f"dppca-{name}", page_text.TITLE),
-            says=f"{headline} {numbers}".strip(),
-            table=results.table,
-            code=lambda: FigureRecipe(table_name, {"setting": recipe}),
-        )
-    st.markdown(numbers)
-    if name == "bytes":
-        pinned = {"protocol": st.column_config.TextColumn(pinned=True)}
-        table = gain_text.table(results, settings)
-        st.dataframe(table, hide_index=True, height="content", column_config=pinned)
-    st.caption(notes)
+def show_controls(settings: Settings) -> None:
+    """Show scenes, what the pattern is for and the hospitals; in full view the latter are folded."""
+    if settings["view"] != "plain":
+        widgets.show_panel_pills("join.panel")
+        fold = st.expander(table.TITLE, key="hospitals drawer", on_change="rerun")
+        if fold.open:
+            with fold:
+                show_use_and_table(settings)
+        return
+    show_scenes(settings)
+    show_use_and_table(settings)
 
 
-refresh.while_cells_come(compared, results, partial(view.next_cell, results, settings))
-seconds = sum(recipe.seconds(PROTOCOLS[key]) for key in results.slow)
-if settings["all_methods"]:
-    widgets.slow_methods_button([title(key) for key in results.slow], seconds)
-widgets.show_control_row("all_methods", "join.trust", "join.rank")
-controls.sizes(recipe, settings)
-st.markdown(f"**Try this:** {page_text.try_this(recipe, settings)}")
-experiment, epsilon = to_experiment.from_settings(settings)
-streamlit.show_blocks(
-    [sources.of_results(cache.results(experiment), epsilon, settings, measured=gain_text.about(recipe))]
-)
+def show_scenes(settings: Settings) -> None:
+    """Show a button for each scene: settings of this page, or of the one on hospitals that differ."""
+    row = st.container(key="scenes", horizontal=True)
+    for scene in SCENES:
+        chosen = settings["preset"] == scene and not (settings["join.sizes"] or settings["join.losses"])
+        kind: Literal["primary", "secondary"] = "primary" if chosen else "secondary"
+        row.button(scene, on_click=set_scene, args=(scene,), key=f"scene {scene}", type=kind)
+    for scene, (page, there) in OTHER_SCENES.items():
+        if row.button(scene, key=f"scene {scene}"):
+            widgets.set_all(settings | there)
+            st.switch_page(page)
+
+
+def set_scene(scene: str) -> None:
+    """Set all settings of a scene, whose hospitals have no typed sizes, losses or names."""
+    st.session_state.pop(_NAMES, None)
+    widgets.set_all(catalogue.with_preset(widgets.settings() | CLEARED, scene))
+
+
+def show_use_and_table(settings: Settings) -> None:
+    """Show what the pattern is for, and the table of hospitals with what stands beside it."""
+    widgets.show_word_control("join.use")
+    typed = read_table(settings)
+    sizes = hospitals.sizes(settings)
+    left, right = st.columns([3, 2])
+    with left:
+        if len(typed) <= hospitals.MOST_LINES or settings["join.each"]:
+            show_table(settings, typed)
+        else:
+            st.markdown(table.ranging(sizes))
+    with right:
+        problem = hospitals.read(typed, settings).problem
+        if problem:
+            st.info(problem)
+        st.caption(f"{table.facts(sizes)} {table.HOW}")
+        if len(sizes) > hospitals.MOST_LINES:
+            widgets.show_control("join.each")
+        if settings["join.sizes"] or settings["join.losses"]:
+            st.button(table.BACK, on_click=editions.finished_by_next_run(go_back), key="sizes back")
+
+
+def go_back() -> None:
+    """Set the sizes and privacy losses of the sliders."""
+    for key in ("join.sizes", "join.losses"):
+        widgets.set_to(key, "")
+
+
+def read_table(settings: Settings) -> list[HospitalLine]:
+    """Return the lines as they were typed; begin a new table where they are not what the settings say.
+
+    The editor keeps its data while only its own edits change the settings: new data would discard the edits.
+    A new number is another widget, which begins without edits.
+    """
+    base, each, number = st.session_state.get(_TABLE, ([], None, 0))
+    typed = hospitals.edited(base, st.session_state.get(f"{_TABLE} {number}", {}))
+    now = {key: settings[key] for key in hospitals.SETTINGS}
+    if each != settings["join.each"] or hospitals.read(typed, settings).settings != now:
+        typed = hospitals.lines(settings, names())
+        st.session_state[_TABLE] = typed, settings["join.each"], number + 1
+    return typed
+
+
+def show_table(settings: Settings, typed: Sequence[HospitalLine]) -> None:
+    """Show the editor of the lines."""
+    base, each, number = st.session_state[_TABLE]
+    frame = pd.DataFrame(base, columns=list(table.COLUMNS))
+    grouped = any(line.count != 1 for line in base)
+    column, shown = st.column_config, table.COLUMNS
+    whole: dict[str, Any] = {"min_value": 1, "step": 1, "format": "localized"}
+    config: dict[str, Any] = {
+        "name": column.TextColumn(shown["name"], max_chars=hospitals.MOST_LETTERS_OF_A_NAME),
+        "count": column.NumberColumn(shown["count"], **whole),
+        "patients": column.NumberColumn(shown["patients"], max_value=LARGEST, **whole),
+        "epsilon": column.NumberColumn(shown["epsilon"], min_value=LEAST_LOSS, max_value=MOST_LOSS),
+        "ours": column.CheckboxColumn(shown["ours"]),
+    }
+    st.data_editor(
+        frame if grouped else frame.drop(columns="count"),
+        key=f"{_TABLE} {number}",
+        num_rows="dynamic",
+        hide_index=True,
+        height=min(_LINE * (len(typed) + 2), _MOST_PIXELS),  # the header and a new line as well
+        column_config=config,
+        on_change=editions.finished_by_next_run(partial(take, base, each, number, settings)),
+    )
+
+
+def take(base: Sequence[HospitalLine], each: bool, number: int, settings: Settings) -> None:
+    """Set what the table says. It is called again if it is interrupted."""
+    typed = hospitals.edited(base, st.session_state[f"{_TABLE} {number}"])
+    result = hospitals.read(typed, settings)
+    for key, value in result.settings.items():
+        widgets.set_to(key, value)
+    if not any(line.count != 1 for line in base):
+        st.session_state[_NAMES] = result.names
+    if result.settings["join.ours"] != settings["join.ours"]:  # another line has the mark now
+        st.session_state[_TABLE] = typed, each, number + 1
+
+
+settings = widgets.settings()
+streamlit.show(document.at(settings, names()), above=partial(show_controls, settings))

@@ -1,6 +1,8 @@
 """Define the settings of the providers page. No Streamlit here."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.decision.hospitals import MOST_HOSPITALS
@@ -19,12 +21,21 @@ JOIN_TITLES = {
     "alone, none": "Alone, no privacy",
 }
 USES = {"in-house": "For our own use", "publish": "To publish"}
+RARE_DISEASE = "Rare disease"  # a preset of all pages
 FIVE_LARGE, ONE_LARGE = "Five large hospitals", "One large, many small"
 # The disease of the preset "Rare disease" in other hospitals; of one large and many small, ours is small.
-_DISEASE = {"n": 20_000, "d": 50, "spike": 20.0, "bulk": 15.0}
+_DISEASE = {"d": 50, "spike": 20.0, "bulk": 15.0}
 PRESETS = {
-    FIVE_LARGE: _DISEASE | {"providers": 5},
-    ONE_LARGE: _DISEASE | {"providers": 50, "largest_share": 0.6, "join.ours": 2},
+    FIVE_LARGE: _DISEASE | {"n": 20_000, "providers": 5},
+    ONE_LARGE: _DISEASE | {"n": 10_000, "providers": 25, "largest_share": 0.4, "join.ours": 2},
+}
+# Scenes that a button sets here, and those of the page on hospitals that differ: its file and settings.
+SCENES = (RARE_DISEASE, FIVE_LARGE, ONE_LARGE)
+CLEARED = {"join.sizes": "", "join.losses": "", "join.ours": 1, "join.each": False}
+_DIFFERENCES = "hospitals/differences/page.py"
+OTHER_SCENES = {
+    "Hospitals that measure differently": (_DIFFERENCES, {"sites.data": "clinical"}),
+    "Heart disease, four real hospitals": (_DIFFERENCES, {"sites.data": "heart"}),
 }
 _RANKS = (*range(1, 21), 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500, 1000, 2000)
 
@@ -131,7 +142,7 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
     ]
 
 
-def typed_sizes(settings: dict[str, Value]) -> tuple[int, ...]:
+def typed_sizes(settings: Mapping[str, Any]) -> tuple[int, ...]:
     """Return the hospitals' sizes that were typed; none if nothing is typed or a table has fewer patients."""
     typed = settings["join.sizes"]
     sizes = tuple(int(size) for size in typed.split("-")) if typed else ()
@@ -139,13 +150,13 @@ def typed_sizes(settings: dict[str, Value]) -> tuple[int, ...]:
     return () if table and sum(sizes) > table.n else sizes
 
 
-def typed_losses(settings: dict[str, Value]) -> tuple[float, ...]:
+def typed_losses(settings: Mapping[str, Any]) -> tuple[float, ...]:
     """Return the hospitals' privacy losses that were typed; none if nothing is typed."""
-    typed = str(settings["join.losses"])
+    typed = settings["join.losses"]
     return tuple(float(loss) for loss in typed.split("-")) if typed else ()
 
 
-def _held(settings: dict[str, Value]) -> dict[str, tuple[str, str]]:
+def _held(settings: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     """Return, for each shared setting that typed sizes decide, its text and what decides it."""
     values = {}
     if sizes := typed_sizes(settings):
@@ -157,7 +168,7 @@ def _held(settings: dict[str, Value]) -> dict[str, tuple[str, str]]:
 
 
 PANEL = Panel(
-    opens="Rare disease",
+    opens=RARE_DISEASE,
     decided={
         **{"trust": "all are compared", "provider_noise": "all kinds are on the page"},
         "start": "always random here",

@@ -22,10 +22,10 @@ from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.experiment import DPS_PCA, ExplorerExperiment
 from dppca_core.experiments.explorer.results import quantiles
 from dppca_core.experiments.no_privacy import NO_PRIVACY
-from dppca_core.numerics.subspace_metrics import share_recovered
+from dppca_core.numerics.subspace_metrics import runs_in_unit, share_recovered
 from pages.hospitals.providers import settings as page_settings
 from pages.hospitals.providers.sentences import surroundings
-from pages.shared.charts.metric_axis import as_error, error_unit, runs_in_unit, value_text
+from pages.shared.charts.metric_axis import as_error, error_unit, value_text
 from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import Settings
 
@@ -64,8 +64,7 @@ def to_experiment_of(settings: Settings) -> tuple[ExplorerExperiment, float]:
     """
     experiment, epsilon = to_experiment.from_settings_with_method(settings)
     if sizes := page_settings.typed_sizes(settings):
-        equal = {"n": sum(sizes), "providers": len(sizes), "largest_share": 0.0}
-        experiment = replace(experiment, **equal)
+        experiment = replace(experiment, n=sum(sizes), providers=len(sizes), largest_share=0.0)
     return experiment, epsilon
 
 
@@ -123,8 +122,11 @@ def rows(results: CollaborationResults, settings: Settings) -> dict[str, list[Ro
                 sines, angles, energies = results.values(key, hospital)
                 k = results.recipe.k
                 runs = (runs_in_unit(metric, sines, angles, k), energies, 100 * share_recovered(sines, k))
-                spreads = [quantiles(values) if len(values) else np.full(3, math.nan) for values in runs]
-                grouped.setdefault(protocol.trust, []).append(Row(protocol, hospital, *spreads, metric))
+                error, energy, shares = (
+                    np.asarray(quantiles(values)) if len(values) else np.full(3, math.nan) for values in runs
+                )
+                row = Row(protocol, hospital, error, energy, shares, metric)
+                grouped.setdefault(protocol.trust, []).append(row)
     largest_first = (ALL, *results.recipe.hospitals)
     for members in grouped.values():
         members.sort(key=lambda row: (largest_first.index(row.hospital), row.middle))

@@ -18,6 +18,7 @@ from dppca_core.experiments.decision.outcomes import ALONE_AT, MOST_MEASURED, TO
 from dppca_core.experiments.decision.predictions import Along, Turn
 from dppca_core.experiments.decision.rule import Answer
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
+from dppca_core.populations.dictionary_twin import DictionaryTwin
 from dppca_core.privacy import Budget
 from pages.hospitals.providers.model import hospitals
 from pages.hospitals.providers.sentences import bars
@@ -133,7 +134,7 @@ class Decided:
         def answers(i: int) -> tuple[Answer, ...]:
             return tuple(dict.fromkeys(decision.answer for decision in decided[i]))
 
-        def alike(i: int) -> object:
+        def alike(i: int) -> tuple[object, tuple[Answer, ...]]:
             return (rank[i] if few else None), answers(i)
 
         ordered = sorted(rank, key=lambda i: (rank[i], i != setting.ours, i))
@@ -198,10 +199,12 @@ class JoiningBoard(Decided):
 def to_setting(settings: Settings) -> JoiningSetting:
     """Return who may join, and in which population."""
     experiment, _ = to_experiment.from_settings(settings)
+    population = experiment.population
+    assert not isinstance(population, DictionaryTwin)  # of a visitor's table, which this page does not know
     return JoiningSetting(
         hospitals.joining(settings),
         ours=hospitals.ours(settings),
-        population=experiment.population,
+        population=population,
         k=experiment.k,
         delta=experiment.delta,
         use=settings["join.use"],

@@ -4,12 +4,12 @@ A link has sizes and privacy losses as text, such as "400-300-100", and no names
 each hospital or, where many are alike, one for all of these in succession.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from dppca_core.experiments.decision.hospitals import MOST_HOSPITALS, JoiningHospital
+from pages.hospitals.providers.sentences import table
 from pages.hospitals.providers.settings import (
     LARGEST,
     LEAST_LOSS,
@@ -18,13 +18,12 @@ from pages.hospitals.providers.settings import (
     typed_losses,
     typed_sizes,
 )
-from pages.hospitals.providers.sentences import table
 from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import Settings
 from pages.shared.settings.setting import printable
 
 MOST_LINES = 10  # of hospitals that are listed unasked
-_LEFT_BY_PRINTABLE = 24  # letters of a name
+MOST_LETTERS_OF_A_NAME = 24  # that `printable` leaves
 
 
 class HospitalLine(NamedTuple):
@@ -57,9 +56,7 @@ def named(settings: Settings, names: Sequence[str] = ()) -> tuple[str, ...]:
     """Return what the hospitals are called; names: those typed, "" for others."""
     count, our = len(sizes(settings)), ours(settings)
     typed = (*names[:count], *[""] * (count - len(names)))
-    return tuple(
-        name or (table.OURS if i == our else table.hospital(i)) for i, name in enumerate(typed)
-    )
+    return tuple(name or (table.OURS if i == our else table.hospital(i)) for i, name in enumerate(typed))
 
 
 def sizes(settings: Settings) -> tuple[int, ...]:
@@ -170,5 +167,6 @@ def _within(cell: object) -> float | None:
 
 
 def _number(cell: object) -> float | None:
-    is_number = isinstance(cell, int | float) and not isinstance(cell, bool) and abs(cell) < 1e300
-    return cell if is_number and math.isfinite(cell) else None
+    if isinstance(cell, bool) or not isinstance(cell, int | float):
+        return None
+    return cell if abs(cell) < 1e300 else None  # not NaN either, which is less than nothing

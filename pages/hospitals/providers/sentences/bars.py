@@ -19,6 +19,6 @@ def note(start: float, repeats: int) -> str:
     """Return how to read the bars. start: of their scale, in %."""
     begins = f"The scale begins at {start:g} %. " if start else ""
     return (
-        f"{begins}Each bar shows the median of {repeats} repeats. The thin line holds it with 99 % certainty. "
-        "Pages with ten repeats may show slightly other shares."
+        f"{begins}Each bar shows the median of {repeats} repeats. The thin line holds it with 99 % "
+        "certainty. Pages with ten repeats can show other shares where it is long."
     )

@@ -85,7 +85,7 @@ def sentences(results: CollaborationResults, settings: Settings) -> tuple[str, s
             f"use, without privacy: {open_rows[0].text}. A random guess: {guess_text}."
             f"{_no_cost(lone, open_rows[0])}"
         )
-    parts = []
+    parts: list[str] = []
     for words, each in zip(text.JOINING.values(), together, strict=True):
         name = title(each.row.protocol, recipe)
         if each.near_guess:

@@ -20,7 +20,10 @@ from pages.shared.plain import phrases, rows
 
 TITLE = "Should we join?"
 INTRODUCTION = "What our hospital finds alone, what all find together, and whether that is worth joining for."
-BY_TRUST, BY_HOSPITAL, WHAT_IF = "By whom we trust", "Which hospitals should join", "What happens if"
+BY_TRUST, BY_HOSPITAL, TURNS, WHAT_IF = (
+    *("By whom we trust", "Which hospitals should join"),
+    *("Where the verdict turns", "What happens if"),
+)
 NOBODY_TO_JOIN = "One hospital has nobody to join."
 TRY = "**Try this:** change the size of our hospital in the table. From which size on should it stay alone?"
 TRY_SEVERAL = "**Try this:** add a hospital to the table. Then there is somebody to join."
@@ -124,22 +127,33 @@ def interval(evidence: Evidence) -> str:
     return f"{points(evidence.lower)} to {points(evidence.upper)}"
 
 
-def by_trust(decided: Decided) -> pd.DataFrame:
-    """Return a line for each trust: what all recover, the gain with its interval, and whether it is enough."""
+def _evidence_by_trust(decided: Decided) -> list[tuple[str, Evidence]]:
     decision = decided.decision
+    return [(trust, decision.evidence[trust]) for trust in rows.LOOKS] if decision else []
+
+
+def by_trust(decided: Decided) -> pd.DataFrame:
+    """Return a line for each trust: the gain with its interval, and whether it is enough."""
     lines = []
-    for trust in rows.LOOKS if decision else ():
-        evidence = decision.evidence[trust]
+    for trust, evidence in _evidence_by_trust(decided):
         lines.append(
             {
                 "we trust": phrases.ROWS[trust],
                 "gain, points": points(evidence.median),
                 "99 % certain": interval(evidence),
                 "9 of 10 recover at least": phrases.share(evidence.tenth),
-                "worth joining": "yes" if evidence.passes else "no" if evidence.upper < MARGIN else "not shown",
+                "worth joining": _worth(evidence),
             }
         )
     return pd.DataFrame(lines)
+
+
+def _worth(evidence: Evidence) -> str:
+    if evidence.passes:
+        return "yes"
+    if evidence.lower > MARGIN:
+        return "not reliably"  # too often too little is recovered
+    return "no" if evidence.upper < MARGIN else "not sure"
 
 
 def reading(decided: Decided) -> str:
@@ -239,9 +253,9 @@ def hospitals_in_words(board: JoiningBoard) -> str:
 
 def evidence(decided: Decided) -> pd.DataFrame:
     """Return what the verdict rests on, for a statistician: method, noise, gain and runs by trust."""
-    decision, lines = decided.decision, []
-    for trust in rows.LOOKS if decision else ():
-        plan, known = decided.cells.runs.plan(trust), decision.evidence[trust]
+    lines = []
+    for trust, known in _evidence_by_trust(decided):
+        plan = decided.cells.runs.plan(trust)
         lines.append(
             {
                 "trust": text.TRUST_TITLES[trust].lower(),
@@ -256,6 +270,16 @@ def evidence(decided: Decided) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(lines)
+
+
+def evidence_list(decided: Decided) -> str:
+    """Return `evidence` as Markdown."""
+    table = evidence(decided)
+    cells = [
+        [f"{cell:.3g}" if isinstance(cell, float) else cell for cell in line] for line in table.to_numpy()
+    ]
+    lines = [list(table.columns), ["---"] * len(table.columns), *cells]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def how_decided(decided: Decided) -> str:

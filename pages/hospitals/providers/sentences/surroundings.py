@@ -1,17 +1,23 @@
 """Form the page's introduction, notes on its settings, and hints on what to try next."""
 
+from collections.abc import Sequence
+
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from pages.hospitals.providers import settings as page_settings
 from pages.shared import text
 from pages.shared.settings import catalogue
 
-TITLE = "Should we join?"
 STEPS = (
     "Each point is the error of one way to work together.",
     "Move the number of hospitals: each has fewer patients.",
     "Joining pays where its point lies left of staying alone.",
 )
 INTRODUCTION = "What hospitals find together, by whom they trust, or alone, and what leaves them on the way."
+EVIDENCE = "The decision for our hospital"
+EVIDENCE_NOTE = (
+    "Gains in points of the share recovered, together less alone, of the same patients. The median's "
+    "interval is that of order statistics. Plain view shows the decision in full."
+)
 
 
 def sizes_ignored(patients: int) -> str:
@@ -21,7 +27,7 @@ def sizes_ignored(patients: int) -> str:
 
 def one_epsilon(epsilon: float) -> str:
     """Return that protocols are compared at one privacy loss, where hospitals have their own."""
-    return f"Protocols are compared at ε = {text.number(epsilon)} of all; the decision has each hospital's own ε."
+    return f"Protocols are compared at ε = {text.number(epsilon)} ; the decision has each hospital's own."
 
 
 def try_this(recipe: CollaborationSetting, settings: catalogue.Settings) -> str:
@@ -39,3 +45,10 @@ def try_this(recipe: CollaborationSetting, settings: catalogue.Settings) -> str:
         share = f"set *{name('largest_share')}* (*More settings*) to 60 %, or type the hospitals' sizes"
         return f"{share}: does joining pay for the largest and the smallest alike?"
     return "make the hospitals equal again, then raise their number: who gains by joining then?"
+
+
+def slow(titles: Sequence[str], seconds: float, measuring: bool) -> tuple[str, str]:
+    """Return the label of the button that measures slow protocols or leaves them out, and what they are."""
+    offer = f"Measure the slow methods (about {max(seconds, 1):.0f} s a run)"
+    label = "Leave out the slow methods" if measuring else offer
+    return label, f"Too slow to update automatically: {', '.join(titles)}."

@@ -1,0 +1,79 @@
+"""What happens if: sentences that say only what runs, the protocol's tests or the accounting show."""
+
+from pages.hospitals.providers.model.decision import Decided, JoiningBoard
+from pages.hospitals.providers.sentences.decision import headline, interval, points
+from pages.hospitals.providers.settings import loss_text
+from pages.shared import text
+from pages.shared.plain import phrases, rows
+
+TITLES = {
+    "cautious": "The most cautious hospital halves its privacy loss",
+    "leaves": "One hospital leaves",
+    "breached": "One hospital is broken into",
+    "cheats": "One hospital cheats",
+    "colludes": "One hospital works with the server against the others",
+    "withdraws": "A patient withdraws",
+}
+NOBODY_LEFT = "Then nobody is left to join."
+# By the tests of the protocol (docs/federated.md), and by the accounting where a number stands.
+BREACHED = (
+    "Its own records are exposed: nothing on this page protects them there.",
+    "It holds no other hospital's records. It got the questions of the server and the protected result.",
+    "**Trusting nobody**: what the others sent stays protected by their own noise.",
+    "**With sealed sums**: its part of the noise may become known. See below: it works with the server.",
+    "**With one trusted place**: the others' sums lie there, not at the hospital.",
+    "If the trusted place itself is broken into, every hospital's sums are exposed without noise.",
+)
+CHEATS = (
+    "False numbers spoil the common pattern. They show nothing of the other hospitals' patients.",
+    "**Trusting nobody**: numbers that no patients can give are refused. The run ends or goes on without.",
+    "False numbers that patients could give are not noticed.",
+    "**With sealed sums**: nobody can look at one hospital's numbers. If it does not answer, the run ends.",
+    "A server that cheats spoils the pattern too. It gets no second answer with fresh noise.",
+)
+_OWN_NOISE = "**Trusting nobody**: each message keeps its own noise, so the promise to the others holds."
+_ONE_PLACE = "**With one trusted place**: the place sees every hospital's sums. Working with it exposes them."
+_SIMULATED = "Sealed sums are simulated only: over a network this program refuses them today."
+WITHDRAWS = (
+    "What was released stays: nobody can call it back.",
+    "The promise holds for it all the same: it never rested on the patient's being left out.",
+    "The hospital can leave the record out of every later release.",
+    "A later release costs privacy again. What was paid before stays spent.",
+)
+
+
+def cautious(board: JoiningBoard, hospital: int, after: Decided) -> str:
+    """Return which hospital is the most cautious, and what it would ask for."""
+    before, now = board.setting.hospitals[hospital], after.setting.hospitals[hospital]
+    losses = f"{loss_text(now.epsilon)} in place of {loss_text(before.epsilon)}"
+    return f"{board.names[hospital]} asks for a privacy loss of {losses}. All others stay as they are."
+
+
+def leaves(board: JoiningBoard, hospital: int) -> str:
+    """Return which hospital leaves: the largest other."""
+    size = text.count(board.setting.sizes[hospital], "patient", "patients")
+    return f"{board.names[hospital]} leaves, the largest of the others, with {size}."
+
+
+def then(decided: Decided) -> str:
+    """Return the verdict that follows, and the gains by trust."""
+    decision = decided.decision
+    if decision is None:
+        return headline(decided)
+    gains = [
+        f"- {phrases.ROWS[trust]}: a gain of {points(decision.evidence[trust].median)} points, "
+        f"with 99 % certainty {interval(decision.evidence[trust])}."
+        for trust in rows.LOOKS
+    ]
+    return "\n".join([f"**{headline(decided)}**\n", *gains])
+
+
+def colludes(board: JoiningBoard) -> tuple[str, ...]:
+    """Return what the server learns of the others, by trust."""
+    count, strict = len(board.setting.hospitals), loss_text(board.setting.strictest)
+    lowered = text.short(board.colluding(1))
+    parts = [f"**With sealed sums**: the noise of one is taken off. Privacy loss {strict} becomes {lowered}."]
+    if count > 2:
+        most = text.short(board.colluding(count - 1))
+        parts.append(f"If all hospitals but one do so, it becomes {most} for that one.")
+    return _OWN_NOISE, *parts, _ONE_PLACE, _SIMULATED
