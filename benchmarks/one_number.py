@@ -4,7 +4,8 @@
 
 Numbers are read from the sentences and tables of the pages' own functions, after all runs have ended. Pages
 disagree where their texts differ, but that Plain view writes no share above 99.99 % in full. *Differences*
-and *Your data* have patients of their own, so that only the two views of the former are compared.
+and *Your data* have patients of their own, so that only the two views of the former are compared. The
+decision of *Providers* has 40 runs, so that of it only what is not measured is compared.
 
 Printed is each disagreement with the link that opens its setting, and then a line for each thing, with the
 pages that show it. Also printed is where more trust is predicted to err more, or measured to do so beyond the
@@ -47,10 +48,11 @@ from pages.hospitals.planner.model.planner import Planner
 from pages.hospitals.planner.sentences import methods as planner_methods
 from pages.hospitals.planner.sentences.numbers import number
 from pages.hospitals.planner.settings import ERRORS
-from pages.hospitals.providers import gain_text
-from pages.hospitals.providers import plain as providers_plain
-from pages.hospitals.providers import plain_text as providers_plain_text
-from pages.hospitals.providers import view as providers_view
+from pages.hospitals.providers import document as providers_document
+from pages.hospitals.providers.model import compared as providers_view
+from pages.hospitals.providers.model.decision import JoiningBoard
+from pages.hospitals.providers.sentences import compared as providers_sentences
+from pages.hospitals.providers.sentences import decision as providers_decision
 from pages.learn.privacy.model import Privacy
 from pages.learn.privacy.sentences import attack as privacy_sentences
 from pages.learn.privacy.sentences import plain as privacy_in_plain
@@ -60,7 +62,7 @@ from pages.shared import text
 from pages.shared.background import cache
 from pages.shared.charts import Scale, explorer
 from pages.shared.charts import explorer_text as chart_text
-from pages.shared.plain import phrases, rows
+from pages.shared.plain import rows
 from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings.catalogue import CHOICES, Settings
 
@@ -214,7 +216,9 @@ def providers_full(settings: Settings) -> Iterator[Shown]:
         for repeat in range(results.repeats_of(key)):
             results.try_cell(key, hospital, repeat)
     for metric, thing in _METRICS.items():
-        headline, sentence = gain_text.sentences(results, settings | {"view": "full", "metric": metric})
+        headline, sentence = providers_sentences.sentences(
+            results, settings | {"view": "full", "metric": metric}
+        )
         yield Shown(f"{thing}, guess", page, found(r"[Rr]andom guess: (.+?)\.(?: |$)", sentence))
         if len(recipe.sizes) == 1:
             continue
@@ -245,23 +249,23 @@ _VERDICTS_OF_FULL = {  # by the words with which the page's Full view begins it
 
 
 def providers_in_plain(settings: Settings) -> Iterator[Shown]:
-    """Return the numbers of *Providers* in Plain view."""
-    page, trust = "providers, Plain", settings["trust"]
-    joining = providers_plain.Joining(settings | rows.ADVISED | {"view": "plain"})
-    while (missing := joining.next_missing()) is not None:
-        joining.try_cell(*missing)
-    shares = joining.shares()
-    if len(joining.recipe.sizes) > 1:
-        yield from of_rows(page, shares, joining.experiment.k)
-    in_house, published = joining.hospitals()[0]
-    yield Shown("share recovered, largest alone, own use", page, phrases.share(in_house.share))
-    yield Shown("share recovered, largest alone, published", page, phrases.share(published.share))
-    headline, below = providers_plain.sentences(joining, shares)
-    if len(joining.recipe.sizes) > 1:
-        yield from verdicts(page, trust, headline)
-        near = providers_plain_text.NEAR_GUESS in below
-        title = METHODS[shares.row_of_trust(trust).method].title
-        yield Shown("method recommended", page, NONE if near else title, trust)
+    """Return the numbers of *Providers* in Plain view that other pages show as well.
+
+    Its shares and its verdict are left out: they are of 40 runs where other pages have ten, and by a rule of
+    its own. The page says so.
+    """
+    page = "providers, Plain"
+    plain = settings | {"view": "plain"}
+    board = JoiningBoard(plain)
+    while board.decision is None:
+        board.cells.try_cell(*board.cells.next_missing(board.brief))
+    table = providers_decision.evidence(board)
+    for trust, title in zip(rows.LOOKS, table["method"], strict=True):
+        yield Shown("method measured", page, title, trust)
+    frame = providers_document.at(plain).frame()
+    yield Shown("attacker, at most", page, frame.promise)
+    guess = next(limit for limit in frame.limits if "random guess" in limit)
+    yield Shown("share recovered, guess", page, found(r"would score (.+?)\.$", guess))
 
 
 def methods_full(settings: Settings) -> Iterator[Shown]:

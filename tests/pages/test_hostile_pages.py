@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dppca_core.tables import Raw, Schema, safe_cell
-from pages.hospitals.providers import controls
+from pages.hospitals.providers.model import hospitals
 from pages.hospitals.who_sees_what import model
 from pages.hospitals.your_data import dictionary, large_table, prepared_table, text
 from pages.shared.settings import catalogue, to_experiment
@@ -61,11 +61,18 @@ def test_every_parameter_may_be_a_megabyte_at_once(word):
     assert all(allowed(choice, opened[key]) for key, choice in CHOICES.items())
 
 
-@given(
-    st.lists(st.fixed_dictionaries({"patients": READ | st.floats() | st.none() | st.integers()}), min_size=1)
-)
-def test_sizes_that_somebody_types_are_sizes_or_left_out(rows):
-    assert allowed(CHOICES["join.sizes"], controls.edited((400, 300), {"added_rows": rows}))
+CELLS = READ | st.floats() | st.none() | st.integers() | st.booleans()
+LINES_TYPED = st.lists(st.dictionaries(st.sampled_from([*hospitals.HospitalLine._fields, "x"]), CELLS))
+
+
+@given(LINES_TYPED)
+def test_hospitals_that_somebody_types_are_hospitals_or_left_out(added):
+    settings = catalogue.defaults()
+    edits = {"added_rows": added, "edited_rows": {str(i): line for i, line in enumerate(added[:2])}}
+    typed = hospitals.read(hospitals.edited(hospitals.lines(settings), edits), settings)
+    assert all(allowed(CHOICES[key], value) for key, value in typed.settings.items())
+    assert all(name == printable(name) for name in typed.names)
+    hospitals.joining(settings | typed.settings)
 
 
 TYPED = READ.filter(lambda word: word.isprintable() or word.isascii())  # a browser sends no lone surrogates

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import one_number
 from dppca_core.experiments.explorer import trusts
-from pages.hospitals.providers import plain as providers_plain
+from pages.hospitals.providers.sentences import compared as providers_sentences
 from pages.learn.privacy.sentences import plain as privacy_in_plain
 from pages.learn.story import view as story_view
 from pages.shared import text
@@ -34,7 +34,7 @@ def fewer_patients(story):
 PLANTED = {
     ("method measured", "share recovered"): (story_view, "advised", another_method),
     ("share recovered, no privacy",): (story_view, "without_privacy", fewer_patients),
-    ("verdict, own use",): (providers_plain, "gain", lambda _: lambda *_: "neither"),
+    ("verdict, own use",): (providers_sentences, "gain", lambda _: lambda *_: "neither"),
     ("attacker, of 40",): (privacy_in_plain, "releases", lambda _: lambda _: text.luck(3, 40)),
 }
 

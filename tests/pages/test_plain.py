@@ -20,9 +20,9 @@ from pages.explore.explorer.model import Explorer, PlainExplorer
 from pages.hospitals.differences.plain import Differing
 from pages.hospitals.differences.view import SiteView
 from pages.hospitals.differences.view import to_recipe as to_site_recipe
-from pages.hospitals.providers import gain_text
-from pages.hospitals.providers import view as providers_view
-from pages.hospitals.providers.plain import Joining, sentences
+from pages.hospitals.providers.model import compared as providers_model
+from pages.hospitals.providers.model.decision import JoiningBoard
+from pages.hospitals.providers.sentences import compared as providers_sentences
 from pages.learn.story import text as story_text
 from pages.learn.story import view as story_view
 from pages.shared import text
@@ -172,46 +172,21 @@ def test_a_row_is_the_analyst_s_number_for_the_same_method(trust):
 
 
 def test_all_pages_of_one_setting_have_one_number():
-    """Explorer and providers agree; providers also with its analyst's page, protocol by protocol."""
-    view, joining = PlainExplorer(SETTINGS), Joining(SETTINGS | rows.ADVISED)
+    """Explorer and providers agree: its protocols, and the first runs of its decision, of which it has 40."""
+    view, board = PlainExplorer(SETTINGS), JoiningBoard(SETTINGS)
     view.results.try_cells((name, view.epsilon, r) for name in view.shown for r in range(3))
-    for cell in joining.wanted():
-        joining.try_cell(*cell)
     shares = rows.shares(view.results, view.epsilon, "untrusted server").rows
-    together = [row for row in joining.shares().rows if row.trust]
-    assert [row.share for row in shares] == [row.share for row in together]
+    for row in shares:
+        first = board.cells.runs.together(row.trust)[:3]
+        assert row.spread == pytest.approx(np.quantile(first, [0.1, 0.5, 0.9]), rel=1e-9)
     analyst = SETTINGS | {"view": "full", "metric": "share"}
-    for cell in joining.alone.wanted():
-        joining.alone.try_cell(*cell)
-    grouped = providers_view.rows(joining.alone, analyst)
-    medians = {row.protocol.key: row.error[1] for group in grouped.values() for row in group}
-    named = [row for row in together if row.method in medians]
-    assert named and [row.share for row in named] == pytest.approx([medians[row.method] for row in named])
-
-
-@pytest.mark.parametrize("n", [300, 3000, 10**6])
-def test_full_and_plain_advise_alike_on_joining_a_server_that_nobody_trusts(n):
-    """For their own use: the verdict is of the same runs, by the same rule."""
-    settings = SETTINGS | {"n": n, "trust": "untrusted server"}
-    joining = Joining(settings | rows.ADVISED)
-    while (cell := joining.next_missing()) is not None:
-        joining.try_cell(*cell)
-    results = CollaborationResults(joining.recipe)
+    results = CollaborationResults(providers_model.to_setting(analyst)[0])
     for cell in results.wanted():
         results.try_cell(*cell)
-    shares = joining.shares()
-    (in_house, _), *_ = joining.hospitals()
-    joined = shares.row_of_trust("untrusted server").spread
-    verdict = gain(joined, in_house.spread, shares.guess, joining.experiment.k)
-    full, _ = gain_text.sentences(results, settings | {"view": "full", "metric": "sin"})
-    assert f"oining a server that nobody trusts {gain_text.verdict([verdict])}" in full
-    says = {
-        "less": "use, join: ",
-        "more": "use, stay alone: ",
-        "level": "no difference",
-        "neither": "no answer",
-    }
-    assert says[verdict] in sentences(joining, shares)[0].partition("To publish")[0]
+    grouped = providers_model.rows(results, analyst)
+    medians = {row.protocol.key: row.error[1] for group in grouped.values() for row in group}
+    named = [row for row in shares if row.method in medians]
+    assert named and [row.share for row in named] == pytest.approx([medians[row.method] for row in named])
 
 
 @pytest.mark.parametrize(("patients", "free"), [(10**7, True), (2000, False)])
@@ -224,14 +199,17 @@ def test_all_pages_say_alike_where_privacy_costs_nothing(patients, free):
     least = trusts.share_recovered_quantiles(view.results, NO_PRIVACY, view.epsilon)[0]
     assert (shares.row_of_trust("central").share >= least) == free
     analyst = plain | {"view": "full", "metric": "share"}
-    full, providers = Explorer(analyst).payload(), CollaborationResults(Joining(analyst).recipe)
+    full, providers = (
+        Explorer(analyst).payload(),
+        CollaborationResults(providers_model.to_setting(analyst)[0]),
+    )
     for cell in providers.wanted():
         providers.try_cell(*cell)
     says = [
         view.payload()["words"][full["active"]]["odds"],
         full["words"][full["active"]]["sentence"],
         rows.description(shares),
-        " ".join(gain_text.sentences(providers, analyst)),
+        " ".join(providers_sentences.sentences(providers, analyst)),
         story_text.cost(story_view.curve_over_privacy(plain)).sentences,
     ]
     assert [text.NO_COST in each for each in says] == [free] * 5

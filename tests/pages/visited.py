@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pages.hospitals.providers.settings import Sizes
+from pages.hospitals.providers.settings import Typed
 from pages.shared.settings.catalogue import CHOICES, OF_PARAMETER
 from pages.shared.settings.setting import Choice
 from scripts.started import ROOT
@@ -36,8 +36,8 @@ sys.addaudithook(_note)  # Python cannot remove an audit hook
 
 
 def allowed(choice: Choice, value: object) -> bool:
-    """Return whether a control may be set to this: an option, or sizes that read as they are written."""
-    if isinstance(choice, Sizes):
+    """Return whether a control may be set to this: an option, or numbers that read as they are written."""
+    if isinstance(choice, Typed):
         return isinstance(value, str) and choice.read(value) == (value, None)
     return value in choice.options
 

@@ -226,13 +226,13 @@ def _turns_along(decided: Decided, along: str) -> list[str] | None:
 
 
 def _turn(decided: Decided, turn: Turn) -> str:
-    side = "fewer" if turn.factor < 1 else "more"
-    verdict = _PREDICTED[turn.answer]
+    verdict, less = _PREDICTED[turn.answer], turn.factor < 1
     if turn.along == "patients":
-        return f"From {text.patients(turn.setting.n)} patients in all or {side}: {verdict}."
+        patients = text.patients(turn.setting.n)
+        return f"From {patients} patients in all or {'fewer' if less else 'more'}: {verdict}."
+    side = "less" if less else "more"
     if len({hospital.epsilon for hospital in turn.setting.hospitals}) > 1:
         return f"If all privacy losses were {text.short(turn.factor)} times as large or {side}: {verdict}."
-    side = "less" if turn.factor < 1 else "more"
     return f"At a privacy loss of {text.short(turn.setting.strictest)} or {side}: {verdict}."
 
 

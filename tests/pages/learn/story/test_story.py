@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dppca_core.experiments import draws, no_privacy
+from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import ALONE
 from dppca_core.experiments.demonstrations import differencing
 from dppca_core.experiments.explorer import trusts
@@ -17,8 +18,9 @@ from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
 from dppca_core.privacy import Budget
-from pages.hospitals.providers import plain as providers_plain
+from pages.explore.explorer.model import PlainExplorer
 from pages.hospitals.providers import settings as providers_settings
+from pages.hospitals.providers.model import compared as providers
 from pages.learn.story import controls as story_controls
 from pages.learn.story import glossary, handout, units, view
 from pages.learn.story import settings as page_settings
@@ -28,7 +30,6 @@ from pages.learn.story.settings import STEPS, step_controls
 from pages.learn.story.slides import NOTES
 from pages.shared import text
 from pages.shared.charts.metric_axis import SPANS
-from pages.shared.plain import rows
 from pages.shared.reports import number_tables
 from pages.shared.settings import catalogue, to_experiment
 from scripts.started import ROOT
@@ -191,19 +192,23 @@ def test_one_setting_has_one_number_on_every_page(changed):
     joined = view.measure_joined(now)
     experiment, epsilon = to_experiment.from_settings(now)
     explorer = Results(experiment)
-    page = providers_plain.Joining(now | rows.ADVISED)
-    while (cell := page.next_missing()) is not None:
-        page.try_cell(*cell)
-    together = {row.trust: row for row in page.shares().rows if row.trust}
+    page = PlainExplorer(now)
+    page.results.try_cells((name, epsilon, r) for name in page.shown for r in range(experiment.repeats))
+    together = {row.trust: row for row in page.shares().rows}
     for trust, each in joined.by_trust.items():
         method = trusts.recommended(experiment, epsilon, trust).method
         cells = [explorer.measure((method, epsilon, repeat)) for repeat in range(experiment.repeats)]
         assert each.method == method
         assert each.error.sines == pytest.approx(quantiles([cell.sin[-1] for cell in cells]), rel=1e-9)
         assert each.error.shares == pytest.approx(together[trust].spread, rel=1e-9)
-    in_house, published = page.hospitals()[0]
-    assert joined.in_house.shares == pytest.approx(in_house.spread, rel=1e-9)
-    assert joined.published.error.shares == pytest.approx(published.spread, rel=1e-9)
+    alone = CollaborationResults(providers.to_setting(now)[0])
+    while (cell := providers.next_cell(alone, now)) is not None:
+        alone.try_cell(*cell)
+    grouped, largest = providers.rows(alone, now), alone.recipe.hospitals[0]
+    published = providers.advised_alone(grouped, now, alone.recipe.sizes[largest], largest).row
+    in_house = providers.without_privacy(grouped, largest)
+    assert joined.in_house.shares == pytest.approx(in_house.shares, rel=1e-9)
+    assert joined.published.error.shares == pytest.approx(published.shares, rel=1e-9)
     size, which = max(experiment.sizes), {"seed": now["seed"], "repeats": now["repeats"]}
     least = no_privacy.error(experiment.population, size, experiment.k, **which)
     assert joined.in_house.middle == pytest.approx(least, rel=1e-9)
