@@ -216,9 +216,8 @@ def providers_full(settings: Settings) -> Iterator[Shown]:
         for repeat in range(results.repeats_of(key)):
             results.try_cell(key, hospital, repeat)
     for metric, thing in _METRICS.items():
-        headline, sentence = providers_sentences.sentences(
-            results, settings | {"view": "full", "metric": metric}
-        )
+        shown = settings | {"view": "full", "metric": metric}
+        headline, sentence = providers_sentences.sentences(results, shown)
         yield Shown(f"{thing}, guess", page, found(r"[Rr]andom guess: (.+?)\.(?: |$)", sentence))
         if len(recipe.sizes) == 1:
             continue

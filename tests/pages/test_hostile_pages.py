@@ -15,6 +15,7 @@ from pages.hospitals.who_sees_what import model
 from pages.hospitals.your_data import dictionary, large_table, prepared_table, text
 from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings.catalogue import CHOICES, OF_PARAMETER
+from pages.shared.settings.setting import printable
 from tests import hostile
 from tests.core.federated.test_record import ran
 from tests.pages.visited import PAGES, Visit, allowed, link

@@ -199,10 +199,8 @@ def test_all_pages_say_alike_where_privacy_costs_nothing(patients, free):
     least = trusts.share_recovered_quantiles(view.results, NO_PRIVACY, view.epsilon)[0]
     assert (shares.row_of_trust("central").share >= least) == free
     analyst = plain | {"view": "full", "metric": "share"}
-    full, providers = (
-        Explorer(analyst).payload(),
-        CollaborationResults(providers_model.to_setting(analyst)[0]),
-    )
+    full = Explorer(analyst).payload()
+    providers = CollaborationResults(providers_model.to_setting(analyst)[0])
     for cell in providers.wanted():
         providers.try_cell(*cell)
     says = [

@@ -185,7 +185,8 @@ def by_hospital(board: JoiningBoard, groups: list[AnswerGroup]) -> pd.DataFrame:
 
 def _who(board: JoiningBoard, indices: tuple[int, ...]) -> str:
     """Return the first two of these hospitals, and how many more there are."""
-    names = [board.names[i] for i in indices[: 2 if len(indices) < 4 else 1]]
+    ours_first = sorted(indices, key=lambda i: i != board.setting.ours)
+    names = [board.names[i] for i in ours_first[: 2 if len(indices) < 4 else 1]]
     more = len(indices) - len(names)
     return ", ".join(names) + (f" and {text.count(more, 'other', 'others')}" if more else "")
 
