@@ -1,6 +1,6 @@
 """Describe whether to join: the decision for a board; for researchers every protocol and what it sends."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
@@ -123,14 +123,14 @@ def _cases(board: JoiningBoard) -> Blocks:
         yield Text(cases.leaves(board, hospital))
         yield _then("leaves", after)
 
-    told = {
+    by_name: dict[str, Callable[[], Blocks]] = {
         **{"cautious": cautious, "leaves": leaves},
         "breached": lambda: [_listed(cases.BREACHED)],
         "cheats": lambda: [_listed(cases.CHEATS)],
         "colludes": lambda: [_listed(cases.colludes(board))],
         "withdraws": lambda: [_listed(cases.WITHDRAWS)],
     }
-    for name, blocks in told.items():
+    for name, blocks in by_name.items():
         if len(board.setting.hospitals) > 1 or name == "withdraws":
             yield Fold(cases.TITLES[name], f"if {name}", blocks)
 

@@ -78,7 +78,7 @@ class Sizes(Typed):
         return list(map(str, numbers)) if all(1 <= number <= LARGEST for number in numbers) else []
 
 
-class Losses(Typed):
+class PrivacyLosses(Typed):
     """Read the hospitals' privacy losses, such as 1-0.5-2."""
 
     refusal = "which is not up to 200 privacy losses such as 1-0.5-2"
@@ -133,7 +133,9 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
     return [
         among("join.panel", "Shown", panels),
         Sizes("join.sizes", "Hospitals' sizes", "Hospitals' sizes", ("",), "", {"": "those of the sliders"}),
-        Losses("join.losses", "Hospitals' ε", "Hospitals' privacy losses", ("",), "", {"": "the slider's"}),
+        PrivacyLosses(
+            "join.losses", "Hospitals' ε", "Hospitals' privacy losses", ("",), "", {"": "the slider's"}
+        ),
         Choice("join.ours", "Ours", "Our hospital", tuple(range(1, MOST_HOSPITALS + 1)), 1),
         among("join.use", "What the pattern is for", USES),
         switch("join.each", "List every hospital"),

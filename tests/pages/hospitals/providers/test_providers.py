@@ -1,6 +1,5 @@
-"""Test the providers page's comparison of joining with staying alone, and the sizes typed by its visitors."""
+"""Test the providers page's comparison of joining with staying alone, and what each protocol sends."""
 
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -13,71 +12,89 @@ from dppca_core.experiments.collaboration.setting import ALL
 from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.results import quantiles
 from dppca_core.experiments.no_privacy import NO_PRIVACY
-from pages.hospitals.providers import controls, gain_charts, gain_text, view
-from pages.hospitals.providers import text as page_text
+from dppca_core.methods import METHODS
+from pages.hospitals.providers import charts
+from pages.hospitals.providers.model import compared as model
+from pages.hospitals.providers.sentences import compared, surroundings
 from pages.shared import text
 from pages.shared.background import cache
 from pages.shared.charts import style
+from pages.shared.plain.rows import LOOKS
 from pages.shared.settings import catalogue
-from tests.waiting import eventually
 
 PAGE = "hospitals/providers/page.py"
 SMALL = {"d": "30", "n": "20000", "k": "2", "s": "6", "shat": "10"}
-SYMBOLS = ("ε", "δ", "Θ", "σ", "ŝ", " R ", " N ", " k ")
 
 
-def opened(screen, **link):
+def opened(page, **link):
     """Return the page once its runs are complete."""
-    page = screen(PAGE, **SMALL | link)
-
-    def ended():
-        figure_complete = not page.app.get("bidi_component") or page.figure["complete"]
-        if figure_complete and "Measuring" not in page.markdown and "more coming" not in page.captions:
-            return True
-        time.sleep(0.1)
-        return page.run()
-
-    assert eventually(ended), "the runs did not end"
-    return page
-
-
-def settings_of(page):
-    return dict(page.app.session_state["settings of the last run"])
+    return page(PAGE, **SMALL | link).settle()
 
 
 def results_of(page):
     """Return the cells that the page shows."""
-    return cache.collaboration_results(view.to_setting(settings_of(page))[0])
+    return cache.collaboration_results(model.to_setting(page.settings)[0])
 
 
-def test_it_opens_with_few_protocols_and_has_all_at_a_press(screen):
-    page = opened(screen)
-    headline, numbers = gain_text.sentences(results_of(page), settings_of(page))
-    assert headline in page.markdown and numbers in page.markdown
-    recommended = page.figure["data"][1]["x"]
+def test_it_opens_with_few_protocols_and_has_all_at_a_press(page):
+    shown = opened(page)
+    headline, numbers = compared.sentences(results_of(shown), shown.settings)
+    assert shown.headline == headline and numbers in shown.markdown
+    recommended = shown.figure["data"][1]["x"]
     assert 5 <= len(recommended) <= 7 and None not in recommended
-    page = opened(screen, all="true")
-    drawn = page.figure["data"][1]["x"]
+    shown = opened(page, all="true")
+    drawn = shown.figure["data"][1]["x"]
     assert len(drawn) == len(PROTOCOLS) and None not in drawn and set(recommended) <= set(drawn)
-    assert "<b>Alone, with privacy: 4,000 patients</b>" in page.figure["layout"]["yaxis"]["ticktext"]
+    assert "<b>Alone, with privacy: 4,000 patients</b>" in shown.figure["layout"]["yaxis"]["ticktext"]
+
+
+@pytest.mark.parametrize("n", ["1000", "20000", "1000000"])
+def test_both_views_have_one_decision_and_full_has_its_evidence(page, n):
+    full, plain = opened(page, n=n), opened(page, n=n, view="plain")
+    assert plain.headline in full.markdown and plain.headline != full.headline
+    (evidence,) = full.tables
+    at = model.to_experiment_of(full.settings)
+    methods = [METHODS[trusts.recommended(*at, trust).method].title for trust in LOOKS]
+    assert list(evidence["method"]) == methods
+    assert set(evidence["runs"]) == {"40"} and results_of(full).recipe.repeats == 2
+
+
+def test_hospitals_with_their_own_losses_are_compared_at_one(page):
+    shown = opened(page, **{"join.losses": "1-0.5"})
+    assert surroundings.one_epsilon(1.0) in shown.captions
+
+
+def test_the_table_of_bytes_has_the_protocols_of_one_trust(page):
+    shown = opened(page, **{"join.panel": "travel", "join.trust": "untrusted server"})
+    table = shown.tables[0].set_index("protocol")
+    assert table.loc["DPS-PCA", ["rounds", "sent a round"]].tolist() == [10, "480 B"]
+    assert set(table["the server sees"]) == {"noisy messages"}
+    results = results_of(shown)
+    line = compared.bytes_line(model.rows(results, shown.settings), results.recipe)
+    assert line == shown.headline and "least with Two stages, own noise (480 B)" in line
+
+
+def test_who_stays_alone_sends_nothing(page):
+    shown = opened(page, **{"join.panel": "travel", "join.trust": "alone"})
+    assert set(shown.tables[0]["both ways in all"]) == {"–"} and not shown.figures
 
 
 def test_sizes_come_from_the_link_and_hold_the_sliders(screen):
-    page = opened(screen, **{"join.sizes": "9000-500-500"})
+    page = screen(PAGE, **SMALL | {"join.sizes": "9000-500-500"})
     assert results_of(page).recipe.sizes == (9000, 500, 500)
     assert page.link["join.sizes"] == "9000-500-500"
     held = {box.label: box.value for box in page.app.text_input}
-    assert held["Patients in total n · set by the sizes"] == "10,000"
-    assert held["Hospitals N · set by the sizes"] == "3"
+    assert held["Patients in total n · set by the table"] == "10,000"
+    assert held["Hospitals N · set by the table"] == "3"
     elsewhere = screen("explore/convergence/page.py", **{"join.sizes": "9000-500-500"})
     assert [box for box in elsewhere.app.select_slider if box.key == "providers"]
 
 
-def test_a_bad_size_is_one_sentence(screen):
-    page = opened(screen, **{"join.sizes": "9-<b>"})
-    assert page.notices.count("“Hospitals' sizes” was") == 1 and "<" not in page.notices
-    table = opened(screen, data="breast_cancer", shat="30", **{"join.sizes": "400-300-100"})
-    assert page_text.sizes_ignored(569) in table.captions
+def test_a_link_restores_the_screen(page):
+    link = {"join.panel": "travel", "join.trust": "none", "join.rank": "5", "join.sizes": "700-300"}
+    shown = opened(page, **link)
+    assert shown.link.items() >= link.items()
+    assert shown.figure == opened(page, **shown.link).figure
 
 
 @pytest.mark.parametrize(
@@ -103,59 +120,12 @@ def test_sizes_are_read_where_they_can_be_read_in_one_way_only(typed, read):
     assert catalogue.CHOICES["join.sizes"].read(value) == (value, None)
 
 
-@pytest.mark.parametrize(
-    ("sizes", "changes", "link"),
-    [
-        ((400, 300, 100), {"edited_rows": {"1": {"patients": 250}}}, "400-250-100"),
-        ((400, 300), {"added_rows": [{"patients": 7}, {}]}, "400-300-7"),
-        ((400, 300), {"deleted_rows": [0]}, "300"),
-        ((4, 3), {"edited_rows": {"0": {"patients": None}}}, "3"),
-    ],
-)
-def test_edits_of_the_table_become_a_link(sizes, changes, link):
-    assert controls.edited(sizes, changes) == link
-
-
-def test_the_table_of_sizes_follows_the_sliders_and_goes_back_to_them(screen):
-    page = opened(screen, **{"join.sizes": "9000-1000"})
-    page.app.session_state["sizes drawer"] = True
-    page.run()
-    assert page_text.sizes_note(2, 10_000) in page.markdown
-    next(button for button in page.app.button if button.key == "sizes back").click()
-    page.run()
-    assert page.setting("join.sizes") == "" and page_text.sizes_note(5, 20_000) in page.markdown
-
-
-def test_the_table_of_bytes_has_the_protocols_of_one_trust(screen):
-    page = opened(screen, **{"join.panel": "travel", "join.trust": "untrusted server"})
-    table = page.app.dataframe[0].value.set_index("protocol")
-    assert table.loc["DPS-PCA", ["rounds", "sent a round"]].tolist() == [10, "480 B"]
-    assert set(table["the server sees"]) == {"noisy messages"}
-    settings, results = settings_of(page), results_of(page)
-    line = gain_text.bytes_line(view.rows(results, settings), results.recipe)
-    assert line in page.markdown and "least with Two stages, own noise (480 B)" in line
-
-
-def test_who_stays_alone_sends_nothing(screen):
-    page = opened(screen, **{"join.panel": "travel", "join.trust": "alone"})
-    assert set(page.app.dataframe[0].value["both ways in all"]) == {"–"} and not page.app.get(
-        "bidi_component"
-    )
-
-
-def test_a_link_restores_the_screen(screen):
-    link = {"join.panel": "travel", "join.trust": "none", "join.rank": "5", "join.sizes": "700-300"}
-    page = opened(screen, **link)
-    assert page.link.items() >= link.items()
-    assert page.figure == opened(screen, **page.link).figure
-
-
 @pytest.fixture(scope="module")
 def measured():
     """Return all cells at a small setting with three repeats, and the setting."""
     settings = catalogue.defaults() | {"d": 30, "n": 20_000, "k": 2, "s": 6, "s_hat": 10, "repeats": 3}
     settings |= {"largest_share": 0.6, "metric": "projector", "all_methods": True}
-    results = CollaborationResults(view.to_setting(settings)[0])
+    results = CollaborationResults(model.to_setting(settings)[0])
     while (cell := results.next_missing()) is not None:
         results.try_cell(*cell)
     return results, settings
@@ -163,9 +133,9 @@ def measured():
 
 def test_dots_are_medians_in_the_metric_sorted_within_their_group(measured):
     results, settings = measured
-    grouped = view.rows(results, settings)
+    grouped = model.rows(results, settings)
     assert list(grouped) == list(dict.fromkeys(protocol.trust for protocol in PROTOCOLS.values()))
-    figure = gain_charts.gains(results, grouped, settings)
+    figure = charts.gains(results, grouped, settings)
     rows = [row for members in grouped.values() for row in members]
     for x, row in zip(figure["data"][1]["x"], rows, strict=True):
         sines, _, _ = results.values(row.protocol.key, row.hospital)
@@ -175,29 +145,29 @@ def test_dots_are_medians_in_the_metric_sorted_within_their_group(measured):
             middles = [row.middle for row in members if row.hospital == hospital]
             assert middles == sorted(middles)
     assert figure["layout"]["xaxis"]["title"]["text"] == "error ‖VVᵀ − WWᵀ‖<sub>F</sub>"
-    looks = {gain_charts.look(protocol) for protocol in PROTOCOLS.values() if not protocol.alone}
+    looks = {charts.look(protocol) for protocol in PROTOCOLS.values() if not protocol.alone}
     assert len(looks) == len({look.symbol for look in looks}) == 18 and style._SPARE not in looks
 
 
 def test_the_numbers_are_of_the_recommended_methods_and_none_near_a_guess(measured, monkeypatch):
     """Not the best that was measured: another method's error in the same runs changes nothing."""
     results, settings = measured
-    grouped = view.rows(results, settings)
-    experiment, epsilon = view.to_experiment_of(settings)
+    grouped = model.rows(results, settings)
+    experiment, epsilon = model.to_experiment_of(settings)
     for trust in text.JOINING:
         chosen = trusts.recommended(experiment, epsilon, trust)
-        assert view.advised(grouped, settings, trust).row.protocol.method == chosen.method
+        assert model.advised(grouped, settings, trust).row.protocol.method == chosen.method
     others = CollaborationResults(results.recipe)
     others.cells = {
         cell: run._replace(sin=1e-6) if cell[0] == "federated_projector" else run
         for cell, run in results.cells.items()
     }
-    headline, numbers = gain_text.sentences(others, settings)
-    assert (headline, numbers) == gain_text.sentences(results, settings)
-    nobody = view.advised(grouped, settings, "untrusted server").row
-    assert f"{nobody.text} ({gain_text.title(nobody.protocol, results.recipe)})" in numbers
+    headline, numbers = compared.sentences(others, settings)
+    assert (headline, numbers) == compared.sentences(results, settings)
+    nobody = model.advised(grouped, settings, "untrusted server").row
+    assert f"{nobody.text} ({compared.title(nobody.protocol, results.recipe)})" in numbers
     smallest = results.recipe.hospitals[-1]
-    lone = view.advised_alone(grouped, settings, results.recipe.sizes[smallest], smallest).row
+    lone = model.advised_alone(grouped, settings, results.recipe.sizes[smallest], smallest).row
     assert f"the smallest {lone.text}" in numbers
     real = trusts.recommended
 
@@ -205,16 +175,16 @@ def test_the_numbers_are_of_the_recommended_methods_and_none_near_a_guess(measur
         return replace(real(*at), error=real(*at).guess)
 
     monkeypatch.setattr(trusts, "recommended", near)
-    assert gain_text.sentences(results, settings)[1].count("near a guess: no method is recommended") == 3
+    assert compared.sentences(results, settings)[1].count("near a guess: no method is recommended") == 3
 
 
 def test_no_dot_is_a_median_of_runs_before_the_first_run(measured):
     results, settings = measured
-    assert gain_text.notes(results, settings, {}).startswith("Dots are medians of 3 runs")
+    assert compared.notes(results, settings, {}).startswith("Dots are medians of 3 runs")
     empty = CollaborationResults(results.recipe)
-    assert gain_text.notes(empty, settings, {}).startswith("No run is measured yet")
+    assert compared.notes(empty, settings, {}).startswith("No run is measured yet")
     empty.try_cell(*next(empty.wanted()))
-    assert gain_text.notes(empty, settings, {}).startswith("1 run measured, more coming")
+    assert compared.notes(empty, settings, {}).startswith("1 run measured, more coming")
 
 
 def narrow(value):
@@ -250,16 +220,16 @@ def test_a_gain_takes_a_tenth_and_bands_apart(joined, alone, gained):
     ],
 )
 def test_what_is_published_is_never_said_to_pay(in_house, published):
-    known, _, publish = gain_text.advice(in_house, published).partition(" To publish, joining ")
-    assert gain_text.verdict(in_house) in known
-    assert publish == (gain_text.verdict(published, publish=True) if in_house != published else "")
+    known, _, publish = compared.advice(in_house, published).partition(" To publish, joining ")
+    assert compared.verdict(in_house) in known
+    assert publish == (compared.verdict(published, publish=True) if in_house != published else "")
     assert "pay" not in publish
 
 
 def test_a_verdict_is_about_the_largest_and_the_smallest():
-    first, second = gain_text.verdict(["more", "level", "less"]).split(", and ")
+    first, second = compared.verdict(["more", "level", "less"]).split(", and ")
     assert "largest" in first and "smallest" in second and second.startswith("helps")
-    assert "the largest hospital and the smallest" in gain_text.verdict(["level", "less", "level"])
+    assert "the largest hospital and the smallest" in compared.verdict(["level", "less", "level"])
 
 
 RARE = {"n": 200_000, "providers": 200, "d": 50, "spike": 20.0, "bulk": 15.0, "delta": 1e-6}
@@ -278,23 +248,23 @@ RARE = {"n": 200_000, "providers": 200, "d": 50, "spike": 20.0, "bulk": 15.0, "d
 def test_joining_helps_only_where_staying_alone_unprotected_errs_more(changed, in_house, publish):
     """Compare with the cells themselves: it helps if the largest error joined is below the least alone."""
     settings, _ = catalogue.reconcile(catalogue.defaults() | {"repeats": 4} | changed)
-    results = CollaborationResults(view.to_setting(settings)[0])
+    results = CollaborationResults(model.to_setting(settings)[0])
     for key in (key for key, protocol in PROTOCOLS.items() if not protocol.own_moments):
         for hospital in results.hospitals(key):
             for repeat in range(settings["repeats"]):
                 results.try_cell(key, hospital, repeat)
-    method = trusts.recommended(*view.to_experiment_of(settings), "untrusted server").method
+    method = trusts.recommended(*model.to_experiment_of(settings), "untrusted server").method
     joined = results.values(method, ALL)[0]
     alone = results.values(f"alone, {NO_PRIVACY}", 0)[0].min()
     matters = alone**2 - joined.max() ** 2 > 3e-3  # a thousandth of three components
     assert (joined.max() < alone and matters) == (in_house == "less")
-    headline, _ = gain_text.sentences(results, settings)
-    assert f"oining a server that nobody trusts {gain_text.verdict([in_house])}" in headline
+    headline, _ = compared.sentences(results, settings)
+    assert f"oining a server that nobody trusts {compared.verdict([in_house])}" in headline
     if in_house != publish:
-        assert f"To publish, joining {gain_text.verdict([publish], publish=True)}" in headline
+        assert f"To publish, joining {compared.verdict([publish], publish=True)}" in headline
     assert headline.count("trusts helps") == (in_house == "less")
 
 
 def test_a_single_hospital_is_shown_how_to_add_others():
     settings = catalogue.defaults() | {"providers": 1, "join.sizes": "700"}
-    assert page_text.try_this(view.to_setting(settings)[0], settings).startswith("type the size")
+    assert surroundings.try_this(model.to_setting(settings)[0], settings).startswith("type the size")
