@@ -15,7 +15,7 @@ from dppca_core.release import how_chosen
 
 BLANK = "To be filled in by the hospital"
 # The registry's deployment model, with its details, for each `trust` of a method.
-_MODELS = {
+MODELS = {
     "central": ("Central", "One place holds all rows and adds the noise."),
     "secure aggregation": ("Federated", "Hospitals add up their answers so that nobody sees a single one."),
     "untrusted server": ("Federated", "Each hospital adds its own noise before anything leaves it."),
@@ -33,7 +33,7 @@ def record(document: Mapping[str, Any]) -> dict[str, Any]:
     """
     budget = document["parameters"]["budget"]
     replaced = budget["neighbours"] == "replace-one"
-    model, trust = _MODELS[METHODS[document["method"]].trust]
+    model, trust = MODELS[METHODS[document["method"]].trust]
     rows = document["rows per patient"]
     unit = "Patient-level" if document["unit"] == "patient" or rows == 1 else "Row-level"
     details = [document["guarantee"]]

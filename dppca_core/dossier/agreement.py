@@ -1,0 +1,150 @@
+"""What a hospital would agree to: who joins, the verdict, and the guarantee of its own patients.
+
+Where each hospital adds its own noise, its patients have the guarantee that it asked for. A noise that all
+share is enough for the strictest hospital, so that all others have that guarantee as well.
+
+Several releases cost together what the ledger would say of them (`dppca_core.accounting.numerical`).
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from dppca_core import checks
+from dppca_core.accounting import gaussian, numerical
+from dppca_core.auditing import tradeoff_curves
+from dppca_core.bounds.recommendation import TRUSTS
+from dppca_core.experiments.decision import hospitals
+from dppca_core.experiments.decision.decision import JoiningDecision, ShareBar
+from dppca_core.experiments.decision.hospitals import Arrangement, JoiningHospital, JoiningSetting
+from dppca_core.experiments.decision.rule import Answer
+from dppca_core.methods import METHODS
+from dppca_core.privacy import Budget, Event
+from dppca_core.records import Method
+from dppca_core.release.registry_record import BLANK
+
+YEARS = 5
+
+
+class YearsAccount(NamedTuple):
+    """Hold what the same release costs a patient who is in all of them.
+
+    Attributes:
+        a_year: Releases a year.
+        epsilon: Their privacy loss together, at the failure chance of one.
+        guess: The largest chance to guess right from 50:50 which of two records was used.
+        each: The privacy loss of each release where all together may cost what one does.
+    """
+
+    a_year: int
+    epsilon: float
+    guess: float
+    each: float
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Hold what a board would sign.
+
+    Attributes:
+        setting: The hospitals.
+        decision: The verdict for ours.
+        bars: The three bars of the decision under this trust, by name.
+        trust: Whom the hospitals would trust, one of `TRUSTS`.
+
+    Raises:
+        ValueError: For another trust, and for a decision of another hospital.
+    """
+
+    setting: JoiningSetting
+    decision: JoiningDecision
+    bars: Mapping[str, ShareBar]
+    trust: str
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for another trust, and for a decision of another hospital."""
+        checks.one_of(TRUSTS, trust=self.trust)
+        checks.whole(
+            self.setting.ours, self.setting.ours, **{"hospital of the decision": self.decision.hospital}
+        )
+
+    @property
+    def ours(self) -> JoiningHospital:
+        """Return our hospital."""
+        return self.setting.hospitals[self.setting.ours]
+
+    @property
+    def joins(self) -> bool:
+        """Return whether the verdict is to join under this trust."""
+        answer = self.decision.answer
+        return answer == Answer.JOIN or (answer == Answer.JOIN_IF and self.trust != "untrusted server")
+
+    @cached_property
+    def arrangement(self) -> Arrangement:
+        """Return what the hospitals would run."""
+        return hospitals.arrangement(self.setting, self.trust)
+
+    @property
+    def method(self) -> Method:
+        """Return the method that they would run."""
+        return METHODS[self.arrangement.method]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Return the options of the method."""
+        return self.setting.experiment.options(self.arrangement.method)
+
+    @property
+    def noise_by(self) -> str:
+        """Return who makes the noise, as a trust: more trust may run what asks for less."""
+        return "untrusted server" if self.method.trust == "untrusted server" else self.trust
+
+    @property
+    def budget(self) -> Budget:
+        """Return the guarantee of our patients, by the module's text."""
+        if self.noise_by == "untrusted server":
+            return self.setting.budgets[self.setting.ours]
+        return Budget(self.setting.strictest, self.setting.delta)
+
+    @property
+    def multiplier(self) -> float:
+        """Return the noise multiplier of all that a run releases, as one Gaussian release."""
+        return gaussian.noise_multiplier(self.budget)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Return the privacy events of one run, for our patients."""
+        spends = self.method.spends
+        assert spends is not None  # every method that is recommended is private
+        return spends(self.budget, d=self.setting.experiment.d, k=self.setting.k, **self.options)
+
+    @property
+    def guess(self) -> float:
+        """Return the largest chance to guess right from 50:50 which of two records of a patient was used."""
+        return tradeoff_curves.best_guess(self.budget.epsilon, self.budget.delta)
+
+    def over_years(self, a_year: int) -> YearsAccount:
+        """Return what so many releases a year cost in five years, each like this one.
+
+        Args:
+            a_year: Releases a year, at least 1.
+
+        Returns:
+            The account.
+
+        Raises:
+            ValueError: For no releases.
+        """
+        checks.whole(1, a_year=a_year)
+        budget, releases = self.budget, YEARS * a_year
+        epsilon = numerical.total(self.events * releases, budget.delta).epsilon
+        # Releases compose exactly: of so many, each has the noise of one times the root of their number.
+        each = gaussian.epsilon_of(self.multiplier * math.sqrt(releases), budget.delta)
+        return YearsAccount(a_year, epsilon, tradeoff_curves.best_guess(epsilon, budget.delta), each)
+
+
+def blank(what: str) -> str:
+    """Return the mark of what only the hospital knows, by its name."""
+    return f"{BLANK}: {what}"
