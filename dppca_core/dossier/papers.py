@@ -78,8 +78,12 @@ def odds(guess: float) -> str:
     """Return the largest chance to guess right, in words."""
     return (
         "whoever knows all other patients, and starts from 50:50, tells which of two records was used "
-        f"at most {100 * guess:.1f} times in 100"
+        f"at most {_of_hundred(guess)} times in 100"
     )
+
+
+def _of_hundred(chance: float) -> str:
+    return f"{100 * chance:.1f}" if chance < 0.9995 else "100"  # no less than the bound
 
 
 def pyramid(agreement: Agreement) -> str:
@@ -106,7 +110,7 @@ def annex(agreement: Agreement) -> str:
         for alarms, least, best in zip(FALSE_ALARMS, allowed, exact, strict=True)
     ]
     years = [
-        (f"{a_year}", *(f"{value:.4g}" for value in (account.epsilon, 100 * account.guess, account.each)))
+        (f"{a_year}", f"{account.epsilon:.4g}", _of_hundred(account.guess), f"{account.each:.4g}")
         for a_year in A_YEAR
         for account in (agreement.over_years(a_year),)
     ]
@@ -151,14 +155,15 @@ def flow_as_csv(agreement: Agreement) -> str:
 
 def flow(agreement: Agreement) -> str:
     """Return the data flow of one run, for an impact assessment."""
+    messages = data_flow.messages_sent(agreement)
     head = ("direction", "what", "from our patients", "times", "numbers", "bytes", "protection")
     return (
         "# Data flow of one run, for an impact assessment\n\n"
         f"Our hospital sends at most {data_flow.bytes_sent(agreement):,} bytes in "
-        f"{data_flow.messages_sent(agreement)} messages. Numbers have 64 bits. What a network or an "
+        f"{messages} message{'s' if messages > 1 else ''}. Numbers have 64 bits. What a network or an "
         "encryption adds is not counted: `docs/federated.md` has it as measured.\n\n"
         + _table(head, _flow_rows(agreement))
-        + "\nPatients' records, names and dates are in no message.\n\n"
+        + "\nNo record and no name is in any message.\n\n"
         f"- Residual risk: {odds(agreement.guess)}.\n"
         + "".join(
             f"- {blank(what)}\n"

@@ -344,9 +344,11 @@ class Frame:
         promise: What patients are promised, in words.
         limits: Sentences on what the numbers do not show.
         made: When it was made, with which seed and versions.
+        compact: Whether it prints on one sheet: in small type, without settings, limits and link.
     """
 
     settings: Sequence[tuple[str, str]]
     promise: str
     limits: Sequence[str]
     made: str
+    compact: bool = False

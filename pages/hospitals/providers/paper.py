@@ -1,0 +1,215 @@
+"""Describe the page that a board signs: one sheet of A4, at most 380 words and 30 an item."""
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dppca_core.accounting.deployments import deployments
+from dppca_core.dossier import data_flow
+from dppca_core.dossier.agreement import YEARS, Agreement
+from dppca_core.experiments.decision.decision import ShareBar
+from dppca_core.experiments.decision.rule import Answer
+from dppca_core.populations.spiked import SpikedModel
+from pages.shared import text
+from pages.shared.charts import Trace, arms, axis, bar, one_panel, style
+from pages.shared.document.blocks import Blocks, Figure, Frame, Headline, Table, Text
+from pages.shared.document.html import Document
+from pages.shared.plain import phrases
+
+TITLE = "Should we join? One page to sign"
+STEM = "dppca-paper"
+MOST_WORDS, MOST_OF_AN_ITEM = 380, 30
+BLANK = "_" * 24
+_LINE = BLANK * 3
+_NAMES = {  # of the bars
+    "alone": "Alone",
+    "together": "Together, with privacy",
+    "together, no privacy": "Together, no privacy",
+}
+SEALED = "No product we know runs this safely today; simulated only."
+_SEALED_SUMS: Mapping[str, str] = {
+    "untrusted server": "Not used: each hospital adds its own noise, and nobody need be trusted.",
+    "secure aggregation": f"Only the sum over all hospitals can be read. {SEALED}",
+    "central": "Not used: one trusted place reads each hospital's sums, and adds the noise.",
+}
+_LEAVES: Mapping[str, str] = {
+    "untrusted server": "Sums over our patients, with our own noise",
+    "secure aggregation": "Sums over our patients, with a share of the noise, sealed",
+    "central": "Sums over our patients, without noise, for the trusted place alone",
+}
+_NEVER_LEAVES: Mapping[str, str] = {
+    "untrusted server": "Records, names, and sums without noise.",
+    "secure aggregation": "Records, names, and any sum that can be read by itself.",
+    "central": "Records and names.",
+}
+_LEAVING: Mapping[str, str] = {
+    "untrusted server": "We may stop before any message; the others can go on.",
+    "secure aggregation": "We may stop before any message; without us no sum opens.",
+    "central": "We may stop before any message; the trusted place keeps what it has.",
+}
+_WITHDRAWAL = "A patient who withdraws is left out of later releases. What was released stays."
+_HEIGHT = 150  # pixels of the figure
+
+
+def paper(agreement: Agreement, made: str) -> Document:
+    """Return the page to sign.
+
+    Args:
+        agreement: What the board would sign.
+        made: When it was made, with which seed and versions.
+
+    Returns:
+        A document that prints on one sheet.
+    """
+    setting = agreement.setting
+    use = "to publish" if setting.use == "publish" else "for our own use"
+    question = (
+        f"{agreement.ours.name}: {agreement.ours.patients:,} of {setting.n:,} patients in "
+        f"{text.count(len(setting.hospitals), 'hospital', 'hospitals')}. The pattern is {use}."
+    )
+    frame = Frame((), promise="", limits=(), made=made, compact=True)
+    return Document(TITLE, question, STEM, partial(_blocks, agreement), lambda: frame)
+
+
+def _blocks(agreement: Agreement) -> Blocks:
+    yield Headline(answer(agreement))
+    yield Text(numbers(agreement))
+    yield Figure("paper figure", _bars(agreement), phrases.TITLE, f"{STEM}-bars", says=numbers(agreement))
+    rows = [(f"**{name}**", words) for name, words in items(agreement)]
+    yield Table(pd.DataFrame(rows, columns=["", ""]))
+
+
+def answer(agreement: Agreement) -> str:
+    """Return the verdict as a sentence."""
+    decision = agreement.decision
+    verdict = decision.answer.value.capitalize()
+    if decision.answer == Answer.JOIN_IF and not agreement.joins:
+        return f"{verdict}; not if nobody is trusted."
+    if decision.patients is not None:
+        return f"{verdict}: {decision.patients:,} in all."
+    return f"{verdict}."
+
+
+def numbers(agreement: Agreement) -> str:
+    """Return the three numbers behind the answer, each with its interval."""
+    alone, together, free = (_share(agreement.bars[name]) for name in _NAMES)
+    protected = ", protected" if agreement.setting.use == "publish" else ""
+    return (
+        f"Share of the pattern: {alone} alone{protected}; {together} together, with privacy; {free} "
+        f"together, no privacy. Medians of {agreement.setting.repeats} runs, 99 % intervals."
+    )
+
+
+def _share(each: ShareBar) -> str:
+    lower = phrases.share(each.lower).removesuffix(" %")
+    return f"**{phrases.share(each.median)}** ({lower} to {phrases.share(each.upper).removesuffix(' %')})"
+
+
+def items(agreement: Agreement) -> Iterator[tuple[str, str]]:
+    """Yield the name and the words of each item, blank lines where only the hospital knows."""
+    budget, noise_by = agreement.budget, agreement.noise_by
+    yield "Purpose", f"{_LINE}\\\n{_LINE}"
+    yield "Benefit to patients", f"{_LINE}\\\n{_LINE}"
+    yield "Whom we trust", f"{text.TRUST_TITLES[noise_by]}."
+    yield "What leaves", _leaves(agreement)
+    yield "What never leaves", _NEVER_LEAVES[noise_by]
+    yield "Promise to each patient", text.odds(budget.epsilon, budget.delta)
+    yield "Failure chance δ", _delta(agreement)
+    yield "Privacy loss ε", f"{text.number(budget.epsilon)}, for one patient's record. {published()}"
+    yield "Sealed sums", _SEALED_SUMS[noise_by]
+    yield f"Budget for {YEARS} years", _years(agreement)
+    yield "Leaving, withdrawal", f"{_LEAVING[noise_by]} {_WITHDRAWAL}"
+    yield "Not promised", "All of this to a patient in several hospitals; anything to a hospital as a whole."
+    yield "Not checked", _not_checked(agreement)
+    yield "Server run by", _LINE
+    yield "Costs, staff days", f"{BLANK} a year, {BLANK} days"
+    yield "Review on", BLANK
+    yield "Medical director", f"{BLANK * 2} date {BLANK}"
+    yield "Data protection officer", f"{BLANK * 2} date {BLANK}"
+
+
+def published() -> str:
+    """Return the privacy loss of published health releases, each with its unit."""
+    by_unit: dict[str, list[float]] = {}
+    for release in deployments():
+        if release.health:
+            unit = release.unit.split(",")[0].removeprefix("a ").removeprefix("an ")
+            by_unit.setdefault(unit, []).append(release.epsilon)
+    spans = [f"{_span(values)} per {unit}" for unit, values in by_unit.items()]
+    return f"Published health releases: {text.listed(spans)}; units differ, so not comparable."
+
+
+def _span(values: list[float]) -> str:
+    low, high = min(values), max(values)
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
+
+
+def _leaves(agreement: Agreement) -> str:
+    size, messages = data_flow.bytes_sent(agreement), data_flow.messages_sent(agreement)
+    most = f"at most {text.size(size)} in {text.count(messages, 'message', 'messages')}"
+    sums = f"{_LEAVES[agreement.noise_by]}: {most}."
+    return sums if agreement.joins else f"Nothing, unless we join. {sums}"
+
+
+def _delta(agreement: Agreement) -> str:
+    delta, n = agreement.budget.delta, agreement.setting.n
+    if delta * n > 1:
+        return f"{text.one_in(delta)}: too large beside 1/n, 1 in {n:,}."
+    times = 1 / (delta * n)
+    factor = text.patients(times) if times >= 10 else f"{times:.2g}"
+    return f"{text.one_in(delta)}. It is 1/n, 1 in {n:,}, divided by {factor}."
+
+
+def _years(agreement: Agreement) -> str:
+    yearly, quarterly = agreement.over_years(1), agreement.over_years(4)
+    return (
+        f"One release a year adds up to ε = {text.short(yearly.epsilon)}, four a year to "
+        f"{text.short(quarterly.epsilon)}. To stay at {text.number(agreement.budget.epsilon)}, each may have "
+        f"{text.short(yearly.each)} or {text.short(quarterly.each)}."
+    )
+
+
+def _not_checked(agreement: Agreement) -> str:
+    simulated = isinstance(agreement.setting.population, SpikedModel)
+    patients = "simulated patients" if simulated else "a public table"
+    return (
+        f"Our patients: all shares are of {patients}. Hospitals that collude, noise in floating point, "
+        "timing. No machine has checked the proofs."
+    )
+
+
+def _bars(agreement: Agreement) -> dict[str, Any]:
+    """Return the three bars with their intervals."""
+    shown = [agreement.bars[name] for name in _NAMES]
+    own_use = agreement.setting.use == "in-house"
+    colours = (style.NOT_PRIVATE if own_use else style.PRIVATE, style.PRIVATE, style.NOT_PRIVATE)
+    traces = [
+        bar(
+            *(name, colour, 1, 1),
+            x=[each.median],
+            y=[name],
+            error_x=_arms(each),
+            text=phrases.share(each.median),
+            textposition="inside",
+            insidetextanchor="start",
+            hoverinfo="skip",
+        )
+        for name, colour, each in zip(_NAMES.values(), colours, shown, strict=True)
+    ]
+    return one_panel(
+        traces,
+        height=_HEIGHT,
+        showlegend=False,
+        margin={"l": 150, "r": 12, "t": 4, "b": 40},
+        xaxis=axis(text.METRIC_TITLES["share"], range=[0, 101], fixedrange=True),
+        yaxis=axis("", autorange="reversed", fixedrange=True),
+    )
+
+
+def _arms(each: ShareBar) -> Trace:
+    ends = (np.array([end]) for end in (each.lower, each.median, each.upper))
+    low, middle, high = ends
+    return arms(low, middle, high, style.INK)
