@@ -32,9 +32,9 @@ def test_a_shared_noise_gives_all_the_guarantee_of_the_strictest():
 
 def test_what_asks_for_less_trust_is_promised_as_such():
     """A hospital that is far too strict makes all add their own noise, whomever they trust."""
-    own = agreement(changed(joining(2000, 2000, 20), 2, epsilon=0.01), "central")
-    assert own.method.trust == own.noise_by == "untrusted server"
-    assert own.budget == Budget(1.0, 1e-6)
+    less = agreement(changed(joining(2000, 2000, 20), 2, epsilon=0.01), "central")
+    assert less.method.trust == less.noise_by == "untrusted server"
+    assert less.budget == Budget(1.0, 1e-6)
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -51,9 +51,11 @@ def test_odds_and_noise_are_those_of_the_formulas(name):
 def test_five_years_cost_what_dp_accounting_says(name, a_year):
     signed = agreement(SETTINGS[name])
     account, releases = signed.over_years(a_year), YEARS * a_year
-    one = pld.from_gaussian_mechanism(signed.multiplier, value_discretization_interval=1e-4)
+    once = pld.from_gaussian_mechanism(signed.multiplier, value_discretization_interval=1e-4)
     delta = signed.budget.delta
-    assert account.epsilon == pytest.approx(one.self_compose(releases).get_epsilon_for_delta(delta), rel=2e-3)
+    assert account.epsilon == pytest.approx(
+        once.self_compose(releases).get_epsilon_for_delta(delta), rel=2e-3
+    )
     assert account.guess == pytest.approx(1 / (1 + math.exp(-account.epsilon)), abs=delta)
     quiet = gaussian.noise_multiplier(Budget(account.each, delta))
     all_quiet = pld.from_gaussian_mechanism(quiet, value_discretization_interval=1e-4).self_compose(releases)
