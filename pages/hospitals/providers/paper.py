@@ -166,8 +166,8 @@ def _delta(agreement: Agreement) -> str:
 def _years(agreement: Agreement) -> str:
     yearly, quarterly = agreement.over_years(1), agreement.over_years(4)
     return (
-        f"For a patient in all, one release a year adds up to ε = {text.short(yearly.epsilon)}, four a year to "
-        f"{text.short(quarterly.epsilon)}. To stay at {text.number(agreement.budget.epsilon)}: "
+        f"For a patient in all, one release a year adds up to ε = {text.short(yearly.epsilon)}, four a year "
+        f"to {text.short(quarterly.epsilon)}. To stay at {text.number(agreement.budget.epsilon)}: "
         f"{text.short(yearly.each)} or {text.short(quarterly.each)} each."
     )
 
