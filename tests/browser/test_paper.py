@@ -5,7 +5,7 @@ import re
 import pytest
 
 from dppca_core.experiments.decision.rule import Answer
-from pages.hospitals.providers import paper
+from pages.hospitals.providers.document import paper
 from pages.shared.reports import sources
 from tests.core.dossier.agreements import SETTINGS, TRUSTS, agreement
 

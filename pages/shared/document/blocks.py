@@ -255,6 +255,23 @@ class Columns:
 
 
 @dataclass(frozen=True)
+class Save:
+    """A button that saves a file, made when it is pressed, outside of the visitor's session.
+
+    Attributes:
+        label: Of the button.
+        file: The name of the file.
+        make: Returns what is in it.
+        kind: Its MIME type.
+    """
+
+    label: str
+    file: str
+    make: Callable[[], str | bytes]
+    kind: str
+
+
+@dataclass(frozen=True)
 class OnScreen:
     """Blocks that the file leaves out, such as what to try next."""
 
@@ -328,6 +345,7 @@ Block = (
     | Asked
     | Card
     | Columns
+    | Save
     | OnScreen
     | Live
 )

@@ -102,6 +102,8 @@ def show_block(part: "b.Block | b.OwnersOnly") -> None:
             for place, column in zip(st.columns(len(columns)), columns, strict=True):
                 with place:
                     show_blocks(column)
+        case b.Save(label, name, make, kind):
+            st.download_button(label, make, name, kind, on_click="ignore", key=f"save {name}")
         case b.OnScreen(blocks) | b.OwnersOnly(blocks):
             show_blocks(blocks)
         case b.Live():

@@ -9,8 +9,9 @@ import numpy as np
 
 from dppca_core.accounting import gaussian
 from dppca_core.arrays import Array
+from dppca_core.dossier.agreement import Agreement
+from dppca_core.experiments.decision import decision, rule
 from dppca_core.experiments.decision import hospitals as core_hospitals
-from dppca_core.experiments.decision import rule
 from dppca_core.experiments.decision.cells import TURNS, VERDICT, VERDICTS
 from dppca_core.experiments.decision.decision import JoiningDecision
 from dppca_core.experiments.decision.hospitals import LEAST_REPEATS, JoiningHospital, JoiningSetting
@@ -132,7 +133,7 @@ class Decided:
         few = len(set(rank.values())) <= MOST_MEASURED
 
         def answers(i: int) -> tuple[Answer, ...]:
-            return tuple(dict.fromkeys(decision.answer for decision in decided[i]))
+            return tuple(dict.fromkeys(each.answer for each in decided[i]))
 
         def alike(i: int) -> tuple[object, tuple[Answer, ...]]:
             return (rank[i] if few else None), answers(i)
@@ -156,6 +157,12 @@ class JoiningBoard(Decided):
         self.settings = settings
         self.names = hospitals.named(settings, names)
         super().__init__(to_setting(settings), settings["trust"], brief=False)
+
+    @property
+    def agreement(self) -> Agreement:
+        """Return what a board would sign, once there is a verdict."""
+        assert self.decision is not None
+        return Agreement(self.setting, self.decision, decision.bars(self.cells.runs, self.trust), self.trust)
 
     @property
     def cautious(self) -> tuple[int, Decided]:

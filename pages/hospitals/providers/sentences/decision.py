@@ -52,6 +52,11 @@ VERDICTS = {
 }
 _PREDICTED = VERDICTS | {Answer.TOO_CLOSE: "no clear verdict"}
 _PURPOSES = {"in-house": "For our own use", "publish": "To publish"}
+PAPERS = "To take to the board"
+ABOUT_PAPERS = (
+    "One page has the answer, what leaves, the promise, and lines to sign. The dossier has what reviewers of "
+    "a hospital ask for, with blanks where only the hospital knows."
+)
 LEAVES = {
     "untrusted server": "No record leaves a hospital. Each adds noise to its sums before it sends them.",
     "secure aggregation": "No record leaves a hospital. Each encrypts its sums: only the total can be read.",
@@ -72,7 +77,7 @@ def headline(decided: Decided) -> str:
     if len(decided.setting.hospitals) == 1:
         return NOBODY_TO_JOIN
     if decision.answer is Answer.ASK_AGAIN:
-        return f"Not yet: ask again with {text.patients(decision.patients or 0)} patients in all hospitals."
+        return f"Not yet: ask again with about {text.patients(decision.patients or 0)} patients in all."
     return _HEADLINES[decision.answer]
 
 
@@ -114,7 +119,7 @@ def _why_open(decided: Decided) -> Iterator[str]:
     else:
         yield f"The gain may lie on either side of the {MARGIN:g} points that are worth joining for."
     if decision.answer is Answer.ASK_AGAIN:
-        yield "With more patients in the same shares we expect a yes."
+        yield "That number is predicted, in the same shares: ask again with it, as runs may want more."
 
 
 def points(value: float) -> str:

@@ -63,6 +63,7 @@ def every_block():
     yield b.Asked("Draw", "draw", lambda: [b.Text("It takes long.")])
     yield b.Card((b.Text("In a card."),))
     yield b.Columns(((b.Text("Left."),), (b.Text("Right."),)))
+    yield b.Save("Save", "cost.csv", lambda: "a,b", "text/csv")
     yield b.OnScreen((b.Text("Try this."),))
 
 

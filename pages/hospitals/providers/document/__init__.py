@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
+from dppca_core.dossier.papers import archive, dossier
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.hospitals.providers import charts
+from pages.hospitals.providers.document import paper
 from pages.hospitals.providers.model import compared as model
 from pages.hospitals.providers.model.decision import Decided, JoiningBoard
 from pages.hospitals.providers.sentences import bars, cases, compared, decision, surroundings
@@ -16,6 +18,7 @@ from pages.shared import text
 from pages.shared.background import cache, failed_runs
 from pages.shared.document.blocks import (
     Blocks,
+    Columns,
     Controls,
     Figure,
     Fold,
@@ -26,6 +29,7 @@ from pages.shared.document.blocks import (
     Note,
     OnScreen,
     Press,
+    Save,
     Section,
     Table,
     Text,
@@ -73,6 +77,7 @@ def _plain(board: JoiningBoard) -> Blocks:
     yield Live("decision", partial(_decision, board), board.measuring)
     yield Section(decision.WHAT_IF)
     yield from _cases(board)
+    yield from _papers(board)
     several = len(board.setting.hospitals) > 1
     yield OnScreen((Text(decision.TRY if several else decision.TRY_SEVERAL),))
     yield sources.fold(board.settings, partial(_about, board), sources.LIMITS, phrases.FOLD)
@@ -133,6 +138,26 @@ def _cases(board: JoiningBoard) -> Blocks:
     for name, blocks in by_name.items():
         if len(board.setting.hospitals) > 1 or name == "withdraws":
             yield Fold(cases.TITLES[name], f"if {name}", blocks)
+
+
+def _papers(board: JoiningBoard) -> Blocks:
+    """Yield the page to sign and the dossier behind it, once there is a verdict on joining others."""
+    if board.decision is None or len(board.setting.hospitals) == 1:
+        return
+
+    def signed() -> str:
+        return paper.paper(board.agreement, sources.made(board.setting.seed)).html()
+
+    def filled() -> bytes:
+        return archive({**dossier(board.agreement), "paper.html": signed()})
+
+    yield OnScreen((Section(decision.PAPERS), Text(decision.ABOUT_PAPERS)))
+    yield Columns(
+        (
+            (Save("One page to sign (HTML)", "dppca-paper.html", signed, "text/html"),),
+            (Save("The dossier behind it (ZIP)", "dppca-dossier.zip", filled, "application/zip"),),
+        )
+    )
 
 
 def _then(name: str, after: Decided) -> Live:
