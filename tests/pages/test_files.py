@@ -56,7 +56,8 @@ def sent(screen: Screen) -> tuple[list[str], list[dict[str, Any]]]:
     main, texts = screen.app.main, []
     for kind in ("markdown", "caption", "header", "info", "warning", "code"):
         texts += [read(box.value) if kind != "code" else plain(box.value) for box in getattr(main, kind)]
-    for table in (*main.table, *main.dataframe):
+    editable = [table for table in main.dataframe if table.proto.editing_mode]  # a control, which no file has
+    for table in (*main.table, *(table for table in main.dataframe if table not in editable)):
         texts += [read(str(cell)) for cell in table.value.select_dtypes(exclude="float").to_numpy().ravel()]
     figures = [json.loads(each.proto.json) for each in main.get("bidi_component")]
     return [words for words in texts if words], [figure for figure in figures if "layout" in figure]

@@ -66,15 +66,14 @@ def show_use_and_table(settings: Settings) -> None:
     sizes = hospitals.sizes(settings)
     left, right = st.columns([3, 2])
     with left:
-        if len(typed) <= hospitals.MOST_LINES or settings["join.each"]:
+        if hospitals.are_few(typed, settings):
             show_table(settings, typed)
-        else:
-            st.markdown(table.ranging(sizes))
     with right:
         problem = hospitals.read(typed, settings).problem
         if problem:
             st.info(problem)
-        st.caption(f"{table.facts(sizes)} {table.HOW}")
+        if settings["view"] != "plain":  # there it is a part of the document
+            st.caption(hospitals.note(settings))
         if len(sizes) > hospitals.MOST_LINES:
             widgets.show_control("join.each")
         if settings["join.sizes"] or settings["join.losses"]:

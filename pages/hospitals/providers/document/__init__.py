@@ -11,6 +11,7 @@ from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.hospitals.providers import charts
 from pages.hospitals.providers.document import paper
 from pages.hospitals.providers.model import compared as model
+from pages.hospitals.providers.model import hospitals
 from pages.hospitals.providers.model.decision import Decided, JoiningBoard
 from pages.hospitals.providers.sentences import bars, cases, compared, decision, surroundings
 from pages.hospitals.providers.settings import USES, typed_losses, typed_sizes
@@ -73,6 +74,7 @@ def _main_settings(settings: Settings) -> Controls:
 
 
 def _plain(board: JoiningBoard) -> Blocks:
+    yield OnScreen((Note(hospitals.note(board.settings)),))  # of the table above
     yield _main_settings(board.settings)
     yield Live("decision", partial(_decision, board), board.measuring)
     yield Section(decision.WHAT_IF)
@@ -242,11 +244,11 @@ def _evidence(board: JoiningBoard) -> Blocks:
 
 def _plain_frame(board: JoiningBoard) -> Frame:
     settings = board.settings
-    hospitals = ("Hospitals", decision.hospitals_in_words(board))
+    members = ("Hospitals", decision.hospitals_in_words(board))
     shared = settings_in_words(settings, without=("epsilon", "n", "providers", "largest_share"))
     measuring = "" if board.decision is not None else text.MEASURING
     return Frame(
-        settings=[hospitals, ("What the pattern is for", USES[board.setting.use]), *shared],
+        settings=[members, ("What the pattern is for", USES[board.setting.use]), *shared],
         promise=text.odds(board.ours.epsilon, board.setting.delta),
         limits=(
             decision.likeness(board),
@@ -262,9 +264,9 @@ def _plain_frame(board: JoiningBoard) -> Frame:
 def _frame(board: JoiningBoard, recipe: CollaborationSetting) -> Frame:
     settings = board.settings
     experiment, epsilon = model.to_experiment_of(settings)
-    hospitals = ("Hospitals", decision.hospitals_in_words(board))
+    members = ("Hospitals", decision.hospitals_in_words(board))
     return Frame(
-        settings=[hospitals, *settings_in_words(settings, first=("join.panel", "join.trust", "join.rank"))],
+        settings=[members, *settings_in_words(settings, first=("join.panel", "join.trust", "join.rank"))],
         promise=text.odds(epsilon, experiment.delta),
         limits=(*sources.limits(experiment), *decision.LIMITS),
         made=sources.made(recipe.seed),

@@ -95,6 +95,18 @@ def lines(settings: Settings, names: Sequence[str] = ()) -> list[HospitalLine]:
     ]
 
 
+def are_few(listed: Sequence[HospitalLine], settings: Settings) -> bool:
+    """Return whether lines are shown: not where they are many and nobody has asked for them."""
+    return len(listed) <= MOST_LINES or bool(settings["join.each"])
+
+
+def note(settings: Settings) -> str:
+    """Return how many hospitals there are, and how to change them."""
+    now = sizes(settings)
+    few = are_few(lines(settings), settings)
+    return f"{table.facts(now)} {table.HOW}" if few else f"{table.facts(now)} {table.ranging(now)}"
+
+
 def edited(base: Sequence[HospitalLine], changes: Mapping[str, Any]) -> list[HospitalLine]:
     """Return the lines after a data editor's edits, with one of ours at most: the one marked last.
 

@@ -326,10 +326,10 @@ def test_the_table_follows_the_sliders_and_goes_back_to_them(screen):
 def test_more_kinds_of_hospitals_than_lines_are_listed_when_asked(screen):
     sizes = "-".join(str(100 + i) for i in range(12))
     app = screen(PAGE, view="plain", **{"join.sizes": sizes})
-    assert table.ranging(tuple(range(100, 112))) in app.markdown
+    assert table.ranging(tuple(range(100, 112))) in app.captions
     next(box for box in app.app.checkbox if box.label == "List every hospital").check()
     app.run()
-    assert table.ranging(tuple(range(100, 112))) not in app.markdown and app.link["join.each"] == "true"
+    assert table.ranging(tuple(range(100, 112))) not in app.captions and app.link["join.each"] == "true"
 
 
 def test_a_bad_number_of_a_link_is_one_sentence(page):
