@@ -15,7 +15,8 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 STAGES = re.split(r"^FROM ", DOCKERFILE, flags=re.MULTILINE)[1:]
 COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
-SCREENS = {"streamlit", "websockets", "plotly", "segno"}
+SCREENS = {"streamlit", "websockets", "plotly", "segno", "jinja2", "latex2mathml"}
+SCREENS |= {"markdown-it-py", "mdit-py-plugins"}
 
 
 def required(text: str) -> set[str]:

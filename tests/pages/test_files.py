@@ -19,7 +19,11 @@ from tests.pages.documents import Page, walk
 pytestmark = pytest.mark.usefixtures("patient")
 
 SETTINGS = 40
-PAGES = sorted(path.relative_to(ROOT / "pages").as_posix() for path in ROOT.glob("pages/*/*/document.py"))
+PAGES = sorted(
+    path.relative_to(ROOT / "pages").as_posix()
+    for path in ROOT.glob("pages/*/*/page.py")
+    if list(path.parent.glob("document*"))
+)
 QUICK = {"d": "30", "n": "10000", "k": "2", "s": "6", "shat": "10", "T": "3", "repeats": "2"}
 OF_ALL = ("epsilon", "delta", "providers", "trust", "view", "neighbours", "accounting", "metric", "scale")
 # A simulation that takes long; what asks for a file or a table; methods that take long.
@@ -91,7 +95,7 @@ def differences(screen: Screen, document: Page, whole: str) -> list[Any]:
 
 @pytest.mark.parametrize("number", range(SETTINGS))
 def test_a_file_has_what_the_browser_was_sent(number):
-    rng, page = np.random.default_rng([52, number]), PAGES[number % len(PAGES)].replace("document", "page")
+    rng, page = np.random.default_rng([52, number]), PAGES[number % len(PAGES)]
     document = Page(page, **drawn_link(page, rng)).settle()
     screen = Screen(page, **document.link)
     for block in document.blocks:
@@ -113,3 +117,12 @@ def test_planted_differences_are_seen():
         assert planted != whole and differences(screen, document, planted)
     document.blocks.append(b.Text("Only in the file."))
     assert differences(screen, document, whole) == ["Only in the file."]
+
+
+@pytest.mark.parametrize("view", ["plain", "full"])
+@pytest.mark.parametrize("page", PAGES)
+def test_no_control_stands_where_a_page_refreshes_itself(page, view):
+    """A fragment that holds a control would run twice: for itself, and for the page that applies the move."""
+    document = Page(page, **QUICK | {"view": view}).document
+    live = [block for block in document.blocks() if isinstance(block, b.Live)]
+    assert not [each for block in live for each in walk(block.blocks()) if isinstance(each, b.Controls)]

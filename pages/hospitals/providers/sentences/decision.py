@@ -291,7 +291,9 @@ def evidence_list(decided: Decided) -> str:
 def how_decided(decided: Decided) -> str:
     """Return the rule and the runs behind it."""
     setting = decided.setting
-    alone = "the best without privacy" if setting.use == "in-house" else "its own release, with its own ε"
+    alone = (
+        "the best method with no privacy" if setting.use == "in-house" else "its own release, with its own ε"
+    )
     where = "patients of a real table" if setting.experiment.table else "patients drawn anew in each run"
     return (
         f"**The decision**: {setting.repeats} runs, {where}, paired: alone and together have the same "
