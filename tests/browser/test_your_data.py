@@ -10,7 +10,7 @@ import pytest
 from dppca_core.tables import Schema, content_key, read
 from pages.hospitals.your_data import upload_text
 from scripts.started import ROOT, serving, started
-from tests.browser.conftest import downloaded, patient
+from tests.browser.conftest import AT_REST, downloaded, patient
 from tests.pages.hospitals.your_data.table_page import CANARY, DICTIONARY, NUMBER, csv, patients
 
 pytestmark = pytest.mark.browser
@@ -124,6 +124,7 @@ def test_a_paid_release_is_downloaded_each_time_and_not_lost(newcomer, browser, 
     got = {}
     for turn in range(3):
         for label in FILES:
+            page.wait_for_selector(AT_REST)  # a run that is interrupted forgets files that it did not reach
             got.setdefault(label, set()).add(downloaded(page, label))
         if turn == 0:
             page.wait_for_function(f"!{ARMED}")
