@@ -14,6 +14,7 @@ from pages.hospitals.providers.model import hospitals
 from pages.hospitals.who_sees_what import model
 from pages.hospitals.your_data import dictionary, large_table, prepared_table, text
 from pages.shared.settings import catalogue, to_experiment
+from pages.shared.settings import hospitals as to_hospitals
 from pages.shared.settings.catalogue import CHOICES, OF_PARAMETER
 from pages.shared.settings.setting import printable
 from tests import hostile
@@ -73,7 +74,7 @@ def test_hospitals_that_somebody_types_are_hospitals_or_left_out(added):
     typed = hospitals.read(hospitals.edited(hospitals.lines(settings), edits), settings)
     assert all(allowed(CHOICES[key], value) for key, value in typed.settings.items())
     assert all(name == printable(name) for name in typed.names)
-    hospitals.joining(settings | typed.settings)
+    to_hospitals.joining(settings | typed.settings)
 
 
 TYPED = READ.filter(lambda word: word.isprintable() or word.isascii())  # a browser sends no lone surrogates

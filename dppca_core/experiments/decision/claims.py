@@ -80,6 +80,26 @@ class Claim:
         return median_interval(outcomes[self.left] - outcomes[self.right], level)
 
 
+def compared(outcomes: Mapping[str, Array], left: str, right: str, level: float = LEVEL) -> Claim | None:
+    """Return the claim about two quantities that the runs show.
+
+    Args:
+        outcomes: The quantities by name, each in % by run, (runs,), paired.
+        left: The name of a quantity.
+        right: The name of the quantity that it is compared with.
+        level: The confidence of the claim.
+
+    Returns:
+        The claim; None where the interval lies across a margin.
+
+    Raises:
+        KeyError: For a quantity that is not among the outcomes.
+        ValueError: For no runs, or a level outside (0, 1).
+    """
+    possible = (Claim(left, relation, right) for relation in RELATIONS)
+    return next((claim for claim in possible if claim.holds(outcomes, level)), None)
+
+
 def claims(outcomes: Mapping[str, Array], level: float = LEVEL) -> tuple[Claim, ...]:
     """Return every claim about two quantities that the runs show.
 
@@ -88,13 +108,10 @@ def claims(outcomes: Mapping[str, Array], level: float = LEVEL) -> tuple[Claim, 
         level: The confidence of each claim.
 
     Returns:
-        At most one claim for each pair, in the order of the quantities; none for a pair whose interval lies
-        across a margin.
+        At most one claim for each pair, in the order of the quantities.
 
     Raises:
         ValueError: For no runs, or a level outside (0, 1).
     """
-    possible = (
-        Claim(left, relation, right) for left, right in combinations(outcomes, 2) for relation in RELATIONS
-    )
-    return tuple(claim for claim in possible if claim.holds(outcomes, level))
+    each = (compared(outcomes, left, right, level) for left, right in combinations(outcomes, 2))
+    return tuple(claim for claim in each if claim is not None)

@@ -11,9 +11,10 @@ from pages.hospitals.providers import document
 from pages.hospitals.providers.model import hospitals
 from pages.hospitals.providers.model.hospitals import HospitalLine
 from pages.hospitals.providers.sentences import table
-from pages.hospitals.providers.settings import CLEARED, LARGEST, LEAST_LOSS, MOST_LOSS, OTHER_SCENES, SCENES
+from pages.hospitals.providers.settings import LARGEST, LEAST_LOSS, MOST_LOSS, OTHER_SCENES
 from pages.shared.document import streamlit
-from pages.shared.settings import catalogue, editions, widgets
+from pages.shared.settings import catalogue, editions, scenes, widgets
+from pages.shared.settings import hospitals as to_hospitals
 from pages.shared.settings.catalogue import Settings
 
 # Keys of the session's state: what the table began with and its number, and the names that were typed.
@@ -43,8 +44,8 @@ def show_controls(settings: Settings) -> None:
 def show_scenes(settings: Settings) -> None:
     """Show a button for each scene: settings of this page, or of the one on hospitals that differ."""
     row = st.container(key="scenes", horizontal=True)
-    for scene in SCENES:
-        chosen = settings["preset"] == scene and not (settings["join.sizes"] or settings["join.losses"])
+    for scene in scenes.SCENES:
+        chosen = scenes.chosen(settings) == scene
         kind: Literal["primary", "secondary"] = "primary" if chosen else "secondary"
         row.button(scene, on_click=set_scene, args=(scene,), key=f"scene {scene}", type=kind)
     for scene, (page, there) in OTHER_SCENES.items():
@@ -56,14 +57,14 @@ def show_scenes(settings: Settings) -> None:
 def set_scene(scene: str) -> None:
     """Set all settings of a scene, whose hospitals have no typed sizes, losses or names."""
     st.session_state.pop(_NAMES, None)
-    widgets.set_all(catalogue.with_preset(widgets.settings() | CLEARED, scene))
+    widgets.set_all(catalogue.with_preset(widgets.settings() | scenes.CLEARED, scene))
 
 
 def show_use_and_table(settings: Settings) -> None:
     """Show what the pattern is for, and the table of hospitals with what stands beside it."""
     widgets.show_word_control("join.use")
     typed = read_table(settings)
-    sizes = hospitals.sizes(settings)
+    sizes = to_hospitals.sizes(settings)
     left, right = st.columns([3, 2])
     with left:
         if hospitals.are_few(typed, settings):

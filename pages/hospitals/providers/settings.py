@@ -4,10 +4,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from dppca_core.datasets import TABLES
 from dppca_core.experiments.decision.hospitals import MOST_HOSPITALS
 from pages.shared import text
+from pages.shared.settings import scenes
 from pages.shared.settings.of_pages import Panel
+from pages.shared.settings.scenes import typed_losses, typed_sizes
 from pages.shared.settings.setting import MOST_LETTERS, Choice, Value, among, printable, switch
 
 # Headings of the protocols by whom the hospitals trust.
@@ -21,17 +22,6 @@ JOIN_TITLES = {
     "alone, none": "Alone, no privacy",
 }
 USES = {"in-house": "For our own use", "publish": "To publish"}
-RARE_DISEASE = "Rare disease"  # a preset of all pages
-FIVE_LARGE, ONE_LARGE = "Five large hospitals", "One large, many small"
-# The disease of the preset "Rare disease" in other hospitals; of one large and many small, ours is small.
-_DISEASE = {"d": 50, "spike": 20.0, "bulk": 15.0}
-PRESETS = {
-    FIVE_LARGE: _DISEASE | {"n": 20_000, "providers": 5},
-    ONE_LARGE: _DISEASE | {"n": 10_000, "providers": 25, "largest_share": 0.4, "join.ours": 2},
-}
-# Scenes that a button sets here, and those of the page on hospitals that differ: its file and settings.
-SCENES = (RARE_DISEASE, FIVE_LARGE, ONE_LARGE)
-CLEARED = {"join.sizes": "", "join.losses": "", "join.ours": 1, "join.each": False}
 _DIFFERENCES = "hospitals/differences/page.py"
 OTHER_SCENES = {
     "Hospitals that measure differently": (_DIFFERENCES, {"sites.data": "clinical"}),
@@ -144,20 +134,6 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
     ]
 
 
-def typed_sizes(settings: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return the hospitals' sizes that were typed; none if nothing is typed or a table has fewer patients."""
-    typed = settings["join.sizes"]
-    sizes = tuple(int(size) for size in typed.split("-")) if typed else ()
-    table = TABLES.get(settings["data"])
-    return () if table and sum(sizes) > table.n else sizes
-
-
-def typed_losses(settings: Mapping[str, Any]) -> tuple[float, ...]:
-    """Return the hospitals' privacy losses that were typed; none if nothing is typed."""
-    typed = settings["join.losses"]
-    return tuple(float(loss) for loss in typed.split("-")) if typed else ()
-
-
 def _held(settings: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     """Return, for each shared setting that typed sizes decide, its text and what decides it."""
     values = {}
@@ -170,7 +146,7 @@ def _held(settings: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
 
 
 PANEL = Panel(
-    opens=RARE_DISEASE,
+    opens=scenes.RARE_DISEASE,
     decided={
         **{"trust": "all are compared", "provider_noise": "all kinds are on the page"},
         "start": "always random here",

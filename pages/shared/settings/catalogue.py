@@ -12,7 +12,7 @@ from dppca_core.experiments.explorer.experiment import DPS_PCA, EPSILONS
 from dppca_core.methods import METHODS
 from dppca_core.records import RELEASED
 from pages.shared import text
-from pages.shared.settings import of_pages
+from pages.shared.settings import of_pages, scenes
 from pages.shared.settings.setting import Choice, Value, among, switch
 
 
@@ -387,7 +387,7 @@ PRESETS: dict[str, Settings] = {
     # Where something is seen: the recommended methods err 0.2 here, DPS-PCA 0.6, a guess 1.7.
     "Digits as images": {"data": "digits", "providers": 1, "k": 3, "s_hat": 64, "epsilon": 4.0},
 }
-PRESETS |= of_pages.presets()
+PRESETS |= scenes.PRESETS
 
 
 def _slug(title: str) -> str:

@@ -2,7 +2,6 @@
 
 Such a file may hold
     settings(shared)   the page's own settings; some are named after the shared ones
-    PRESETS            presets that set some of them
     PANEL              what the page changes in the panel of shared settings, a `Panel`
 """
 
@@ -82,12 +81,6 @@ def settings(shared: Mapping[str, Choice]) -> dict[str, Choice]:
             result[choice.key] = choice
             taken |= words
     return result
-
-
-def presets() -> dict[str, dict[str, Any]]:
-    """Return all pages' own presets by name."""
-    by_page = (getattr(module, "PRESETS", {}) for module in modules().values())
-    return {name: preset for presets in by_page for name, preset in presets.items()}
 
 
 def panel(page: str) -> Panel:

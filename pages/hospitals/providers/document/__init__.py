@@ -14,7 +14,7 @@ from pages.hospitals.providers.model import compared as model
 from pages.hospitals.providers.model import hospitals
 from pages.hospitals.providers.model.decision import Decided, JoiningBoard
 from pages.hospitals.providers.sentences import bars, cases, compared, decision, surroundings
-from pages.hospitals.providers.settings import USES, typed_losses, typed_sizes
+from pages.hospitals.providers.settings import USES
 from pages.shared import text
 from pages.shared.background import cache, failed_runs
 from pages.shared.document.blocks import (
@@ -41,6 +41,7 @@ from pages.shared.reports import sources
 from pages.shared.reports.phrases import settings_in_words
 from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import Settings
+from pages.shared.settings.scenes import typed_losses, typed_sizes
 
 _STEM = "dppca-joining"
 

@@ -23,10 +23,9 @@ from dppca_core.experiments.explorer.experiment import DPS_PCA, ExplorerExperime
 from dppca_core.experiments.explorer.results import quantiles
 from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.numerics.subspace_metrics import runs_in_unit, share_recovered
-from pages.hospitals.providers import settings as page_settings
 from pages.hospitals.providers.sentences import surroundings
 from pages.shared.charts.metric_axis import as_error, error_unit, value_text
-from pages.shared.settings import to_experiment
+from pages.shared.settings import scenes, to_experiment
 from pages.shared.settings.catalogue import Settings
 
 _FIRST_SECONDS = 0.25  # of runs before anything is shown
@@ -40,7 +39,7 @@ def to_setting(settings: Settings) -> tuple[CollaborationSetting, tuple[str, ...
     directions than are to be found and no more than there are features.
     """
     experiment, epsilon = to_experiment.from_settings(settings)
-    sizes, adjustments = page_settings.typed_sizes(settings), []
+    sizes, adjustments = scenes.typed_sizes(settings), []
     if settings["join.sizes"] and not sizes:
         adjustments.append(surroundings.sizes_ignored(TABLES[settings["data"]].n))
     asked = settings["join.rank"]
@@ -63,7 +62,7 @@ def to_experiment_of(settings: Settings) -> tuple[ExplorerExperiment, float]:
     Of typed sizes it has the total and the number alone: noise depends on nothing else.
     """
     experiment, epsilon = to_experiment.from_settings_with_method(settings)
-    if sizes := page_settings.typed_sizes(settings):
+    if sizes := scenes.typed_sizes(settings):
         experiment = replace(experiment, n=sum(sizes), providers=len(sizes), largest_share=0.0)
     return experiment, epsilon
 

@@ -19,15 +19,13 @@ from dppca_core.experiments.decision.outcomes import ALONE_AT, MOST_MEASURED, TO
 from dppca_core.experiments.decision.predictions import Along, Turn
 from dppca_core.experiments.decision.rule import Answer
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
-from dppca_core.populations.dictionary_twin import DictionaryTwin
 from dppca_core.privacy import Budget
-from pages.hospitals.providers.model import hospitals
 from pages.hospitals.providers.sentences import bars
 from pages.shared.background import cache, engine
 from pages.shared.charts import style
 from pages.shared.document.blocks import Measuring
 from pages.shared.plain import rows
-from pages.shared.settings import to_experiment
+from pages.shared.settings import hospitals
 from pages.shared.settings.catalogue import Settings
 
 
@@ -156,7 +154,7 @@ class JoiningBoard(Decided):
     def __init__(self, settings: Settings, names: Sequence[str] = ()) -> None:
         self.settings = settings
         self.names = hospitals.named(settings, names)
-        super().__init__(to_setting(settings), settings["trust"], brief=False)
+        super().__init__(hospitals.to_setting(settings), settings["trust"], brief=False)
 
     @property
     def agreement(self) -> Agreement:
@@ -201,20 +199,3 @@ class JoiningBoard(Decided):
         for case in (self.cautious, self.leaving):
             if case is not None:
                 case[1].complete()
-
-
-def to_setting(settings: Settings) -> JoiningSetting:
-    """Return who may join, and in which population."""
-    experiment, _ = to_experiment.from_settings(settings)
-    population = experiment.population
-    assert not isinstance(population, DictionaryTwin)  # of a visitor's table, which this page does not know
-    return JoiningSetting(
-        hospitals.joining(settings),
-        ours=hospitals.ours(settings),
-        population=population,
-        k=experiment.k,
-        delta=experiment.delta,
-        use=settings["join.use"],
-        s_hat=None if experiment.choose_rows else experiment.s_hat,
-        seed=experiment.seed,
-    )

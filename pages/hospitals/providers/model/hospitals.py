@@ -1,25 +1,14 @@
-"""Read the hospitals of the page: those of the sliders, or those that somebody typed in the table.
-
-A link has sizes and privacy losses as text, such as "400-300-100", and no names. The table has a line for
-each hospital or, where many are alike, one for all of these in succession.
-"""
+"""Read the table of hospitals: a line for each or, where many are alike, one for all in succession."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from dppca_core.experiments.decision.hospitals import MOST_HOSPITALS, JoiningHospital
+from dppca_core.experiments.decision.hospitals import MOST_HOSPITALS
 from pages.hospitals.providers.sentences import table
-from pages.hospitals.providers.settings import (
-    LARGEST,
-    LEAST_LOSS,
-    MOST_LOSS,
-    loss_text,
-    typed_losses,
-    typed_sizes,
-)
-from pages.shared.settings import to_experiment
+from pages.hospitals.providers.settings import LARGEST, LEAST_LOSS, MOST_LOSS, loss_text
 from pages.shared.settings.catalogue import Settings
+from pages.shared.settings.hospitals import OURS, joining, named, ours, sizes
 from pages.shared.settings.setting import printable
 
 MOST_LINES = 10  # of hospitals that are listed unasked
@@ -52,32 +41,6 @@ class ReadLines(NamedTuple):
     problem: str
 
 
-def named(settings: Settings, names: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return what the hospitals are called; names: those typed, "" for others."""
-    count, our = len(sizes(settings)), ours(settings)
-    typed = (*names[:count], *[""] * (count - len(names)))
-    return tuple(name or (table.OURS if i == our else table.hospital(i)) for i, name in enumerate(typed))
-
-
-def sizes(settings: Settings) -> tuple[int, ...]:
-    """Return the hospitals' numbers of patients."""
-    return typed_sizes(settings) or to_experiment.from_settings(settings)[0].sizes
-
-
-def ours(settings: Settings) -> int:
-    """Return the index of our hospital, the last one where there are fewer."""
-    return min(int(settings["join.ours"]), len(sizes(settings))) - 1
-
-
-def joining(settings: Settings) -> tuple[JoiningHospital, ...]:
-    """Return the hospitals, whose names are not those that somebody typed: caches keep them."""
-    losses = typed_losses(settings)
-    return tuple(
-        JoiningHospital(name, size, losses[i] if i < len(losses) else settings["epsilon"])
-        for i, (name, size) in enumerate(zip(named(settings), sizes(settings), strict=True))
-    )
-
-
 def lines(settings: Settings, names: Sequence[str] = ()) -> list[HospitalLine]:
     """Return the table: a line for each hospital or, where that is too many, for those that are alike."""
     our = ours(settings)
@@ -89,7 +52,7 @@ def lines(settings: Settings, names: Sequence[str] = ()) -> list[HospitalLine]:
         return each
     alike = [list(group) for _, group in groupby(each, key=lambda line: line[2:])]
     return [
-        line._replace(name=table.OURS if line.ours else table.OTHERS, count=len(group))
+        line._replace(name=OURS if line.ours else table.OTHERS, count=len(group))
         for group in alike
         for line in group[:1]
     ]

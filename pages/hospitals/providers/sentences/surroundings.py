@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
-from pages.hospitals.providers import settings as page_settings
 from pages.shared import text
-from pages.shared.settings import catalogue
+from pages.shared.settings import catalogue, scenes
 
 STEPS = (
     "Each point is the error of one way to work together.",
@@ -38,7 +37,7 @@ def try_this(recipe: CollaborationSetting, settings: catalogue.Settings) -> str:
         return catalogue.CHOICES[key].label
 
     if len(recipe.sizes) == 1:
-        typed = page_settings.typed_sizes(settings)
+        typed = scenes.typed_sizes(settings)
         more = "type the size of a second hospital" if typed else f"move *{name('providers')}* to 5"
         return f"{more}: then hospitals have somebody to join, and to compare with."
     if settings["largest_share"] == 0 and not settings["join.sizes"]:

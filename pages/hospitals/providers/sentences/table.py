@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 from pages.hospitals.providers.settings import LARGEST, LEAST_LOSS, MOST_LOSS
 from pages.shared import text
+from pages.shared.settings.hospitals import OURS
 
-OURS, OTHERS = "Ours", "Others"
+OTHERS = "Others"
 COLUMNS = {
     "name": "Hospital",
     "count": "How many",
@@ -19,11 +20,6 @@ NONE_LEFT = "At least one hospital is needed, so the last ones are kept."
 TITLE = "Hospitals: type their sizes and privacy losses"
 HOW = "Change a cell, add a line below the last, or mark lines and delete them. The link keeps all but names."
 BACK = "Back to the sliders"
-
-
-def hospital(index: int) -> str:
-    """Return what a hospital is called that nobody named: Hospital A to Z, then by number."""
-    return f"Hospital {chr(ord('A') + index) if index < 26 else index + 1}"
 
 
 def is_default(name: str) -> bool:

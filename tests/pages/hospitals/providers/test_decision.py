@@ -17,13 +17,14 @@ from dppca_core.experiments.decision.rule import Answer
 from dppca_core.privacy import Budget
 from pages.hospitals.providers import document
 from pages.hospitals.providers.model import hospitals
-from pages.hospitals.providers.model.decision import JoiningBoard, to_setting
+from pages.hospitals.providers.model.decision import JoiningBoard
 from pages.hospitals.providers.model.hospitals import HospitalLine
 from pages.hospitals.providers.sentences import bars, cases, decision, table
-from pages.hospitals.providers.settings import CLEARED, FIVE_LARGE, ONE_LARGE, RARE_DISEASE, SCENES
 from pages.shared.document import blocks as b
 from pages.shared.plain import phrases, rows
 from pages.shared.settings import catalogue
+from pages.shared.settings.hospitals import OURS, to_setting
+from pages.shared.settings.scenes import CLEARED, RARE_DISEASE, SCENES
 from tests.pages.documents import walk
 from tests.pages.test_plain import long_sentences, unreadable
 
@@ -74,6 +75,7 @@ def test_each_verdict_is_said_where_the_runs_give_it(page, answer):
         assert "yes" not in set(by_trust["worth joining"])
 
 
+FIVE_LARGE, ONE_LARGE = SCENES[1:3]
 SCENES_IN_WORDS = {
     (RARE_DISEASE, "in-house"): ("Join only if", ["no", "yes", "yes"]),
     (RARE_DISEASE, "publish"): ("Join only if", ["not reliably", "yes", "yes"]),
@@ -155,7 +157,7 @@ def test_a_link_restores_the_decision(page):
     assert again.figure == shown.figure and again.headline == shown.headline
     setting = to_setting(shown.settings)
     assert [(each.patients, each.epsilon) for each in setting.hospitals] == [(900, 1), (100, 0.5), (100, 2)]
-    assert setting.ours == 1 and setting.use == "publish" and setting.hospitals[1].name == table.OURS
+    assert setting.ours == 1 and setting.use == "publish" and setting.hospitals[1].name == OURS
 
 
 def test_names_are_shown_and_never_in_a_link_or_a_cache(page):
@@ -216,7 +218,7 @@ def test_bad_input_is_one_sentence_and_stays_as_it_was_typed(changes, problem, s
 def test_many_hospitals_are_a_line_for_those_that_are_alike():
     settings = catalogue.defaults(RARE_DISEASE)
     ours, others = hospitals.lines(settings)
-    assert (ours.name, ours.count, others.name, others.count) == (table.OURS, 1, table.OTHERS, 49)
+    assert (ours.name, ours.count, others.name, others.count) == (OURS, 1, table.OTHERS, 49)
     assert hospitals.read([ours, others], settings).settings == {
         key: CLEARED[key] for key in hospitals.SETTINGS
     }

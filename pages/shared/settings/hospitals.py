@@ -1,0 +1,62 @@
+"""Turn settings into the hospitals of a decision: those of the sliders, or those that somebody typed.
+
+A link has sizes and privacy losses as text, such as "400-300-100", and no names.
+"""
+
+from collections.abc import Sequence
+
+from dppca_core.experiments.decision.hospitals import JoiningHospital, JoiningSetting
+from dppca_core.populations.dictionary_twin import DictionaryTwin
+from pages.shared.settings import to_experiment
+from pages.shared.settings.catalogue import Settings
+from pages.shared.settings.scenes import typed_losses, typed_sizes
+
+OURS = "Ours"
+
+
+def default_name(index: int) -> str:
+    """Return what a hospital is called that nobody named: Hospital A to Z, then by number."""
+    return f"Hospital {chr(ord('A') + index) if index < 26 else index + 1}"
+
+
+def sizes(settings: Settings) -> tuple[int, ...]:
+    """Return the hospitals' numbers of patients."""
+    return typed_sizes(settings) or to_experiment.from_settings(settings)[0].sizes
+
+
+def ours(settings: Settings) -> int:
+    """Return the index of our hospital, the last one where there are fewer."""
+    return min(int(settings["join.ours"]), len(sizes(settings))) - 1
+
+
+def named(settings: Settings, names: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return what the hospitals are called; names: those typed, "" for others."""
+    count, our = len(sizes(settings)), ours(settings)
+    typed = (*names[:count], *[""] * (count - len(names)))
+    return tuple(name or (OURS if i == our else default_name(i)) for i, name in enumerate(typed))
+
+
+def joining(settings: Settings) -> tuple[JoiningHospital, ...]:
+    """Return the hospitals, whose names are not those that somebody typed: caches keep them."""
+    losses = typed_losses(settings)
+    return tuple(
+        JoiningHospital(name, size, losses[i] if i < len(losses) else settings["epsilon"])
+        for i, (name, size) in enumerate(zip(named(settings), sizes(settings), strict=True))
+    )
+
+
+def to_setting(settings: Settings) -> JoiningSetting:
+    """Return who may join, and in which population."""
+    experiment, _ = to_experiment.from_settings(settings)
+    population = experiment.population
+    assert not isinstance(population, DictionaryTwin)  # of a visitor's table, which no link has
+    return JoiningSetting(
+        joining(settings),
+        ours=ours(settings),
+        population=population,
+        k=experiment.k,
+        delta=experiment.delta,
+        use=settings["join.use"],
+        s_hat=None if experiment.choose_rows else experiment.s_hat,
+        seed=experiment.seed,
+    )
