@@ -7,11 +7,12 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
+from dppca_core.experiments.collaboration.site_recipe import HEART, SYNTHETIC
 from pages.hospitals.providers import document
 from pages.hospitals.providers.model import hospitals
 from pages.hospitals.providers.model.hospitals import HospitalLine
 from pages.hospitals.providers.sentences import table
-from pages.hospitals.providers.settings import LARGEST, LEAST_LOSS, MOST_LOSS, OTHER_SCENES
+from pages.hospitals.providers.settings import LARGEST, LEAST_LOSS, MOST_LOSS
 from pages.shared.document import streamlit
 from pages.shared.settings import catalogue, editions, scenes, widgets
 from pages.shared.settings import hospitals as to_hospitals
@@ -31,7 +32,10 @@ def names() -> tuple[str, ...]:
 def show_controls(settings: Settings) -> None:
     """Show scenes, what the pattern is for and the hospitals; in full view the latter are folded."""
     if settings["view"] != "plain":
-        widgets.show_panel_pills("join.panel")
+        with st.container(key="compared", horizontal=True):
+            widgets.show_word_control("sites.data")
+            if not scenes.differ(settings):
+                widgets.show_panel_pills("join.panel")
         fold = st.expander(table.TITLE, key="hospitals drawer", on_change="rerun")
         if fold.open:
             with fold:
@@ -42,16 +46,12 @@ def show_controls(settings: Settings) -> None:
 
 
 def show_scenes(settings: Settings) -> None:
-    """Show a button for each scene: settings of this page, or of the one on hospitals that differ."""
+    """Show a button for each scene."""
     row = st.container(key="scenes", horizontal=True)
     for scene in scenes.SCENES:
         chosen = scenes.chosen(settings) == scene
         kind: Literal["primary", "secondary"] = "primary" if chosen else "secondary"
         row.button(scene, on_click=set_scene, args=(scene,), key=f"scene {scene}", type=kind)
-    for scene, (page, there) in OTHER_SCENES.items():
-        if row.button(scene, key=f"scene {scene}"):
-            widgets.set_all(settings | there)
-            st.switch_page(page)
 
 
 def set_scene(scene: str) -> None:
@@ -75,6 +75,8 @@ def show_use_and_table(settings: Settings) -> None:
             st.info(problem)
         if settings["view"] != "plain":  # there it is a part of the document
             st.caption(hospitals.note(settings))
+        if settings["sites.data"] == SYNTHETIC and settings["view"] == "plain":
+            widgets.show_control("sites.strength")
         if len(sizes) > hospitals.MOST_LINES:
             widgets.show_control("join.each")
         if settings["join.sizes"] or settings["join.losses"]:
@@ -106,7 +108,7 @@ def show_table(settings: Settings, typed: Sequence[HospitalLine]) -> None:
     """Show the editor of the lines."""
     base, each, number = st.session_state[_TABLE]
     frame = pd.DataFrame(base, columns=list(table.COLUMNS))
-    grouped = any(line.count != 1 for line in base)
+    grouped, real = any(line.count != 1 for line in base), settings["sites.data"] == HEART
     column, shown = st.column_config, table.COLUMNS
     whole: dict[str, Any] = {"min_value": 1, "step": 1, "format": "localized"}
     config: dict[str, Any] = {
@@ -119,7 +121,8 @@ def show_table(settings: Settings, typed: Sequence[HospitalLine]) -> None:
     st.data_editor(
         frame if grouped else frame.drop(columns="count"),
         key=f"{_TABLE} {number}",
-        num_rows="dynamic",
+        num_rows="fixed" if real else "dynamic",
+        disabled=("name", "patients") if real else False,
         hide_index=True,
         height=min(_LINE * (len(typed) + 2), _MOST_PIXELS),  # the header and a new line as well
         column_config=config,

@@ -187,7 +187,7 @@ _METHOD_CONTROLS = ("s_hat", "iterations", "burn_in", "provider_noise")
 
 
 def unused(settings: Mapping[str, Any]) -> dict[str, str] | None:
-    """Return the shared controls without an effect where hospitals differ, and why; None where they do not."""
+    """Return the shared controls without an effect where hospitals differ, and why; None elsewhere."""
     if not scenes.differ(settings):
         return None
     recipe, method = SiteRecipe(data=settings["sites.data"]), METHODS.get(settings["sites.method"])

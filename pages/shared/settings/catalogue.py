@@ -410,7 +410,7 @@ _PRESET = among(
 CHOICES[_PRESET.key] = OF_PARAMETER[_PRESET.parameter] = _PRESET
 # What is shown and not measured, and pages' own settings: a preset leaves them, and they make none one's own.
 # Whether hospitals differ is a part of the population, which every preset sets.
-_OF_THE_SCREEN = ("view", "ghost", "loadings", "slow", "metric", "scale")
+_OF_THE_SCREEN: tuple[str, ...] = ("view", "ghost", "loadings", "slow", "metric", "scale")
 _OF_THE_SCREEN = (*_OF_THE_SCREEN, *(key for key in PAGE_KEYS if key != "sites.data"))
 
 
