@@ -306,7 +306,9 @@ def _frame_differing(board: JoiningBoard) -> Frame:
     members = ("Hospitals", decision.hospitals_in_words(board))
     compared = ("sites.method", "sites.kind", "sites.share", "sites.against")
     shown = settings_in_words(
-        settings, first=(*_of_the_population(settings), *compared), without=unused(settings) or ()
+        settings | {"sites.kind": differing.view(settings).kind},
+        first=(*_of_the_population(settings), *compared),
+        without=unused(settings) or (),
     )
     return Frame(
         settings=[members, *shown],

@@ -33,7 +33,7 @@ WHOSE = {
     SYNTHETIC: (f"{_OUR_PATTERN}. Measurements are standardised by the ranges that each laboratory prints.",),
     HEART: (
         f"{_OUR_PATTERN}. Measurements are standardised by one public range.",
-        "It is computed from the patients' records without noise: not private.",
+        "Shares are computed from the patients' records without noise: not private.",
         "So our own records give 100 % where they need no protection.",
     ),
 }
