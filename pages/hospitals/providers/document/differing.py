@@ -7,6 +7,7 @@ from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.hospitals.providers.charts import differing as charts
 from pages.hospitals.providers.model.differing import SiteView, to_recipe
 from pages.hospitals.providers.sentences import differing as sentences
+from pages.shared import text
 from pages.shared.background import cache, engine, failed_runs, refresh
 from pages.shared.document.blocks import (
     Blocks,
@@ -58,7 +59,7 @@ def _first(shown: SiteView) -> Iterator[None]:
 
 def _measured(shown: SiteView) -> Blocks:
     """Yield both figures with what has been measured so far."""
-    results, details = shown.results, sentences.details(shown)
+    results, details = shown.results, sentences.details(shown) or text.MEASURING
     yield failed_runs.notice(results.failed)
     yield Section(sentences.STANDARDISING)
     draw = charts.against_strength if shown.recipe.synthetic else charts.by_kind
