@@ -100,6 +100,7 @@ def test_a_table_of_patients_gives_way_to_hospitals_that_differ_or_they_to_it():
     assert catalogue.reconcile(now, ("sites.data", "data"))[0]["sites.data"] == "alike"
     now = catalogue.defaults() | {"sites.data": HEART}
     assert catalogue.reconcile(now, ("n", "sites.data"))[0]["delta"] == catalogue.delta_for(920)
+    assert catalogue.reconcile(now, ("sites.data", "n"))[0]["sites.data"] == "alike"
 
 
 def test_a_link_restores_the_screen(page):
