@@ -124,7 +124,7 @@ def show_table(settings: Settings, typed: Sequence[HospitalLine]) -> None:
         num_rows="fixed" if real else "dynamic",
         disabled=("name", "patients") if real else False,
         hide_index=True,
-        height=min(_LINE * (len(typed) + 2), _MOST_PIXELS),  # the header and a new line as well
+        height=min(_LINE * (len(typed) + 2 - real), _MOST_PIXELS),  # the header, and mostly a new line
         column_config=config,
         on_change=editions.finished_by_next_run(partial(take, base, each, number, settings)),
     )
