@@ -28,7 +28,7 @@ from dppca_core.arrays import Array, Indices
 from dppca_core.byte_cache import ByteCache
 from dppca_core.numerics import linalg, wishart
 from dppca_core.populations.gaussian_patients import seed_of
-from dppca_core.populations.site_summaries import DrawnSite
+from dppca_core.populations.site_summaries import MOST_ROWS, DrawnSite
 from dppca_core.populations.standardisation import Constants
 
 # Name, columns that it loads on, and the loading of each.
@@ -194,7 +194,12 @@ def hospitals(model: ClinicalModel) -> tuple[Hospital, ...]:
 
 
 def draw(
-    model: ClinicalModel, sizes: Sequence[int], seed: int, repeat: int, indices: Sequence[int] | None = None
+    model: ClinicalModel,
+    sizes: Sequence[int],
+    seed: int,
+    repeat: int,
+    indices: Sequence[int] | None = None,
+    most_rows: int = MOST_ROWS,
 ) -> tuple[DrawnSite, ...]:
     """Draw patients at hospitals, as each hospital's sample mean and scatter about it.
 
@@ -208,17 +213,17 @@ def draw(
         seed: Seed of the patients.
         repeat: Another number gives other patients.
         indices: Which hospitals of the model these are; the first ones, in their order, by default.
+        most_rows: How many rows stand in at most for a hospital's patients.
 
     Returns:
         The patients of each hospital, which are kept.
     """
     numbers = range(len(sizes)) if indices is None else indices
-    return tuple(
-        patients(model, index, size, seed, repeat) for index, size in zip(numbers, sizes, strict=True)
-    )
+    pairs = zip(numbers, sizes, strict=True)
+    return tuple(patients(model, index, size, seed, repeat, most_rows) for index, size in pairs)
 
 
-def patients(model: ClinicalModel, index: int, n: int, seed: int, repeat: int) -> DrawnSite:
+def patients(model: ClinicalModel, index: int, n: int, seed: int, repeat: int, most_rows: int) -> DrawnSite:
     """Draw the sample mean and scatter of n patients of one hospital, as `draw` says; they are kept."""
 
     def drawn() -> DrawnSite:
@@ -227,6 +232,6 @@ def patients(model: ClinicalModel, index: int, n: int, seed: int, repeat: int) -
         mean = its.mean + its.root @ rng.standard_normal(columns) / math.sqrt(n)
         # half half^T is the scatter.
         half = its.root @ wishart.wishart_factor(n - 1, columns, rng) / math.sqrt(n)
-        return DrawnSite(n, mean, half @ half.T, its.mean, its.covariance, seed_of(rng, 0))
+        return DrawnSite(n, mean, half @ half.T, its.mean, its.covariance, seed_of(rng, 0), most_rows)
 
-    return PATIENTS.get((model, index, n, seed, repeat), drawn, 8 * model.d**2)
+    return PATIENTS.get((model, index, n, seed, repeat, most_rows), drawn, 8 * model.d**2)

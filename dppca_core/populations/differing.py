@@ -23,6 +23,9 @@ from dppca_core.populations import clinical, heart_disease, standardisation
 from dppca_core.populations.clinical import ClinicalModel
 from dppca_core.populations.site_summaries import RowSite
 
+# Of a hospital's patients; with the moment of 40,000 they recover .02 points less of the pattern by rows of
+# length 1 than 40,000 rows do (d = 50).
+MOST_ROWS = 5_000
 Data = Literal["clinical", "heart"]
 
 
@@ -138,7 +141,7 @@ class DifferingHospitals:
         if self.simulated:
             model = self._model(self.strength)
             printed = [clinical.hospital(model, number).printed for number in numbers]
-            patients = clinical.draw(model, sizes, seed, draw, numbers)
+            patients = clinical.draw(model, sizes, seed, draw, numbers, most_rows=MOST_ROWS)
             return standardisation.standardised(patients, "own-ranges", printed, tail)
         rows = (self._some(number, size, seed, draw) for number, size in zip(numbers, sizes, strict=True))
         real = [RowSite(part, heart_disease.TABLE.bound) for part in rows]
