@@ -1,4 +1,4 @@
-"""Test hospitals that measure differently: whose patients are drawn, who stays who, and whose pattern it is."""
+"""Test hospitals that measure differently: their patients, who stays who, and whose pattern it is."""
 
 import numpy as np
 import pytest
