@@ -19,6 +19,7 @@ import numpy as np
 from dppca_core import checks
 from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
+from dppca_core.datasets import Table
 from dppca_core.populations import clinical, heart_disease, standardisation
 from dppca_core.populations.clinical import ClinicalModel
 from dppca_core.populations.site_summaries import RowSite
@@ -74,6 +75,11 @@ class DifferingHospitals:
     def k(self) -> int:
         """Return the number of components to estimate: one a factor; two for the table, which then levels."""
         return self._model(0.0).k if self.simulated else 2
+
+    @property
+    def table(self) -> Table | None:
+        """Return the table that real patients are from."""
+        return None if self.simulated else heart_disease.TABLE
 
     @property
     def public_model(self) -> ClinicalModel | None:

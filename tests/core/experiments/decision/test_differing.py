@@ -18,8 +18,6 @@ from dppca_core.experiments.decision import hospitals, outcomes
 from dppca_core.experiments.decision.cells import TURNS, VERDICTS, JoiningCells
 from dppca_core.experiments.decision.decision import decide_all
 from dppca_core.experiments.decision.hospitals import (
-    JoiningHospital,
-    JoiningSetting,
     changed,
     halved,
     without,
@@ -29,23 +27,13 @@ from dppca_core.experiments.decision.predictions import Anchor
 from dppca_core.experiments.decision.rule import Answer
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe, from_dict
 from dppca_core.numerics.subspace_metrics import share_recovered, sin_theta
-from dppca_core.populations import clinical, standardisation
+from dppca_core.populations import clinical, measurements, standardisation
 from dppca_core.populations.clinical import ClinicalModel
 from dppca_core.populations.differing import DifferingHospitals
+from tests.core.experiments.decision.settings import differing
 
 NOBODY = "untrusted server"
 SMALL = DifferingHospitals(columns=20)
-
-
-def differing(population, *sizes, epsilon=1.0, **fields):
-    """Return a setting of hospitals that differ, the first of which is ours; by default the real sizes."""
-    each = sizes or population.most
-    members = tuple(
-        JoiningHospital(name, size, epsilon)
-        for name, size in zip(population.names(len(each)), each, strict=True)
-    )
-    given = {"population": population, "k": population.k, "ours": 0, "repeats": 8} | fields
-    return JoiningSetting(members, **given)
 
 
 REAL = differing(DifferingHospitals("heart"))
@@ -223,6 +211,11 @@ def test_a_figure_can_be_taken_along(setting):
     again = from_dict(json.loads(json.dumps(recipe.to_dict())))
     assert again == recipe
     assert list(again.table()["index"]) == ["alone", "together", "together, no privacy"]
+
+
+def test_real_hospitals_are_a_table_and_simulated_are_none():
+    assert REAL.experiment.table.features == measurements.names(REAL.population, 22)
+    assert differing(SMALL, 900, 500).experiment.table is None
 
 
 def test_a_real_hospital_has_no_more_patients_than_rows():
