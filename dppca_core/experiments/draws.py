@@ -22,8 +22,7 @@ from dppca_core.methods import METHODS
 from dppca_core.numerics import linalg, moments
 from dppca_core.populations.clinical import ClinicalModel
 from dppca_core.populations.dictionary_twin import DictionaryTwin, TwinMoments
-from dppca_core.populations.differing import DifferingHospitals
-from dppca_core.populations.site_summaries import MOST_ROWS
+from dppca_core.populations.differing import MOST_ROWS, DifferingHospitals
 from dppca_core.populations.spiked import PooledDraw, SpikedModel
 
 # A model, hospitals that differ, or the name of a table.

@@ -24,11 +24,11 @@ from functools import cached_property
 import numpy as np
 
 from dppca_core import checks
-from dppca_core.arrays import Array
+from dppca_core.arrays import Array, Indices
 from dppca_core.byte_cache import ByteCache
 from dppca_core.numerics import linalg, wishart
 from dppca_core.populations.gaussian_patients import seed_of
-from dppca_core.populations.site_summaries import DrawnSite
+from dppca_core.populations.site_summaries import MOST_ROWS, DrawnSite
 from dppca_core.populations.standardisation import Constants
 
 # Name, columns that it loads on, and the loading of each.
@@ -103,13 +103,18 @@ class ClinicalModel:
         """Return all eigenvalues of the common population's covariance, descending, (d,)."""
         return linalg.top_eigenpairs(self.covariance(), self.d)[0]
 
-    def loadings(self) -> Array:
-        """Return the loadings L, (d, 3): each factor loads on columns of its own, at random places."""
+    def columns_by_factor(self) -> tuple[Indices, ...]:
+        """Return the columns of each factor, at random places, and last the other columns."""
         order = np.random.default_rng([self.seed, self.d]).permutation(self.d)
-        loadings, begin = np.zeros((self.d, self.k)), 0  # begin: how many columns of `order` are used
-        for j, (_, columns, loading) in enumerate(FACTORS):
-            loadings[order[begin : begin + columns], j] = loading
-            begin += columns
+        return tuple(np.split(order, np.cumsum([columns for _, columns, _ in FACTORS])))
+
+    def loadings(self) -> Array:
+        """Return the loadings L, (d, 3): each factor loads on columns of its own."""
+        loadings = np.zeros((self.d, self.k))
+        for j, (columns, (*_, loading)) in enumerate(
+            zip(self.columns_by_factor()[:-1], FACTORS, strict=True)
+        ):
+            loadings[columns, j] = loading
         return loadings
 
     def covariance(self) -> Array:
@@ -189,7 +194,12 @@ def hospitals(model: ClinicalModel) -> tuple[Hospital, ...]:
 
 
 def draw(
-    model: ClinicalModel, sizes: Sequence[int], seed: int, repeat: int, indices: Sequence[int] | None = None
+    model: ClinicalModel,
+    sizes: Sequence[int],
+    seed: int,
+    repeat: int,
+    indices: Sequence[int] | None = None,
+    most_rows: int = MOST_ROWS,
 ) -> tuple[DrawnSite, ...]:
     """Draw patients at hospitals, as each hospital's sample mean and scatter about it.
 
@@ -203,17 +213,17 @@ def draw(
         seed: Seed of the patients.
         repeat: Another number gives other patients.
         indices: Which hospitals of the model these are; the first ones, in their order, by default.
+        most_rows: How many rows stand in at most for a hospital's patients.
 
     Returns:
         The patients of each hospital, which are kept.
     """
     numbers = range(len(sizes)) if indices is None else indices
-    return tuple(
-        patients(model, index, size, seed, repeat) for index, size in zip(numbers, sizes, strict=True)
-    )
+    pairs = zip(numbers, sizes, strict=True)
+    return tuple(patients(model, index, size, seed, repeat, most_rows) for index, size in pairs)
 
 
-def patients(model: ClinicalModel, index: int, n: int, seed: int, repeat: int) -> DrawnSite:
+def patients(model: ClinicalModel, index: int, n: int, seed: int, repeat: int, most_rows: int) -> DrawnSite:
     """Draw the sample mean and scatter of n patients of one hospital, as `draw` says; they are kept."""
 
     def drawn() -> DrawnSite:
@@ -222,6 +232,6 @@ def patients(model: ClinicalModel, index: int, n: int, seed: int, repeat: int) -
         mean = its.mean + its.root @ rng.standard_normal(columns) / math.sqrt(n)
         # half half^T is the scatter.
         half = its.root @ wishart.wishart_factor(n - 1, columns, rng) / math.sqrt(n)
-        return DrawnSite(n, mean, half @ half.T, its.mean, its.covariance, seed_of(rng, 0))
+        return DrawnSite(n, mean, half @ half.T, its.mean, its.covariance, seed_of(rng, 0), most_rows)
 
-    return PATIENTS.get((model, index, n, seed, repeat), drawn, 8 * model.d**2)
+    return PATIENTS.get((model, index, n, seed, repeat, most_rows), drawn, 8 * model.d**2)

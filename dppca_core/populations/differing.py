@@ -19,10 +19,14 @@ import numpy as np
 from dppca_core import checks
 from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
+from dppca_core.datasets import Table
 from dppca_core.populations import clinical, heart_disease, standardisation
 from dppca_core.populations.clinical import ClinicalModel
 from dppca_core.populations.site_summaries import RowSite
 
+# Of a hospital's patients; with the moment of 40,000 they recover .02 points less of the pattern by rows of
+# length 1 than 40,000 rows do (d = 50).
+MOST_ROWS = 5_000
 Data = Literal["clinical", "heart"]
 
 
@@ -73,6 +77,11 @@ class DifferingHospitals:
     def k(self) -> int:
         """Return the number of components to estimate: one a factor; two for the table, which then levels."""
         return self._model(0.0).k if self.simulated else 2
+
+    @property
+    def table(self) -> Table | None:
+        """Return the table that real patients are from."""
+        return None if self.simulated else heart_disease.TABLE
 
     @property
     def public_model(self) -> ClinicalModel | None:
@@ -140,7 +149,7 @@ class DifferingHospitals:
         if self.simulated:
             model = self._model(self.strength)
             printed = [clinical.hospital(model, number).printed for number in numbers]
-            patients = clinical.draw(model, sizes, seed, draw, numbers)
+            patients = clinical.draw(model, sizes, seed, draw, numbers, most_rows=MOST_ROWS)
             return standardisation.standardised(patients, "own-ranges", printed, tail)
         rows = (self._some(number, size, seed, draw) for number, size in zip(numbers, sizes, strict=True))
         real = [RowSite(part, heart_disease.TABLE.bound) for part in rows]

@@ -13,12 +13,12 @@ from functools import cached_property
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from dppca_core.arrays import Array, Moment, UnitMoments
+from dppca_core.arrays import Array, Moment
 from dppca_core.byte_cache import ByteCache
 from dppca_core.numerics import unit_rows
 from dppca_core.numerics.moments import DenseMoment, RowMoment, clip_rows
 
-MOST_ROWS = 100_000  # of a drawn hospital's patients that are drawn one by one
+MOST_ROWS = 100_000  # of a drawn hospital's patients that are drawn one by one, unless it says otherwise
 ROWS = ByteCache(192 * 2**20)  # rows of drawn hospitals' patients, by hospital
 
 
@@ -68,6 +68,7 @@ class DrawnSite:
         mean: Mean of the population N(mean, covariance) that they were drawn from, (d,).
         covariance: Its covariance, (d, d).
         seed: Seed of their rows given the sample mean and covariance.
+        most_rows: How many rows are drawn at most, which stand in for all patients.
     """
 
     n: int
@@ -76,6 +77,7 @@ class DrawnSite:
     mean: Array
     covariance: Array
     seed: np.random.SeedSequence
+    most_rows: int = MOST_ROWS
 
     @property
     def features(self) -> int:
@@ -103,17 +105,17 @@ class DrawnSite:
         )
 
     def rows(self) -> Array:
-        """Return the patients' rows x, the same each time, (min(n, MOST_ROWS), d)."""
-        return ROWS.get(self, self._draw_rows, size=8 * min(self.n, MOST_ROWS) * self.features)
+        """Return the patients' rows x, the same each time, (min(n, most_rows), d)."""
+        return ROWS.get(self, self._draw_rows, size=8 * min(self.n, self.most_rows) * self.features)
 
     def _draw_rows(self) -> Array:
         """Draw rows with exactly the patients' mean and scatter.
 
         Given both, the scatter's part is uniformly random: Y with Y^T Y = n scatter, n - 1 rows, turned by a
         reflection that takes the first axis to (1, ..., 1)/sqrt n, which leaves the mean alone. Of more than
-        MOST_ROWS patients so many stand in for all, so that length-1 rows err as those of MOST_ROWS do.
+        `most_rows` patients so many stand in for all, with the mean and scatter of all.
         """
-        count = min(self.n, MOST_ROWS)
+        count = min(self.n, self.most_rows)
         if count == 1:
             return self.own_mean[np.newaxis]
         spread = self.own_covariance * (count / (count - 1))  # the moment of count - 1 rows Y
@@ -139,7 +141,7 @@ class SiteMoment(DenseMoment):
         """Return the moment that holds the drawn rows, (n, d), which are drawn once."""
         return RowMoment(self.rows())
 
-    def held_rows(self) -> UnitMoments:
+    def held_rows(self) -> RowMoment:
         """Return the moment of the patients' rows, which are drawn the first time."""
         return self._patients
 

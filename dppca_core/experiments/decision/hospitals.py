@@ -95,10 +95,10 @@ class JoiningSetting:
         checks.whole(1, self.experiment.d - 1, k=self.k)
         if self.s_hat is not None:
             checks.whole(self.k, self.experiment.d, s_hat=self.s_hat)
-        if table := self.experiment.table:
-            checks.whole(1, table.n, patients=self.n)
         if self.differing:
             self.differing.check(self.sizes)
+        if table := self.experiment.table:
+            checks.whole(1, table.n, patients=self.n)
 
     @property
     def differing(self) -> DifferingHospitals | None:

@@ -100,6 +100,8 @@ class ExplorerExperiment:
     @property
     def table(self) -> datasets.Table | None:
         """Return the real table, if the patients are from one."""
+        if isinstance(self.population, DifferingHospitals):
+            return self.population.table
         return datasets.TABLES[self.population] if isinstance(self.population, str) else None
 
     @property

@@ -13,9 +13,10 @@ import yaml
 from dppca_core.auditing import tradeoff_curves
 from dppca_core.dossier import data_flow, evidence, papers
 from dppca_core.experiments.decision.rule import Answer
+from dppca_core.populations.differing import DifferingHospitals
 from dppca_core.release.registry_record import BLANK
 from tests.core.dossier.agreements import BARS, EVIDENCE, SETTINGS, TRUSTS, agreement
-from tests.core.experiments.decision.settings import joining
+from tests.core.experiments.decision.settings import differing, joining
 from tests.core.release.test_registry_record import ENUMS, FIELDS
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -90,6 +91,17 @@ def test_bytes_are_those_of_the_data_flow(signed):
     sent = sum(int(row["bytes in all"]) for row in rows if row["direction"] == "sent")
     assert sent == data_flow.bytes_sent(signed)
     assert f"{sent:,} bytes in {data_flow.messages_sent(signed)} message" in papers.flow(signed)
+
+
+def test_the_protocol_says_whose_patients_and_pattern():
+    texts = {
+        data: papers.protocol(agreement(differing(DifferingHospitals(data))))
+        for data in ("clinical", "heart")
+    }
+    assert "paired runs on simulated patients" in texts["clinical"]
+    assert "paired runs on the public table heart_disease" in texts["heart"]
+    assert all(" of the pattern of our own patients alone and" in text for text in texts.values())
+    assert "pattern of our own" not in papers.protocol(agreement(SETTINGS["stages"]))
 
 
 def test_the_protocol_has_the_decisions_numbers(signed):
