@@ -14,6 +14,7 @@ The share is 100 (1 - sin^2 Theta/k).
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -68,6 +69,12 @@ class JoiningRuns:
             alike.setdefault(round(level), []).append(i)
         return (*((i,) for i in self.measured), *map(tuple, alike.values()))
 
+    def extended(self, repeats: int) -> "JoiningRuns":
+        """Return so many runs of the same setting, of which these are the first."""
+        more = JoiningRuns(replace(self.setting, repeats=repeats))
+        more._known = self._known
+        return more
+
     def together(self, trust: str) -> Array:
         """Return the shares recovered together with privacy, in %, (repeats,).
 
@@ -80,7 +87,8 @@ class JoiningRuns:
         Raises:
             ValueError: For another trust.
         """
-        return self._kept(self.plan(trust), lambda: self._all((TOGETHER, trust)))
+        key = ("all", self.setting.repeats, self.plan(trust))
+        return self._kept(key, lambda: self._all((TOGETHER, trust)))
 
     def alone(self, hospital: int | None = None) -> Array:
         """Return the shares that a hospital recovers alone, in %, (repeats,): as the setting's use asks.
