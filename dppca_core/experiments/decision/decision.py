@@ -31,6 +31,13 @@ class JoiningDecision:
     evidence: Mapping[str, Evidence]
     patients: int | None = None
 
+    @property
+    def in_words(self) -> str:
+        """Return the answer, with the number of patients where there is one."""
+        return (
+            self.answer.value if self.patients is None else f"{self.answer.value}: {self.patients:,} in all"
+        )
+
 
 class ShareBar(NamedTuple):
     """Hold a bar, in % of the pattern.

@@ -121,7 +121,8 @@ def test_cells_settle_the_same_step_by_step(settled):
 
 
 def test_a_table_without_predictions_stays_too_close():
-    setting = joining(*[100] * 5, epsilon=0.5, population="breast_cancer", use="publish")
+    members = {"population": "breast_cancer", "use": "publish", "k": 1, "repeats": 8}
+    setting = joining(*[100] * 5, epsilon=20.0, **members)
     runs, decision = settle(setting)
     assert (decision.answer, decision.patients) == (Answer.TOO_CLOSE, None)
     assert runs.setting.repeats == MORE * setting.repeats

@@ -11,6 +11,7 @@ import pytest
 
 from dppca_core.accounting import gaussian
 from dppca_core.experiments.decision import rule
+from dppca_core.experiments.decision.confirmation import settle
 from dppca_core.experiments.decision.decision import decide
 from dppca_core.experiments.decision.outcomes import JoiningRuns
 from dppca_core.experiments.decision.rule import Answer
@@ -55,7 +56,7 @@ VERDICTS = {
 @pytest.mark.parametrize("answer", VERDICTS, ids=lambda answer: answer.name)
 def test_each_verdict_is_said_where_the_runs_give_it(page, answer):
     shown = page(PAGE, view="plain", **VERDICTS[answer]).settle()
-    decided = decide(JoiningRuns(to_setting(shown.settings)))
+    _, decided = settle(to_setting(shown.settings))
     assert decided.answer is answer
     words = {
         Answer.JOIN: "Join: it pays even if nobody is trusted.",
