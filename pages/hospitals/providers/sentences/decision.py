@@ -128,11 +128,8 @@ def _why_open(decided: Decided) -> Iterator[str]:
     else:
         yield f"The gain may lie on either side of the {MARGIN:g} points that are worth joining for."
     if decision.answer is Answer.ASK_AGAIN:
-        passed = text.count(PASSES, "verdict", "verdicts")
-        yield (
-            f"With as many patients in the same shares, {passed} in a row were to join, each from "
-            f"{decided.setting.repeats} new repeats."
-        )
+        yield "Repeats with as many patients, in the same shares, confirm that number."
+        yield f"{PASSES} verdicts in a row were to join, each from {decided.setting.repeats} new repeats."
     elif decided.cells.measured(TRIAL):
         yield NOT_CONFIRMED
 

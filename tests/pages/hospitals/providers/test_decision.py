@@ -22,6 +22,7 @@ from pages.hospitals.providers.model.decision import JoiningBoard, to_setting
 from pages.hospitals.providers.model.hospitals import HospitalLine
 from pages.hospitals.providers.sentences import bars, cases, decision, table
 from pages.hospitals.providers.settings import CLEARED, FIVE_LARGE, ONE_LARGE, RARE_DISEASE, SCENES
+from pages.shared import text
 from pages.shared.document import blocks as b
 from pages.shared.plain import phrases, rows
 from pages.shared.settings import catalogue
@@ -73,6 +74,29 @@ def test_each_verdict_is_said_where_the_runs_give_it(page, answer):
         assert (line["worth joining"] == "yes") == evidence.passes
     if answer in (Answer.STAY, Answer.TOO_CLOSE, Answer.ASK_AGAIN):
         assert "yes" not in set(by_trust["worth joining"])
+    ours = shown.tables[1].set_index("hospital")["verdict"]
+    assert next(words for who, words in ours.items() if who.startswith("Ours")) == decision.VERDICTS[answer]
+
+
+def test_a_number_to_ask_again_with_is_confirmed_before_it_is_shown():
+    link = {"n": 600, "providers": 10, "epsilon": 0.5, "d": 30, "k": 2, "s": 6, "s_hat": 10}
+    board = JoiningBoard(catalogue.defaults_with(link | {"join.use": "publish", "view": "plain"}))
+    headlines = {}
+    while (cell := board.cells.next_missing(True)) is not None:
+        headlines[decision.headline(board)] = decision.progress(board)
+        board.cells.try_cell(*cell)
+    assert list(headlines) == [text.MEASURING, decision.STILL_CLOSE, decision.CONFIRMING]
+    assert headlines[decision.CONFIRMING] == "160 of 160 repeats are done."
+    _, decided = settle(board.setting)
+    assert decision.headline(board) == (
+        f"Not yet: ask again with about {text.patients(decided.patients)} patients in all."
+    )
+    assert "3 verdicts in a row were to join, each from 40 new repeats" in decision.numbers(board)
+    assert board.agreement.decision.patients == decided.patients
+    board.complete()
+    assert not any(
+        turn.startswith("- From") and "or more" in turn for turn in decision.turns(board).split("\n")
+    )
 
 
 SCENES_IN_WORDS = {
