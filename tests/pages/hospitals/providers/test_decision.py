@@ -79,7 +79,7 @@ def test_each_verdict_is_said_where_the_runs_give_it(page, answer):
 
 
 def test_a_number_to_ask_again_with_is_confirmed_before_it_is_shown():
-    link = {"n": 600, "providers": 10, "epsilon": 0.5, "d": 30, "k": 2, "s": 6, "s_hat": 10}
+    link = {"n": 200, "providers": 4, "epsilon": 0.5, "d": 30, "k": 2, "s": 6, "s_hat": 10}
     board = JoiningBoard(catalogue.defaults_with(link | {"join.use": "publish", "view": "plain"}))
     headlines = {}
     while (cell := board.cells.next_missing(True)) is not None:
