@@ -19,6 +19,7 @@ from dppca_core.experiments.decision.decision import JoiningDecision, decide, de
 from dppca_core.experiments.decision.hospitals import JoiningSetting
 from dppca_core.experiments.decision.outcomes import ALONE_AT, TOGETHER, WITHOUT, Arm, JoiningRuns
 from dppca_core.experiments.decision.predictions import Along, Anchor
+from dppca_core.experiments.decision.rule import Answer
 
 LOOK, TRIAL, VERDICT, VERDICTS, TURNS = "look", "trial", "verdict", "verdicts", "turns"
 
@@ -62,8 +63,9 @@ class JoiningCells(CellStore[tuple[Any, ...], Any]):
 
     @property
     def confirming(self) -> bool:
-        """Return whether runs with more patients are to come."""
-        return (LOOK, self.repeats) in self.cells and self._patients_to_try() is not None
+        """Return whether the verdict waits for runs with more patients."""
+        look: JoiningDecision | None = self.cells.get((LOOK, self.repeats))
+        return (VERDICT,) not in self.cells and look is not None and look.answer is Answer.ASK_AGAIN
 
     def wanted(self, brief: bool = False) -> Iterator[tuple[Any, ...]]:
         """Return what our verdict needs, with the bar without privacy; then the other hospitals and turns.
@@ -82,7 +84,7 @@ class JoiningCells(CellStore[tuple[Any, ...], Any]):
             yield from self._runs(range(first, self.repeats), *arms)
             yield (LOOK, self.repeats)
             for number in range(MOST_TRIALS):
-                if self.confirming:
+                if self.confirming and self._patients_to_try() is not None:
                     yield (TRIAL, number)
         yield (VERDICT,)
         if not brief:

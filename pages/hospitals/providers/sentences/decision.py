@@ -91,8 +91,8 @@ def headline(decided: Decided) -> str:
 
 
 def progress(decided: Decided) -> str:
-    """Return how many repeats are done, until the verdict is known; then nothing."""
-    if decided.decision is not None or decided.hopeless:
+    """Return how many repeats are done, until the verdict is known or waits for others; then nothing."""
+    if decided.decision is not None or decided.hopeless or decided.cells.confirming:
         return ""
     return f"{decided.done} of {decided.repeats} repeats are done."
 

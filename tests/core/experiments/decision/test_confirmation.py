@@ -107,7 +107,7 @@ def test_trials_have_runs_of_their_own(monkeypatch):
 
 def test_cells_settle_the_same_step_by_step(settled):
     cells = JoiningCells(TOO_FEW)
-    steps = []  # kinds of cells, and whether a trial is to come
+    steps = []  # kinds of cells, and whether the verdict waits for trials
     while (cell := cells.next_missing(True)) is not None:
         cells.try_cell(*cell)
         steps.append((cell[0], cells.confirming))
@@ -115,8 +115,7 @@ def test_cells_settle_the_same_step_by_step(settled):
     decisions = [step for step in steps if step[0] in (LOOK, TRIAL, VERDICT)]
     trials = len(decisions) - 3
     assert trials >= PASSES
-    confirming = [(LOOK, False), (LOOK, True), *[(TRIAL, True)] * (trials - 1)]
-    assert decisions == [*confirming, (TRIAL, False), (VERDICT, False)]
+    assert decisions == [(LOOK, False), (LOOK, True), *[(TRIAL, True)] * trials, (VERDICT, False)]
     assert cells.cells[(VERDICT,)] == settled[1] == JoiningCells(TOO_FEW).cell(VERDICT)
 
 

@@ -86,7 +86,8 @@ def test_a_number_to_ask_again_with_is_confirmed_before_it_is_shown():
         headlines[decision.headline(board)] = decision.progress(board)
         board.cells.try_cell(*cell)
     assert list(headlines) == [text.MEASURING, decision.STILL_CLOSE, decision.CONFIRMING]
-    assert headlines[decision.CONFIRMING] == "160 of 160 repeats are done."
+    assert headlines[decision.STILL_CLOSE] == "160 of 160 repeats are done."
+    assert headlines[decision.CONFIRMING] == ""
     _, decided = settle(board.setting)
     assert decision.headline(board) == (
         f"Not yet: ask again with about {text.patients(decided.patients)} patients in all."
