@@ -55,7 +55,8 @@ class Agreement:
         trust: Whom the hospitals would trust, one of `TRUSTS`.
 
     Raises:
-        ValueError: For another trust, and for a decision of another hospital.
+        ValueError: For another trust, for a decision of another hospital, and for one to ask again with a
+            number of patients that no runs confirmed.
     """
 
     setting: JoiningSetting
@@ -64,11 +65,13 @@ class Agreement:
     trust: str
 
     def __post_init__(self) -> None:
-        """Raise ValueError for another trust, and for a decision of another hospital."""
+        """Raise ValueError for another trust, and for a decision of another hospital or without a number."""
         checks.one_of(TRUSTS, trust=self.trust)
         checks.whole(
             self.setting.ours, self.setting.ours, **{"hospital of the decision": self.decision.hospital}
         )
+        if self.decision.answer is Answer.ASK_AGAIN and self.decision.patients is None:
+            raise ValueError("decision must be settled, got one to ask again without a number of patients")
 
     @property
     def ours(self) -> JoiningHospital:

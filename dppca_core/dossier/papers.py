@@ -209,7 +209,7 @@ def protocol(agreement: Agreement) -> str:
         f"{_shares(alone)} of {whose} alone and {_shares(together)} together.",
         f"The median gain is {gain.median:.1f} points ({gain.lower:.1f} to {gain.upper:.1f}).",
         f"By the rule (a gain above {MARGIN:g} points, and {USEFUL:g} % of the pattern in nine of ten runs) "
-        f"the answer is: {agreement.decision.answer.value}.",
+        f"the answer is: {agreement.decision.in_words}.",
         f"{blank('purpose, population, and who approved')}.",
     )
     return f"# Paragraph for a study protocol\n\n{' '.join(sentences)}\n"
@@ -226,7 +226,7 @@ def _contents(agreement: Agreement, papers: Mapping[str, str]) -> str:
     joined = "" if agreement.joins else " These papers say what would hold if the hospital joined."
     return (
         "# Dossier: should we join?\n\n"
-        f"The answer is: {agreement.decision.answer.value}.{joined} Papers behind the page to sign. Numbers "
+        f"The answer is: {agreement.decision.in_words}.{joined} Papers behind the page to sign. Numbers "
         "are computed; nothing here is a legal opinion. What only the hospital knows is marked "
         f'"{BLANK}", with its name.\n\n' + _table(("file", "blanks"), rows)
     )

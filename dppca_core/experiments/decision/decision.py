@@ -22,13 +22,21 @@ class JoiningDecision:
         hospital: The index of the hospital.
         answer: The verdict.
         evidence: What the rule looked at, by trust.
-        patients: Where the answer is to ask again, with how many patients in all at the same shares.
+        patients: Where the answer is to ask again, with how many patients in all at the same shares; None
+            unless runs with as many confirmed it (`confirmation`).
     """
 
     hospital: int
     answer: Answer
     evidence: Mapping[str, Evidence]
     patients: int | None = None
+
+    @property
+    def in_words(self) -> str:
+        """Return the answer, with the number of patients where there is one."""
+        return (
+            self.answer.value if self.patients is None else f"{self.answer.value}: {self.patients:,} in all"
+        )
 
 
 class ShareBar(NamedTuple):
@@ -78,7 +86,7 @@ def decide(runs: JoiningRuns, hospital: int | None = None) -> JoiningDecision:
     """Return the verdict for a hospital, by the rule of `rule`.
 
     Where the rule does not decide, it is to ask again if more patients at the same shares are predicted to
-    pass, and else too close to tell.
+    pass, and else too close to tell. Runs that confirm such an answer are those of `confirmation.settle`.
 
     Args:
         runs: The runs of the setting.
@@ -93,11 +101,9 @@ def decide(runs: JoiningRuns, hospital: int | None = None) -> JoiningDecision:
     index = runs.setting.ours if hospital is None else hospital
     anchor = Anchor.of_runs(runs, index)
     answer = rule.answer(anchor.measured)
-    if answer.decided:
-        return JoiningDecision(index, answer, anchor.measured)
-    patients = anchor.patients_to_join()
-    answer = Answer.TOO_CLOSE if patients is None else Answer.ASK_AGAIN
-    return JoiningDecision(index, answer, anchor.measured, patients)
+    if not answer.decided and anchor.patients_to_join() is not None:
+        answer = Answer.ASK_AGAIN
+    return JoiningDecision(index, answer, anchor.measured)
 
 
 def decide_all(runs: JoiningRuns) -> tuple[tuple[JoiningDecision, ...], ...]:

@@ -17,6 +17,7 @@ The share is 100 (1 - sin^2 Theta/k).
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -77,6 +78,12 @@ class JoiningRuns:
             alike.setdefault(round(level), []).append(i)
         return (*((i,) for i in self.measured), *map(tuple, alike.values()))
 
+    def extended(self, repeats: int) -> "JoiningRuns":
+        """Return so many runs of the same setting, of which these are the first."""
+        more = JoiningRuns(replace(self.setting, repeats=repeats))
+        more._known = self._known
+        return more
+
     def together(self, trust: str, hospital: int | None = None) -> Array:
         """Return the shares recovered together with privacy, in %, (repeats,).
 
@@ -90,7 +97,7 @@ class JoiningRuns:
         Raises:
             ValueError: For another trust, and for a hospital that is not measured.
         """
-        key = "all runs", self.plan(trust), self._truth_of(hospital)
+        key = "all runs", self.setting.repeats, self.plan(trust), self._truth_of(hospital)
         return self._kept(key, lambda: self._all((TOGETHER, trust), hospital))
 
     def alone(self, hospital: int | None = None) -> Array:

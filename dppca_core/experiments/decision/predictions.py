@@ -153,13 +153,12 @@ class Anchor:
             The patients of all hospitals at their present shares; None where up to a thousand times as many
             are predicted not to pass, and for a table and hospitals that differ.
         """
-        passing = (Answer.JOIN, Answer.JOIN_IF)
         if not isinstance(self.setting.population, SpikedModel):
             return None
-        factor = self._first(_STEPS_UP, "patients", lambda given: given in passing)
+        factor = self._first(_STEPS_UP, "patients", lambda given: given.joins)
         if factor is None:
             return None
-        if self.answer(patients=_ROOM * factor) in passing:
+        if self.answer(patients=_ROOM * factor).joins:
             factor *= _ROOM
         return hospitals.scaled(self.setting, patients=factor).n
 

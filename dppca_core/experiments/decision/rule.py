@@ -40,7 +40,12 @@ class Answer(StrEnum):
     @property
     def decided(self) -> bool:
         """Return whether the rule decides, and does not leave the question open."""
-        return self in (Answer.JOIN, Answer.JOIN_IF, Answer.STAY)
+        return self.joins or self is Answer.STAY
+
+    @property
+    def joins(self) -> bool:
+        """Return whether it is to join, under some trust at least."""
+        return self in (Answer.JOIN, Answer.JOIN_IF)
 
 
 class Evidence(NamedTuple):

@@ -65,5 +65,7 @@ def test_five_years_cost_what_dp_accounting_says(name, a_year):
 def test_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="trust must be one of"):
         agreement(SETTINGS["stages"], "local")
+    with pytest.raises(ValueError, match="decision must be settled"):
+        agreement(SETTINGS["stages"], answer=Answer.ASK_AGAIN, patients=None)
     with pytest.raises(ValueError, match="a_year"):
         agreement(SETTINGS["stages"]).over_years(0)

@@ -107,7 +107,7 @@ def _decision(board: JoiningBoard) -> Blocks:
         says=f"{headline} {rows.description(shares)}",
         code=board.code,
     )
-    yield Note(bars.note(rows.begins(shares.rows), board.setting.repeats))
+    yield Note(bars.note(rows.begins(shares.rows), board.repeats))
     yield Note(decision.progress(board))
     if board.decision is None or len(board.setting.hospitals) == 1:
         return

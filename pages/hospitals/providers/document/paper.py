@@ -84,11 +84,9 @@ def _blocks(agreement: Agreement) -> Blocks:
 def answer(agreement: Agreement) -> str:
     """Return the verdict as a sentence."""
     decision = agreement.decision
-    verdict = decision.answer.value.capitalize()
+    verdict = decision.in_words.capitalize()
     if decision.answer == Answer.JOIN_IF and not agreement.joins:
         return f"{verdict}; not if nobody is trusted."
-    if decision.patients is not None:
-        return f"{verdict}: {decision.patients:,} in all."
     return f"{verdict}."
 
 

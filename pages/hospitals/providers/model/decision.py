@@ -83,14 +83,19 @@ class Decided:
         return (VERDICT,) in self.cells.failed
 
     @property
+    def repeats(self) -> int:
+        """Return how many runs our verdict needs: more, once the first have left it open."""
+        return self.cells.runs.setting.repeats
+
+    @property
     def done(self) -> int:
-        """Return how many runs our verdict has of those that it needs."""
+        """Return how many runs our verdict has."""
         return min(len(self.cells.shares((TOGETHER, trust))) for trust in rows.LOOKS)
 
     @property
     def outcomes(self) -> Mapping[str, Array] | None:
         """Return all quantities that claims compare, by name; None until their runs are there."""
-        complete = self.decision is not None and len(self.cells.shares((WITHOUT, ""))) == self.setting.repeats
+        complete = self.decision is not None and len(self.cells.shares((WITHOUT, ""))) >= self.repeats
         return self.cells.runs.quantities() if complete else None
 
     def turns(self, along: Along) -> tuple[Turn, ...] | None:
@@ -131,12 +136,13 @@ class Decided:
         decided = self.cells.cells.get((VERDICTS,))
         if decided is None:
             return None
-        setting = self.setting
+        setting, our = self.setting, self.decision
         rank = {i: setting.rank(i) for i in range(len(setting.hospitals))}
         few = len(set(rank.values())) <= MOST_MEASURED
 
         def answers(i: int) -> tuple[Answer, ...]:
-            return tuple(dict.fromkeys(each.answer for each in decided[i]))
+            final = (our if our and each.hospital == our.hospital else each for each in decided[i])
+            return tuple(dict.fromkeys(each.answer for each in final))
 
         def alike(i: int) -> tuple[object, tuple[Answer, ...]]:
             return (rank[i] if few else None), answers(i)
@@ -145,7 +151,7 @@ class Decided:
         return [AnswerGroup(tuple(group), key[1]) for key, group in groupby(ordered, key=alike)]
 
     def code(self) -> FigureRecipe:
-        return FigureRecipe("decision.shares", {"setting": self.setting, "trust": self.trust})
+        return FigureRecipe("decision.shares", {"setting": self.cells.runs.setting, "trust": self.trust})
 
 
 class JoiningBoard(Decided):
@@ -165,7 +171,8 @@ class JoiningBoard(Decided):
     def agreement(self) -> Agreement:
         """Return what a board would sign, once there is a verdict."""
         assert self.decision is not None
-        return Agreement(self.setting, self.decision, decision.bars(self.cells.runs, self.trust), self.trust)
+        runs = self.cells.runs
+        return Agreement(runs.setting, self.decision, decision.bars(runs, self.trust), self.trust)
 
     @property
     def cautious(self) -> tuple[int, Decided]:

@@ -9,7 +9,9 @@ from collections.abc import Iterator
 import pandas as pd
 
 from dppca_core.datasets import TABLES
+from dppca_core.experiments.decision.cells import TRIAL
 from dppca_core.experiments.decision.claims import Claim, compared
+from dppca_core.experiments.decision.confirmation import MORE, PASSES
 from dppca_core.experiments.decision.predictions import Turn
 from dppca_core.experiments.decision.rule import MARGIN, USEFUL, Answer, Evidence
 from dppca_core.methods import METHODS
@@ -36,6 +38,9 @@ RULE = (
     f"A gain counts from {MARGIN:g} points of the pattern, with 99 % certainty. "
     f"Together, 9 of 10 repeats must also recover {USEFUL:g} %."
 )
+STILL_CLOSE = "Close so far: more repeats are being made …"
+CONFIRMING = "More patients may help: repeats are being made to confirm how many …"
+NOT_CONFIRMED = "More patients were predicted to help, but repeats with more did not confirm it."
 TURNING = "Working out where the verdict turns …"
 NO_TURN_OF_A_TABLE = "For a real table nobody can predict where the verdict turns."
 NO_TURN_WHERE_THEY_DIFFER = "Where hospitals differ nobody can predict where the verdict turns."
@@ -89,10 +94,14 @@ LIMITS = (
 
 
 def headline(decided: Decided) -> str:
-    """Return our verdict, or that it is being measured or cannot come."""
+    """Return our verdict, or that it is being measured or confirmed, or cannot come."""
     decision = decided.decision
     if decision is None:
-        return failed_runs.NO_ANSWER if decided.hopeless else text.MEASURING
+        if decided.hopeless:
+            return failed_runs.NO_ANSWER
+        if decided.cells.confirming:
+            return CONFIRMING
+        return STILL_CLOSE if decided.repeats > decided.setting.repeats else text.MEASURING
     if len(decided.setting.hospitals) == 1:
         return NOBODY_TO_JOIN
     if decision.answer is Answer.ASK_AGAIN:
@@ -101,10 +110,10 @@ def headline(decided: Decided) -> str:
 
 
 def progress(decided: Decided) -> str:
-    """Return how many repeats are done, until the verdict is known; then nothing."""
-    if decided.decision is not None or decided.hopeless:
+    """Return how many repeats are done, until the verdict is known or waits for others; then nothing."""
+    if decided.decision is not None or decided.hopeless or decided.cells.confirming:
         return ""
-    return f"{decided.done} of {decided.setting.repeats} repeats are done."
+    return f"{decided.done} of {decided.repeats} repeats are done."
 
 
 def numbers(decided: Decided) -> str:
@@ -156,7 +165,10 @@ def _why_open(decided: Decided) -> Iterator[str]:
     else:
         yield f"The gain may lie on either side of the {MARGIN:g} points that are worth joining for."
     if decision.answer is Answer.ASK_AGAIN:
-        yield "That number is predicted, in the same shares: ask again with it, as runs may want more."
+        yield "Repeats with as many patients, in the same shares, confirm that number."
+        yield f"{PASSES} verdicts in a row were to join, each from {decided.setting.repeats} new repeats."
+    elif decided.cells.measured(TRIAL):
+        yield NOT_CONFIRMED
 
 
 def points(value: float) -> str:
@@ -267,7 +279,14 @@ def _turns_along(decided: Decided, along: str) -> list[str] | None:
     if not turned:
         what = "number of patients" if along == "patients" else "privacy loss"
         return [f"No other {what} within a factor of 100 would change the verdict."]
-    return [_turn(decided, turn) for turn in turned]
+    return [_turn(decided, turn) for turn in turned if not _tried(decided, turn)]
+
+
+def _tried(decided: Decided, turn: Turn) -> bool:
+    """Return whether repeats took the place of this prediction: an open verdict says what they found."""
+    decision = decided.decision
+    is_open = decision is not None and not decision.answer.decided
+    return is_open and turn.along == "patients" and turn.factor > 1 and turn.answer.joins
 
 
 def _turn(decided: Decided, turn: Turn) -> str:
@@ -311,7 +330,7 @@ def evidence(decided: Decided) -> pd.DataFrame:
                 "99 % from": known.lower,
                 "99 % to": known.upper,
                 "together, 10 %": known.tenth,
-                "runs": str(decided.setting.repeats),
+                "runs": str(decided.repeats),
             }
         )
     return pd.DataFrame(lines)
@@ -337,11 +356,13 @@ def how_decided(decided: Decided) -> str:
     if setting.differing and not setting.differing.simulated:
         where = "the same real patients in each run"
     return (
-        f"**The decision**: {setting.repeats} runs, {where}, paired: alone and together have the same "
-        f"patients. Alone is {alone}. The interval of the median gain is that of order statistics, 99 %. "
-        f"The margin is {MARGIN:g} points, and the 10 % quantile together must be at least {USEFUL:g} %. "
-        "Other pages have ten runs, or as many as are set there, so that their medians differ a little. "
-        "Exact accounting, one patient replaced."
+        f"**The decision**: {setting.repeats} runs, or {MORE * setting.repeats} where these leave it open; "
+        f"{where}, paired: alone and together have the same patients. Alone is {alone}. The interval of the "
+        f"median gain is that of order statistics, 99 %. The margin is {MARGIN:g} points, and the 10 % "
+        f"quantile together must be at least {USEFUL:g} %. A number to ask again with is confirmed by "
+        f"{PASSES} verdicts in a row, each from {setting.repeats} fresh runs. Other pages have ten runs, or "
+        "as many as are set there, so that their medians differ a little. Exact accounting, one patient "
+        "replaced."
     )
 
 

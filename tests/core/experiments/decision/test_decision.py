@@ -41,16 +41,6 @@ def test_many_small_hospitals_join_if_sums_are_sealed():
     assert decide(JoiningRuns(joining(*[25] * 80))).answer == Answer.JOIN_IF
 
 
-def test_too_few_patients_are_told_how_many_to_ask_again_with():
-    """And with as many, a decision from fresh runs is to join."""
-    setting = joining(*[60] * 10, epsilon=0.5, use="publish")
-    decision = decide(JoiningRuns(setting))
-    assert decision.answer == Answer.ASK_AGAIN
-    assert decision.patients > setting.n
-    larger = scaled(setting, patients=decision.patients / setting.n)
-    assert decide(JoiningRuns(replace(larger, seed=1))).answer in (Answer.JOIN, Answer.JOIN_IF)
-
-
 def test_the_three_bars_are_those_of_the_evidence():
     runs = JoiningRuns(SMALL_AMONG_LARGE)
     shown = bars(runs, "central")

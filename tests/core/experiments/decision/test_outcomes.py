@@ -158,3 +158,12 @@ def test_a_table_has_its_own_pattern():
     assert runs.without_privacy() == pytest.approx(100, abs=2)  # of rows of length 1 perhaps a little less
     assert (runs.alone() <= 100).all()
     assert np.median(runs.together("central")) > 2 * runs.guess
+
+
+def test_more_runs_begin_with_the_first_ones():
+    few = JoiningRuns(joining(200, 300, use="publish", repeats=8))
+    runs, more = few.quantities(), few.extended(20)
+    for name, shares in more.quantities().items():
+        assert shares.shape == (20,)
+        np.testing.assert_array_equal(shares[:8], runs[name])
+    assert few.together(NOBODY).shape == (8,)

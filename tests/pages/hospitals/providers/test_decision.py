@@ -12,6 +12,7 @@ import pytest
 from dppca_core.accounting import gaussian
 from dppca_core.experiments.decision import rule
 from dppca_core.experiments.decision.claims import Claim
+from dppca_core.experiments.decision.confirmation import settle
 from dppca_core.experiments.decision.decision import decide
 from dppca_core.experiments.decision.outcomes import JoiningRuns
 from dppca_core.experiments.decision.rule import Answer
@@ -21,6 +22,7 @@ from pages.hospitals.providers.model import hospitals
 from pages.hospitals.providers.model.decision import JoiningBoard
 from pages.hospitals.providers.model.hospitals import HospitalLine
 from pages.hospitals.providers.sentences import bars, cases, decision, table
+from pages.shared import text
 from pages.shared.document import blocks as b
 from pages.shared.plain import phrases, rows
 from pages.shared.settings import catalogue
@@ -57,7 +59,7 @@ VERDICTS = {
 @pytest.mark.parametrize("answer", VERDICTS, ids=lambda answer: answer.name)
 def test_each_verdict_is_said_where_the_runs_give_it(page, answer):
     shown = page(PAGE, view="plain", **VERDICTS[answer]).settle()
-    decided = decide(JoiningRuns(to_setting(shown.settings)))
+    _, decided = settle(to_setting(shown.settings))
     assert decided.answer is answer
     words = {
         Answer.JOIN: "Join: it pays even if nobody is trusted.",
@@ -74,6 +76,30 @@ def test_each_verdict_is_said_where_the_runs_give_it(page, answer):
         assert (line["worth joining"] == "yes") == evidence.passes
     if answer in (Answer.STAY, Answer.TOO_CLOSE, Answer.ASK_AGAIN):
         assert "yes" not in set(by_trust["worth joining"])
+    ours = shown.tables[1].set_index("hospital")["verdict"]
+    assert next(words for who, words in ours.items() if who.startswith("Ours")) == decision.VERDICTS[answer]
+
+
+def test_a_number_to_ask_again_with_is_confirmed_before_it_is_shown():
+    link = {"n": 200, "providers": 4, "epsilon": 0.5, "d": 30, "k": 2, "s": 6, "s_hat": 10}
+    board = JoiningBoard(catalogue.defaults_with(link | {"join.use": "publish", "view": "plain"}))
+    headlines = {}
+    while (cell := board.cells.next_missing(True)) is not None:
+        headlines[decision.headline(board)] = decision.progress(board)
+        board.cells.try_cell(*cell)
+    assert list(headlines) == [text.MEASURING, decision.STILL_CLOSE, decision.CONFIRMING]
+    assert headlines[decision.STILL_CLOSE] == "160 of 160 repeats are done."
+    assert headlines[decision.CONFIRMING] == ""
+    _, decided = settle(board.setting)
+    assert decision.headline(board) == (
+        f"Not yet: ask again with about {text.patients(decided.patients)} patients in all."
+    )
+    assert "3 verdicts in a row were to join, each from 40 new repeats" in decision.numbers(board)
+    assert board.agreement.decision.patients == decided.patients
+    board.complete()
+    assert not any(
+        turn.startswith("- From") and "or more" in turn for turn in decision.turns(board).split("\n")
+    )
 
 
 FIVE_LARGE, ONE_LARGE, MEASURE, HEART = SCENES[1:]

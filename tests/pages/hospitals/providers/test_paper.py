@@ -65,8 +65,7 @@ def words(shown: str) -> list[str]:
 )
 def signed(request):
     setting, trust, answer = request.param
-    patients = {"patients": 12_500} if answer == Answer.ASK_AGAIN else {}
-    return agreement(setting, trust, answer, **patients)
+    return agreement(setting, trust, answer)
 
 
 @pytest.fixture(scope="module")
