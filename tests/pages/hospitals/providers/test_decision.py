@@ -117,10 +117,8 @@ def test_each_comparison_on_the_page_is_one_that_its_runs_show(page, name, use):
 
 def test_a_planted_wrong_relation_is_noticed(page, monkeypatch):
     left, right = "together, central", "together, untrusted server"
-    wrong = {
-        (left, a, right): decision.SAYS[left, b, right] for a, b in (("more", "as good"), ("as good", "more"))
-    }
-    said = dict(decision.SAYS)
+    sentences, turned = dict(decision.SAYS), {"more": "as good", "as good": "more"}
+    wrong = {(left, now, right): sentences[left, other, right] for now, other in turned.items()}
     monkeypatch.setattr(decision, "SAYS", sentences | wrong)
     shown = scene(page, RARE_DISEASE)
     outcomes = JoiningRuns(to_setting(shown.settings)).quantities()
