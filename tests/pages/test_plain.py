@@ -23,7 +23,6 @@ from pages.learn.story import text as story_text
 from pages.learn.story import view as story_view
 from pages.shared import text
 from pages.shared.plain import phrases, rows
-from pages.shared.plain import screen as plain_screen
 from pages.shared.settings import catalogue
 from tests.pages.conftest import Screen
 
@@ -257,13 +256,3 @@ def test_the_report_of_a_board_has_versions_and_names_in_its_sources_alone():
     assert unreadable("\n".join(lines)) == [] and long_sentences("\n".join(lines)) == []
     before, sources = made.html().split(f"<h2>{phrases.FOLD}</h2>")
     assert "numpy" in sources and "numpy" not in before
-
-
-def test_the_table_of_the_rows_has_them():
-    view = PlainExplorer(SETTINGS)
-    table = plain_screen.code([(view.experiment, view.epsilon)], ["two_stage"]).table()
-    view.results.try_cells(
-        ("two_stage", view.epsilon, r) for r in range(view.results.repeats_of("two_stage"))
-    )
-    shares = trusts.share_recovered_quantiles(view.results, "two_stage", view.epsilon)
-    assert table.filter(regex="%").to_numpy()[0] == pytest.approx(shares, rel=1e-6)

@@ -40,7 +40,7 @@ from pages.hospitals.your_data.session import Order
 from pages.shared import text
 from pages.shared.background import failed_runs, refresh
 from pages.shared.document import streamlit
-from pages.shared.plain import screen
+from pages.shared.plain.rows import description, figure
 from pages.shared.reports import take_along
 from pages.shared.settings import catalogue, widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
@@ -109,8 +109,12 @@ def _show_shares(twin: Twin) -> None:
     shares = rehearsal.shares(twin)
     st.markdown(plain_text.REHEARSAL)
     st.markdown(plain_text.rehearsed(shares.rows[0].share, shares.guess))
-    code = partial(figure_code.rehearsal, twin, twin.epsilon)
-    screen.bars(shares, "rehearsal", plain_text.REHEARSED, note=plain_text.WORST, code=code)
+    take_along.show(
+        *(figure(shares), "rehearsal figure", "dppca-rehearsal", plain_text.REHEARSED),
+        says=description(shares),
+        code=partial(figure_code.rehearsal, twin, twin.epsilon),
+    )
+    st.caption(f"{plain_text.WORST} {text.NO_COST if shares.free else ''}".strip())
 
 
 def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, settings: Settings) -> None:

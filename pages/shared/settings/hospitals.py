@@ -73,9 +73,9 @@ def to_setting(settings: Settings) -> JoiningSetting:
     population = experiment.population
     assert not isinstance(population, DictionaryTwin)  # of a visitor's table, which no link has
     k, s_hat = experiment.k, experiment.s_hat
-    if own := differing(settings):
-        population, k = own, own.k
-        s_hat = min(max(s_hat, k), own.d)
+    if different := differing(settings):
+        population, k = different, different.k
+        s_hat = min(max(s_hat, k), different.d)
     return JoiningSetting(
         joining(settings),
         ours=ours(settings),

@@ -47,7 +47,7 @@ def details(view: SiteView) -> str:
     if view.kind not in measured:
         return ""
     (_low, median, _high), plain = measured[view.kind]
-    truth, without = "the directions common to all hospitals", f"Without privacy: {view.text(plain)}. "
+    truth, without = "the directions common to all hospitals", f"No privacy: {view.text(plain)}. "
     if not recipe.synthetic:  # the answer without privacy is the truth then, and has no error
         truth, without = "what the same analysis finds without privacy", ""
     return (

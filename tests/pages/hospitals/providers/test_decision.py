@@ -143,23 +143,21 @@ def test_each_comparison_on_the_page_is_one_that_its_runs_show(page, name, use):
 
 def test_a_planted_wrong_relation_is_noticed(page, monkeypatch):
     left, right = "together, central", "together, untrusted server"
-    wrong = {
-        (left, a, right): decision.SAYS[left, b, right] for a, b in (("more", "as good"), ("as good", "more"))
-    }
-    said = dict(decision.SAYS)
-    monkeypatch.setattr(decision, "SAYS", said | wrong)
+    sentences, turned = dict(decision.SAYS), {"more": "as good", "as good": "more"}
+    wrong = {(left, now, right): sentences[left, other, right] for now, other in turned.items()}
+    monkeypatch.setattr(decision, "SAYS", sentences | wrong)
     shown = scene(page, RARE_DISEASE)
     outcomes = JoiningRuns(to_setting(shown.settings)).quantities()
-    spoken = read_off(shown.captions, shown.settings["trust"], said)
+    spoken = read_off(shown.captions, shown.settings["trust"], sentences)
     assert [claim for claim in spoken if claim.fails(outcomes)] == [Claim(left, "as good", right)]
 
 
-def read_off(words, trust, said=None):
+def read_off(words, trust, sentences=None):
     """Return the claims whose sentences stand in a page's words."""
-    said = decision.SAYS if said is None else said
+    sentences = sentences or decision.SAYS
     return {
         Claim(left.format(trust=trust), relation, right)
-        for (left, relation, right), sentence in said.items()
+        for (left, relation, right), sentence in sentences.items()
         if sentence in words
     }
 
