@@ -20,10 +20,14 @@ from dppca_core.byte_cache import ByteCache
 from dppca_core.cohort import Cohort
 from dppca_core.methods import METHODS
 from dppca_core.numerics import linalg, moments
+from dppca_core.populations.clinical import ClinicalModel
 from dppca_core.populations.dictionary_twin import DictionaryTwin, TwinMoments
+from dppca_core.populations.differing import DifferingHospitals
+from dppca_core.populations.site_summaries import MOST_ROWS
 from dppca_core.populations.spiked import PooledDraw, SpikedModel
 
-Population = SpikedModel | DictionaryTwin | str  # a model, or the name of a table
+# A model, hospitals that differ, or the name of a table.
+Population = SpikedModel | DictionaryTwin | DifferingHospitals | str
 OPTIONS = ("s_hat", "iterations", "burn_in", "provider_noise")  # of methods, and fields of settings
 SCALINGS = ("bound", "bound-sqrt-d", "clipped", "largest", "unit")
 _CLIPPED_DRAWS = 20_000  # rows whose mean gives the eigenvalues of clipped rows, to about 1 %
@@ -44,9 +48,21 @@ MOMENTS = ByteCache(128 * 2**20)  # the truths' second moments, (d, d) each
 TRUTHS = ByteCache(64 * 2**20)  # the truths without them, small enough to keep many
 
 
-def model_or_table(population: Population) -> SpikedModel | DictionaryTwin | datasets.Table:
+def model_or_table(
+    population: Population,
+) -> SpikedModel | DictionaryTwin | DifferingHospitals | datasets.Table:
     """Return the model itself, or the table of that name: each knows its number of features `d`."""
     return datasets.table(population) if isinstance(population, str) else population
+
+
+def public_model(population: Population) -> SpikedModel | ClinicalModel | None:
+    """Return the model by which errors are predicted, as simulated populations are public; None of a table.
+
+    Of hospitals that differ it is their population as it would be if they did not.
+    """
+    if isinstance(population, DifferingHospitals):
+        return population.public_model
+    return population if isinstance(population, SpikedModel) else None
 
 
 def method_options(method: str, setting: object, population: Population | None = None) -> dict[str, Any]:
@@ -72,11 +88,14 @@ def patient_draws(population: Population, n: int, repeats: int) -> int:
     """Return how many draws of patients the repeats cycle through; each repeat has its own noise.
 
     A draw costs d^3 operations, so that at most 2e9/d^3 are made: ten up to d = 584, and two at d = 1000. A
-    whole table needs one, since its patients are always the same. The rows of a twin are invented one by one:
+    whole table needs one, since its patients are always the same, and so do real hospitals with all of their
+    patients. The rows of a twin are invented one by one:
     all its draws together have 1e7 numbers at most, unless a single one has more.
     """
     if isinstance(population, str):
         return 1 if n == datasets.table(population).n else repeats
+    if isinstance(population, DifferingHospitals) and n == sum(population.most or ()):
+        return 1
     most = int(2e9 / population.d**3)
     if isinstance(population, DictionaryTwin):
         most = min(most, _TWINS_NUMBERS // (n * population.d))
@@ -158,17 +177,29 @@ def cohort(
 ) -> Cohort:
     """Draw the patients, scale their rows, and assign them to hospitals of these sizes.
 
-    draw: the number of the sample. key: numbers that seed it besides, as the values of swept parameters. Of
-    a whole table every draw is the same. The cohort comes from a cache, and is not to be changed.
+    draw: the number of the sample. key: numbers that seed it besides, as the values of swept parameters;
+    hospitals that differ have none. Of a whole table every draw is the same. The cohort comes from a cache,
+    and is not to be changed.
 
-    Raises ValueError for an unknown table, more patients than it has, or "bound-sqrt-d" or "clipped" for a
-    table.
+    Raises ValueError for an unknown table, more patients than it has, "bound-sqrt-d" or "clipped" for a
+    table, or anything but a public bound by their number for hospitals that differ.
     """
     if isinstance(population, str):
         if scaling.kind == "bound-sqrt-d" or scaling.kind == "clipped":
             raise ValueError(f"scaling must not be {scaling.kind!r} for a table, got {population!r}")
         whole = sum(sizes) == datasets.table(population).n
         return datasets.cohort(population, sizes, seed, 0 if whole else draw, scaling.kind)
+
+    if isinstance(population, DifferingHospitals):
+        if scaling.kind != "bound" or scaling.bound is not None or key:
+            raise ValueError(f"scaling must be by a bound that n sets where hospitals differ, got {scaling}")
+        at = 0 if population.always_same(sizes) else draw
+        rows = sum(min(size, MOST_ROWS) for size in sizes)  # which the moments hold once they are asked for
+        return ASSIGNED.get(
+            (population, scaling, seed, at, key, sizes),
+            lambda: population.draw(sizes, seed, at, scaling.failure),
+            8 * population.d * (rows + len(sizes) * population.d),
+        )
 
     n, failure = sum(sizes), 0.5 if scaling.kind == "largest" else scaling.failure
     with_rows = isinstance(population, DictionaryTwin) and scaling.kind != "clipped"
@@ -240,14 +271,17 @@ def truth(population: Population, sizes: tuple[int, ...], k: int, scaling: Scali
 
     Of a spiked model it is the model's basis and spectrum. Of a table it is PCA without privacy of the rows
     of all these hospitals, and of a twin, a population invented from a table's dictionary (`DictionaryTwin`),
-    that of a large draw of shortened rows, about their mean where the twin is centred. The second moment
+    that of a large draw of shortened rows, about their mean where the twin is centred. Hospitals that differ
+    have a pattern each, so that it is asked of a single one (`DifferingHospitals.only`). The second moment
     behind it is `second_moment`: it has d^2 numbers, too many to be kept beside every experiment's results.
+
+    Raises ValueError for several hospitals that differ.
     """
 
     def computed() -> Truth:
         """Compute the truth, where the cache does not hold it."""
         if not isinstance(population, SpikedModel):
-            if isinstance(population, DictionaryTwin):
+            if isinstance(population, DictionaryTwin | DifferingHospitals):
                 matrix, bound = second_moment(population, sizes, scaling, seed), population.bound
             else:
                 patients = cohort(population, sizes, scaling, seed, draw=0)
@@ -267,13 +301,15 @@ def truth(population: Population, sizes: tuple[int, ...], k: int, scaling: Scali
 def second_moment(population: Population, sizes: tuple[int, ...], scaling: Scaling, seed: int) -> Array:
     """Return the second moment of the scaled rows, (d, d), that `truth` is about, from the cache `MOMENTS`.
 
-    Raises ValueError for a population's clipped rows.
+    Raises ValueError for a population's clipped rows, and for several hospitals that differ.
     """
 
     def computed() -> Array:
         """Compute the second moment, where the cache does not hold it."""
         if isinstance(population, DictionaryTwin):
             return _twin_moments(population, sum(sizes)).second
+        if isinstance(population, DifferingHospitals):
+            return population.second_moment()
         if isinstance(population, str):
             return cohort(population, sizes, scaling, seed, draw=0).pooled.dense()
         if scaling.kind == "clipped":
@@ -291,6 +327,8 @@ def _rows_key(
 
     A population's depends neither on the seed nor on how patients are divided among hospitals.
     """
+    if isinstance(population, DifferingHospitals):
+        return (population,)
     if isinstance(population, str):
         return population, sizes, scaling, seed
     return population, sum(sizes), scaling

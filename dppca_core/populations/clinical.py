@@ -17,13 +17,15 @@ and come from healthy people. Means and Wishart matrices are drawn exactly, at a
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 
 from dppca_core import checks
 from dppca_core.arrays import Array
+from dppca_core.byte_cache import ByteCache
 from dppca_core.numerics import linalg, wishart
 from dppca_core.populations.gaussian_patients import seed_of
 from dppca_core.populations.site_summaries import DrawnSite
@@ -33,11 +35,13 @@ from dppca_core.populations.standardisation import Constants
 FACTORS = (("circulation", 8, 0.9), ("kidney", 7, 0.87), ("inflammation", 5, 0.9))
 DIFFERENCES = ("shift", "scale", "support", "case mix")
 SHARES = (0.4, 0.25, 0.15, 0.1, 0.06, 0.04)  # of all patients, by hospital
-NAMES = ("A", "B", "C", "D", "E", "F")
 PRINTED = 0.9  # share of a hospital's shift and (log) scale that its printed ranges carry
 # How large the four differences are at strength 1, in the units of the module's text.
 _SHIFT_STD, _LOG_SCALE_STD, _MISSING_SHARE, _MOST_LOG_VARIANCE = 0.5, 0.2, 0.1, 0.6
 MOST_STRENGTH = 2.0
+
+HOSPITALS = ByteCache(64 * 2**20)  # populations, as every draw needs them
+PATIENTS = ByteCache(64 * 2**20)  # means and scatters of draws
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,30 +169,59 @@ def sizes(n: int) -> tuple[int, ...]:
     return (n - sum(others), *others)
 
 
-@lru_cache(maxsize=64)
+def name(index: int) -> str:
+    """Return the name of a hospital by its index: A to Z, then AA, AB and so on."""
+    before, letter = divmod(index, 26)
+    return (name(before - 1) if before else "") + chr(ord("A") + letter)
+
+
+NAMES = tuple(map(name, range(len(SHARES))))
+
+
+def hospital(model: ClinicalModel, index: int) -> Hospital:
+    """Return the population of hospital `index`, which is kept."""
+    return HOSPITALS.get((model, index), lambda: model.hospital(index), 32 * model.d**2)
+
+
 def hospitals(model: ClinicalModel) -> tuple[Hospital, ...]:
-    """Return the populations of the six hospitals, which are kept, as every draw needs them."""
-    return tuple(model.hospital(index) for index in range(len(SHARES)))
+    """Return the populations of the six hospitals of `SHARES`."""
+    return tuple(hospital(model, index) for index in range(len(SHARES)))
 
 
-@lru_cache(maxsize=64)  # half a megabyte each
-def draw(model: ClinicalModel, n: int, seed: int, repeat: int) -> tuple[DrawnSite, ...]:
-    """Draw n patients at the six hospitals, as each hospital's sample mean and scatter about it.
+def draw(
+    model: ClinicalModel, sizes: Sequence[int], seed: int, repeat: int, indices: Sequence[int] | None = None
+) -> tuple[DrawnSite, ...]:
+    """Draw patients at hospitals, as each hospital's sample mean and scatter about it.
 
     The means are N(mean, covariance/n_i), and n_i times the scatters are Wishart with n_i - 1 degrees of
-    freedom: exact for every n_i >= 2. The same random numbers serve every strength, so that curves over it
-    are smooth. repeat: another number gives other patients.
+    freedom: exact for every n_i. The same random numbers serve every strength, so that curves over it are
+    smooth. A hospital's patients depend neither on the others nor on their sizes.
+
+    Args:
+        model: The hospitals' populations.
+        sizes: Patients of each hospital.
+        seed: Seed of the patients.
+        repeat: Another number gives other patients.
+        indices: Which hospitals of the model these are; the first ones, in their order, by default.
+
+    Returns:
+        The patients of each hospital, which are kept.
     """
+    numbers = range(len(sizes)) if indices is None else indices
     return tuple(
-        _patients(hospital, size, np.random.default_rng([seed, repeat, index]))
-        for index, (hospital, size) in enumerate(zip(hospitals(model), sizes(n), strict=True))
+        patients(model, index, size, seed, repeat) for index, size in zip(numbers, sizes, strict=True)
     )
 
 
-def _patients(hospital: Hospital, n: int, rng: np.random.Generator) -> DrawnSite:
-    """Draw the sample mean and scatter of n patients of one hospital, as `draw` says."""
-    columns = hospital.root.shape[1]  # of the root: a patient is the root times so many standard normals
-    mean = hospital.mean + hospital.root @ rng.standard_normal(columns) / math.sqrt(n)
-    # half half^T is the scatter.
-    half = hospital.root @ wishart.wishart_factor(n - 1, columns, rng) / math.sqrt(n)
-    return DrawnSite(n, mean, half @ half.T, hospital.mean, hospital.covariance, seed_of(rng, 0))
+def patients(model: ClinicalModel, index: int, n: int, seed: int, repeat: int) -> DrawnSite:
+    """Draw the sample mean and scatter of n patients of one hospital, as `draw` says; they are kept."""
+
+    def drawn() -> DrawnSite:
+        its, rng = hospital(model, index), np.random.default_rng([seed, repeat, index])
+        columns = its.root.shape[1]  # of the root: a patient is the root times so many standard normals
+        mean = its.mean + its.root @ rng.standard_normal(columns) / math.sqrt(n)
+        # half half^T is the scatter.
+        half = its.root @ wishart.wishart_factor(n - 1, columns, rng) / math.sqrt(n)
+        return DrawnSite(n, mean, half @ half.T, its.mean, its.covariance, seed_of(rng, 0))
+
+    return PATIENTS.get((model, index, n, seed, repeat), drawn, 8 * model.d**2)

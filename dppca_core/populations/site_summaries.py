@@ -114,6 +114,8 @@ class DrawnSite:
         MOST_ROWS patients so many stand in for all, so that length-1 rows err as those of MOST_ROWS do.
         """
         count = min(self.n, MOST_ROWS)
+        if count == 1:
+            return self.own_mean[np.newaxis]
         spread = self.own_covariance * (count / (count - 1))  # the moment of count - 1 rows Y
         rng = np.random.default_rng(self.seed)
         deviations = np.zeros((count, self.features))

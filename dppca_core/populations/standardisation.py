@@ -20,7 +20,7 @@ are drawn towards the public range by how noisy they are.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,6 +61,9 @@ class Summary:
     square: Array
     mean_std: float
     square_std: float
+
+
+Summarise = Callable[[Site, float], Summary]  # the means and spreads of a hospital, rows cut to a bound
 
 
 def sensitivities(budget: Budget) -> tuple[float, float]:
@@ -199,3 +202,30 @@ def cohort(sites: Sequence[Site], by: Sequence[Constants], tail: float) -> Cohor
     bound = max(site.bound(its.centre, its.scale, tail) for site, its in pairs)
     providers = (Provider(site.n, site.moment(its.centre, its.scale, bound)) for site, its in pairs)
     return Cohort.together(providers, bound)
+
+
+def standardised(
+    sites: Sequence[Site],
+    kind: str,
+    printed: Sequence[Constants],
+    tail: float,
+    summarise: Summarise = exact_summary,
+) -> Cohort:
+    """Return the hospitals' rows, standardised and divided by one public bound.
+
+    Args:
+        sites: The hospitals' patients.
+        kind: One of KINDS.
+        printed: The reference range that each hospital's laboratory prints on its reports, which only
+            "own-ranges" uses.
+        tail: The chance that a simulated row exceeds the bound.
+        summarise: Returns the means and spreads of one hospital: exact, which is not private, or with noise.
+            It is called only for the kinds that need them.
+
+    Raises ValueError for an unknown kind.
+    """
+    summaries = list[Summary]()
+    if kind in PAID:
+        bound = raw_bound(sites, tail)
+        summaries = [summarise(site, bound) for site in sites]
+    return cohort(sites, constants_by_site(sites, kind, printed, summaries), tail)

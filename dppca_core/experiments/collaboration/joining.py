@@ -17,7 +17,7 @@ only the owner of the rows can compute either.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -25,7 +25,6 @@ import numpy as np
 
 from dppca_core import checks
 from dppca_core.arrays import Array
-from dppca_core.cohort import Cohort
 from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
 from dppca_core.experiments.draws import generator
@@ -33,14 +32,12 @@ from dppca_core.methods import METHODS
 from dppca_core.numerics import linalg, subspace_metrics
 from dppca_core.populations import clinical, standardisation
 from dppca_core.populations.site_summaries import Site
-from dppca_core.populations.standardisation import PAID, Constants, Summary
+from dppca_core.populations.standardisation import Constants, Summary
 
 STRENGTHS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0)
 SWEPT = (0.0, 0.5, 1.0, 1.5, 2.0)  # of these the curve is made
 FAILURE = 0.01  # chance that some synthetic patient is longer than the public bound
 What = Literal["joined", "alone"]
-EXACT = standardisation.exact_summary
-Summarise = Callable[[Site, float], Summary]  # the means and spreads of a hospital, rows cut to a bound
 Key = tuple[What, float, str, int]  # what, strength, kind of standardisation, repeat
 
 
@@ -77,25 +74,6 @@ class SiteCell(NamedTuple):
     plain: SiteCell | None = None
 
 
-def _standardised(
-    sites: Sequence[Site], kind: str, printed: Sequence[Constants], tail: float, summarise: Summarise = EXACT
-) -> Cohort:
-    """Return the hospitals' rows, standardised and divided by one public bound.
-
-    Args:
-        sites: The hospitals' patients.
-        kind: The kind of standardisation.
-        printed: The reference range that each hospital's laboratory prints on its reports.
-        tail: The chance that a synthetic row exceeds the bound.
-        summarise: Returns the means and spreads of one hospital: exact, which is not private, or with noise.
-            It is called only for the kinds that need them.
-    """
-    bound = standardisation.raw_bound(sites, tail)
-    summaries = [summarise(site, bound) for site in sites] if kind in PAID else []
-    constants = standardisation.constants_by_site(sites, kind, printed, summaries)
-    return standardisation.cohort(sites, constants, tail)
-
-
 @lru_cache(maxsize=64)
 def truths(recipe: SiteRecipe, strength: float, kind: str) -> SiteTruths:
     """Return the truths as the module's text defines them; a synthetic cohort's do not depend on the kind."""
@@ -106,7 +84,7 @@ def truths(recipe: SiteRecipe, strength: float, kind: str) -> SiteTruths:
     else:
         # A table's hospitals are the same at every strength and repeat, and its bound at every tail.
         sites, printed = recipe.sites(strength=0.0, repeat=0), recipe.printed(strength=0.0)
-        plain = _standardised(sites, kind, printed, tail=FAILURE)
+        plain = standardisation.standardised(sites, kind, printed, tail=FAILURE)
         moments = [provider.moment.dense() for provider in plain]
         common = linalg.top_eigenspace(plain.pooled.dense(), recipe.k)
     values, local = zip(*(linalg.top_eigenpairs(moment, recipe.k) for moment in moments), strict=True)
@@ -159,7 +137,7 @@ def _patients_only(recipe: SiteRecipe) -> SiteRecipe:
 def _plain_basis(recipe: SiteRecipe, strength: float, kind: str, repeat: int) -> Array:
     """Return PCA without privacy of all hospitals' rows, standardised by exact means and spreads, (d, k)."""
     tail = FAILURE / sum(recipe.sizes)  # of one row, so that all together exceed the bound by FAILURE at most
-    joint = _standardised(recipe.sites(strength, repeat), kind, recipe.printed(strength), tail)
+    joint = standardisation.standardised(recipe.sites(strength, repeat), kind, recipe.printed(strength), tail)
     return linalg.top_eigenspace(joint.pooled.dense(), recipe.k)
 
 
@@ -177,7 +155,7 @@ def _private_basis(
         """Release one hospital's means and spreads with noise, by the generator that is next in line."""
         return standardisation.release(site, bound, recipe.budget, recipe.share, next(rngs))
 
-    joint = _standardised(sites, kind, printed, tail, released)
+    joint = standardisation.standardised(sites, kind, printed, tail, released)
     method, budget = METHODS[recipe.method], recipe.budget_left(kind)
     return method.fit(joint, k=recipe.k, budget=budget, rng=method_rng, **recipe.options).basis
 

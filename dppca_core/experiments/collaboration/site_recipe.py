@@ -118,7 +118,7 @@ class SiteRecipe:
     def sites(self, strength: float, repeat: int) -> Sequence[Site]:
         """Return the hospitals' patients in one repeat; those of the table are always the same."""
         if self.synthetic:
-            return clinical.draw(self.model(strength), self.n, self.seed, repeat)
+            return clinical.draw(self.model(strength), self.sizes, self.seed, repeat)
         return [RowSite(rows, heart_disease.TABLE.bound) for rows in heart_disease.rows().values()]
 
     def printed(self, strength: float) -> list[Constants]:

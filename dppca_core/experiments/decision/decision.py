@@ -104,22 +104,16 @@ def decide_all(runs: JoiningRuns) -> tuple[tuple[JoiningDecision, ...], ...]:
     """Return for each hospital its verdict, or those of its two neighbours in size among the measured ones.
 
     Returns:
-        For each hospital, in their order, one decision where one of its size is measured, else two.
+        For each hospital, in their order, one decision where one of its rank is measured, else two.
     """
     setting, decided = runs.setting, [decide(runs, i) for i in runs.measured]
-    publish = setting.use == "publish"
-
-    def rank(i: int) -> tuple[int, float]:
-        """Return what a verdict depends on."""
-        return setting.sizes[i], setting.hospitals[i].epsilon if publish else 0.0
-
-    ranks = [rank(decision.hospital) for decision in decided]
+    ranks = [setting.rank(decision.hospital) for decision in decided]
 
     def neighbours(i: int) -> tuple[JoiningDecision, ...]:
         """Return the decisions at the hospital's rank, or just below and above."""
-        if rank(i) in ranks:
-            return (decided[ranks.index(rank(i))],)
-        above = int(np.searchsorted([size for size, _ in ranks], setting.sizes[i], side="left"))
+        if setting.rank(i) in ranks:
+            return (decided[ranks.index(setting.rank(i))],)
+        above = int(np.searchsorted([size for size, *_ in ranks], setting.sizes[i], side="left"))
         above = min(max(above, 1), len(ranks) - 1)
         return decided[above - 1], decided[above]
 

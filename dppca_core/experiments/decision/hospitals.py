@@ -21,6 +21,7 @@ from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.mechanisms import hospital_budgets
 from dppca_core.methods import METHODS
+from dppca_core.populations.differing import DifferingHospitals
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.privacy import Budget
 
@@ -60,7 +61,8 @@ class JoiningSetting:
     Attributes:
         hospitals: All hospitals, from 1 to 200.
         ours: The index of ours.
-        population: A spiked model, or the name of a table with at least as many rows as patients.
+        population: A spiked model, hospitals that differ, or the name of a table with at least as many rows
+            as patients.
         k: Components.
         delta: The failure chance of every hospital's guarantee.
         use: "in-house", where the result alone needs no protection, or "publish".
@@ -74,7 +76,7 @@ class JoiningSetting:
 
     hospitals: tuple[JoiningHospital, ...]
     ours: int
-    population: SpikedModel | str
+    population: SpikedModel | DifferingHospitals | str
     k: int
     delta: float = 1e-6
     use: Use = "in-house"
@@ -95,6 +97,23 @@ class JoiningSetting:
             checks.whole(self.k, self.experiment.d, s_hat=self.s_hat)
         if table := self.experiment.table:
             checks.whole(1, table.n, patients=self.n)
+        if self.differing:
+            self.differing.check(self.sizes)
+
+    @property
+    def differing(self) -> DifferingHospitals | None:
+        """Return the hospitals' populations where each has its own, and so a pattern of its own."""
+        return self.population if isinstance(self.population, DifferingHospitals) else None
+
+    def site(self, hospital: int) -> int:
+        """Return the number that seeds what a hospital does alone: its index, unless others have left."""
+        return self.differing.site(hospital) if self.differing else hospital
+
+    def rank(self, hospital: int) -> tuple[int, float, int]:
+        """Return what a hospital's verdict depends on: patients, ε where it publishes, and who differs."""
+        member = self.hospitals[hospital]
+        epsilon = member.epsilon if self.use == "publish" else 0.0
+        return member.patients, epsilon, hospital if self.differing else 0
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -225,7 +244,10 @@ def without(setting: JoiningSetting, hospital: int) -> JoiningSetting:
     if hospital == setting.ours:
         raise ValueError(f"hospital must be another than ours, got {hospital}")
     left = setting.hospitals[:hospital] + setting.hospitals[hospital + 1 :]
-    return replace(setting, hospitals=left, ours=setting.ours - (hospital < setting.ours))
+    ours, population = setting.ours - (hospital < setting.ours), setting.population
+    if setting.differing:  # the others stay who they are
+        population = setting.differing.without(hospital, len(setting.hospitals))
+    return replace(setting, hospitals=left, ours=ours, population=population)
 
 
 def changed(setting: JoiningSetting, hospital: int, **fields: Any) -> JoiningSetting:

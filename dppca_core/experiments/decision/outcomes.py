@@ -8,6 +8,9 @@ Hospitals other than those measured alone are drawn as one part, whose mean has 
 are not by patients, each part has hospitals of similar weights for a patient, within _ALIKE, and their total.
 By the spread of these weights the error of sampling differs by about 1 %; the noise is exact.
 
+Hospitals that differ (`dppca_core.populations.differing`) have patients, and a pattern, of their own: each is
+drawn by itself and measured by its own pattern. All others are measured by the one pattern of all.
+
 Together with privacy, equal ε, a run has the patients and the noise of the explorer's run of the same number.
 The share is 100 (1 - sin^2 Theta/k).
 """
@@ -19,6 +22,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from dppca_core import checks
 from dppca_core.arrays import Array, Provider
 from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.cohort import Cohort
@@ -47,8 +51,8 @@ class JoiningRuns:
     Attributes:
         setting: The same.
         measured: The indices of the hospitals whose own verdicts can be asked for: ours, and one of each
-            distinct size, or also of each ε where results are published; of more than eight, eight that are
-            spread evenly by rank.
+            distinct size, or also of each ε where results are published, and all where hospitals differ; of
+            more than eight, eight that are spread evenly by rank.
     """
 
     def __init__(self, setting: JoiningSetting) -> None:
@@ -58,9 +62,14 @@ class JoiningRuns:
 
     @cached_property
     def parts(self) -> tuple[tuple[int, ...], ...]:
-        """Return the indices of the hospitals in each part that is drawn: measured ones, then the others."""
-        setting = self.setting
-        others = [i for i in range(len(setting.hospitals)) if i not in self.measured]
+        """Return the indices of the hospitals in each part that is drawn: measured ones, then the others.
+
+        Hospitals that differ are a part each, in their order.
+        """
+        setting, count = self.setting, len(self.setting.hospitals)
+        if setting.differing:
+            return tuple((i,) for i in range(count))
+        others = [i for i in range(count) if i not in self.measured]
         weights = hospitals.arrangement(setting, "untrusted server").weights
         alike: dict[int, list[int]] = {}
         for i in others:
@@ -68,19 +77,21 @@ class JoiningRuns:
             alike.setdefault(round(level), []).append(i)
         return (*((i,) for i in self.measured), *map(tuple, alike.values()))
 
-    def together(self, trust: str) -> Array:
+    def together(self, trust: str, hospital: int | None = None) -> Array:
         """Return the shares recovered together with privacy, in %, (repeats,).
 
         Args:
             trust: Whom the hospitals trust, one of `TRUSTS`.
+            hospital: The index of one of `measured`, of whose pattern these are shares; ours by default.
 
         Returns:
             The shares. They are the very same for two trusts under which the same is run.
 
         Raises:
-            ValueError: For another trust.
+            ValueError: For another trust, and for a hospital that is not measured.
         """
-        return self._kept(self.plan(trust), lambda: self._all((TOGETHER, trust)))
+        key = "all runs", self.plan(trust), self._truth_of(hospital)
+        return self._kept(key, lambda: self._all((TOGETHER, trust), hospital))
 
     def alone(self, hospital: int | None = None) -> Array:
         """Return the shares that a hospital recovers alone, in %, (repeats,): as the setting's use asks.
@@ -96,44 +107,73 @@ class JoiningRuns:
         Raises:
             ValueError: For a hospital that is not measured.
         """
-        return self._all((ALONE_AT, self.setting.ours if hospital is None else hospital))
+        index = self.setting.ours if hospital is None else hospital
+        return self._all((ALONE_AT, index), index)
 
-    def without_privacy(self) -> Array:
-        """Return the shares recovered together by the best without privacy, in %, (repeats,)."""
-        return self._all((WITHOUT, ""))
+    def without_privacy(self, hospital: int | None = None) -> Array:
+        """Return the shares recovered together by the best without privacy, in %, (repeats,).
 
-    def run(self, arm: Arm, draw: int) -> float:
+        Args:
+            hospital: The index of one of `measured`, whose pattern and best way count; ours by default.
+
+        Returns:
+            The shares.
+
+        Raises:
+            ValueError: For a hospital that is not measured.
+        """
+        return self._all((WITHOUT, ""), hospital)
+
+    def run(self, arm: Arm, draw: int, hospital: int | None = None) -> float:
         """Return the share that one run of an arm recovers, in %; measure it unless it was before.
 
         Args:
             arm: (TOGETHER, a trust), (ALONE_AT, the index of one of `measured`) or (WITHOUT, "").
             draw: The number of the run.
+            hospital: The index of one of `measured`, of whose pattern it is the share; ours by default. A
+                hospital that is alone is measured by its own.
 
         Returns:
             The share.
 
         Raises:
-            ValueError: For another arm.
+            ValueError: For another arm, and for a hospital that is not measured.
         """
         kind, which = arm
+        if kind == ALONE_AT:
+            hospital = int(which)
+        truth = self._truth_of(hospital)
+        if self._free(arm):
+            best = self._best_way(arm, truth)
+            if draw < self._few:
+                return self._pilot(arm, draw)[best][truth]
+            return self._kept(
+                (arm, best, draw), lambda: self._recovered(self._free_bases(arm, draw, best))[0]
+            )[truth]
+        law = self.plan(str(which)) if kind == TOGETHER else arm
+        return self._kept((law, draw), lambda: self._recovered([self.basis(arm, draw)])[0])[truth]
+
+    def basis(self, arm: Arm, draw: int) -> Array:
+        """Return what one run of an arm finds, (d, k), run again each time: the same as was measured.
+
+        The arguments and errors are those of `run`; without privacy it is the best way for our hospital, or
+        for the one that is alone.
+        """
+        kind, which = arm
+        if self._free(arm):
+            truth = self._truth_of(int(which) if kind == ALONE_AT else None)
+            return self._free_bases(arm, draw, self._best_way(arm, truth))[0]
+        checks.one_of((TOGETHER, ALONE_AT), arm=kind)
         if kind == TOGETHER:
-            law = self.plan(str(which))
-            return self._kept((law, draw), lambda: self._joint(law, draw))
-        if kind == WITHOUT:
-            return self._free(WITHOUT, self._cohort, draw)
-        if kind != ALONE_AT or which not in self.measured:
-            raise ValueError(f"hospital must be one of {self.measured}, got {which}")
-        index = int(which)
-        if self.setting.use == "in-house":
-            return self._free(index, self._part(index), draw)
-        return self._kept((index, draw), lambda: self._published(index, draw))
+            return self._joint(self.plan(str(which)), draw)
+        return self._published(int(which), draw)
 
     def gain(self, trust: str, hospital: int | None = None) -> Array:
         """Return the paired gain of a hospital: together less alone, in percent points, (repeats,).
 
         The arguments and errors are those of `together` and `alone`.
         """
-        gain: Array = self.together(trust) - self.alone(hospital)
+        gain: Array = self.together(trust, hospital) - self.alone(hospital)
         return gain
 
     @property
@@ -141,26 +181,49 @@ class JoiningRuns:
         """Return the share that a random guess recovers in the mean, 100 k/d, in %."""
         return 100 * self.setting.k / self.setting.experiment.d
 
-    def quantities(self) -> Mapping[str, Array]:
-        """Return all quantities that claims compare, by name, each in % by run, (repeats,)."""
-        private = {f"together, {trust}": self.together(trust) for trust in reversed(TRUSTS)}
+    def quantities(self, hospital: int | None = None) -> Mapping[str, Array]:
+        """Return all quantities that claims compare, by name, each in % by run, (repeats,).
+
+        Args:
+            hospital: The index of one of `measured`, which is alone, and whose pattern counts; ours by
+                default.
+
+        Raises:
+            ValueError: For a hospital that is not measured.
+        """
+        private = {f"together, {trust}": self.together(trust, hospital) for trust in reversed(TRUSTS)}
         guess = np.full(self.setting.repeats, self.guess)
-        free = {"together, no privacy": self.without_privacy()}
-        return {"alone": self.alone(), **private, **free, "a random guess": guess}
+        free = {"together, no privacy": self.without_privacy(hospital)}
+        return {"alone": self.alone(hospital), **private, **free, "a random guess": guess}
 
     def plan(self, trust: str) -> Arrangement:
         """Return what is run under a trust: the same where two trusts have one law."""
         plan = hospitals.arrangement(self.setting, trust)
         return plan._replace(method=draws.SAME_RUNS.get(plan.method, plan.method))
 
-    def _all(self, arm: Arm) -> Array:
-        return np.array([self.run(arm, draw) for draw in range(self.setting.repeats)])
+    def _all(self, arm: Arm, hospital: int | None) -> Array:
+        return np.array([self.run(arm, draw, hospital) for draw in range(self.setting.repeats)])
 
     def _kept(self, key: object, measure: Callable[[], _Value]) -> _Value:
         if key not in self._known:
             self._known[key] = measure()
         value: _Value = self._known[key]
         return value
+
+    @cached_property
+    def _truths(self) -> tuple[Array, ...]:
+        """Return the pattern of each measured hospital, (d, k), in their order; else the one of all."""
+        setting = self.setting
+        if setting.differing:
+            return tuple(truth(setting, i) for i in self.measured)
+        return (truth(setting),)
+
+    def _truth_of(self, hospital: int | None) -> int:
+        """Return the index in `_truths` of the pattern that counts for a hospital."""
+        index = self.setting.ours if hospital is None else hospital
+        if index not in self.measured:
+            raise ValueError(f"hospital must be one of {self.measured}, got {index}")
+        return self.measured.index(index) if self.setting.differing else 0
 
     def _cohort(self, draw: int) -> Cohort:
         """Return the patients of a run, as `parts`."""
@@ -169,64 +232,94 @@ class JoiningRuns:
 
     def _part(self, hospital: int) -> Callable[[int], Cohort]:
         """Return what draws the patients of one hospital in a run, as a cohort of that one."""
-        index = self.measured.index(hospital)
+        index, setting = self.parts.index((hospital,)), self.setting
 
         def drawn(draw: int) -> Cohort:
             """Return the hospital's part of the patients of a run."""
+            if setting.differing:  # the same patients, with a public bound that asks for no others
+                single, size = setting.differing.only(hospital), (setting.sizes[hospital],)
+                return draws.cohort(single, size, draws.PUBLIC, setting.seed, draw)
             whole = self._cohort(draw)
             return Cohort((whole[index],), whole[index].moment, whole.bound)
 
         return drawn
 
-    def _joint(self, plan: Arrangement, draw: int) -> float:
+    def _joint(self, plan: Arrangement, draw: int) -> Array:
         """Run the hospitals together, with the noise of all of them."""
         setting = self.setting
         cohort = joined(self._cohort(draw), self.parts, setting.sizes, plan.weights)
         how: dict[str, Any] = {"budget": plan.budget, "rng": draws.generator(setting.seed, draw, plan.method)}
         how |= setting.experiment.options(plan.method)
-        return self._recovered([METHODS[plan.method].fit(cohort, k=setting.k, **how).basis])[0]
+        return METHODS[plan.method].fit(cohort, k=setting.k, **how).basis
 
-    def _published(self, hospital: int, draw: int) -> float:
+    def _published(self, hospital: int, draw: int) -> Array:
         """Run the release that one hospital makes by itself, with its own ε."""
         setting, patients = self.setting, self._part(hospital)(draw)
         name = hospitals.alone(setting, hospital).method
         # The key of a hospital that stays alone on the page of hospitals.
-        rng = draws.generator(setting.seed, draw, ALONE[name].key, (1 + hospital,))
+        rng = draws.generator(setting.seed, draw, ALONE[name].key, (1 + setting.site(hospital),))
         how: dict[str, Any] = {"budget": setting.budgets[hospital], "rng": rng}
         how |= setting.experiment.options(name)
-        return self._recovered([METHODS[name].fit(patients, k=setting.k, **how).basis])[0]
+        return METHODS[name].fit(patients, k=setting.k, **how).basis
 
-    def _free(self, whose: object, patients: Callable[[int], Cohort], draw: int) -> float:
-        """Run the way without privacy that has the least median error in the first runs."""
-        setting = self.setting
-        population, k = setting.population, setting.k
-        ways, few = no_privacy.ways(population), min(_PILOT, setting.repeats)
+    def _free(self, arm: Arm) -> bool:
+        """Return whether an arm has no privacy: all hospitals without, and in-house a hospital alone."""
+        return arm[0] == WITHOUT or (arm[0] == ALONE_AT and self.setting.use == "in-house")
 
-        def shares(draw: int, chosen: Sequence[tuple[str, str]]) -> list[float]:
-            """Return what these ways recover in one run."""
-            which = {"seed": setting.seed, "draw": draw}
-            return self._recovered(no_privacy.bases_of(population, patients(draw), k, chosen, **which))
+    @property
+    def _few(self) -> int:
+        """Return how many runs choose the best way without privacy."""
+        return min(_PILOT, self.setting.repeats)
 
-        def pilot(draw: int) -> list[float]:
-            """Return what all ways recover in one of the first runs."""
-            return self._kept((whose, "pilot", draw), lambda: shares(draw, ways))
+    def _best_way(self, arm: Arm, truth: int) -> int:
+        """Return the way without privacy that has the least median error in the first runs."""
+        first = [[shares[truth] for shares in self._pilot(arm, draw)] for draw in range(self._few)]
+        return int(np.median(first, axis=0).argmax())
 
-        best = int(np.median([pilot(i) for i in range(few)], axis=0).argmax())
-        if draw < few:
-            return pilot(draw)[best]
-        return self._kept((whose, "free", draw), lambda: shares(draw, ways[best : best + 1])[0])
+    def _pilot(self, arm: Arm, draw: int) -> list[list[float]]:
+        """Return what all ways without privacy recover in one of the first runs, of each of `_truths`."""
+        return self._kept((arm, "pilot", draw), lambda: self._recovered(self._free_bases(arm, draw, None)))
 
-    def _recovered(self, bases: Sequence[Array]) -> list[float]:
-        """Return the share of the pattern that each basis, (d, k), recovers, in %."""
-        sines = subspace_metrics.sin_thetas(np.stack(bases), truth(self.setting))
-        return [100 * float(share) for share in subspace_metrics.share_recovered(sines, self.setting.k)]
+    def _free_bases(self, arm: Arm, draw: int, way: int | None) -> list[Array]:
+        """Return what a way without privacy finds in a run, or all of them for None, (d, k) each."""
+        setting, (kind, which) = self.setting, arm
+        patients = self._cohort if kind == WITHOUT else self._part(int(which))
+        ways = no_privacy.ways(setting.population)
+        return no_privacy.bases_of(
+            setting.population,
+            patients(draw),
+            setting.k,
+            ways if way is None else ways[way : way + 1],
+            seed=setting.seed,
+            draw=draw,
+        )
+
+    def _recovered(self, bases: Sequence[Array]) -> list[list[float]]:
+        """Return the share of each of `_truths` that each basis, (d, k), recovers, in %."""
+        stacked, k = np.stack(bases), self.setting.k
+        by_truth = [
+            100 * subspace_metrics.share_recovered(subspace_metrics.sin_thetas(stacked, truth), k)
+            for truth in self._truths
+        ]
+        shares: list[list[float]] = np.transpose(by_truth).tolist()
+        return shares
 
 
-def truth(setting: JoiningSetting) -> Array:
-    """Return our pattern, (d, k): the population's, or PCA without privacy of a whole table."""
-    table = setting.experiment.table
+def truth(setting: JoiningSetting, hospital: int | None = None) -> Array:
+    """Return a pattern, (d, k): the population's, or PCA without privacy of a whole table.
+
+    Args:
+        setting: The hospitals.
+        hospital: The index of the one whose pattern is asked for where hospitals differ; ours by default.
+
+    Returns:
+        The pattern as orthonormal columns. It is the same for all hospitals that do not differ.
+    """
+    table, population = setting.experiment.table, setting.population
+    if setting.differing:
+        population = setting.differing.only(setting.ours if hospital is None else hospital)
     whole = table.n if table else setting.n
-    return draws.truth(setting.population, (whole,), setting.k, draws.PUBLIC, setting.seed).basis
+    return draws.truth(population, (whole,), setting.k, draws.PUBLIC, setting.seed).basis
 
 
 def joined(
@@ -260,16 +353,10 @@ def measured_hospitals(setting: JoiningSetting) -> tuple[int, ...]:
 
     They come in the order of patients, then of ε, the smallest first.
     """
-
-    def rank(i: int) -> tuple[int, float]:
-        """Return what a verdict depends on: in-house it does not on the hospital's own ε."""
-        member = setting.hospitals[i]
-        return member.patients, member.epsilon if setting.use == "publish" else 0.0
-
-    first: dict[tuple[int, float], int] = {rank(setting.ours): setting.ours}
+    first = {setting.rank(setting.ours): setting.ours}
     for i in range(len(setting.hospitals)):
-        first.setdefault(rank(i), i)
-    ranked = sorted(first.values(), key=rank)
+        first.setdefault(setting.rank(i), i)
+    ranked = sorted(first.values(), key=setting.rank)
     if len(ranked) <= MOST_MEASURED:
         return tuple(ranked)
     chosen = {round(step) for step in np.linspace(0, len(ranked) - 1, MOST_MEASURED)}

@@ -56,7 +56,8 @@ def losses(setting: JoiningSetting, hospital: int) -> Losses:
         Losses in %, from 1e-9 to that of a random guess.
 
     Raises:
-        ValueError: For a table, of which nobody knows what its errors without privacy would be.
+        ValueError: For a table, of which nobody knows what its errors without privacy would be, and for
+            hospitals that differ.
     """
     model = setting.population
     if not isinstance(model, SpikedModel):
@@ -105,7 +106,7 @@ class Anchor:
     @staticmethod
     def of_runs(runs: JoiningRuns, hospital: int) -> "Anchor":
         """Return the evidence of these runs for one of the hospitals that they measure."""
-        together = {trust: runs.together(trust) for trust in reversed(TRUSTS)}
+        together = {trust: runs.together(trust, hospital) for trust in reversed(TRUSTS)}
         alone = runs.alone(hospital)
         return Anchor(
             runs.setting,
@@ -150,7 +151,7 @@ class Anchor:
 
         Returns:
             The patients of all hospitals at their present shares; None where up to a thousand times as many
-            are predicted not to pass, and for a table.
+            are predicted not to pass, and for a table and hospitals that differ.
         """
         passing = (Answer.JOIN, Answer.JOIN_IF)
         if not isinstance(self.setting.population, SpikedModel):
@@ -169,7 +170,8 @@ class Anchor:
             along: What changes: "patients" of all hospitals, or their "epsilon" by one factor.
 
         Returns:
-            None, one or two turns, the lower first; none for a table. Within a factor of 100.
+            None, one or two turns, the lower first; none for a table and hospitals that differ. Within a
+            factor of 100.
         """
         if not isinstance(self.setting.population, SpikedModel):
             return ()

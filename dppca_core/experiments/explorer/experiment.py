@@ -18,6 +18,7 @@ from dppca_core.cohort import Cohort
 from dppca_core.experiments import draws
 from dppca_core.methods import METHODS
 from dppca_core.populations.dictionary_twin import DictionaryTwin
+from dppca_core.populations.differing import DifferingHospitals
 from dppca_core.populations.spiked import SpikedModel, hospital_sizes
 from dppca_core.privacy import AccountingKind, Budget, Neighbours
 from dppca_core.records import RELEASED, ProviderNoise, Setting
@@ -34,7 +35,8 @@ class ExplorerExperiment:
     """An experiment holds every setting of the front page but epsilon.
 
     Args:
-        population: A spiked model, a dictionary's twin, or the name of a bundled table.
+        population: A spiked model, a dictionary's twin, hospitals that differ, or the name of a bundled
+            table.
         n: The patients of all hospitals.
         k: The number of directions.
         s_hat: The features that sparse methods keep.
@@ -61,7 +63,7 @@ class ExplorerExperiment:
         scale_share: The share that the release of scales takes likewise (`mechanisms.paid_scale`).
     """
 
-    population: SpikedModel | DictionaryTwin | str
+    population: SpikedModel | DictionaryTwin | DifferingHospitals | str
     n: int
     k: int
     s_hat: int

@@ -13,6 +13,7 @@ import numpy as np
 
 from dppca_core.arrays import Array
 from dppca_core.bounds.recommendation import TRUSTS, Recommendation, recommend
+from dppca_core.experiments import draws
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import UNIT_NAMES, Results, quantiles
 from dppca_core.experiments.no_privacy import NO_PRIVACY
@@ -39,9 +40,9 @@ def recommended(experiment: ExplorerExperiment, epsilon: float, trust: str) -> R
     """Return the method recommended under a trust model, one of TRUSTS, from public numbers alone.
 
     It may ask for less trust, and is then the same method, with the same runs, as under that trust. A
-    simulated population is public, so that its eigenvalues are known.
+    simulated population is public, so that its eigenvalues are known; of hospitals that differ, those that
+    they would have if they did not.
     """
-    population = experiment.population
     return recommend(
         trust,
         n=experiment.n,
@@ -50,7 +51,7 @@ def recommended(experiment: ExplorerExperiment, epsilon: float, trust: str) -> R
         budget=Budget(epsilon, experiment.delta, experiment.neighbours),
         s_hat=None if experiment.choose_rows else experiment.s_hat,
         providers=experiment.providers,
-        model=population if isinstance(population, SpikedModel) else None,
+        model=draws.public_model(experiment.population),
     )
 
 

@@ -22,7 +22,7 @@ N = 100
 
 def smallest_hospitals(model: ClinicalModel) -> list[DrawnSite]:
     """Return the last hospital (4 patients of 100, fewer than columns) in many draws."""
-    return [clinical.draw(model, N, 7, repeat)[-1] for repeat in range(DRAWS)]
+    return [clinical.draw(model, clinical.sizes(N), 7, repeat)[-1] for repeat in range(DRAWS)]
 
 
 def test_the_common_population_has_unit_variances_and_its_factors_as_its_truth():
