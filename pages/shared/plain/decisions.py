@@ -1,4 +1,4 @@
-"""Say whether our hospital should join, in the same words on every page that has the verdict. No Streamlit."""
+"""Say whether our hospital should join, in the same words on every page. No Streamlit here."""
 
 from dppca_core.experiments.decision.decision import JoiningDecision
 from dppca_core.experiments.decision.rule import Answer

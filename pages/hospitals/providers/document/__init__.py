@@ -13,7 +13,7 @@ from pages.hospitals.providers.document import paper
 from pages.hospitals.providers.model import compared as model
 from pages.hospitals.providers.model import hospitals
 from pages.hospitals.providers.model.decision import Decided, JoiningBoard
-from pages.hospitals.providers.sentences import bars, cases, compared, decision, surroundings
+from pages.hospitals.providers.sentences import cases, compared, decision, surroundings
 from pages.hospitals.providers.settings import USES
 from pages.shared import text
 from pages.shared.background import cache, failed_runs
@@ -36,7 +36,7 @@ from pages.shared.document.blocks import (
     Text,
 )
 from pages.shared.document.html import Document
-from pages.shared.plain import phrases, rows
+from pages.shared.plain import decisions, phrases, rows
 from pages.shared.reports import sources
 from pages.shared.reports.phrases import settings_in_words
 from pages.shared.settings import to_experiment
@@ -98,7 +98,7 @@ def _decision(board: JoiningBoard) -> Blocks:
         says=f"{headline} {rows.description(shares)}",
         code=board.code,
     )
-    yield Note(bars.note(rows.begins(shares.rows), board.setting.repeats))
+    yield Note(decisions.note(rows.begins(shares.rows), board.setting.repeats))
     yield Note(decision.progress(board))
     if board.decision is None or len(board.setting.hospitals) == 1:
         return
