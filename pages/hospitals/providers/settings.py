@@ -4,7 +4,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from dppca_core.experiments.collaboration.joining import STRENGTHS
+from dppca_core.experiments.collaboration.site_recipe import HEART, SYNTHETIC, SiteRecipe
 from dppca_core.experiments.decision.hospitals import MOST_HOSPITALS
+from dppca_core.methods import METHODS
+from dppca_core.populations import clinical
 from pages.shared import text
 from pages.shared.settings import scenes
 from pages.shared.settings.of_pages import Panel
@@ -22,10 +26,16 @@ JOIN_TITLES = {
     "alone, none": "Alone, no privacy",
 }
 USES = {"in-house": "For our own use", "publish": "To publish"}
-_DIFFERENCES = "hospitals/differences/page.py"
-OTHER_SCENES = {
-    "Hospitals that measure differently": (_DIFFERENCES, {"sites.data": "clinical"}),
-    "Heart disease, four real hospitals": (_DIFFERENCES, {"sites.data": "heart"}),
+# How hospitals that differ are compared in full view.
+SITE_METHODS = (
+    *("dpdis_pca", "federated_projector", "dps_pca", "own_noise_sparse", "two_stage_own_noise"),
+    *("sealed_sparse", "two_stage_sealed", "analyze_gauss_sparse", "two_stage"),
+)
+KIND_TITLES = {
+    "public": "one public range for all",
+    "own-ranges": "each laboratory's printed ranges",
+    "pooled": "all patients' means and spreads",
+    "within-site": "each hospital's means and spreads",
 }
 _RANKS = (*range(1, 21), 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500, 1000, 2000)
 
@@ -110,10 +120,10 @@ def _sizes(raw: str) -> list[int]:
 
 
 def settings(shared: dict[str, Choice]) -> list[Choice]:
-    """Return the page's own settings: the panel, hospitals' sizes, and the protocols shown.
+    """Return the page's own settings: the panel, hospitals' sizes, whether these differ, and what is shown.
 
-    shared: the settings of all pages by key; none is needed here. A `Choice`, and so `Sizes`, takes its key,
-        its labels outside of plain view and in it, its options, the default and words for options.
+    shared: the settings of all pages by key; "method" lends an option. A `Choice`, and so `Sizes`, takes its
+        key, its labels outside of plain view and in it, its options, the default and words for options.
     """
     trusts = {"all": "everybody"} | JOIN_TITLES
     panels = {
@@ -131,12 +141,39 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
         switch("join.each", "List every hospital"),
         Choice("join.rank", "R, directions DPdisPCA sends", "Directions DPdisPCA sends", _RANKS, 10),
         among("join.trust", "Compared", trusts),
+        *_of_hospitals_that_differ(shared["method"]),
+    ]
+
+
+def _of_hospitals_that_differ(method: Choice) -> list[Choice]:
+    data = {
+        scenes.ALIKE: "Hospitals are alike",
+        SYNTHETIC: "Synthetic clinical cohort",
+        HEART: "Heart disease, four real hospitals",
+    }
+    titles = {method.default: method.text(method.default)} | {
+        name: METHODS[name].title for name in SITE_METHODS
+    }
+    differ = {"all": "all of these", **{name: f"{name} only" for name in clinical.DIFFERENCES}}
+    against = {"own": "its own patients' directions", "common": "the directions common to all"}
+    shares = {share: f"{100 * share:g} %" for share in (0.05, 0.1, 0.2, 0.3, 0.5)}
+    levels = {0.0: "0 (none)", **{level: f"{level:g}" for level in STRENGTHS[1:]}}
+    return [
+        among("sites.data", "Patients", data),
+        among("sites.strength", "Site effects", levels, default=1.0, plain="How much hospitals differ"),
+        among("sites.differ", "In what hospitals differ", differ, plain="In what they differ"),
+        among("sites.kind", "Standardised by", KIND_TITLES, default="own-ranges"),
+        among("sites.method", "Method", titles),
+        among("sites.share", "Budget for means and spreads", shares, 0.2, "Privacy for means and spreads"),
+        among("sites.against", "Measured against", against),
     ]
 
 
 def _held(settings: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    """Return, for each shared setting that typed sizes decide, its text and what decides it."""
+    """Return, for each shared setting that hospitals decide, its text and what decides it."""
     values = {}
+    if settings["sites.data"] == HEART:
+        values["n"] = f"{sum(SiteRecipe(data=HEART).sizes):,}"
     if sizes := typed_sizes(settings):
         share = text.percent(max(sizes) / sum(sizes))
         values = {"n": f"{sum(sizes):,}", "providers": str(len(sizes)), "largest_share": share}
@@ -145,12 +182,40 @@ def _held(settings: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     return {key: (value, "set by the table") for key, value in values.items()}
 
 
+# Shared controls that matter to some methods only.
+_METHOD_CONTROLS = ("s_hat", "iterations", "burn_in", "provider_noise")
+
+
+def unused(settings: Mapping[str, Any]) -> dict[str, str] | None:
+    """Return the shared controls without an effect where hospitals differ, and why; None where they do not."""
+    if not scenes.differ(settings):
+        return None
+    recipe, method = SiteRecipe(data=settings["sites.data"]), METHODS.get(settings["sites.method"])
+    reasons = {
+        "data": "chosen on the page",
+        "providers": f"{len(typed_sizes(settings) or recipe.hospitals)} here",
+        "largest_share": "unequal here",
+        "d": f"{recipe.d} here",
+        "k": f"{recipe.k} here",
+        "accounting": "exact here",
+        "scaling": "public bound here",
+        **dict.fromkeys(("s", "spike", "bulk", "start"), "not used here"),
+    }
+    # Short, without the method's name, which does not fit beside a control's name and its question mark.
+    uses = ("s_hat",) if method is None else method.uses  # no recommended method uses more of these
+    not_used = [key for key in _METHOD_CONTROLS if key not in uses]
+    chosen = {} if method is None else {"trust": "comes with the method"}
+    return reasons | chosen | dict.fromkeys(not_used, "other methods only")
+
+
 PANEL = Panel(
     opens=scenes.RARE_DISEASE,
     decided={
         **{"trust": "all are compared", "provider_noise": "all kinds are on the page"},
         "start": "always random here",
     },
+    unused=unused,
     plain_uses=("trust",),
     held=_held,
+    differing=True,
 )

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dppca_core.datasets import TABLES
+from dppca_core.experiments.collaboration.site_recipe import HEART
 from dppca_core.experiments.explorer.experiment import DPS_PCA, EPSILONS
 from dppca_core.methods import METHODS
 from dppca_core.records import RELEASED
@@ -307,6 +308,13 @@ def _resolve(settings: Settings, moved: Sequence[str]) -> tuple[Settings, dict[s
         return f"{size} {CHOICES[key].plain.lower()}" if now["view"] == "plain" else f"{key} = {size}"
 
     now |= {flag: True for key, flag in _FLAGS.items() if key in moved}
+    if scenes.differ(now) and now["data"] in TABLES:
+        if later("data", "sites.data"):
+            set_to("sites.data", scenes.ALIKE, "a table's patients are assigned to hospitals at random")
+        else:
+            set_to("data", SYNTHETIC, "hospitals that differ bring their own patients")
+    if now["sites.data"] == HEART and later("sites.data", "n"):
+        now["n"] = scenes.PRESETS[scenes.FOUR_REAL]["n"]  # about theirs, which the failure chance follows
     if now["method"] != RECOMMENDED and METHODS[now["method"]].trust != now["trust"]:
         title, method_trust = METHODS[now["method"]].title, METHODS[now["method"]].trust
         reason = f"{title} trusts {text.TRUST_TITLES[method_trust].lower()}"
@@ -401,7 +409,9 @@ _PRESET = among(
 )
 CHOICES[_PRESET.key] = OF_PARAMETER[_PRESET.parameter] = _PRESET
 # What is shown and not measured, and pages' own settings: a preset leaves them, and they make none one's own.
-_OF_THE_SCREEN = ("view", "ghost", "loadings", "slow", "metric", "scale", *PAGE_KEYS)
+# Whether hospitals differ is a part of the population, which every preset sets.
+_OF_THE_SCREEN = ("view", "ghost", "loadings", "slow", "metric", "scale")
+_OF_THE_SCREEN = (*_OF_THE_SCREEN, *(key for key in PAGE_KEYS if key != "sites.data"))
 
 
 def shared(keys: Iterable[str]) -> set[str]:

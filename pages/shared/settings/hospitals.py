@@ -1,4 +1,4 @@
-"""Turn settings into the hospitals of a decision: those of the sliders, or those that somebody typed.
+"""Turn settings into the hospitals of a decision: those of the sliders or of a cohort, or typed ones.
 
 A link has sizes and privacy losses as text, such as "400-300-100", and no names.
 """
@@ -6,10 +6,12 @@ A link has sizes and privacy losses as text, such as "400-300-100", and no names
 from collections.abc import Sequence
 
 from dppca_core.experiments.decision.hospitals import JoiningHospital, JoiningSetting
+from dppca_core.experiments.collaboration.site_recipe import HEART
 from dppca_core.populations.dictionary_twin import DictionaryTwin
+from dppca_core.populations.differing import DifferingHospitals
 from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import Settings
-from pages.shared.settings.scenes import typed_losses, typed_sizes
+from pages.shared.settings.scenes import differ, typed_losses, typed_sizes
 
 OURS = "Ours"
 
@@ -19,9 +21,21 @@ def default_name(index: int) -> str:
     return f"Hospital {chr(ord('A') + index) if index < 26 else index + 1}"
 
 
+def differing(settings: Settings) -> DifferingHospitals | None:
+    """Return the population of hospitals that differ; None of those that are alike."""
+    if not differ(settings):
+        return None
+    if settings["sites.data"] == HEART:
+        return DifferingHospitals("heart")
+    return DifferingHospitals(strength=settings["sites.strength"], seed=settings["seed"])
+
+
 def sizes(settings: Settings) -> tuple[int, ...]:
     """Return the hospitals' numbers of patients."""
-    return typed_sizes(settings) or to_experiment.from_settings(settings)[0].sizes
+    if typed := typed_sizes(settings):
+        return typed
+    population = differing(settings)
+    return population.sizes(settings["n"]) if population else to_experiment.from_settings(settings)[0].sizes
 
 
 def ours(settings: Settings) -> int:
@@ -30,8 +44,10 @@ def ours(settings: Settings) -> int:
 
 
 def named(settings: Settings, names: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return what the hospitals are called; names: those typed, "" for others."""
+    """Return what the hospitals are called; names: those typed, "" for others. Real ones have their own."""
     count, our = len(sizes(settings)), ours(settings)
+    if settings["sites.data"] == HEART:
+        return DifferingHospitals("heart").names(count)
     typed = (*names[:count], *[""] * (count - len(names)))
     return tuple(name or (OURS if i == our else default_name(i)) for i, name in enumerate(typed))
 
@@ -50,13 +66,17 @@ def to_setting(settings: Settings) -> JoiningSetting:
     experiment, _ = to_experiment.from_settings(settings)
     population = experiment.population
     assert not isinstance(population, DictionaryTwin)  # of a visitor's table, which no link has
+    k, s_hat = experiment.k, experiment.s_hat
+    if own := differing(settings):
+        population, k = own, own.k
+        s_hat = min(max(s_hat, k), own.d)
     return JoiningSetting(
         joining(settings),
         ours=ours(settings),
         population=population,
-        k=experiment.k,
+        k=k,
         delta=experiment.delta,
         use=settings["join.use"],
-        s_hat=None if experiment.choose_rows else experiment.s_hat,
+        s_hat=None if experiment.choose_rows else s_hat,
         seed=experiment.seed,
     )

@@ -42,10 +42,11 @@ class Panel:
         hidden: Whether the page has its settings beside what they decide, and no panel.
         beside: Settings whose control stands beside the page's figure.
         decided: Settings that are decided on the page itself, with the reason.
-        unused: From all settings to those that make no difference on the page, with the reason; None where a
-            table fixes some of them as on other pages.
+        unused: From all settings to those that make no difference on the page, with the reason; or to None,
+            as where there is no such function, if a table fixes some of them as on other pages.
         plain_uses: Settings among these that the page's plain view uses all the same.
         held: From all settings to those that something else decides, with what they show and what decides.
+        differing: Whether the page offers presets of hospitals that differ.
     """
 
     opens: str = "Small study"
@@ -53,9 +54,10 @@ class Panel:
     hidden: bool = False
     beside: tuple[str, ...] = ()
     decided: Reasons = field(default_factory=dict)
-    unused: Callable[[Mapping[str, Any]], Reasons] | None = None
+    unused: Callable[[Mapping[str, Any]], Reasons | None] | None = None
     plain_uses: tuple[str, ...] = ()
     held: Callable[[Mapping[str, Any]], Mapping[str, tuple[str, str]]] = field(default=lambda settings: {})
+    differing: bool = False
 
 
 @cache

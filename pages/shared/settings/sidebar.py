@@ -18,7 +18,8 @@ def render(page: str) -> None:
     now = update(panel.opens, panel.full_only, panel.hidden)
     plain, chosen = now["view"] == "plain", now["preset"]
     # Presets that set delta reproduce papers, which plain view leaves out.
-    names = [name for name, preset in PRESETS.items() if not (plain and "delta" in preset)]
+    left_out = {*(("delta",) if plain else ()), *(() if panel.differing else ("sites.data",))}
+    names = [name for name, preset in PRESETS.items() if not left_out & preset.keys()]
     if chosen not in names or catalogue.reconcile(catalogue.with_preset(now, chosen))[0] != now:
         chosen = None  # a slider has moved since
     if panel.hidden:
@@ -75,8 +76,8 @@ def _why_unused(key: str, now: Settings, panel: Panel) -> str | None:
     """Return why a page does not use a control, in a few words; None when it does."""
     if now["view"] == "plain" and key in panel.plain_uses:
         return None
-    if panel.unused is not None:  # the page itself knows what makes no difference on it
-        return panel.unused(now).get(key)
+    if panel.unused is not None and (reasons := panel.unused(now)) is not None:
+        return reasons.get(key)  # the page itself knows what makes no difference on it
     if key == "burn_in" and catalogue.rows_kept(now) >= catalogue.sizes(now)[1]:  # all features are kept
         return "nothing is thresholded"
     return panel.decided.get(key)

@@ -1,4 +1,4 @@
-"""Prepare what the page on hospitals that differ compares, in the unit on screen. No Streamlit here.
+"""Prepare what full view compares where hospitals differ, in the unit on screen.
 
 Hospitals standardise their rows in one of several ways, the *kinds*. Then they join for one private answer,
 or each works alone with the same method and budget. A cell holds the errors of one such run, hospital by
@@ -16,8 +16,6 @@ from dppca_core.experiments.collaboration.joining import SiteCell, SiteResults, 
 from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
 from dppca_core.experiments.explorer.results import quantiles
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
-from dppca_core.experiments.verdicts import Gain, gain
-from dppca_core.numerics.subspace_metrics import share_recovered
 from dppca_core.populations import clinical
 from pages.shared.charts import metric_axis
 from pages.shared.settings import catalogue
@@ -66,7 +64,7 @@ def recommended(recipe: SiteRecipe, kind: str, trust: str) -> Recommendation:
 
 
 class SiteView:
-    """Give the results of a comparison in the units of the screen: errors, or captured energy.
+    """Give the results of a comparison in the unit of the screen.
 
     Args:
         results: The cells measured so far.
@@ -75,27 +73,21 @@ class SiteView:
     Attributes:
         kind: The kind of standardisation shown: the chosen one, if the data allow it.
         strength: How much the hospitals differ; 0 for the real table.
-        energy: Whether captured energy is on screen where it can be; else errors are.
         against: The truth that hospitals are measured against: "own" or "common".
         unit: The metric of errors on screen.
         guess: The error of a random guess in that metric.
         error_title: The axis title of errors.
-        title: That of what is on screen for each hospital, errors or energy.
     """
 
     def __init__(self, results: SiteResults, settings: catalogue.Settings) -> None:
         self.results, self.settings = results, settings
         self.recipe = recipe = results.recipe
         self.kind = kind_shown(recipe, settings)
-        # The hospitals of the real table differ as they do.
-        self.strength = float(settings["sites.strength"]) if recipe.synthetic else 0.0
-        self.energy = settings["metric"] == "energy"
+        self.strength = settings["sites.strength"] if recipe.synthetic else 0.0
         self.against = settings["sites.against"]
         self.unit = metric_axis.error_unit(settings)
         self.guess = metric_axis.random_guess(settings, recipe.d, recipe.k)
         self.error_title = metric_axis.error_title(settings)
-        captured = "captured energy of own patients, share"
-        self.title = captured if self.energy else self.error_title
 
     @property
     def plain_is_truth(self) -> bool:
@@ -103,7 +95,7 @@ class SiteView:
 
         Then its own error is 0 and is not shown.
         """
-        return not self.recipe.synthetic and self.against == "common" and not self.energy
+        return not self.recipe.synthetic and self.against == "common"
 
     def code(self, name: str) -> FigureRecipe:
         """Return the recipe of a figure's numbers, from which the page makes a program to take along.
@@ -114,9 +106,7 @@ class SiteView:
         return FigureRecipe(f"collaboration.{name}", values)
 
     def values(self, cell: SiteCell) -> Array:
-        """Return a cell's values for each hospital in the unit on screen, (N,): errors or captured energy."""
-        if self.energy:
-            return cell.energy
+        """Return a cell's errors for each hospital in the unit on screen, (N,)."""
         local = self.against == "own"
         sines, angles = (cell.local, cell.local_angle) if local else (cell.common, cell.common_angle)
         return metric_axis.runs_in_unit(self.unit, sines, angles, self.recipe.k)
@@ -159,20 +149,3 @@ class SiteView:
                 spread = quantiles([self._joint_error(cell) for cell in cells])
                 errors[kind] = spread, float(np.median([self._joint_error(cell.plain) for cell in cells]))
         return errors
-
-    def outcomes(self) -> list[Gain]:
-        """Return what joining does for each hospital; [] before the first runs.
-
-        It is judged by the share of the pattern recovered, whatever is on screen: the verdict of all pages.
-        """
-        guess, k = 100 * self.recipe.k / self.recipe.d, self.recipe.k
-        joined, alone = (self._shares(what) for what in ("joined", "alone"))
-        return [gain(*pair, guess, k) for pair in zip(joined, alone, strict=True)]
-
-    def _shares(self, what: What) -> Array:
-        """Return 10, 50 and 90 % over the repeats of the share recovered, in %, for each hospital: (N, 3)."""
-        cells = self.results.measured(what, self.strength, self.kind)
-        if not cells:
-            return np.empty((0, 3))
-        sines = np.array([cell.local if self.against == "own" else cell.common for cell in cells])
-        return quantiles(100 * share_recovered(sines, self.recipe.k)).T

@@ -1,0 +1,1 @@
+"""Draw what full view compares: protocols, and hospitals that differ."""
