@@ -24,7 +24,7 @@ from functools import cached_property
 import numpy as np
 
 from dppca_core import checks
-from dppca_core.arrays import Array
+from dppca_core.arrays import Array, Indices
 from dppca_core.byte_cache import ByteCache
 from dppca_core.numerics import linalg, wishart
 from dppca_core.populations.gaussian_patients import seed_of
@@ -103,13 +103,18 @@ class ClinicalModel:
         """Return all eigenvalues of the common population's covariance, descending, (d,)."""
         return linalg.top_eigenpairs(self.covariance(), self.d)[0]
 
-    def loadings(self) -> Array:
-        """Return the loadings L, (d, 3): each factor loads on columns of its own, at random places."""
+    def columns_by_factor(self) -> tuple[Indices, ...]:
+        """Return the columns of each factor, at random places, and last the other columns."""
         order = np.random.default_rng([self.seed, self.d]).permutation(self.d)
-        loadings, begin = np.zeros((self.d, self.k)), 0  # begin: how many columns of `order` are used
-        for j, (_, columns, loading) in enumerate(FACTORS):
-            loadings[order[begin : begin + columns], j] = loading
-            begin += columns
+        return tuple(np.split(order, np.cumsum([columns for _, columns, _ in FACTORS])))
+
+    def loadings(self) -> Array:
+        """Return the loadings L, (d, 3): each factor loads on columns of its own."""
+        loadings = np.zeros((self.d, self.k))
+        for j, (columns, (*_, loading)) in enumerate(
+            zip(self.columns_by_factor()[:-1], FACTORS, strict=True)
+        ):
+            loadings[columns, j] = loading
         return loadings
 
     def covariance(self) -> Array:

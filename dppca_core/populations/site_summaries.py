@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from dppca_core.arrays import Array, Moment, UnitMoments
+from dppca_core.arrays import Array, Moment
 from dppca_core.byte_cache import ByteCache
 from dppca_core.numerics import unit_rows
 from dppca_core.numerics.moments import DenseMoment, RowMoment, clip_rows
@@ -139,7 +139,7 @@ class SiteMoment(DenseMoment):
         """Return the moment that holds the drawn rows, (n, d), which are drawn once."""
         return RowMoment(self.rows())
 
-    def held_rows(self) -> UnitMoments:
+    def held_rows(self) -> RowMoment:
         """Return the moment of the patients' rows, which are drawn the first time."""
         return self._patients
 

@@ -15,6 +15,8 @@ from dppca_core.arrays import Array
 from dppca_core.experiments import draws
 from dppca_core.experiments.draws import Scaling
 from dppca_core.numerics import linalg, moments
+from dppca_core.populations.differing import DifferingHospitals
+from dppca_core.populations.site_summaries import SiteMoment
 from dppca_core.populations.spiked import SpikedModel
 
 
@@ -57,15 +59,19 @@ def digits(row: Array, guess: Array) -> int:
     return 15 if apart < 1e-15 else max(0, math.floor(-math.log10(apart)))
 
 
-def pair(population: SpikedModel | str, n: int, who: int, scaling: Scaling, seed: int) -> NeighbouringTotals:
+def pair(
+    population: SpikedModel | DifferingHospitals | str, n: int, who: int, scaling: Scaling, seed: int
+) -> NeighbouringTotals:
     """Return the totals of a hospital's patients with and without one of them.
 
-    Of a population, the patient is drawn by itself, and the total of all others by its exact law.
+    Of a spiked model, the patient is drawn by itself, and the total of all others by its exact law. Of
+    hospitals that differ they are those of the first run of a decision.
 
     Args:
-        population: A spiked model, or the name of a table.
+        population: A spiked model, the name of a table, or a single one of hospitals that differ
+            (`DifferingHospitals.only`).
         n: The patients of the hospital.
-        who: The index of the patient, from 0 on; of a table it is counted modulo n.
+        who: The index of the patient, from 0 on; but for a spiked model it is counted modulo the rows.
         scaling: The rule that brings rows to a length of at most 1.
         seed: The seed of the draw.
 
@@ -73,7 +79,7 @@ def pair(population: SpikedModel | str, n: int, who: int, scaling: Scaling, seed
         The patient's row and both totals.
 
     Raises:
-        ValueError: For n or `who` out of range.
+        ValueError: For n or `who` out of range, and for several hospitals that differ.
     """
     checks.whole(1, n=n)
     checks.whole(0, who=who)
@@ -90,6 +96,10 @@ def pair(population: SpikedModel | str, n: int, who: int, scaling: Scaling, seed
         return NeighbouringTotals(scaled * bound, others, others + np.outer(scaled, scaled), bound)
     patients = draws.cohort(population, (n,), scaling, seed, draw=0)
     held = patients[0].moment
+    if isinstance(held, SiteMoment):
+        drawn_rows, total = held.held_rows().rows, n * held.dense()
+        row = drawn_rows[who % len(drawn_rows)]
+        return NeighbouringTotals(row * patients.bound, total - np.outer(row, row), total, patients.bound)
     assert isinstance(held, moments.RowMoment)  # the rows of a table always are
     rows, index = held.rows, who % n
     others = np.delete(rows, index, axis=0)

@@ -15,6 +15,7 @@ from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.numerics import linalg, moments
 from dppca_core.populations.dictionary_twin import DictionaryTwin
+from dppca_core.populations.spiked import SpikedModel
 from dppca_core.release import score_histogram
 
 _NOISE_DRAWS = 20  # of the noise, whose mean distance is stated
@@ -78,7 +79,7 @@ def scores(results: Results, epsilon: float) -> TwinScores:
 def _rows(experiment: ExplorerExperiment) -> Array:
     """Draw invented rows as the release sees them: clipped, and minus their mean if the twin is centred."""
     population, n = experiment.population, experiment.n
-    assert not isinstance(population, str)  # a twin is no table
+    assert isinstance(population, SpikedModel | DictionaryTwin)  # whose rows can be drawn
     count = min(max(n, _LEAST_ROWS), _MOST_ROWS, _MOST_NUMBERS // experiment.d)
     rng = draws.generator(experiment.seed, 0, "scores")
     blocks = list(population.rows(count, rng))
