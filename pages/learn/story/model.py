@@ -192,7 +192,7 @@ class Story(CombinedStore):
 
     @cached_property
     def _factors(self) -> dict[int, tuple[float, ...]]:
-        """Return by how much the points of each curve multiply ε, or patients, ascending: 1 is the present."""
+        """Return what the points of each curve multiply ε, or patients, by, ascending: 1 is the present."""
         now, n = self.ours.epsilon, self.setting.n
         losses = {*EPSILONS[:: 5 if self.d > _WIDE else 2], EPSILONS[-1], now}
         digits = (1,) if self.d > _WIDE else (1, 3)  # points in each power of ten

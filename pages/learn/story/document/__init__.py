@@ -1,4 +1,4 @@
-"""Describe the story: one of its eight steps on the screen, all of them in a file, and the speaker's notes."""
+"""Describe the story: a step on the screen, all eight in a file, and the speaker's notes on paper."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
