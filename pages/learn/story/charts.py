@@ -19,10 +19,9 @@ from pages.shared.charts.traces import Trace, axis, band, bar, line, marks, one_
 from pages.shared.plain import decisions, rows
 
 # The browser sizes figure and type by the window, so that a talk fills any screen.
-_FITS = {"height": 0.5, "type": 0.0107}  # shares of the window's height and width: 20 px type at 1920
+_TYPE, _HEIGHT, _PRESENTED = 0.0107, 0.43, 0.62  # shares of the window's width and height: 20 px at 1920
 _LAYOUT: Trace = {
     **{"height": 480, "margin": {"l": 20, "r": 20, "t": 20, "b": 20}, "bargap": 0.55},
-    "meta": {"titles": (), "narrow": {}, "fits": _FITS},
 }
 _LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal", "font": {}}
 
@@ -203,9 +202,9 @@ def bought(story: Story) -> Trace:
     points = story.drawn(6)
     x = [float(point.setting.n) for point in points]
     powers = [10.0**power for power in range(2, 10)]
-    at = [n for n in powers if x and x[0] <= n <= x[-1]] if story.simulated else x
+    at = [n for n in powers if x and x[0] <= n <= x[-1]] if not story.few else x
     ticks = {tick: text.patients(tick).replace(" million", " m").replace(" billion", " bn") for tick in at}
-    title = "patients in total (m: million)" if story.simulated else "patients in total"
+    title = "patients in total (m: million)" if not story.few else "patients in total"
     figure = _curve(story, points, x, title, ticks, "these patients")
     first = story.free_from
     if first is not None:
@@ -220,4 +219,7 @@ def bought(story: Story) -> Trace:
 
 def of_step(story: Story, step: int) -> dict[str, Any]:
     """Return the figure of a step, as far as it is measured."""
-    return (sharing, rebuilt, pattern, attack, cost, bought, joined, decision)[step - 1](story)
+    figure = (sharing, rebuilt, pattern, attack, cost, bought, joined, decision)[step - 1](story)
+    fits = {"type": _TYPE, "height": _PRESENTED if story.settings["story.present"] else _HEIGHT}
+    figure["layout"]["meta"] = {"titles": (), "narrow": {}, "fits": fits}
+    return figure

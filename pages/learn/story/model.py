@@ -175,6 +175,11 @@ class Story(CombinedStore):
         return differing.simulated if differing else self.settings["data"] not in TABLES
 
     @property
+    def few(self) -> bool:
+        """Return whether a curve ends at the present patients: of a table, or where rows take long."""
+        return self.setting.differing is not None or not self.simulated
+
+    @property
     def typed_losses(self) -> bool:
         """Return whether hospitals have privacy losses of their own, which no slider moves."""
         return bool(scenes.typed_losses(self.settings))
@@ -198,7 +203,7 @@ class Story(CombinedStore):
         digits = (1,) if self.d > _WIDE else (1, 3)  # points in each power of ten
         sizes = {float(digit * 10**power) for power in range(2, 9) for digit in digits}
         least, most = max(self.count, self.setting.k), max(_MOST_PATIENTS, n)
-        if not self.simulated:  # a table's patients are all that there are
+        if self.few:
             sizes, most = {share * n for share in (0.1, 0.2, 0.4, 0.6, 0.8)}, n
         patients = {*(size for size in sizes if least <= size <= most), float(n)}
         return {

@@ -26,8 +26,6 @@ def show_controls(settings: Settings) -> None:
     """Show the steps and, at the step that is chosen, scenes, its question and its controls."""
     step = settings[_STEP]
     newcomer.introduction("story", steps.FIRST_VISIT, over=step > 1)
-    if settings[_PRESENT]:
-        st.container(key="story-presented")
     with st.container(key="story-steps", horizontal=True, vertical_alignment="center"):
         step_through(settings)
     if step == 1:
@@ -65,6 +63,8 @@ def step_through(settings: Settings) -> None:
     widgets.show_word_control(_STEP)
     st.button("Next", on_click=move, args=(1,), disabled=step == STEPS, shortcut="Right", key=f"{_STEP} on")
     _present_button(key=_PRESENT, data={"on": settings[_PRESENT]}, on_present_change=present)
+    if settings[_PRESENT]:
+        st.html('<i class="presented"></i>')  # by which the style knows
 
 
 def move_step(by: int) -> None:

@@ -74,7 +74,8 @@ def _step(story: Story, step: int) -> Blocks:
     yield Columns(
         ((Text("  \n".join(said.more)), Note(said.chart), Text(terms)), (_figure(story, step, said),))
     )
-    yield OnScreen((Text(f"**Try this:** {said.try_this}" if said.try_this else ""),))
+    if not story.settings["story.present"]:
+        yield OnScreen((Text(f"**Try this:** {said.try_this}" if said.try_this else ""),))
 
 
 def _figure(story: Story, step: int, said: StepText, again: str = "") -> Figure:

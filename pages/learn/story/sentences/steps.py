@@ -227,8 +227,8 @@ def bought(story: Story) -> StepText:
     if far is not None:
         there = f"With {text.patients(far.setting.n)} patients it would be {_shares(far, private)}."
         follows = f"{follows} {there}".strip()
-    elif not story.simulated and here > 0:
-        there = f"With {points[0].setting.n:,} of these patients it is {_shares(points[0], private)}."
+    elif story.few and here > 0:
+        there = f"With {points[0].setting.n:,} patients it would be {_shares(points[0], private)}."
         follows = f"{follows} {there}".strip()
     move = (
         "move *Patients in total*. Where do the lines meet?"
