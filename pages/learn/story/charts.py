@@ -19,7 +19,7 @@ from pages.shared.charts.traces import Trace, axis, band, bar, line, marks, one_
 from pages.shared.plain import decisions, rows
 
 # The browser sizes figure and type by the window, so that a talk fills any screen.
-_TYPE, _HEIGHT, _PRESENTED = 0.0107, 0.43, 0.62  # shares of the window's width and height: 20 px at 1920
+_TYPE, _HEIGHT, _PRESENTED = 0.0107, 0.43, 0.53  # shares of the window's width and height: 20 px at 1920
 _LAYOUT: Trace = {
     **{"height": 480, "margin": {"l": 20, "r": 20, "t": 20, "b": 20}, "bargap": 0.55},
 }
@@ -139,7 +139,7 @@ def attack(story: Story) -> Trace:
         traces.append(dots | {"hovertemplate": "%{x}<extra></extra>"})
     limit = picture.limit
     # The line goes from below the dots to above the laws, whose peak is 0.4.
-    edge = {"dash": "dot", "width": 3, "x": [limit] * 2, "y": [-0.26, 0.43], "hoverinfo": "skip"}
+    edge: Trace = {"dash": "dot", "width": 3, "x": [limit] * 2, "y": [-0.26, 0.43], "hoverinfo": "skip"}
     note = {"x": limit, "y": 0.435, "text": "guess “with” →", "showarrow": False}
     return _figure(
         [*traces, line(1, "guess “with” to the right", style.GUESS, **edge)],
@@ -173,7 +173,7 @@ def _curve(
         | {"mode": "lines+markers"},
         line(1, "no privacy", style.NOT_PRIVATE, width=3, x=x, y=rounded(free)),
         line(1, "a random guess", style.GUESS, "dot", 3, x=ends, y=rounded([story.here.median(GUESS)] * 2)),
-        line(1, "worth joining from here up", style.VERMILION, "longdash", 3, x=ends, y=[USEFUL] * 2),
+        line(1, "enough from here up", style.VERMILION, "longdash", 3, x=ends, y=[USEFUL] * 2),
     ]
     shown = [trace | {"showlegend": True, "hovertemplate": "%{y}<extra></extra>"} for trace in shown]
     at = [(value, row[1]) for value, point, row in zip(x, points, spread, strict=True) if point is story.here]
@@ -197,13 +197,17 @@ def cost(story: Story) -> Trace:
     return _curve(story, points, x, f"← strict · privacy loss ε{whose} · loose →", ticks, "this setting")
 
 
+def _patients(number: float) -> str:
+    return text.patients(number).replace(" million", " m").replace(" billion", " bn")
+
+
 def bought(story: Story) -> Trace:
     """Draw step 6: the share along the number of patients, and from how many on privacy costs nothing."""
     points = story.drawn(6)
     x = [float(point.setting.n) for point in points]
     powers = [10.0**power for power in range(2, 10)]
     at = [n for n in powers if x and x[0] <= n <= x[-1]] if not story.few else x
-    ticks = {tick: text.patients(tick).replace(" million", " m").replace(" billion", " bn") for tick in at}
+    ticks = {tick: f"{tick:,.0f}" if story.few else _patients(tick) for tick in at}
     title = "patients in total (m: million)" if not story.few else "patients in total"
     figure = _curve(story, points, x, title, ticks, "these patients")
     first = story.free_from

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dppca_core.arrays import Array
+from dppca_core.arrays import Array, Indices
 from dppca_core.datasets import TABLES
 from dppca_core.dossier import data_flow
 from dppca_core.dossier.agreement import Agreement
@@ -110,7 +110,7 @@ class RebuiltRecord(NamedTuple):
     patient: Array
     rebuilt: Array
     digits: int
-    shown: Array  # indices of the measurements in the chart, the largest values first
+    shown: Indices  # indices of the measurements in the chart, the largest values first
 
 
 class Weights(NamedTuple):
@@ -122,7 +122,7 @@ class Weights(NamedTuple):
 
     true: Array
     released: Array
-    shown: Array  # indices of the measurements in the chart, the heaviest of those released first
+    shown: Indices  # indices of the measurements in the chart, the heaviest of those released first
 
     @property
     def counted(self) -> int:
@@ -188,7 +188,7 @@ class Story(CombinedStore):
     def d(self) -> int:
         return self.setting.experiment.d
 
-    def names(self, indices: Array) -> list[str]:
+    def names(self, indices: Indices) -> list[str]:
         """Return the names of the measurements with these indices."""
         names = measurements.names(self.setting.population, self.d)
         return [names[int(index)] for index in indices]

@@ -87,14 +87,21 @@ def _figure(story: Story, step: int, said: StepText, again: str = "") -> Figure:
     )
 
 
+def _reading(figure: Figure, said: StepText) -> str:
+    """Return how to read a figure, and where its scale begins if that is not at 0."""
+    start = figure.payload["layout"]["xaxis"].get("range", [0])[0]
+    return f"{steps.begins(start)}{said.chart}" if said.bars else said.chart
+
+
 def _every_step(story: Story) -> Blocks:
     for step in _ALL:
         said = steps.of_step(story, step)
         yield Section(f"{step}. {steps.QUESTIONS[step - 1]}")
         yield Text(f"**{said.finding}**")
         yield Text("  \n".join(said.more))
-        yield _figure(story, step, said, " again")
-        yield Note(said.chart)
+        figure = _figure(story, step, said, " again")
+        yield figure
+        yield Note(_reading(figure, said))
 
 
 def _notes(story: Story) -> str:

@@ -34,6 +34,7 @@ class StepText(NamedTuple):
         try_this: What to move next.
         claims: What the sentences compare, as the runs show it.
         chart: How to read the chart, in small type.
+        bars: Whether the chart has bars, whose scale need not begin at 0.
     """
 
     finding: str
@@ -42,6 +43,7 @@ class StepText(NamedTuple):
     try_this: str = ""
     claims: tuple[ShownClaim, ...] = ()
     chart: str = ""
+    bars: bool = False
 
     @property
     def sentences(self) -> str:

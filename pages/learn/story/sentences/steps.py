@@ -8,6 +8,7 @@ none, the numbers stand alone.
 from collections.abc import Callable, Sequence
 
 from dppca_core.datasets import TABLES
+from dppca_core.experiments.decision.hospitals import LEAST_REPEATS
 from dppca_core.experiments.decision.rule import MARGIN, USEFUL
 from pages.learn.story.model import ALONE, FREE, GUESS, TRUSTS, Point, ShownClaim, Story, under
 from pages.learn.story.sentences import glossary
@@ -41,6 +42,11 @@ LOSSES_TYPED = (
 _CERTAIN = "The thin line holds the median of {} repeats with 99 % certainty."
 _NO_MORE_THAN_A_GUESS = "That is no more than a random guess."
 _ENOUGH = f"9 of 10 repeats recover at least {USEFUL:g} %"
+
+
+def begins(start: float) -> str:
+    """Return where a chart's scale begins, unless at 0."""
+    return f"The scale begins at {start:g} %. " if start else ""
 
 
 def _shares(point: Point, quantity: str) -> str:
@@ -82,7 +88,7 @@ def sharing(story: Story) -> StepText:
     chart = _CERTAIN.format(story.setting.repeats)
     if story.count == 1:
         more = (decisions.NOBODY_TO_JOIN, whose(story), a_guess(story))
-        return StepText(alone, more, terms, _try_sharing(story), chart=chart)
+        return StepText(alone, more, terms, _try_sharing(story), chart=chart, bars=True)
     together = f"All {story.count} together, with no privacy: {_shares(here, FREE)}."
     gains, beats = here.compared(FREE, ALONE), here.compared(FREE, GUESS)
     nothing = _says(beats, as_good=_NO_MORE_THAN_A_GUESS, less=_NO_MORE_THAN_A_GUESS)
@@ -94,7 +100,7 @@ def sharing(story: Story) -> StepText:
     )
     claims = _used(beats, nothing) or _used(gains, follows)
     more = (follows, whose(story), a_guess(story))
-    return StepText(f"{alone} {together}", more, terms, _try_sharing(story), claims, chart)
+    return StepText(f"{alone} {together}", more, terms, _try_sharing(story), claims, chart, bars=True)
 
 
 def _try_sharing(story: Story) -> str:
@@ -196,8 +202,8 @@ def cost(story: Story) -> StepText:
 
 
 def _chart(story: Story) -> str:
-    few = text.count(8, "repeat", "repeats")
-    return f"Bands hold the median with 99 % certainty: of 40 repeats at the ring, of {few} elsewhere."
+    each = f"of {story.setting.repeats} repeats at the ring, of {LEAST_REPEATS} elsewhere"
+    return f"Bands hold the median with 99 % certainty: {each}."
 
 
 def _useful(story: Story) -> str:
@@ -243,7 +249,7 @@ def _since(story: Story) -> tuple[str, tuple[ShownClaim, ...]]:
     """Return from how many patients on privacy costs nothing, and the claims that this makes."""
     points, first, private = story.drawn(6), story.free_from, under(story.trust)
     if first is None:
-        last = points[-1].compared(private, FREE)
+        last = points[-1].compared(private, FREE) if points[-1] is not story.here else None
         words = f"Even with {text.patients(points[-1].setting.n)} patients, privacy has a cost."
         return (words, _given(last)) if last is not None and last.claim.relation == "less" else ("", ())
     claims = _given(*(point.compared(private, FREE) for point in points[points.index(first) :]))
