@@ -23,8 +23,6 @@ from pages.hospitals.differences.view import to_recipe as to_site_recipe
 from pages.hospitals.providers.model import compared as providers_model
 from pages.hospitals.providers.model.decision import JoiningBoard
 from pages.hospitals.providers.sentences import compared as providers_sentences
-from pages.learn.story import text as story_text
-from pages.learn.story import view as story_view
 from pages.shared import text
 from pages.shared.background import cache
 from pages.shared.plain import phrases, rows
@@ -191,7 +189,7 @@ def test_all_pages_of_one_setting_have_one_number():
 
 @pytest.mark.parametrize(("patients", "free"), [(10**7, True), (2000, False)])
 def test_all_pages_say_alike_where_privacy_costs_nothing(patients, free):
-    """So say both views and the story of an answer within 8 of 10 runs without privacy, or better."""
+    """So say both views of an answer within 8 of 10 runs without privacy, or better."""
     plain = SETTINGS | {"n": patients, "trust": "central", "s_hat": 5}
     view = PlainExplorer(plain)
     view.results.try_cells((name, view.epsilon, r) for name in view.shown for r in range(3))
@@ -208,9 +206,8 @@ def test_all_pages_say_alike_where_privacy_costs_nothing(patients, free):
         full["words"][full["active"]]["sentence"],
         rows.description(shares),
         " ".join(providers_sentences.sentences(providers, analyst)),
-        story_text.cost(story_view.curve_over_privacy(plain)).sentences,
     ]
-    assert [text.NO_COST in each for each in says] == [free] * 5
+    assert [text.NO_COST in each for each in says] == [free] * 4
 
 
 def test_what_a_statistician_sets_changes_nothing_in_plain_view():

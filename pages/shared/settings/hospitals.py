@@ -5,8 +5,8 @@ A link has sizes and privacy losses as text, such as "400-300-100", and no names
 
 from collections.abc import Sequence
 
-from dppca_core.experiments.decision.hospitals import JoiningHospital, JoiningSetting
 from dppca_core.experiments.collaboration.site_recipe import HEART
+from dppca_core.experiments.decision.hospitals import JoiningHospital, JoiningSetting
 from dppca_core.populations.dictionary_twin import DictionaryTwin
 from dppca_core.populations.differing import DifferingHospitals
 from pages.shared.settings import to_experiment
