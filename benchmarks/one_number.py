@@ -39,10 +39,6 @@ from pages.explore.explorer.model import Explorer, PlainExplorer
 from pages.explore.methods.model import sweeps
 from pages.explore.methods.model.measure import ComparisonMeasure, spreads
 from pages.explore.methods.sentences import notes as methods_notes
-from pages.hospitals.differences.plain import Differing
-from pages.hospitals.differences.plain_text import OUTCOMES
-from pages.hospitals.differences.view import SiteView
-from pages.hospitals.differences.view import to_recipe as site_recipe
 from pages.hospitals.planner.model.plain import PlainPlanner
 from pages.hospitals.planner.model.planner import Planner
 from pages.hospitals.planner.sentences import methods as planner_methods
@@ -217,7 +213,7 @@ def providers_full(settings: Settings) -> Iterator[Shown]:
             results.try_cell(key, hospital, repeat)
     for metric, thing in _METRICS.items():
         shown = settings | {"view": "full", "metric": metric}
-        headline, sentence = providers_sentences.sentences(results, shown)
+        sentence = providers_sentences.numbers(results, shown)
         yield Shown(f"{thing}, guess", page, found(r"[Rr]andom guess: (.+?)\.(?: |$)", sentence))
         if len(recipe.sizes) == 1:
             continue
@@ -231,20 +227,6 @@ def providers_full(settings: Settings) -> Iterator[Shown]:
         yield Shown(f"{thing}, largest alone, published", page, found(alone, sentence))
         kept = r"For its own use, without privacy: (.+?)(?:, the smallest .+?)?\. A random"
         yield Shown(f"{thing}, largest alone, own use", page, found(kept, sentence))
-    if len(recipe.sizes) > 1:
-        own = found(r"[Jj]oining a server that nobody trusts (.+?)\.(?: To publish, joining|$)", headline)
-        to_publish = re.search(r"To publish, joining (.+)\.$", headline)
-        for purpose, words in (("own use", own), ("to publish", to_publish[1] if to_publish else own)):
-            of_largest = words.partition(", and ")[0]
-            verdict = next(each for begin, each in _VERDICTS_OF_FULL.items() if of_largest.startswith(begin))
-            verdict = NEITHER if "nor does staying alone" in of_largest else verdict
-            yield Shown(f"verdict, {purpose}", page, verdict, "untrusted server")
-
-
-_VERDICTS_OF_FULL = {  # by the words with which the page's Full view begins it
-    **{"helps": JOIN, "errs less": JOIN, "makes no difference": NO_DIFFERENCE},
-    **{"does not help": ALONE_IS_BETTER, "errs more": ALONE_IS_BETTER},
-}
 
 
 def providers_in_plain(settings: Settings) -> Iterator[Shown]:
@@ -307,34 +289,6 @@ def planner(settings: Settings) -> Iterator[Shown]:
         yield Shown("patients needed", "planner, Plain", numbers.get(trust, NO_NUMBER), trust)
 
 
-def differences(settings: Settings) -> Iterator[Shown]:
-    """Return the numbers of *Differences* in both views, by the method that is recommended.
-
-    Its patients are drawn one by one, so that there are 2,000 at most, in three runs.
-    """
-    settings = settings | {"n": min(settings["n"], 2000), "repeats": 3}
-    plain = Differing(settings | rows.ADVISED | {"view": "plain"})
-    while (missing := plain.next_missing()) is not None:
-        plain.try_cell(*missing)
-    table, _ = plain.hospitals()
-    chosen = {"view": "full", "metric": "share", "sites.method": plain.chosen.recipe.method}
-    recipe = site_recipe(settings | chosen)
-    full = SiteView(cache.site_results(recipe), settings | chosen)
-    for what in ("joined", "alone"):
-        for repeat in range(recipe.repeats):
-            full.results.try_cell(what, full.strength, full.kind, repeat)
-    joined, alone = full.spread("joined"), full.spread("alone")
-    for i, outcome in enumerate(full.outcomes()):
-        case = recipe.hospitals[i]
-        row = table.iloc[i]
-        for what, spread in (("joined", joined), ("alone", alone)):
-            thing = f"own pattern, {what}"
-            yield Shown(thing, "differences, Full", full.text(float(spread[1, i])), case)
-            yield Shown(thing, "differences, Plain", row[what], case)
-        yield Shown("joining is", "differences, Full", OUTCOMES[outcome], case)
-        yield Shown("joining is", "differences, Plain", row["joining is"], case)
-
-
 def privacy(settings: Settings) -> Iterator[Shown]:
     """Return the numbers of *Privacy* in both views."""
     m = Privacy(settings)
@@ -359,7 +313,7 @@ def luck(sentence: str) -> str:
 
 PAGES: tuple[Callable[[Settings], Iterator[Shown]], ...] = (
     *(explorer_full, explorer_in_plain, story, providers_full, providers_in_plain),
-    *(methods_full, planner, differences, privacy),
+    *(methods_full, planner, privacy),
 )
 
 

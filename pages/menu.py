@@ -12,29 +12,17 @@ from pages.shared.settings import sidebar
 TITLE = "What privacy costs in PCA"
 
 
-def listed(page: Path, **more: str) -> st.Page:
+def listed(page: Path) -> st.Page:
     """Return a page as the menu has it."""
     name = page.parent.name
-    return st.Page(page, title=order.title(page), url_path=name, default=name == order.FIRST, **more)
-
-
-def switch(here: str) -> None:
-    """Show the choice between the pages that one question opens, and open the one that is chosen."""
-    words, files = order.SWITCH, {page.parent.name: page for page in order.HERE.glob("*/*/page.py")}
-    how = {"label_visibility": "collapsed", "required": True, "key": f"switch on {here}"}
-    chosen = st.segmented_control("Hospitals", list(words), default=here, format_func=words.get, **how)
-    if chosen != here:
-        st.switch_page(files[chosen])
+    return st.Page(page, title=order.title(page), url_path=name, default=name == order.FIRST)
 
 
 sign_in.ask(TITLE)
 menu = {group: [listed(page) for page in pages] for group, pages in order.menu().items()}
-menu[""] += [listed(page, visibility="hidden") for page in order.hidden()]
 page = st.navigation(menu, position="top")
 st.set_page_config(f"{page.title} · {TITLE}", str(order.HERE / "shared" / "icon.svg"), layout="wide")
 with engine.engine().yielding(), uploads.page():  # the page runs before the engine's next step
     name = page.url_path or order.FIRST  # the first page has no path
     sidebar.render(name)
-    if name in order.SWITCH:
-        switch(name)
     page.run()

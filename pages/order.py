@@ -11,8 +11,6 @@ GROUPS = {
     "": (FIRST, "story", "privacy", "providers", "planner", "your_data", "classroom"),
     STATISTICIANS: ("convergence", "bounds", "methods", "papers", "who_sees_what"),
 }
-# Pages of one question, by how its hospitals differ: a switch chooses, the menu has the first.
-SWITCH = {"providers": "Hospitals are alike", "differences": "Hospitals differ"}
 _TITLES = {"providers": "Should we join?", "planner": "How many patients?", "classroom": "Class"}
 
 
@@ -20,19 +18,13 @@ _TITLES = {"providers": "Should we join?", "planner": "How many patients?", "cla
 def menu() -> dict[str, list[Path]]:
     """Return the files of the pages by the group's title, in the menu's order.
 
-    A page that neither GROUPS nor SWITCH names follows in the row.
+    A page that GROUPS does not name follows in the row.
     """
     files = {file.parent.name: file for file in sorted(HERE.glob("*/*/page.py"))}
     result = {group: [files[name] for name in names] for group, names in GROUPS.items()}
-    listed = {name for names in (*GROUPS.values(), SWITCH) for name in names}
+    listed = {name for names in GROUPS.values() for name in names}
     result[""] += [files[name] for name in sorted(files.keys() - listed)]
     return result
-
-
-def hidden() -> list[Path]:
-    """Return the files of the pages that the menu leaves to the switch."""
-    shown = {page.parent.name for pages in menu().values() for page in pages}
-    return [file for file in sorted(HERE.glob("*/*/page.py")) if file.parent.name not in shown]
 
 
 def title(page: Path) -> str:
@@ -44,5 +36,4 @@ def title(page: Path) -> str:
 @cache
 def titles() -> dict[str, str]:
     """Return the menu's word for each page, by its name in links."""
-    listed = (*(page for pages in menu().values() for page in pages), *hidden())
-    return {page.parent.name: title(page) for page in listed}
+    return {page.parent.name: title(page) for pages in menu().values() for page in pages}

@@ -81,6 +81,14 @@ class Agreement:
         answer = self.decision.answer
         return answer == Answer.JOIN or (answer == Answer.JOIN_IF and self.trust != "untrusted server")
 
+    @property
+    def patients(self) -> str:
+        """Return in words whose patients all runs are of."""
+        population, differing = self.setting.population, self.setting.differing
+        if differing:
+            return "simulated patients" if differing.simulated else "the public records of real hospitals"
+        return f"the public table {population}" if isinstance(population, str) else "simulated patients"
+
     @cached_property
     def arrangement(self) -> Arrangement:
         """Return what the hospitals would run."""

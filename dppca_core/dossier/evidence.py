@@ -80,7 +80,7 @@ def lines(agreement: Agreement) -> tuple[EvidenceLine, ...]:
         (BOTTOM, "access to records", blank("who can read them"), ONLY_THERE),
         (BOTTOM, "consent and collection", blank("how they were collected"), ONLY_THERE),
         (BOTTOM, "the server", blank("who runs it, and where"), ONLY_THERE),
-        (BOTTOM, "real patients", "all numbers are of simulated patients or public tables", NOT_CHECKED),
+        (BOTTOM, "real patients", f"all numbers are of {agreement.patients}", NOT_CHECKED),
     )
     return tuple(EvidenceLine(*row) for row in rows)
 

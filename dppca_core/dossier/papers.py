@@ -15,7 +15,6 @@ from dppca_core.dossier.agreement import YEARS, Agreement, blank
 from dppca_core.dossier.evidence import NOT_CHECKED
 from dppca_core.experiments.decision.decision import ShareBar
 from dppca_core.experiments.decision.rule import MARGIN, USEFUL
-from dppca_core.populations.spiked import SpikedModel
 from dppca_core.release.registry_record import BLANK
 
 FALSE_ALARMS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5)
@@ -66,7 +65,10 @@ def label(agreement: Agreement) -> str:
             "What is released",
             f"{agreement.setting.k} patterns of {agreement.setting.experiment.d} measurements",
         ),
-        ("What is public without noise", "the dictionary, the hospitals, and how many patients each has"),
+        (
+            "What is public without noise",
+            "the dictionary, printed ranges, the hospitals, and how many patients each has",
+        ),
         ("Releases", f"one; one a year for {YEARS} years: ε = {yearly.epsilon:.4g}"),
         ("What it is for", blank("purpose")),
         ("Whom to ask", blank("contact")),
@@ -194,8 +196,7 @@ def protocol(agreement: Agreement) -> str:
     setting, budget = agreement.setting, agreement.budget
     gain, ours = agreement.decision.evidence[agreement.trust], agreement.ours
     together, alone = agreement.bars["together"], agreement.bars["alone"]
-    simulated = isinstance(setting.population, SpikedModel)
-    patients = "simulated patients" if simulated else f"the public table {setting.population}"
+    whose = "our own pattern" if setting.differing else "the pattern"
     use = "for use in-house" if setting.use == "in-house" else "to be published"
     sentences = (
         f"{len(setting.hospitals):,} hospitals with {setting.n:,} patients, {ours.patients:,} of them ours "
@@ -204,8 +205,8 @@ def protocol(agreement: Agreement) -> str:
         f"Method: {agreement.method.title}; trusted: {TRUSTED[agreement.noise_by]}.",
         f"Differential privacy for one patient's record, replaced: ε = {budget.epsilon:g}, "
         f"δ = {budget.delta:g}, noise multiplier {agreement.multiplier:.4g}.",
-        f"Before any release, {setting.repeats} paired runs on {patients} recovered in the median "
-        f"{_shares(alone)} of the pattern alone and {_shares(together)} together.",
+        f"Before any release, {setting.repeats} paired runs on {agreement.patients} recovered in the median "
+        f"{_shares(alone)} of {whose} alone and {_shares(together)} together.",
         f"The median gain is {gain.median:.1f} points ({gain.lower:.1f} to {gain.upper:.1f}).",
         f"By the rule (a gain above {MARGIN:g} points, and {USEFUL:g} % of the pattern in nine of ten runs) "
         f"the answer is: {agreement.decision.answer.value}.",

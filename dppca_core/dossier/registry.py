@@ -34,8 +34,9 @@ def record(agreement: Agreement) -> dict[str, Any]:
                 "variant_name": "Approximate DP",
                 "data_domain": "Tables with the columns of a public dictionary, one row a patient; each row "
                 "is encoded by it and shortened or scaled to a public length.",
-                "unprotected_quantities": "The dictionary (ranges, categories, length), the number of "
-                "hospitals, the number of patients of each, and the privacy loss that each asks for.",
+                "unprotected_quantities": "The dictionary (ranges, categories, length), the ranges that "
+                "laboratories print, the number of hospitals, the number of patients of each, and the "
+                "privacy loss that each asks for.",
             },
             "privacy_loss": {
                 "privacy_unit": "Patient-level",

@@ -34,6 +34,7 @@ class DifferingHospitals:
         data: "clinical", simulated hospitals, as many as there are sizes, or "heart", four real ones.
         strength: How much simulated hospitals differ, from 0 to 2.
         columns: The measurements of simulated hospitals, at least 20.
+        differences: In what simulated hospitals differ, some of `clinical.DIFFERENCES`.
         seed: Seed of the populations of simulated hospitals.
         sites: The number of each hospital among those of `data`, from 0; () is 0, 1, 2 and so on. A hospital
             keeps its number, and so its patients, when others leave.
@@ -45,6 +46,7 @@ class DifferingHospitals:
     data: Data = "clinical"
     strength: float = 1.0
     columns: int = 50
+    differences: tuple[str, ...] = clinical.DIFFERENCES
     seed: int = 0
     sites: tuple[int, ...] = ()
 
@@ -169,7 +171,7 @@ class DifferingHospitals:
         return tuple(heart_disease.rows().values())
 
     def _model(self, strength: float) -> ClinicalModel:
-        return ClinicalModel(d=self.columns, strength=strength, seed=self.seed)
+        return ClinicalModel(self.columns, strength, self.differences, self.seed)
 
     def _some(self, site: int, size: int, seed: int, draw: int) -> Array:
         """Return a random part of a real hospital's rows; all of them in their order."""

@@ -94,19 +94,10 @@ def newcomer(tabs: BrowserContext) -> BrowserContext:
 MENU = {  # group of each page, as the menu names both
     order.title(page): group for group, pages in order.menu().items() for page in pages
 }
-# What the switch calls the pages that the menu leaves to it.
-SWITCHED = {order.title(page): order.SWITCH[page.parent.name] for page in order.hidden()}
 
 
 def go_to(page: Page, name: str) -> None:
-    """Open another page by the menu on top, or by the switch on the page of the same question."""
-    if name in SWITCHED:
-        listed = order.titles()[next(iter(order.SWITCH))]
-        go_to(page, listed)
-        page.get_by_role("heading", name=listed, exact=True).wait_for()
-        page.wait_for_selector(AT_REST)
-        page.get_by_role("radio", name=SWITCHED[name]).click()
-        return
+    """Open another page by the menu on top."""
     if not MENU[name]:
         page.get_by_test_id("stTopNavLink").filter(has_text=name).click()
         return

@@ -14,7 +14,7 @@ NUMBER = r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
 READY = {
     "privacy": "Measured, ",
     "bounds": "for its error, ",
-    "differences": "joined without privacy",
+    "providers": "all recover",
     "": "directions with error",
 }
 
@@ -37,10 +37,8 @@ def free(before: str, after: str) -> float:
 
 
 def joining(before: str, after: str) -> float:
-    assert "Joining helps" in before and "harms" not in before
-    assert "Joining harms" in after and "helps" not in after
-    alone, joined = re.search(rf"\({NUMBER} alone, {NUMBER} joined", after).groups()
-    return float(joined) / float(alone)
+    was, now = (number(rf"all recover {NUMBER}\s% together", body) for body in (before, after))
+    return was - now
 
 
 def as_printed(before: str, after: str) -> float:
@@ -48,7 +46,7 @@ def as_printed(before: str, after: str) -> float:
     return now / was
 
 
-READERS = {"privacy": attack, "bounds": free, "differences": joining, "": as_printed}
+READERS = {"privacy": attack, "bounds": free, "providers": joining, "": as_printed}
 ON_PAGES = [exercise for exercise in EXERCISES if exercise.page is not None]
 
 

@@ -26,7 +26,7 @@ READING = f"""() => [...document.querySelector('.dppca-live').querySelectorAll('
 # Pages with shared settings, and how many of their sliders each uses: others are folded.
 WITH_SLIDERS = {
     **{"privacy": 4, "convergence": 8, "bounds": 8, "methods": 8, "providers": 8},
-    **{"differences": 4, "planner": 8},
+    "planner": 8,
 }
 WITHOUT_TRUST = ("privacy", "convergence", "bounds", "providers")
 SHIFTS = """window.shifted = 0;

@@ -17,14 +17,9 @@ from dppca_core.experiments.verdicts import gain
 from dppca_core.methods import METHODS
 from pages.explore.explorer import document
 from pages.explore.explorer.model import Explorer, PlainExplorer
-from pages.hospitals.differences.plain import Differing
-from pages.hospitals.differences.view import SiteView
-from pages.hospitals.differences.view import to_recipe as to_site_recipe
 from pages.hospitals.providers.model import compared as providers_model
 from pages.hospitals.providers.model.decision import JoiningBoard
-from pages.hospitals.providers.sentences import compared as providers_sentences
 from pages.shared import text
-from pages.shared.background import cache
 from pages.shared.plain import phrases, rows
 from pages.shared.plain import screen as plain_screen
 from pages.shared.settings import catalogue
@@ -38,8 +33,8 @@ PLAIN = {
     "providers": ("hospitals/providers/page.py", {"share": "0.6"}),
     "planner": ("hospitals/planner/page.py", {}),
     "planner, a table": ("hospitals/planner/page.py", {"data": "breast_cancer"}),
-    "differences": ("hospitals/differences/page.py", {}),
-    "differences, a table": ("hospitals/differences/page.py", {"sites.data": "heart"}),
+    "hospitals that differ": ("hospitals/providers/page.py", {"sites.data": "clinical"}),
+    "real hospitals": ("hospitals/providers/page.py", {"sites.data": "heart"}),
 }
 SMALL = {"d": "20", "n": "2000", "k": "2", "s": "5", "shat": "10", "N": "3"}
 SETTINGS = catalogue.defaults_with(
@@ -198,16 +193,12 @@ def test_all_pages_say_alike_where_privacy_costs_nothing(patients, free):
     assert (shares.row_of_trust("central").share >= least) == free
     analyst = plain | {"view": "full", "metric": "share"}
     full = Explorer(analyst).payload()
-    providers = CollaborationResults(providers_model.to_setting(analyst)[0])
-    for cell in providers.wanted():
-        providers.try_cell(*cell)
     says = [
         view.payload()["words"][full["active"]]["odds"],
         full["words"][full["active"]]["sentence"],
         rows.description(shares),
-        " ".join(providers_sentences.sentences(providers, analyst)),
     ]
-    assert [text.NO_COST in each for each in says] == [free] * 4
+    assert [text.NO_COST in each for each in says] == [free] * 3
 
 
 def test_what_a_statistician_sets_changes_nothing_in_plain_view():
@@ -252,20 +243,6 @@ def test_a_verdict_can_say_no_and_ignores_what_no_board_would_notice(joined, alo
         for share in (joined, alone)
     ]
     assert gain(pair[0].spread, pair[1].spread, 10.0, 2) == verdict
-
-
-@pytest.mark.parametrize("data", ["clinical", "heart"])
-def test_hospitals_that_differ_have_the_analyst_s_numbers(data):
-    settings = SETTINGS | {"sites.data": data, "trust": "central", "repeats": 2} | rows.ADVISED
-    differing = Differing(settings)
-    for cell in differing.wanted():
-        differing.try_cell(*cell)
-    method = differing.chosen.recipe.method
-    changed = SETTINGS | {"sites.data": data, "sites.method": method, "metric": "share", "repeats": 2}
-    analyst = SiteView(cache.site_results(to_site_recipe(changed)), changed | {"view": "full"})
-    table, outcomes = differing.hospitals()
-    assert list(table["joined"]) == [phrases.share(float(share)) for share in analyst.spread("joined")[1]]
-    assert len(outcomes) == len(table) and differing.shares().row_of_trust("central").measured
 
 
 def test_the_report_of_a_board_has_versions_and_names_in_its_sources_alone():

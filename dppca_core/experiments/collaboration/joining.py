@@ -130,7 +130,13 @@ def _patients_only(recipe: SiteRecipe) -> SiteRecipe:
 
     So recipes that differ in these alone share what `truths` and `_plain_basis` have cached.
     """
-    return SiteRecipe(data=recipe.data, n=recipe.n, differences=recipe.differences, seed=recipe.seed)
+    return SiteRecipe(
+        data=recipe.data,
+        n=recipe.n,
+        columns=recipe.columns,
+        differences=recipe.differences,
+        seed=recipe.seed,
+    )
 
 
 @lru_cache(maxsize=1024)

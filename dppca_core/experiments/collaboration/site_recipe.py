@@ -29,6 +29,7 @@ class SiteRecipe:
         data: "clinical", a synthetic cohort of six hospitals, or "heart", a table of four.
         method: A key of `METHODS`.
         n: The patients of the synthetic cohort.
+        columns: Their measurements, at least 20.
         epsilon: The privacy loss of the whole analysis.
         delta: Its chance of failure.
         neighbours: The neighbouring relation of the budget.
@@ -49,6 +50,7 @@ class SiteRecipe:
     data: str = SYNTHETIC
     method: str = "dps_pca"
     n: int = 100_000
+    columns: int = 100
     epsilon: float = 1.0
     delta: float = 1e-5
     neighbours: Neighbours = "replace-one"
@@ -92,7 +94,7 @@ class SiteRecipe:
     @property
     def d(self) -> int:
         """Return the number of columns of the standardised rows."""
-        return clinical.ClinicalModel().d if self.synthetic else heart_disease.TABLE.d
+        return self.columns if self.synthetic else heart_disease.TABLE.d
 
     @property
     def hospitals(self) -> tuple[str, ...]:
@@ -113,7 +115,7 @@ class SiteRecipe:
 
     def model(self, strength: float) -> clinical.ClinicalModel:
         """Return the model of the synthetic cohort at this strength of the differences."""
-        return clinical.ClinicalModel(strength=strength, differences=self.differences, seed=self.seed)
+        return clinical.ClinicalModel(self.columns, strength, self.differences, self.seed)
 
     def sites(self, strength: float, repeat: int) -> Sequence[Site]:
         """Return the hospitals' patients in one repeat; those of the table are always the same."""

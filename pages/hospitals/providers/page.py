@@ -2,62 +2,48 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from dppca_core.experiments.collaboration.site_recipe import HEART, SYNTHETIC
 from pages.hospitals.providers import document
 from pages.hospitals.providers.model import hospitals
 from pages.hospitals.providers.model.hospitals import HospitalLine
 from pages.hospitals.providers.sentences import table
-from pages.hospitals.providers.settings import LARGEST, LEAST_LOSS, MOST_LOSS, OTHER_SCENES
+from pages.hospitals.providers.settings import LARGEST, LEAST_LOSS, MOST_LOSS
 from pages.shared.document import streamlit
-from pages.shared.settings import catalogue, editions, scenes, widgets
+from pages.shared.settings import editions, scene_buttons, scenes, widgets
 from pages.shared.settings import hospitals as to_hospitals
 from pages.shared.settings.catalogue import Settings
+from pages.shared.settings.scene_buttons import NAMES
 
-# Keys of the session's state: what the table began with and its number, and the names that were typed.
-_TABLE, _NAMES = "hospitals table", "hospitals' names"
+# The key of the session's state of what the table began with, and its number.
+_TABLE = "hospitals table"
 _LINE, _MOST_PIXELS = 36, 420  # pixels of a line of the table, and of a table that scrolls
 
 
 def names() -> tuple[str, ...]:
     """Return what somebody called the hospitals, which no link has."""
-    typed: tuple[str, ...] = st.session_state.get(_NAMES, ())
+    typed: tuple[str, ...] = st.session_state.get(NAMES, ())
     return typed
 
 
 def show_controls(settings: Settings) -> None:
     """Show scenes, what the pattern is for and the hospitals; in full view the latter are folded."""
     if settings["view"] != "plain":
-        widgets.show_panel_pills("join.panel")
+        with st.container(key="compared", horizontal=True):
+            widgets.show_word_control("sites.data")
+            if not scenes.differ(settings):
+                widgets.show_panel_pills("join.panel")
         fold = st.expander(table.TITLE, key="hospitals drawer", on_change="rerun")
         if fold.open:
             with fold:
                 show_use_and_table(settings)
         return
-    show_scenes(settings)
+    scene_buttons.show_scenes(settings)
     show_use_and_table(settings)
-
-
-def show_scenes(settings: Settings) -> None:
-    """Show a button for each scene: settings of this page, or of the one on hospitals that differ."""
-    row = st.container(key="scenes", horizontal=True)
-    for scene in scenes.SCENES:
-        chosen = scenes.chosen(settings) == scene
-        kind: Literal["primary", "secondary"] = "primary" if chosen else "secondary"
-        row.button(scene, on_click=set_scene, args=(scene,), key=f"scene {scene}", type=kind)
-    for scene, (page, there) in OTHER_SCENES.items():
-        if row.button(scene, key=f"scene {scene}"):
-            widgets.set_all(settings | there)
-            st.switch_page(page)
-
-
-def set_scene(scene: str) -> None:
-    """Set all settings of a scene, whose hospitals have no typed sizes, losses or names."""
-    st.session_state.pop(_NAMES, None)
-    widgets.set_all(catalogue.with_preset(widgets.settings() | scenes.CLEARED, scene))
 
 
 def show_use_and_table(settings: Settings) -> None:
@@ -75,6 +61,8 @@ def show_use_and_table(settings: Settings) -> None:
             st.info(problem)
         if settings["view"] != "plain":  # there it is a part of the document
             st.caption(hospitals.note(settings))
+        if settings["sites.data"] == SYNTHETIC and settings["view"] == "plain":
+            widgets.show_control("sites.strength")
         if len(sizes) > hospitals.MOST_LINES:
             widgets.show_control("join.each")
         if settings["join.sizes"] or settings["join.losses"]:
@@ -106,7 +94,7 @@ def show_table(settings: Settings, typed: Sequence[HospitalLine]) -> None:
     """Show the editor of the lines."""
     base, each, number = st.session_state[_TABLE]
     frame = pd.DataFrame(base, columns=list(table.COLUMNS))
-    grouped = any(line.count != 1 for line in base)
+    grouped, real = any(line.count != 1 for line in base), settings["sites.data"] == HEART
     column, shown = st.column_config, table.COLUMNS
     whole: dict[str, Any] = {"min_value": 1, "step": 1, "format": "localized"}
     config: dict[str, Any] = {
@@ -119,9 +107,10 @@ def show_table(settings: Settings, typed: Sequence[HospitalLine]) -> None:
     st.data_editor(
         frame if grouped else frame.drop(columns="count"),
         key=f"{_TABLE} {number}",
-        num_rows="dynamic",
+        num_rows="fixed" if real else "dynamic",
+        disabled=("name", "patients") if real else False,
         hide_index=True,
-        height=min(_LINE * (len(typed) + 2), _MOST_PIXELS),  # the header and a new line as well
+        height=min(_LINE * (len(typed) + 2 - real), _MOST_PIXELS),  # the header, and mostly a new line
         column_config=config,
         on_change=editions.finished_by_next_run(partial(take, base, each, number, settings)),
     )
@@ -134,7 +123,7 @@ def take(base: Sequence[HospitalLine], each: bool, number: int, settings: Settin
     for key, value in result.settings.items():
         widgets.set_to(key, value)
     if not any(line.count != 1 for line in base):
-        st.session_state[_NAMES] = result.names
+        st.session_state[NAMES] = result.names
     if result.settings["join.ours"] != settings["join.ours"]:  # another line has the mark now
         st.session_state[_TABLE] = typed, each, number + 1
 

@@ -170,10 +170,8 @@ def _of_hospitals_that_differ(method: Choice) -> list[Choice]:
 
 
 def _held(settings: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    """Return, for each shared setting that hospitals decide, its text and what decides it."""
+    """Return, for each shared setting that typed hospitals decide, its text and what decides it."""
     values = {}
-    if settings["sites.data"] == HEART:
-        values["n"] = f"{sum(SiteRecipe(data=HEART).sizes):,}"
     if sizes := typed_sizes(settings):
         share = text.percent(max(sizes) / sum(sizes))
         values = {"n": f"{sum(sizes):,}", "providers": str(len(sizes)), "largest_share": share}
@@ -187,7 +185,7 @@ _METHOD_CONTROLS = ("s_hat", "iterations", "burn_in", "provider_noise")
 
 
 def unused(settings: Mapping[str, Any]) -> dict[str, str] | None:
-    """Return the shared controls without an effect where hospitals differ, and why; None where they do not."""
+    """Return the shared controls without an effect where hospitals differ, and why; None elsewhere."""
     if not scenes.differ(settings):
         return None
     recipe, method = SiteRecipe(data=settings["sites.data"]), METHODS.get(settings["sites.method"])
@@ -201,6 +199,8 @@ def unused(settings: Mapping[str, Any]) -> dict[str, str] | None:
         "scaling": "public bound here",
         **dict.fromkeys(("s", "spike", "bulk", "start"), "not used here"),
     }
+    if not recipe.synthetic:
+        reasons["n"] = f"{sum(recipe.sizes):,} here"
     # Short, without the method's name, which does not fit beside a control's name and its question mark.
     uses = ("s_hat",) if method is None else method.uses  # no recommended method uses more of these
     not_used = [key for key in _METHOD_CONTROLS if key not in uses]

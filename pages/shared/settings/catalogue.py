@@ -313,7 +313,9 @@ def _resolve(settings: Settings, moved: Sequence[str]) -> tuple[Settings, dict[s
             set_to("sites.data", scenes.ALIKE, "a table's patients are assigned to hospitals at random")
         else:
             set_to("data", SYNTHETIC, "hospitals that differ bring their own patients")
-    if now["sites.data"] == HEART and later("sites.data", "n"):
+    if now["sites.data"] == HEART and later("n", "sites.data"):
+        set_to("sites.data", scenes.ALIKE, "real hospitals have the patients that they have")
+    elif now["sites.data"] == HEART:
         now["n"] = scenes.PRESETS[scenes.FOUR_REAL]["n"]  # about theirs, which the failure chance follows
     if now["method"] != RECOMMENDED and METHODS[now["method"]].trust != now["trust"]:
         title, method_trust = METHODS[now["method"]].title, METHODS[now["method"]].trust
@@ -410,7 +412,7 @@ _PRESET = among(
 CHOICES[_PRESET.key] = OF_PARAMETER[_PRESET.parameter] = _PRESET
 # What is shown and not measured, and pages' own settings: a preset leaves them, and they make none one's own.
 # Whether hospitals differ is a part of the population, which every preset sets.
-_OF_THE_SCREEN = ("view", "ghost", "loadings", "slow", "metric", "scale")
+_OF_THE_SCREEN: tuple[str, ...] = ("view", "ghost", "loadings", "slow", "metric", "scale")
 _OF_THE_SCREEN = (*_OF_THE_SCREEN, *(key for key in PAGE_KEYS if key != "sites.data"))
 
 

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 from dppca_core.experiments.collaboration.site_recipe import HEART
 from dppca_core.experiments.decision.hospitals import JoiningHospital, JoiningSetting
+from dppca_core.populations import clinical
 from dppca_core.populations.dictionary_twin import DictionaryTwin
 from dppca_core.populations.differing import DifferingHospitals
-from pages.shared.settings import to_experiment
+from pages.shared.settings import scenes, to_experiment
 from pages.shared.settings.catalogue import Settings
-from pages.shared.settings.scenes import differ, typed_losses, typed_sizes
+from pages.shared.settings.scenes import typed_losses, typed_sizes
 
 OURS = "Ours"
 
@@ -23,11 +24,16 @@ def default_name(index: int) -> str:
 
 def differing(settings: Settings) -> DifferingHospitals | None:
     """Return the population of hospitals that differ; None of those that are alike."""
-    if not differ(settings):
+    if not scenes.differ(settings):
         return None
     if settings["sites.data"] == HEART:
         return DifferingHospitals("heart")
-    return DifferingHospitals(strength=settings["sites.strength"], seed=settings["seed"])
+    differ = settings["sites.differ"]
+    return DifferingHospitals(
+        strength=settings["sites.strength"],
+        differences=clinical.DIFFERENCES if differ == "all" else (differ,),
+        seed=settings["seed"],
+    )
 
 
 def sizes(settings: Settings) -> tuple[int, ...]:

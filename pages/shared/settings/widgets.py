@@ -230,13 +230,6 @@ def settings() -> Settings:
     return dict(st.session_state[_LAST])
 
 
-def in_plain_view(render: Callable[[], None]) -> None:
-    """Render this and end the run of the page, where its visitor has chosen the plain view."""
-    if settings()["view"] == "plain":
-        render()
-        st.stop()
-
-
 def last_move() -> tuple[str, int] | None:
     """Return the key of the slider that was moved last, and by how many options; None before any was."""
     return st.session_state.get(_LAST_MOVE)
@@ -285,8 +278,8 @@ def head(
     return settings()
 
 
-def headline(sentence: str, *keys: str) -> None:
-    """Show a page's answer, and below it on a telephone, which has no sidebar, its main settings `keys`."""
+def headline(sentence: str) -> None:
+    """Show a page's answer."""
     if has_pending_move():  # a fragment runs, which does not apply the move: run the whole page
         st.rerun()
     shown = f"**{sentence}**"
@@ -296,8 +289,6 @@ def headline(sentence: str, *keys: str) -> None:
     else:
         st.session_state[_HEADLINE] = shown
     st.container(key="headline").markdown(shown)
-    if keys:
-        show_on_telephone(*keys)
 
 
 def show_on_telephone(*keys: str) -> None:

@@ -1,4 +1,4 @@
-"""Draw hospitals that differ, as plain dictionaries. No Streamlit: tested without a browser.
+"""Draw hospitals that differ, as figures that are plain dictionaries.
 
 A *kind* is a way to standardise the hospitals' rows, a key of `KIND_TITLES`. The *strength* of site effects
 is how much synthetic hospitals differ. Spreads are the 10, 50 and 90 % quantiles over repeats, (3,) or (3, N)
@@ -8,29 +8,24 @@ is the panel: all figures here have one.
 
 import math
 import textwrap
+from typing import Any
 
 import numpy as np
 
 from dppca_core.arrays import Array
 from dppca_core.populations import heart_disease
-from pages.hospitals.differences.settings import KIND_TITLES
-from pages.hospitals.differences.view import SiteView
+from pages.hospitals.providers.model.differing import SiteView
+from pages.hospitals.providers.settings import KIND_TITLES
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import error_axis
 from pages.shared.charts.traces import ZERO, Trace, arms, axis, band, line, marked_line, one_panel, rounded
 
-# The colours of Okabe and Ito: here a colour is a way of standardising, and an outcome below.
+# The colours of Okabe and Ito: here a colour is a way of standardising.
 KIND_LOOKS = {
     "public": style.Look(style.LILAC, "square", "dash"),
     "own-ranges": style.Look(style.GREEN, "diamond", "solid"),
     "pooled": style.Look(style.VERMILION, "triangle-up", "longdash"),
     "within-site": style.Look(style.PINK, "circle", "dashdot"),
-}
-OUTCOMES = {
-    "less": (style.GREEN, "solid", "better by joining"),
-    "more": (style.VERMILION, "dash", "worse by joining"),
-    "level": (style.BLUE, "dot", "about the same"),
-    "neither": (style.GUESS, "dot", "no better than guessing either way"),
 }
 _NAME_HEIGHT, _CELL_HEIGHT = 46, 38  # pixels of a line with a name, of one with a measurement's cells
 _AXIS_TITLE_HEIGHT, _ENTRY_HEIGHT = 58, 21  # pixels; of a line of the legend
@@ -66,7 +61,7 @@ def against_strength(view: SiteView) -> Trace:
         plain = rounded(np.maximum([plain for *_, plain in curve], floor))
         bands += [edge | {"legendgroup": kind} for edge in band(1, title, look.colour, at, low, high)]
         thin = {"color": style.NOT_PRIVATE, "dash": look.dash, "width": 1.2}
-        shared = {"legendgroup": kind, "hovertemplate": "%{x}: %{y:.3~g}"}
+        shared: dict[str, Any] = {"legendgroup": kind, "hovertemplate": "%{x}: %{y:.3~g}"}
         lines += [
             marked_line(title, look, at, middle, 8, **shared),
             line(1, f"{title}, no privacy", style.NOT_PRIVATE, x=at, y=plain, line=thin, **shared),
@@ -84,7 +79,7 @@ def against_strength(view: SiteView) -> Trace:
     return _figure([*bands, *lines], xaxis, axis(f"{view.error_title}, common directions") | scale, 320)
 
 
-def _dots(name: str, spread: Array, colour: str, thick: int, **more: object) -> Trace:
+def _dots(name: str, spread: Array, colour: str, thick: int, **more: Any) -> Trace:
     """Return dots at the medians of a spread, (3, N), with arms to 10 and 90 %, `thick` pixels wide."""
     low, middle, high = spread
     ends = arms(low, middle, high, colour, thickness=thick, width=2 * thick + 2)
@@ -110,43 +105,33 @@ def by_kind(view: SiteView) -> Trace:
 
 
 def joining(view: SiteView) -> Trace:
-    """Draw for every hospital what it gets alone (hollow dot) and joined (filled), with thin 10-90 % arms.
+    """Draw for every hospital what it gets alone (hollow dot) and joined (filled), with 10-90 % arms.
 
-    A thick line between the two has the colour of the outcome: joining is better, worse or neither. A small
-    upright bar marks the joint answer without privacy, unless errors are measured against that.
+    A small upright bar marks the joint answer without privacy, unless errors are measured against that.
     """
     recipe, alone, joined = view.recipe, view.spread("alone"), view.spread("joined")
     names = [f"{name} ({size:,})" for name, size in zip(recipe.hospitals, recipe.sizes, strict=True)]
     if alone is None or joined is None:
-        return _figure_of_names([], axis(view.title), names)
+        return _figure_of_names([], axis(view.error_title), names)
     plain = view.without_privacy()
-    floor, scale = 0.0, {"range": [0.0, 1.03]}  # of captured energy, a share
-    if not view.energy:
-        floor, scale = _error_axis(view, [float(values.min()) for values in (alone, joined, plain)])
-    alone, joined = np.maximum(alone, floor), np.maximum(joined, floor)
-    outcomes = view.outcomes()
-    colours = [OUTCOMES[outcome][0] for outcome in outcomes]
+    floor, scale = _error_axis(view, [float(values.min()) for values in (alone, joined, plain)])
     traces: list[Trace] = []
-    for i, (name, outcome) in enumerate(zip(names, outcomes, strict=True)):
-        colour, dash, label = OUTCOMES[outcome]
-        thick = {"color": colour, "dash": dash, "width": 4}
-        medians = [alone[1, i], joined[1, i]]  # of the three quantiles, the one at 1
-        bar = line(1, label, colour, x=rounded(medians), y=[name] * 2, line=thick)
-        bar |= {"hoverinfo": "skip", "legendgroup": outcome, "showlegend": outcome not in outcomes[:i]}
-        traces.append(bar)
-    shared = {"y": names, "showlegend": True}
+    shared: dict[str, Any] = {"y": names, "showlegend": True}
     for what, spread, symbol in (("alone", alone, "circle-open"), ("joined", joined, "circle")):
-        marker = {"symbol": symbol, "size": 12, "color": colours, "line": {"width": 2, "color": colours}}
-        dots = _dots(what, spread, style.GUESS, thick=1, marker=marker, **shared)
+        marker = {"symbol": symbol, "size": 12, "line": {"width": 2}}
+        dots = _dots(what, np.maximum(spread, floor), style.PRIVATE, thick=1, marker=marker, **shared)
         traces.append(dots | {"hovertemplate": f"%{{y}}, {what}: %{{x:.3~g}}"})
     if not view.plain_is_truth:
-        bars = {"symbol": "line-ns", "size": 15, "line": {"width": 2.5, "color": style.NOT_PRIVATE}}
+        bars: dict[str, Any] = {
+            "symbol": "line-ns",
+            "size": 15,
+            "line": {"width": 2.5, "color": style.NOT_PRIVATE},
+        }
         shared |= {"mode": "markers", "hovertemplate": "%{y}, joined without privacy: %{x:.3~g}"}
         at, name = rounded(np.maximum(plain, floor)), "joined, no privacy"
         traces.append(line(1, name, style.NOT_PRIVATE, x=at, marker=bars, **shared))
     note = " (synthetic patients)" if recipe.synthetic else ""
-    guess = None if view.energy else view.guess
-    return _figure_of_names(traces, axis(view.title + note) | scale, names, guess)
+    return _figure_of_names(traces, axis(view.error_title + note) | scale, names, view.guess)
 
 
 def missing() -> Trace:
@@ -164,7 +149,7 @@ def missing() -> Trace:
         "colorscale": [[0, "rgba(128,140,150,0.08)"], [1, "rgba(33,102,172,0.55)"]],
         **{"zmin": 0, "zmax": 1, "xgap": 2, "ygap": 2, "showscale": False, "hoverinfo": "skip"},
     }
-    words = {
+    words: dict[str, Any] = {
         "x": [name for _ in keys for name in across],
         "y": [name for name in down for _ in hospitals],
         "text": [_absent(absent[hospital][key]) for key in keys for hospital in hospitals],
@@ -207,7 +192,7 @@ def _figure_of_names(
     yaxis = axis("", type="category", automargin=True, ticksuffix=" ") | order
     if guess is None:
         return _figure(traces, xaxis, yaxis, _NAME_HEIGHT * len(names))
-    ends = {"x": [guess] * 2, "y": [names[0], names[-1]], "showlegend": True}
+    ends: dict[str, Any] = {"x": [guess] * 2, "y": [names[0], names[-1]], "showlegend": True}
     across = line(1, "random guess", style.GUESS, "dot", **ends)
     return _figure([*traces, across], xaxis, yaxis, _NAME_HEIGHT * len(names))
 

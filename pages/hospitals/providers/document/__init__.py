@@ -7,14 +7,16 @@ from dppca_core.dossier.papers import archive, dossier
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
+from dppca_core.experiments.collaboration.site_recipe import SYNTHETIC
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
-from pages.hospitals.providers import charts
-from pages.hospitals.providers.document import paper
+from pages.hospitals.providers.charts import protocols as charts
+from pages.hospitals.providers.document import differing, paper
 from pages.hospitals.providers.model import compared as model
 from pages.hospitals.providers.model import hospitals
 from pages.hospitals.providers.model.decision import Decided, JoiningBoard
 from pages.hospitals.providers.sentences import cases, compared, decision, surroundings
-from pages.hospitals.providers.settings import USES
+from pages.hospitals.providers.sentences.differing import WHOSE
+from pages.hospitals.providers.settings import USES, unused
 from pages.shared import text
 from pages.shared.background import cache, failed_runs
 from pages.shared.document.blocks import (
@@ -41,7 +43,7 @@ from pages.shared.reports import sources
 from pages.shared.reports.phrases import settings_in_words
 from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import Settings
-from pages.shared.settings.scenes import typed_losses, typed_sizes
+from pages.shared.settings.scenes import ALIKE, differ, typed_losses, typed_sizes
 
 _STEM = "dppca-joining"
 
@@ -52,24 +54,27 @@ def at(settings: Settings, names: Sequence[str] = ()) -> Document:
     names: what somebody called the hospitals, in their order, "" where nobody did.
     """
     board = JoiningBoard(settings, names)
+    introduction, stem = decision.INTRODUCTION, _STEM
+    steps: tuple[str, ...] = ()
     if settings["view"] == "plain":
         described = partial(_plain, board), partial(_plain_frame, board)
-        introduction = decision.INTRODUCTION
+    elif differ(settings):
+        described = partial(_full_differing, board), partial(_frame_differing, board)
     else:
         recipe, adjustments = model.to_setting(settings)
         described = partial(_full, board, recipe, adjustments), partial(_frame, board, recipe)
-        introduction = surroundings.INTRODUCTION
-    steps = () if settings["view"] == "plain" else surroundings.STEPS
-    stem = _STEM if settings["view"] == "plain" or settings["join.panel"] == "gain" else "dppca-bytes"
+        introduction, steps = surroundings.INTRODUCTION, surroundings.STEPS
+        stem = _STEM if settings["join.panel"] == "gain" else "dppca-bytes"
     return Document(decision.TITLE, introduction, stem, *described, steps=steps, complete=board.complete)
 
 
 def _main_settings(settings: Settings) -> Controls:
     """Return the main settings of a telephone, which has no sidebar, but for what the table decides."""
     plain = settings["view"] == "plain"
+    size = {ALIKE: "providers", SYNTHETIC: "n"}.get(settings["sites.data"])  # real hospitals are as they are
     shown = (
         *(() if plain and typed_losses(settings) else ("epsilon",)),
-        *(() if typed_sizes(settings) else ("providers",)),
+        *(() if typed_sizes(settings) or size is None else (size,)),
     )
     return Controls("main settings", shown, on_telephone=True)
 
@@ -81,18 +86,22 @@ def _plain(board: JoiningBoard) -> Blocks:
     yield Section(decision.WHAT_IF)
     yield from _cases(board)
     yield from _papers(board)
-    several = len(board.setting.hospitals) > 1
-    yield OnScreen((Text(decision.TRY if several else decision.TRY_SEVERAL),))
+    yield OnScreen((Text(decision.try_this(board)),))
     yield sources.fold(board.settings, partial(_about, board), sources.LIMITS, phrases.FOLD)
+
+
+def _answer(board: JoiningBoard) -> Blocks:
+    """Yield the verdict and the numbers behind it, as far as they are measured."""
+    yield failed_runs.notice(board.failed)
+    yield Headline(decision.headline(board))
+    yield Text(decision.numbers(board))
+    yield Note(" ".join(WHOSE.get(board.settings["sites.data"], ())))
 
 
 def _decision(board: JoiningBoard) -> Blocks:
     """Yield the verdict and what it rests on, as far as it is measured."""
-    headline = decision.headline(board)
-    yield failed_runs.notice(board.failed)
-    yield Headline(headline)
-    yield Text(decision.numbers(board))
-    shares = board.bars()
+    yield from _answer(board)
+    headline, shares = decision.headline(board), board.bars()
     yield Figure(
         *("joining figure", rows.figure(shares), decision.TITLE, _STEM),
         says=f"{headline} {rows.description(shares)}",
@@ -105,13 +114,17 @@ def _decision(board: JoiningBoard) -> Blocks:
     yield Section(decision.BY_TRUST)
     yield Table(decision.by_trust(board))
     yield Note(decision.reading(board))
+    yield from _by_hospital(board)
+    yield Section(decision.TURNS)
+    yield Text(decision.turns(board))
+
+
+def _by_hospital(board: JoiningBoard) -> Blocks:
     yield Section(decision.BY_HOSPITAL)
     groups = board.groups()
     if groups is not None:
         yield Table(decision.by_hospital(board, groups))
         yield Note(decision.between(groups))
-    yield Section(decision.TURNS)
-    yield Text(decision.turns(board))
 
 
 def _cases(board: JoiningBoard) -> Blocks:
@@ -182,6 +195,7 @@ def _full(board: JoiningBoard, recipe: CollaborationSetting, adjustments: Sequen
     missing = partial(model.next_cell, results, settings)
     yield _main_settings(settings)
     yield Note("\n\n".join(adjustments))
+    yield Live("answer", partial(_answer, board), board.measuring)
     yield Live(
         "protocols",
         partial(_compared, results, settings),
@@ -194,6 +208,17 @@ def _full(board: JoiningBoard, recipe: CollaborationSetting, adjustments: Sequen
     experiment, epsilon = to_experiment.from_settings(settings)
     about = f"{compared.about(recipe)}\n\n{decision.how_decided(board)}"
     yield sources.of_results(cache.results(experiment), epsilon, settings, measured=about)
+
+
+def _full_differing(board: JoiningBoard) -> Blocks:
+    shown = differing.view(board.settings)
+    yield _main_settings(board.settings)
+    yield Live("answer", partial(_answer, board), board.measuring)
+    yield from differing.compared(shown)
+    yield Section(surroundings.EVIDENCE)
+    yield Live("evidence", partial(_evidence, board), board.measuring)
+    yield OnScreen((Text(decision.try_this(board)),))
+    yield differing.origins(shown, decision.how_decided(board))
 
 
 def _choices(results: CollaborationResults, settings: Settings) -> Blocks:
@@ -212,47 +237,49 @@ def _compared(results: CollaborationResults, settings: Settings) -> Blocks:
     # A cell begins with its protocol.
     yield failed_runs.notice(results.failed, lambda cell: compared.title(PROTOCOLS[cell[0]], recipe))
     if settings["join.panel"] == "gain":
-        headline, numbers = compared.sentences(results, settings)
+        finding = compared.numbers(results, settings)
         notes, name = compared.notes(results, settings, grouped), "joining"
         figure, table_name = charts.gains(results, grouped, settings), "collaboration.gains"
     else:
-        headline, numbers = compared.bytes_line(grouped, recipe), ""
+        finding = compared.bytes_line(grouped, recipe)
         notes, name = compared.BYTES_NOTE, "bytes"
         figure, table_name = charts.sent(results, grouped, settings), "collaboration.sent"
-    yield Headline(headline)
     if figure["data"][-1]["x"]:  # a figure without a row has no points, and is not shown
         yield Figure(
             *(f"{name} figure", figure, decision.TITLE, f"dppca-{name}"),
-            says=f"{headline} {numbers}".strip(),
+            says=finding,
             table=results.table,
             code=lambda: FigureRecipe(table_name, {"setting": recipe}),
         )
-    yield Text(numbers)
+    yield Text(finding)
     if name == "bytes":
         yield Table(compared.table(results, settings), wide=True)
     yield Note(notes)
 
 
 def _evidence(board: JoiningBoard) -> Blocks:
-    """Yield the verdict of plain view, and the runs, methods and intervals behind it."""
-    yield failed_runs.notice(board.failed)
-    yield Text(f"{USES[board.setting.use]}: {decision.headline(board)} {decision.turns(board)}")
+    """Yield the runs, methods and intervals behind the verdict, and where it turns."""
+    yield Text(decision.turns(board))
     yield Note(decision.progress(board))
     if board.decision is not None:
         yield Table(decision.evidence(board), wide=True)
-        yield Note(surroundings.EVIDENCE_NOTE)
+        yield Note(f"{surroundings.EVIDENCE_NOTE} {decision.claimed(board)}".strip())
+        if differ(board.settings):
+            yield from _by_hospital(board)
 
 
 def _plain_frame(board: JoiningBoard) -> Frame:
     settings = board.settings
     members = ("Hospitals", decision.hospitals_in_words(board))
-    shared = settings_in_words(settings, without=("epsilon", "n", "providers", "largest_share"))
+    left_out = {"epsilon", "n", "providers", "largest_share", *(unused(settings) or ())} - {"trust"}
+    shared = settings_in_words(settings, first=_of_the_population(settings), without=left_out)
     measuring = "" if board.decision is not None else text.MEASURING
     return Frame(
         settings=[members, ("What the pattern is for", USES[board.setting.use]), *shared],
         promise=text.odds(board.ours.epsilon, board.setting.delta),
         limits=(
             decision.likeness(board),
+            *WHOSE.get(settings["sites.data"], ()),
             decision.large_delta(board),
             *decision.LIMITS,
             decision.guess(board),
@@ -272,3 +299,32 @@ def _frame(board: JoiningBoard, recipe: CollaborationSetting) -> Frame:
         limits=(*sources.limits(experiment), *decision.LIMITS),
         made=sources.made(recipe.seed),
     )
+
+
+def _frame_differing(board: JoiningBoard) -> Frame:
+    settings, delta = board.settings, board.setting.delta
+    members = ("Hospitals", decision.hospitals_in_words(board))
+    compared = ("sites.method", "sites.kind", "sites.share", "sites.against")
+    shown = settings_in_words(
+        settings | {"sites.kind": differing.view(settings).kind},
+        first=(*_of_the_population(settings), *compared),
+        without=unused(settings) or (),
+    )
+    return Frame(
+        settings=[members, *shown],
+        promise=text.odds(settings["epsilon"], delta),
+        limits=(
+            decision.likeness(board),
+            *WHOSE[settings["sites.data"]],
+            text.large_delta(delta, board.setting.n),
+            *decision.LIMITS,
+            sources.LIMITS,
+        ),
+        made=sources.made(board.setting.seed),
+    )
+
+
+def _of_the_population(settings: Settings) -> tuple[str, ...]:
+    """Return the settings of hospitals that differ: none where they are alike."""
+    simulated = {SYNTHETIC: ("sites.strength", "sites.differ")}
+    return ("sites.data", *simulated.get(settings["sites.data"], ())) if differ(settings) else ()

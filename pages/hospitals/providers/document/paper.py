@@ -12,7 +12,6 @@ from dppca_core.dossier import data_flow
 from dppca_core.dossier.agreement import YEARS, Agreement
 from dppca_core.experiments.decision.decision import ShareBar
 from dppca_core.experiments.decision.rule import Answer
-from dppca_core.populations.spiked import SpikedModel
 from pages.shared import text
 from pages.shared.charts import Trace, arms, axis, bar, one_panel, style
 from pages.shared.document.blocks import Blocks, Figure, Frame, Headline, Table, Text
@@ -97,8 +96,9 @@ def numbers(agreement: Agreement) -> str:
     """Return the three numbers behind the answer, each with its interval."""
     alone, together, free = (_share(agreement.bars[name]) for name in _NAMES)
     protected = ", protected" if agreement.setting.use == "publish" else ""
+    whose = "our own pattern" if agreement.setting.differing else "the pattern"
     return (
-        f"Share of the pattern: {alone} alone{protected}; {together} together, with privacy; {free} "
+        f"Share of {whose}: {alone} alone{protected}; {together} together, with privacy; {free} "
         f"together, no privacy. Medians of {agreement.setting.repeats} runs, 99 % intervals."
     )
 
@@ -173,11 +173,9 @@ def _years(agreement: Agreement) -> str:
 
 
 def _not_checked(agreement: Agreement) -> str:
-    simulated = isinstance(agreement.setting.population, SpikedModel)
-    patients = "simulated patients" if simulated else "a public table"
     return (
-        f"Our patients: all shares are of {patients}. Hospitals that collude, noise in floating point, "
-        "timing. No machine has checked the proofs."
+        f"Our patients: all shares are of {agreement.patients}. Hospitals that collude, noise in floating "
+        "point, timing. No machine has checked the proofs."
     )
 
 

@@ -86,6 +86,12 @@ class Decided:
         """Return how many runs our verdict has of those that it needs."""
         return min(len(self.cells.shares((TOGETHER, trust))) for trust in rows.LOOKS)
 
+    @property
+    def outcomes(self) -> Mapping[str, Array] | None:
+        """Return all quantities that claims compare, by name; None until their runs are there."""
+        complete = self.decision is not None and len(self.cells.shares((WITHOUT, ""))) == self.setting.repeats
+        return self.cells.runs.quantities() if complete else None
+
     def turns(self, along: Along) -> tuple[Turn, ...] | None:
         """Return where our verdict is predicted to turn; None until it is known."""
         turns: tuple[Turn, ...] | None = self.cells.cells.get((TURNS, along))
@@ -128,9 +134,8 @@ class Decided:
         decided = self.cells.cells.get((VERDICTS,))
         if decided is None:
             return None
-        setting, publish = self.setting, self.setting.use == "publish"
-        each = setting.hospitals
-        rank = {i: (each[i].patients, each[i].epsilon if publish else 0.0) for i in range(len(each))}
+        setting = self.setting
+        rank = {i: setting.rank(i) for i in range(len(setting.hospitals))}
         few = len(set(rank.values())) <= MOST_MEASURED
 
         def answers(i: int) -> tuple[Answer, ...]:

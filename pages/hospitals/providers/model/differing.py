@@ -16,20 +16,27 @@ from dppca_core.experiments.collaboration.joining import SiteCell, SiteResults, 
 from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
 from dppca_core.experiments.explorer.results import quantiles
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
-from dppca_core.populations import clinical
+from dppca_core.numerics.subspace_metrics import runs_in_unit
 from pages.shared.charts import metric_axis
-from pages.shared.settings import catalogue
+from pages.shared.settings import catalogue, hospitals
 
 _SAME_NAMES = ("n", "epsilon", "delta", "neighbours", "iterations", "burn_in", "provider_noise")
 
 
 def to_recipe(settings: catalogue.Settings) -> SiteRecipe:
-    """Return the comparison that the settings ask for; it keeps at least k features and at most all d."""
-    differ, defaults = settings["sites.differ"], SiteRecipe(data=settings["sites.data"])
+    """Return the comparison that the settings ask for; it keeps at least k features and at most all d.
+
+    Its hospitals have the population of the decision, and of a simulated one the cohort's own sizes.
+    """
+    population = hospitals.differing(settings)
+    assert population is not None  # hospitals that are alike have other comparisons
+    data, columns = settings["sites.data"], population.columns
+    defaults = SiteRecipe(data=data, columns=columns)
     recipe = SiteRecipe(
-        data=settings["sites.data"],
+        data=data,
+        columns=columns,
         share=settings["sites.share"],
-        differences=clinical.DIFFERENCES if differ == "all" else (differ,),
+        differences=population.differences,
         s_hat=min(max(catalogue.rows_kept(settings), defaults.k), defaults.d),
         **{name: settings[name] for name in (*_SAME_NAMES, "repeats", "seed")},
     )
@@ -109,7 +116,7 @@ class SiteView:
         """Return a cell's errors for each hospital in the unit on screen, (N,)."""
         local = self.against == "own"
         sines, angles = (cell.local, cell.local_angle) if local else (cell.common, cell.common_angle)
-        return metric_axis.runs_in_unit(self.unit, sines, angles, self.recipe.k)
+        return runs_in_unit(self.unit, sines, angles, self.recipe.k)
 
     def text(self, value: float) -> str:
         """Return an error as a text for sentences."""
@@ -118,7 +125,7 @@ class SiteView:
     def _joint_error(self, cell: SiteCell) -> float:
         """Return the error of a joint answer against the common truth."""
         # A cell holds it for each hospital, but it is the same for all.
-        return float(metric_axis.runs_in_unit(self.unit, cell.common[0], cell.common_angle[0], self.recipe.k))
+        return float(runs_in_unit(self.unit, cell.common[0], cell.common_angle[0], self.recipe.k))
 
     def spread(self, what: What) -> Array | None:
         """Return 10, 50 and 90 % over the repeats of the hospitals' values, (3, N); None before the first.
@@ -134,7 +141,7 @@ class SiteView:
         It may be called once there is a joint answer with privacy, whose cells hold both.
         """
         cells = self.results.measured("joined", self.strength, self.kind)
-        return np.median([self.values(cell.plain) for cell in cells], axis=0)
+        return np.median([self.values(cell.plain) for cell in cells if cell.plain], axis=0)
 
     def joint_errors(self, strength: float) -> dict[str, tuple[Array, float]]:
         """Return the joint answer's error against the common truth, for every kind that has been measured.
@@ -147,5 +154,6 @@ class SiteView:
             cells = self.results.measured("joined", strength, kind)
             if cells:
                 spread = quantiles([self._joint_error(cell) for cell in cells])
-                errors[kind] = spread, float(np.median([self._joint_error(cell.plain) for cell in cells]))
+                plain = [self._joint_error(cell.plain) for cell in cells if cell.plain]
+                errors[kind] = spread, float(np.median(plain))
         return errors

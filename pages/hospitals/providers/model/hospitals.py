@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from dppca_core.experiments.collaboration.site_recipe import HEART
 from dppca_core.experiments.decision.hospitals import MOST_HOSPITALS
 from pages.hospitals.providers.sentences import table
 from pages.hospitals.providers.settings import LARGEST, LEAST_LOSS, MOST_LOSS, loss_text
@@ -66,6 +67,8 @@ def are_few(listed: Sequence[HospitalLine], settings: Settings) -> bool:
 def note(settings: Settings) -> str:
     """Return how many hospitals there are, and how to change them."""
     now = sizes(settings)
+    if settings["sites.data"] == HEART:
+        return f"{table.facts(now)} {table.SIZES_ARE_REAL}"
     few = are_few(lines(settings), settings)
     return f"{table.facts(now)} {table.HOW}" if few else f"{table.facts(now)} {table.ranging(now)}"
 
@@ -114,6 +117,8 @@ def read(typed: Sequence[HospitalLine], settings: Settings) -> ReadLines:
     names, patients_of, losses, marked = zip(*members, strict=True)
     without = settings | dict.fromkeys(("join.sizes", "join.losses"), "")
     same_sizes, same_losses = patients_of == sizes(without), set(losses) == {slider}
+    if settings["sites.data"] == HEART:
+        same_sizes, names = True, ()
     values = {
         "join.sizes": "" if same_sizes else "-".join(map(str, patients_of)),
         "join.losses": "" if same_losses else "-".join(map(loss_text, losses)),

@@ -1,4 +1,4 @@
-"""Form the sentences and the table that compare protocols: for whom joining pays, what each transmits.
+"""Form the sentences and the table on protocols: the error of each, and what it transmits.
 
 By a protocol hospitals either join or work alone. Alone they are protected ("alone"), as one that publishes
 must be, or unprotected ("alone, none"), as one that keeps its result in-house may be. A `Row` holds the
@@ -13,7 +13,6 @@ from dppca_core.datasets import PATIENTS, TABLES
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS, Protocol
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
-from dppca_core.experiments.verdicts import Gain, costs_nothing, gain
 from dppca_core.methods import METHODS
 from pages.hospitals.providers.model.compared import (
     Row,
@@ -55,24 +54,23 @@ def heading(trust: str, hospital: int, recipe: CollaborationSetting) -> str:
     return f"{JOIN_TITLES[trust]}: {text.patients(recipe.sizes[hospital])} patients"
 
 
-def sentences(results: CollaborationResults, settings: Settings) -> tuple[str, str]:
-    """Return for whom joining pays, and below it the errors of joining by trust and of staying alone.
+def numbers(results: CollaborationResults, settings: Settings) -> str:
+    """Return the errors of joining by trust, of staying alone and of a random guess.
 
-    Until every part is measured the first says so instead, or that some have no answer, and the second is
-    empty.
+    Until every part is measured it says so instead, or that some have no answer.
     """
     recipe = results.recipe
     grouped = rows(results, settings | {"join.trust": "all"})
-    joined = {trust: advised(grouped, settings, trust) for trust in text.JOINING}
+    joined = [advised(grouped, settings, trust) for trust in text.JOINING]
     alone = [
         advised_alone(grouped, settings, recipe.sizes[hospital], hospital) for hospital in recipe.hospitals
     ]
     kept = [without_privacy(grouped, hospital) for hospital in recipe.hospitals]
-    together, lone = [each for each in joined.values() if each], [each.row for each in alone if each]
+    together, lone = [each for each in joined if each], [each.row for each in alone if each]
     open_rows = [row for row in kept if row]
     if (len(together), len(lone), len(open_rows)) != (len(joined), len(alone), len(kept)):
         nothing_comes = next_cell(results, settings) is None
-        return "Some ways of joining have no answer at this setting." if nothing_comes else text.MEASURING, ""
+        return "Some ways of joining have no answer at this setting." if nothing_comes else text.MEASURING
     table = TABLES.get(settings["data"])
     singular, plural = table.row_noun if table else PATIENTS
     patients, guess = text.count(recipe.n, singular, plural), random_guess(settings, recipe.d, recipe.k)
@@ -80,10 +78,9 @@ def sentences(results: CollaborationResults, settings: Settings) -> tuple[str, s
     guess_text, error = value_text(metric, guess), QUANTITIES.get(metric, "error")
     directions = text.count(recipe.k, "direction", "directions")
     if len(recipe.sizes) == 1:
-        return "One hospital has nobody to join.", (
+        return (
             f"With {patients} it finds the {directions} with {error} {lone[0].text} to publish. For its own "
             f"use, without privacy: {open_rows[0].text}. A random guess: {guess_text}."
-            f"{_no_cost(lone, open_rows[0])}"
         )
     parts: list[str] = []
     for words, each in zip(text.JOINING.values(), together, strict=True):
@@ -95,23 +92,11 @@ def sentences(results: CollaborationResults, settings: Settings) -> tuple[str, s
     hospitals = text.count(len(recipe.sizes), "hospital", "hospitals")
     # One hospital of each size is measured alone.
     who = "One of them" if len(recipe.hospitals) == 1 else "The largest"
-    untrusted = together[list(joined).index("untrusted server")].row
-    chance = 100 * recipe.k / recipe.d
-    in_house_gains, published_gains = (
-        [gain(untrusted.shares, row.shares, chance, recipe.k) for row in each] for each in (open_rows, lone)
-    )
-    return f"{advice(in_house_gains, published_gains)}.", (
+    return (
         f"{hospitals} with {patients} join to find the {directions}. "
         f"{' '.join(parts)} {who} alone, to publish: {_first_and_last(lone)}. "
         f"For its own use, without privacy: {_first_and_last(open_rows)}. A random guess: {guess_text}."
-        f"{_no_cost([each.row for each in together], without_privacy(grouped, ALL))}"
     )
-
-
-def _no_cost(private: list[Row], free: Row | None) -> str:
-    """Return that privacy costs nothing, with a space before; empty where it costs any of these rows."""
-    same = free is not None and all(costs_nothing(row.shares[1], free.shares) for row in private)
-    return f" {text.NO_COST}" if same else ""
 
 
 def _first_and_last(alone: list[Row]) -> str:
@@ -121,60 +106,6 @@ def _first_and_last(alone: list[Row]) -> str:
     """
     last = f", the smallest {alone[-1].text}" if len(alone) > 1 else ""
     return f"{alone[0].text}{last}"
-
-
-# Joining compared with staying alone: "less" is less error by joining.
-_VERDICTS: dict[Gain, str] = {
-    "less": "helps {who}",
-    "more": "does not help {who}: alone the error is less",
-    "level": "makes no difference for {who}",
-    "neither": "does not help {who}, nor does staying alone: both are hardly better than a guess",
-}
-# A hospital that may stay in-house may do best there, so a comparison of published results alone does not say
-# that joining "helps".
-_PUBLISHED_VERDICTS: dict[Gain, str] = {
-    "less": "errs less than {who} alone, with privacy",
-    "more": "errs more than {who} alone, with privacy",
-}
-
-
-def advice(in_house: list[Gain], published: list[Gain]) -> str:
-    """Return for whom joining pays if results stay in-house, and where it errs less if they are published.
-
-    Joining is by a server that nobody trusts. A hospital that stays alone needs protection only for what it
-    publishes.
-
-    Args:
-        in_house: How joining compares with each hospital alone and unprotected, the largest first.
-        published: How it compares with each hospital alone, with privacy.
-    """
-    in_house_verdict = verdict(in_house)
-    if in_house_verdict == verdict(published):
-        return f"Joining a server that nobody trusts {in_house_verdict}"
-    to_publish = verdict(published, publish=True)
-    return (
-        f"For their own use, joining a server that nobody trusts {in_house_verdict}. "
-        f"To publish, joining {to_publish}"
-    )
-
-
-def verdict(gains: list[Gain], publish: bool = False) -> str:
-    """Return how joining compares with staying alone, as the end of a sentence.
-
-    Args:
-        gains: Of each hospital, the largest first.
-        publish: The comparison is of what is published only, so the words must not advise to join.
-    """
-    templates = _VERDICTS | _PUBLISHED_VERDICTS if publish else _VERDICTS
-    if len(gains) == 1:  # all hospitals are alike in size, and one stands for all
-        each = "each of them" if gains[0] == "less" else "any of them"
-        return templates[gains[0]].format(who=each)
-    if gains[0] == gains[-1]:
-        return templates[gains[0]].format(who="the largest hospital and the smallest")
-    return ", and ".join(
-        templates[result].format(who=f"the {size} hospital")
-        for result, size in ((gains[0], "largest"), (gains[-1], "smallest"))
-    )
 
 
 def table(results: CollaborationResults, settings: Settings) -> pd.DataFrame:

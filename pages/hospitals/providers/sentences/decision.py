@@ -9,9 +9,11 @@ from collections.abc import Iterator
 import pandas as pd
 
 from dppca_core.datasets import TABLES
+from dppca_core.experiments.decision.claims import Claim, compared
 from dppca_core.experiments.decision.predictions import Turn
 from dppca_core.experiments.decision.rule import MARGIN, USEFUL, Answer, Evidence
 from dppca_core.methods import METHODS
+from dppca_core.populations import heart_disease
 from pages.hospitals.providers.model.decision import AnswerGroup, Decided, JoiningBoard
 from pages.hospitals.providers.settings import loss_text
 from pages.shared import text
@@ -26,15 +28,16 @@ BY_TRUST, BY_HOSPITAL, TURNS, WHAT_IF = (
 )
 TRY = "**Try this:** change the size of our hospital in the table. From which size on should it stay alone?"
 TRY_SEVERAL = "**Try this:** add a hospital to the table. Then there is somebody to join."
+TRY_OTHERS = "**Try this:** choose to publish, and mark another hospital as ours. Does the answer change?"
 ONE_LAW = "Sealed sums and one trusted place need the same noise here, so they get the same verdict."
 OWN_NOISE = "A strict hospital would make one noise for all too large, so each adds its own."
 RULE = (
     f"A gain counts from {MARGIN:g} points of the pattern, with 99 % certainty. "
     f"Together, 9 of 10 repeats must also recover {USEFUL:g} %."
 )
-NEAR_GUESS = "Neither way finds more than a random guess here."
 TURNING = "Working out where the verdict turns …"
 NO_TURN_OF_A_TABLE = "For a real table nobody can predict where the verdict turns."
+NO_TURN_WHERE_THEY_DIFFER = "Where hospitals differ nobody can predict where the verdict turns."
 PREDICTED = "A formula predicts these turns from the repeats above. No repeats were made there."
 VERDICTS = {
     Answer.JOIN: "join",
@@ -42,6 +45,22 @@ VERDICTS = {
     Answer.STAY: "stay alone",
     Answer.ASK_AGAIN: "ask again with more patients",
     Answer.TOO_CLOSE: "too close to tell",
+}
+# What is said of two quantities that runs compare, by the trust of the page where it counts.
+_OURS, _FREE, _GUESS = "together, {trust}", "together, no privacy", "a random guess"
+SAYS = {
+    (_OURS, "as good", _FREE): f"Privacy costs at most {MARGIN:g} points of the pattern here.",
+    (_OURS, "less", _FREE): f"Privacy costs more than {MARGIN:g} points of the pattern here.",
+    ("together, central", "more", "together, untrusted server"): (
+        f"One trusted place gains more than {MARGIN:g} points over trusting nobody."
+    ),
+    ("together, central", "as good", "together, untrusted server"): (
+        f"One trusted place gains at most {MARGIN:g} points over trusting nobody."
+    ),
+    ("alone", "as good", _GUESS): "Alone we find no more than a random guess.",
+    ("alone", "less", _GUESS): "Alone we find less than a random guess.",
+    (_OURS, "as good", _GUESS): "Together, with privacy, we find no more than a random guess.",
+    (_OURS, "less", _GUESS): "Together, with privacy, we find less than a random guess.",
 }
 _PREDICTED = VERDICTS | {Answer.TOO_CLOSE: "no clear verdict"}
 PAPERS = "To take to the board"
@@ -55,7 +74,7 @@ LEAVES = {
     "central": "No record leaves a hospital. The trusted place sees each hospital's sums.",
 }
 LIMITS = (
-    "The verdict is about patients like the simulated ones, and about this pattern alone.",
+    "The verdict is about patients like these, and about this pattern alone.",
     "It leaves out what joining costs in money, time and contracts.",
     "It assumes that no patient is in two hospitals.",
 )
@@ -90,9 +109,27 @@ def numbers(decided: Decided) -> str:
         decisions.together(decided.trust, together, without),
         *_why_open(decided),
     ]
-    if all(phrases.no_answer(row.share, shares.guess) for row in shares.rows[:2]):
-        parts.append(NEAR_GUESS)
     return " ".join([*parts, LEAVES[decided.trust]])
+
+
+def claims(decided: Decided) -> dict[Claim, str]:
+    """Return the claims that the page states, with their sentences; none until all runs are there."""
+    outcomes = decided.outcomes
+    if outcomes is None:
+        return {}
+    stated = {}
+    for pair in dict.fromkeys((left, right) for left, _, right in SAYS):
+        left, right = (name.format(trust=decided.trust) for name in pair)
+        claim = compared(outcomes, left, right)
+        sentence = claim and SAYS.get((pair[0], claim.relation, pair[1]))
+        if claim and sentence:
+            stated[claim] = sentence
+    return stated
+
+
+def claimed(decided: Decided) -> str:
+    """Return what runs show of privacy, of trust and of a random guess, as a paragraph."""
+    return " ".join(claims(decided).values())
 
 
 def _why_open(decided: Decided) -> Iterator[str]:
@@ -157,7 +194,7 @@ def reading(decided: Decided) -> str:
         parts.append(OWN_NOISE)
     elif laws["secure aggregation"] == laws["central"]:
         parts.append(ONE_LAW)
-    return " ".join(parts)
+    return " ".join([*parts, claimed(decided)]).strip()
 
 
 def by_hospital(board: JoiningBoard, groups: list[AnswerGroup]) -> pd.DataFrame:
@@ -199,6 +236,8 @@ def turns(decided: Decided) -> str:
     """Return the numbers of patients and the privacy losses at which our verdict turns, as a list."""
     if decided.decision is None or len(decided.setting.hospitals) == 1:
         return ""
+    if decided.setting.differing:
+        return NO_TURN_WHERE_THEY_DIFFER
     if decided.setting.experiment.table is not None:
         return NO_TURN_OF_A_TABLE
     lines = [_turns_along(decided, "patients"), _turns_along(decided, "epsilon")]
@@ -283,6 +322,8 @@ def how_decided(decided: Decided) -> str:
         "the best method with no privacy" if setting.use == "in-house" else "its own release, with its own ε"
     )
     where = "patients of a real table" if setting.experiment.table else "patients drawn anew in each run"
+    if setting.differing and not setting.differing.simulated:
+        where = "the same real patients in each run"
     return (
         f"**The decision**: {setting.repeats} runs, {where}, paired: alone and together have the same "
         f"patients. Alone is {alone}. The interval of the median gain is that of order statistics, 99 %. "
@@ -300,6 +341,16 @@ def large_delta(decided: Decided) -> str:
     return phrases.delta_too_large(decided.setting.delta, decided.setting.n)
 
 
+def try_this(decided: Decided) -> str:
+    """Return a suggestion of what to do next: one that is possible."""
+    if decided.setting.differing:
+        return TRY_OTHERS
+    return TRY if len(decided.setting.hospitals) > 1 else TRY_SEVERAL
+
+
 def likeness(decided: Decided) -> str:
+    differing = decided.setting.differing
+    if differing and not differing.simulated:
+        return f"Patients are those of this table: {heart_disease.TABLE.title}."
     table = TABLES.get(str(decided.setting.population))
     return f"Patients are those of this table: {table.title}." if table else "The patients are simulated."

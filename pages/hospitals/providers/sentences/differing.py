@@ -1,4 +1,4 @@
-"""Sentences and a table of the page on hospitals that differ, from its numbers. No Streamlit here.
+"""Form the sentences and the table of what full view compares where hospitals differ.
 
 A *kind* is a way to standardise the hospitals' rows, a key of `KIND_TITLES`; those in `PAID` use means and
 spreads of private rows, which cost a share of the privacy budget. "Plain" is the same analysis without
@@ -10,111 +10,52 @@ import math
 import pandas as pd
 
 from dppca_core.accounting import gaussian
-from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
+from dppca_core.experiments.collaboration.site_recipe import HEART, SYNTHETIC, SiteRecipe
 from dppca_core.methods import METHODS
 from dppca_core.methods.dps_pca import UNDONE
 from dppca_core.populations import clinical, heart_disease
 from dppca_core.populations.site_summaries import MOST_ROWS
 from dppca_core.populations.standardisation import PAID
-from pages.hospitals.differences.settings import KIND_TITLES
-from pages.hospitals.differences.view import SiteView
+from pages.hospitals.providers.model.differing import SiteView
+from pages.hospitals.providers.sentences.surroundings import one_epsilon
+from pages.hospitals.providers.settings import KIND_TITLES
 from pages.shared import text
-from pages.shared.background import failed_runs
-from pages.shared.charts.metric_axis import QUANTITIES, as_error
+from pages.shared.charts.metric_axis import QUANTITIES
 from pages.shared.settings.catalogue import CHOICES
+from pages.shared.settings.scenes import typed_sizes
 
-TITLE = "Differences"
-STEPS = (
-    "Each line is one way to standardise before joining.",
-    "Under More choices, let the hospitals differ more or less.",
-    "A lower line is a better joint answer.",
-)
-LEAD = (
-    "**What if hospitals differ?** They measure differently and treat different patients: who gains by "
-    "joining, and at what cost?"
-)
+STANDARDISING, BY_HOSPITAL = "Standardising, and what it costs", "Alone and joined, hospital by hospital"
+MISSING = "What is missing, hospital by hospital"
 NOT_PRIVATE = " *Not private*: only who holds the rows can compute this."
-PROTECTED = " All of this is protected: without privacy, in-house, a hospital may do better alone."
-
-
-def headline(view: SiteView) -> str:
-    """Return who gains or loses by joining, or that runs are coming."""
-    gains = gains_and_losses(view)
-    return gains if gains and view.kind in view.joint_errors(view.strength) else waiting(view)
+_OUR_PATTERN = "A share is of the pattern of our own patients"
+# Whose pattern a board's numbers are about, and how measurements are standardised.
+WHOSE = {
+    SYNTHETIC: (f"{_OUR_PATTERN}. Measurements are standardised by the ranges that each laboratory prints.",),
+    HEART: (
+        f"{_OUR_PATTERN}. Measurements are standardised by one public range.",
+        "Shares are computed from the patients' records without noise: not private.",
+        "So our own records give 100 % where they need no protection.",
+    ),
+}
+SIZES_OF_THE_COHORT = "Compared are the cohort's six hospitals; the decision is about the typed ones."
+LIMITS = "Accounting is exact. A study tool, not a hardened release."
 
 
 def details(view: SiteView) -> str:
-    """Return the error of the joint answer, and a kind that has clearly less if any; empty before a run."""
+    """Return the error of the joint answer; empty before a run."""
     recipe, measured = view.recipe, view.joint_errors(view.strength)
     if view.kind not in measured:
         return ""
     (_low, median, _high), plain = measured[view.kind]
-    guess = view.text(view.guess)
-    truth = "the directions common to all hospitals"
-    beside = f"Without privacy it is {view.text(plain)}, and a random guess has {guess}."
+    truth, without = "the directions common to all hospitals", f"Without privacy: {view.text(plain)}. "
     if not recipe.synthetic:  # the answer without privacy is the truth then, and has no error
-        truth, beside = "what the same analysis finds without privacy", f"A random guess has {guess}."
-    sentence = (
+        truth, without = "what the same analysis finds without privacy", ""
+    return (
         f"Standardised by {KIND_TITLES[view.kind]}, the joint answer of {METHODS[recipe.method].title} "
         f"{'recovers' if view.unit == 'share' else 'is off by'} {view.text(float(median))} "
-        f"{'of' if view.unit == 'share' else 'from'} {truth}. {beside}"
+        f"{'of' if view.unit == 'share' else 'from'} {truth}. {without}"
+        f"A random guess: {view.text(view.guess)}."
     )
-    medians = {kind: float(spread[1]) for kind, (spread, _plain) in measured.items()}
-    kind = min(medians, key=lambda kind: as_error(view.unit, medians[kind]))
-    best = medians[kind]
-    # An error counts as clearly less if it is less by a tenth, as for a hospital's gain.
-    if as_error(view.unit, best) < 0.9 * as_error(view.unit, float(median)):
-        share = f"for {text.percent(recipe.share)} of the privacy budget"
-        price = share if kind in PAID else "at no cost in privacy"
-        sentence += f" The least error, {view.text(best)}, comes with {KIND_TITLES[kind]}, {price}."
-    gains = gains_and_losses(view) and "less" in view.outcomes()
-    return sentence + (PROTECTED if gains else "")
-
-
-def waiting(view: SiteView) -> str:
-    """Return that runs are coming or, where all have failed, that none has an answer."""
-    coming = view.results.next_missing(view.strength, view.kind) is not None
-    return text.MEASURING if coming else failed_runs.NO_ANSWER
-
-
-def gains_and_losses(view: SiteView) -> str:
-    """Return whom joining helps and whom it harms, with the numbers of the hospital that it changes most.
-
-    Empty before the first run.
-    """
-    recipe, alone, joined = view.recipe, view.spread("alone"), view.spread("joined")
-    if alone is None or joined is None:
-        return ""
-    outcomes = view.outcomes()
-    # Of each hospital: the medians over runs, which stand between the 10 and 90 % quantiles.
-    alone_medians, joined_medians, without_privacy = alone[1], joined[1], view.without_privacy()
-
-    def change(i: int) -> float:
-        """Return by what factor joining changes a hospital's number, up or down alike, as a logarithm."""
-        return abs(math.log(max(joined_medians[i], 1e-9) / max(alone_medians[i], 1e-9)))  # 0 has no logarithm
-
-    as_text = text.percent if view.energy else view.text
-    parts = []
-    for outcome, verb in (("less", "helps"), ("more", "harms")):
-        members = [i for i in range(len(outcomes)) if outcomes[i] == outcome]
-        if not members:
-            continue
-        most = max(members, key=change)
-        medians = (alone_medians, joined_medians, without_privacy)
-        when_alone, when_joined, unprotected = (as_text(float(values[most])) for values in medians)
-        beside = "" if view.plain_is_truth else f"; joined without privacy {unprotected}"
-        numbers = f"({when_alone} alone, {when_joined} joined{beside})"
-        names = text.listed([recipe.hospitals[i] for i in members])
-        if recipe.synthetic:
-            names = f"{'hospital' if len(members) == 1 else 'hospitals'} {names}"
-        if len(members) > 1:
-            names += f", most of all {recipe.hospitals[most]}"
-        parts.append(f"{verb} {names} {numbers}")
-    if parts:
-        return f"Joining {'. It '.join(parts)}."
-    if set(outcomes) == {"neither"}:
-        return "No hospital does better than guessing, alone or joined."
-    return "Joining makes little difference to any hospital."
 
 
 def costs(view: SiteView) -> pd.DataFrame:
@@ -167,14 +108,18 @@ def about_joining(view: SiteView) -> str:
         ("own", False): "PCA without privacy of the hospital's own rows",
     }
     against = f"Error against {truths[view.against, synthetic]}."
-    if view.energy:
-        against = "Share of what the best directions would capture of the hospital's own patients."
     against += "" if synthetic else NOT_PRIVATE
-    bar = " The grey bar is the joint answer without privacy: no privacy budget can reduce its error."
+    bar = " The upright bar is the joint answer without privacy."
     return (
         f"{against} Alone: its own private answer, with the same method and budget. Joined: the one private "
         f"answer of all.{'' if view.plain_is_truth else bar}"
     )
+
+
+def runs(view: SiteView) -> str:
+    """Return of how many runs the figures are, once all are measured."""
+    most = "at most " if view.results.failed else ""
+    return f"Medians of {most}{view.recipe.repeats} runs; intervals hold 8 of 10."
 
 
 def missing() -> str:
@@ -201,6 +146,10 @@ def notes(view: SiteView) -> list[str]:
     """List which settings do not count or were adjusted here, and what is special about the guarantee."""
     recipe, settings, method = view.recipe, view.settings, METHODS[view.recipe.method]
     guarantee, sentences = method.guarantee_at(recipe.k), []
+    if typed_sizes(settings):
+        sentences.append(SIZES_OF_THE_COHORT)
+    if settings["join.losses"]:
+        sentences.append(one_epsilon(settings["epsilon"]))
     if view.kind != settings["sites.kind"]:
         instead = KIND_TITLES[view.kind]
         sentences.append(f"No laboratory's printed ranges are known for this table: shown by {instead}.")
@@ -208,8 +157,6 @@ def notes(view: SiteView) -> list[str]:
         name = CHOICES["s_hat"].label
         limits = f"{recipe.d} columns and {recipe.k} directions"
         sentences.append(f"{name}: {recipe.s_hat}, as there are {limits} here.")
-    if view.energy:
-        sentences.append("Captured energy is shown hospital by hospital; the first chart keeps the error.")
     if recipe.options.get("provider_noise") == "shared":
         sentences.append(f"{UNDONE[0].upper()}{UNDONE[1:]}.")  # two messages together undo shared noise
     if method.trust == "central":
@@ -217,19 +164,6 @@ def notes(view: SiteView) -> list[str]:
     if guarantee in text.UNUSUAL_GUARANTEES:
         sentences.append(f"{method.title}: {text.guarantee(guarantee)}.")
     return sentences
-
-
-def try_this(view: SiteView) -> str:
-    """Return a suggestion of what to do next, by the data and the kind that are shown."""
-    if not view.recipe.synthetic:
-        return "move the privacy slider to the right: noise fades, and what hospitals do not share is left."
-    if view.kind == "public":
-        return "set *Standardised by* to printed ranges: as public, they undo most of what laboratories add."
-    name = CHOICES["sites.differ"].label
-    return (
-        f"choose *shift only*, then *support only* under *{name}*: printed ranges mostly undo shifts, but "
-        "nothing can replace a column that a hospital does not measure."
-    )
 
 
 def about(recipe: SiteRecipe) -> str:

@@ -9,7 +9,7 @@ from pages.shared.settings import catalogue, scenes
 STEPS = (
     "Each point is the error of one way to work together.",
     "Move the number of hospitals: each has fewer patients.",
-    "Joining pays where its point lies left of staying alone.",
+    "A point farther left has less error. The verdict is on top.",
 )
 INTRODUCTION = "What hospitals find together, by whom they trust, or alone, and what leaves them on the way."
 EVIDENCE = "The decision for our hospital"

@@ -19,6 +19,7 @@ TOO_MANY = "There may be 200 hospitals: those after them do not count."
 NONE_LEFT = "At least one hospital is needed, so the last ones are kept."
 TITLE = "Hospitals: type their sizes and privacy losses"
 HOW = "Change a cell, add a line below the last, or mark lines and delete them. The link keeps all but names."
+SIZES_ARE_REAL = "They are real: names and sizes cannot be typed. Privacy losses can."
 BACK = "Back to the sliders"
 
 

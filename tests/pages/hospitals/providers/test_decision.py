@@ -11,6 +11,7 @@ import pytest
 
 from dppca_core.accounting import gaussian
 from dppca_core.experiments.decision import rule
+from dppca_core.experiments.decision.claims import Claim
 from dppca_core.experiments.decision.decision import decide
 from dppca_core.experiments.decision.outcomes import JoiningRuns
 from dppca_core.experiments.decision.rule import Answer
@@ -40,7 +41,7 @@ def opened(page, **link):
 def scene(page, name, **link):
     """Return the page of a scene, as its button sets it."""
     preset = catalogue.CHOICES["preset"].link(name)
-    return page(PAGE, preset=preset, view="plain", **link).settle()
+    return page(PAGE, preset=preset, **{"view": "plain"} | link).settle()
 
 
 # Each verdict at a setting that gives it.
@@ -75,7 +76,7 @@ def test_each_verdict_is_said_where_the_runs_give_it(page, answer):
         assert "yes" not in set(by_trust["worth joining"])
 
 
-FIVE_LARGE, ONE_LARGE = SCENES[1:3]
+FIVE_LARGE, ONE_LARGE, MEASURE, HEART = SCENES[1:]
 SCENES_IN_WORDS = {
     (RARE_DISEASE, "in-house"): ("Join only if", ["no", "yes", "yes"]),
     (RARE_DISEASE, "publish"): ("Join only if", ["not reliably", "yes", "yes"]),
@@ -83,6 +84,10 @@ SCENES_IN_WORDS = {
     (FIVE_LARGE, "publish"): ("Join: ", ["yes", "yes", "yes"]),
     (ONE_LARGE, "in-house"): ("Join only if", ["no", "yes", "yes"]),
     (ONE_LARGE, "publish"): ("Join only if", ["not reliably", "yes", "yes"]),
+    (MEASURE, "in-house"): ("Stay alone", ["no", "no", "no"]),
+    (MEASURE, "publish"): ("Stay alone", ["no", "no", "no"]),
+    (HEART, "in-house"): ("Stay alone", ["no", "no", "no"]),
+    (HEART, "publish"): ("Too close to tell", ["no", "not reliably", "not reliably"]),
 }
 
 
@@ -99,6 +104,48 @@ def test_a_scene_says_its_verdict_in_words_that_a_board_reads(page, name, use):
     whole = "\n".join([shown.markdown, shown.captions, shown.document.frame().promise, listed])
     assert unreadable(re.sub(r"\*\*", "", whole)) == []
     assert long_sentences("\n".join([shown.markdown, shown.captions, *map("\n".join, _folds(shown))])) == []
+
+
+@pytest.mark.parametrize(("name", "use"), SCENES_IN_WORDS, ids=lambda value: str(value))
+def test_each_comparison_on_the_page_is_one_that_its_runs_show(page, name, use):
+    shown = scene(page, name, **{"join.use": use})
+    outcomes = JoiningRuns(to_setting(shown.settings)).quantities()
+    spoken = read_off(shown.captions, shown.settings["trust"])
+    assert spoken and all(claim.holds(outcomes) for claim in spoken)
+    assert spoken == set(decision.claims(JoiningBoard(shown.settings)))
+
+
+def test_a_planted_wrong_relation_is_noticed(page, monkeypatch):
+    left, right = "together, central", "together, untrusted server"
+    wrong = {
+        (left, a, right): decision.SAYS[left, b, right] for a, b in (("more", "as good"), ("as good", "more"))
+    }
+    said = dict(decision.SAYS)
+    monkeypatch.setattr(decision, "SAYS", said | wrong)
+    shown = scene(page, RARE_DISEASE)
+    outcomes = JoiningRuns(to_setting(shown.settings)).quantities()
+    spoken = read_off(shown.captions, shown.settings["trust"], said)
+    assert [claim for claim in spoken if claim.fails(outcomes)] == [Claim(left, "as good", right)]
+
+
+def read_off(words, trust, said=None):
+    """Return the claims whose sentences stand in a page's words."""
+    said = decision.SAYS if said is None else said
+    return {
+        Claim(left.format(trust=trust), relation, right)
+        for (left, relation, right), sentence in said.items()
+        if sentence in words
+    }
+
+
+@pytest.mark.parametrize("name", [MEASURE, HEART])
+def test_both_views_of_hospitals_that_differ_have_one_answer_and_nothing_is_predicted(page, name):
+    plain, full = scene(page, name), scene(page, name, view="full")
+    assert plain.headline == full.headline and decision.numbers(JoiningBoard(plain.settings)) in full.markdown
+    for shown in (plain, full):
+        assert decision.NO_TURN_WHERE_THEY_DIFFER in shown.markdown
+        assert "the pattern of our own patients" in shown.captions
+        assert ("not private" in shown.captions) == (name == HEART)
 
 
 def _folds(shown):
@@ -307,13 +354,6 @@ def test_a_button_sets_a_scene_and_clears_what_was_typed(screen):
     assert app.setting("preset") == FIVE_LARGE and app.setting("join.sizes") == ""
     assert app.link["preset"] == "five-large-hospitals" and app.setting("join.ours") == 1
     assert {f"scene {name}" for name in SCENES} <= {button.key for button in app.app.button}
-
-
-def test_a_scene_of_hospitals_that_differ_opens_their_page(screen):
-    app = screen(PAGE, view="plain")
-    next(x for x in app.app.button if x.key == "scene Heart disease, four real hospitals").click()
-    app.app.run()
-    assert app.setting("sites.data") == "heart"
 
 
 def test_the_table_follows_the_sliders_and_goes_back_to_them(screen):

@@ -5,16 +5,23 @@ from html.parser import HTMLParser
 
 import pytest
 
+from dppca_core.dossier.papers import dossier, protocol
 from dppca_core.experiments.decision.hospitals import changed
 from dppca_core.experiments.decision.rule import Answer
 from pages.hospitals.providers.document import paper
+from pages.hospitals.providers.model.decision import JoiningBoard
 from pages.shared import text
+from pages.shared.plain import phrases
 from pages.shared.reports import sources
+from pages.shared.settings import catalogue, scenes
+from pages.shared.settings.scenes import FOUR_REAL, SCENES
 from tests.core.dossier.agreements import SETTINGS, TRUSTS, agreement
 from tests.core.dossier.test_papers import FORBIDDEN
 from tests.core.experiments.decision.settings import joining
 
+PAGE = "hospitals/providers/page.py"
 MADE = sources.made(0)
+AXES = 20  # words: the bars' names, their ends and the axis, which a browser draws
 PUBLISHED = joining(200, 500, 300, use="publish")
 UNEQUAL = changed(joining(20_000, 500_000, 300_000, delta=1e-3), 1, epsilon=0.35)
 TABLE = joining(100, 200, population="breast_cancer")
@@ -68,8 +75,7 @@ def shown(signed):
 
 
 def test_it_is_short_enough_to_print_on_one_sheet(signed, shown):
-    axes = 20  # the bars' names, their ends and the axis, which a browser draws
-    assert len(words(shown)) + axes <= paper.MOST_WORDS
+    assert len(words(shown)) + AXES <= paper.MOST_WORDS
     for name, item in paper.items(signed):
         assert len(words(item)) <= paper.MOST_OF_AN_ITEM, name
 
@@ -106,3 +112,27 @@ def test_a_failure_chance_above_one_in_n_is_too_large():
     items = dict(paper.items(agreement(UNEQUAL)))
     assert "too large" in items["Failure chance δ"]
     assert "divided by 1,000" in dict(paper.items(agreement(SETTINGS["stages"])))["Failure chance δ"]
+
+
+@pytest.mark.parametrize("use", ["in-house", "publish"])
+@pytest.mark.parametrize("name", SCENES)
+def test_the_paper_of_a_scene_has_the_figures_of_its_page(page, name, use):
+    preset = catalogue.CHOICES["preset"].link(name)
+    at = page(PAGE, view="plain", preset=preset, **{"join.use": use}).settle()
+    board = JoiningBoard(at.settings)
+    signed = board.agreement
+    seen = Seen(paper.paper(signed, MADE).html()).text
+    assert len(words(seen)) + AXES <= paper.MOST_WORDS
+    assert all(len(words(item)) <= paper.MOST_OF_AN_ITEM for _, item in paper.items(signed))
+    for row in board.bars().rows:
+        share = phrases.share(row.share)
+        assert share in seen and share in at.markdown
+    assert paper.answer(signed).lower().startswith(signed.decision.answer.value)
+    assert text.odds(signed.budget.epsilon, signed.budget.delta) in seen
+    assert f"{signed.ours.patients:,} of {signed.setting.n:,} patients" in seen
+    whose = "public records of real hospitals" if name == FOUR_REAL else "simulated patients"
+    assert f"all shares are of {'the ' * (name == FOUR_REAL)}{whose}" in seen
+    assert ("our own pattern" in seen) == scenes.differ(at.settings)
+    assert signed.patients in protocol(signed) and "DifferingHospitals" not in "".join(
+        dossier(signed).values()
+    )

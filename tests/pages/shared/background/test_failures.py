@@ -138,8 +138,8 @@ def measured(page: Screen) -> bool:
 
 
 PAGES = {
-    "differences": (
-        "hospitals/differences/page.py",
+    "hospitals that differ": (
+        "hospitals/providers/page.py",
         in_differences,
         measured,
         {"sites.data": "heart", "sites.method": "analyze_gauss_sparse", "sites.kind": "public"},

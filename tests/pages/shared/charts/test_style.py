@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pages.explore.bounds import charts as bound_charts
-from pages.hospitals.differences import charts as site_charts
+from pages.hospitals.providers.charts import differing as site_charts
 from pages.learn.privacy.charts import accountings
 from pages.shared.charts import style
 from tests.test_layers import ROOT
@@ -17,7 +17,6 @@ THEMES = {name: THEME | THEME[name] for name in ("light", "dark")}
 DRAWN = {
     *(look.colour for look in style.LOOKS.values()),
     *(look.colour for look in (*site_charts.KIND_LOOKS.values(), *accountings.LOOKS.values())),
-    *(colour for colour, _, _ in site_charts.OUTCOMES.values()),
     *(bound_charts.bound_look(name).colour for name in bound_charts.BOUNDS),
     *(*style.SERIES, *style.ORDERED, style.GUESS, style.THEOREM[0], style.NOT_PRIVATE, style.TRUE),
     *(style.look("a method of tomorrow").colour, style.NOBODY, style.SEALED_SUMS, style.ONE_PLACE),

@@ -60,9 +60,9 @@ DRAWN = {
     ("hospitals/who_sees_what", "sees.panel=rounds join.source=stored"): {"ring figure": ("y", "^error")},
     ("hospitals/who_sees_what", "sees.panel=sees"): {"sees figure": ("z", "received|without")},
     ("hospitals/who_sees_what", "sees.panel=pair"): {"pair figure": ("y", "entries")},
-    ("hospitals/differences", "sites.data=heart"): {
+    ("hospitals/providers", "sites.data=heart"): {
         "standardising figure": ("x", "range|means"),
-        "joining figure": ("x", "^alone|^joined$"),
+        "hospitals figure": ("x", "^alone|^joined$"),
         "missing figure": ("z", "None"),
     },
     ("hospitals/planner", "plan.trust=central"): {"plan figure": ("y", "Gauss|power|PPCA|Two-stage")},

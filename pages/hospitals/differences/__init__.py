@@ -1,1 +1,0 @@
-"""Hospitals that differ."""

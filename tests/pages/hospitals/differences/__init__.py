@@ -1,1 +1,0 @@
-"""Tests of pages/hospitals/differences."""
