@@ -36,7 +36,6 @@ from pages.learn.story.settings import STEPS
 from pages.shared.background import cache, engine
 from pages.shared.document.blocks import Measuring
 from pages.shared.plain import rows
-from pages.shared.plain.screen import CombinedStore
 from pages.shared.settings import hospitals, scenes
 from pages.shared.settings.catalogue import Settings
 
@@ -144,7 +143,7 @@ def _weights(setting: JoiningSetting, arm: Arm) -> Weights:
     return Weights(true, released, np.argsort(-released, kind="stable")[:_SHOWN])
 
 
-class Story(CombinedStore):
+class Story:
     """Hold the story at some settings, of which the runs of these steps are measured.
 
     Args:
@@ -157,6 +156,7 @@ class Story(CombinedStore):
         self.setting: JoiningSetting = hospitals.to_setting(settings)
         self.trust: str = settings["trust"]
         self.here = Point(self.setting)
+        self._done = 0  # cells of `_wanted`, from the first on, that are known to be there
 
     # --- who may join ------------------------------------------------------------------------------------
 
@@ -229,7 +229,7 @@ class Story(CombinedStore):
         return (self.here, *(p for points in self.points.values() for p in points if p is not self.here))
 
     @property
-    def stores(self) -> list[JoiningCells]:  # type: ignore[override]
+    def stores(self) -> list[JoiningCells]:
         return [point.cells for point in self._all_points]
 
     def _quantities(self, step: int) -> tuple[str, ...]:
@@ -240,8 +240,15 @@ class Story(CombinedStore):
             return under(self.trust), FREE
         return (ALONE, *map(under, TRUSTS), FREE) if step in (7, STEPS) else ()
 
-    def wanted(self) -> Iterator[tuple[Any, ...]]:
-        """Return the runs of the present hospitals, our verdict, and then those of the curves."""
+    @cached_property
+    def _wanted(self) -> tuple[tuple[Any, ...], ...]:
+        return tuple(self._in_order())
+
+    def _in_order(self) -> Iterator[tuple[Any, ...]]:
+        """Yield the runs of the present hospitals, our verdict, and then those of the curves.
+
+        A cell's first part is the index of its store.
+        """
         shown = dict.fromkeys(name for step in self.steps for name in self._quantities(step))
         for draw in range(self.setting.repeats):
             for quantity in shown:
@@ -253,6 +260,20 @@ class Story(CombinedStore):
             for draw in range(point.setting.repeats):
                 for quantity in (under(self.trust), *((FREE,) if of_patients else ())):
                     yield (index, *point.arm(quantity), draw)
+
+    def next_missing(self) -> tuple[Any, ...] | None:
+        """Return the first cell that is neither measured nor failed, if any. Threads may share this."""
+        done, stores = self._done, self.stores
+        while done < len(self._wanted):
+            store, *cell = self._wanted[done]
+            if stores[store].missing([tuple(cell)]):
+                return self._wanted[done]
+            self._done = done = done + 1
+        return None
+
+    def try_cell(self, store: int, *cell: Any) -> None:
+        """Measure a cell of the store with this index."""
+        self.stores[store].try_cell(*cell)
 
     def measured(self, step: int) -> bool:
         """Return whether all runs of a step are there; of a curve some points may have failed."""
@@ -283,7 +304,8 @@ class Story(CombinedStore):
 
     @property
     def measuring(self) -> Measuring:
-        return Measuring(self, self.next_missing, partial(engine.missing_cells, self, self.next_missing))  # type: ignore[arg-type]
+        cells: Any = self  # one store for the engine, which asks nothing else of it
+        return Measuring(cells, self.next_missing, partial(engine.missing_cells, cells, self.next_missing))
 
     def complete(self) -> None:
         """Measure all that is missing."""

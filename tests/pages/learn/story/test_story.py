@@ -149,7 +149,7 @@ def test_typed_privacy_losses_have_no_slider_and_the_page_says_why(screen):
 
 def test_presenting_is_a_setting_that_the_browser_turns_on_and_off(screen, monkeypatch, story_page):
     page = screen(PAGE, **catalogue.to_link(settings(**SMALL)), **{"story.step": "2"})
-    marked = lambda: [each for each in page.app.get("html") if "presented" in each.proto.body]  # noqa: E731
+    marked = lambda: [each for each in page.app.get("html") if 'class="presented"' in each.proto.body]  # noqa: E731
     low = page.figure["layout"]["meta"]["fits"]["height"]
     assert not marked()
     page = screen(
