@@ -31,6 +31,7 @@ from pages.shared.plain import decisions, phrases
 from pages.shared.reports import number_tables
 from pages.shared.settings import catalogue, scenes, to_experiment
 from pages.shared.settings.catalogue import CHOICES
+from scripts.started import ROOT
 from tests.pages.reading import grade, syllables
 
 PAGE = "learn/story/page.py"
@@ -524,3 +525,13 @@ def test_the_speaker_s_notes_have_the_finding_of_each_step():
     for words, note in zip(said, NOTES, strict=True):
         assert words.finding in notes and note.question in notes
     assert "<script" not in notes and sum(note.seconds for note in NOTES) == 600 and "until 10:00" in notes
+
+
+def test_the_guide_for_a_board_has_the_numbers_of_its_link():
+    here = told(scenes.RARE_DISEASE)[0].here
+    guide = " ".join((ROOT / "docs" / "board.md").read_text("utf-8").split())
+    nobody, sealed = (phrases.share(here.median(under(trust))) for trust in TRUSTS[:2])
+    shown = (
+        f"a hospital recovers {phrases.share(here.median(ALONE))} of the pattern alone. Together they recover"
+    )
+    assert f"{shown} {nobody} if they trust nobody, and {sealed} with" in guide
