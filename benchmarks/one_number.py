@@ -157,16 +157,20 @@ def of_rows(page: str, shares: rows.Shares, k: int) -> Iterator[Shown]:
 def story(settings: Settings) -> Iterator[Shown]:
     """Return the numbers of the story's steps 4, 7 and 8."""
     page = "story"
-    told = Story(settings | {"view": "plain"}, (8,))
-    while told.decision is None:
-        told.try_cell(*told.next_missing())
-    together = {trust: told.here.median(under(trust)) for trust in TRUSTS}
-    yield from of_decision(page, told.decision, told.here.median(LONE), together)
+    shown_story = Story(settings | {"view": "plain"}, (8,))
+    while shown_story.decision is None:
+        shown_story.try_cell(*shown_story.next_missing())
+    together = {trust: shown_story.here.median(under(trust)) for trust in TRUSTS}
+    yield from of_decision(page, shown_story.decision, shown_story.here.median(LONE), together)
     for trust in TRUSTS:
-        yield Shown("method measured", page, METHODS[told.here.cells.runs.plan(trust).method].title, trust)
-    yield Shown("share recovered, guess", page, found(r"would score (.+?)\.$", story_steps.a_guess(told)))
-    yield Shown("attacker, of 40", page, luck(story_steps.attack(told).sentences))
-    yield Shown("attacker, at most", page, story_steps.promise(told))
+        yield Shown(
+            "method measured", page, METHODS[shown_story.here.cells.runs.plan(trust).method].title, trust
+        )
+    yield Shown(
+        "share recovered, guess", page, found(r"would score (.+?)\.$", story_steps.a_guess(shown_story))
+    )
+    yield Shown("attacker, of 40", page, luck(story_steps.attack(shown_story).sentences))
+    yield Shown("attacker, at most", page, story_steps.promise(shown_story))
 
 
 def of_decision(

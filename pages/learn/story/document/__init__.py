@@ -67,41 +67,44 @@ def _blocks(story: Story, whole: Story) -> Blocks:
 
 def _step(story: Story, step: int) -> Blocks:
     """Yield a step as far as it is measured: its answer, what follows beside the chart, and what to try."""
-    said = steps.of_step(story, step)
+    wording = steps.of_step(story, step)
     yield failed_runs.notice(story.failed)
-    yield Headline(said.finding)
-    terms = "\n".join(f"- **{term}:** {words}" for term, words in said.glosses)
+    yield Headline(wording.finding)
+    terms = "\n".join(f"- **{term}:** {words}" for term, words in wording.glosses)
     yield Columns(
-        ((Text("  \n".join(said.more)), Note(said.chart), Text(terms)), (_figure(story, step, said),))
+        (
+            (Text("  \n".join(wording.more)), Note(wording.chart), Text(terms)),
+            (_figure(story, step, wording),),
+        )
     )
     if not story.settings["story.present"]:
-        yield OnScreen((Text(f"**Try this:** {said.try_this}" if said.try_this else ""),))
+        yield OnScreen((Text(f"**Try this:** {wording.try_this}" if wording.try_this else ""),))
 
 
-def _figure(story: Story, step: int, said: StepText, again: str = "") -> Figure:
+def _figure(story: Story, step: int, wording: StepText, again: str = "") -> Figure:
     return Figure(
         *(f"story {step}{again}", charts.of_step(story, step)),
         *(steps.QUESTIONS[step - 1], f"{_STEM}-{step}"),
-        says=said.sentences,
+        says=wording.sentences,
         code=partial(story.code, step),
     )
 
 
-def _reading(figure: Figure, said: StepText) -> str:
+def _reading(figure: Figure, wording: StepText) -> str:
     """Return how to read a figure, and where its scale begins if that is not at 0."""
     start = figure.payload["layout"]["xaxis"].get("range", [0])[0]
-    return f"{steps.begins(start)}{said.chart}" if said.bars else said.chart
+    return f"{steps.begins(start)}{wording.chart}" if wording.bars else wording.chart
 
 
 def _every_step(story: Story) -> Blocks:
     for step in _ALL:
-        said = steps.of_step(story, step)
+        wording = steps.of_step(story, step)
         yield Section(f"{step}. {steps.QUESTIONS[step - 1]}")
-        yield Text(f"**{said.finding}**")
-        yield Text("  \n".join(said.more))
-        figure = _figure(story, step, said, " again")
+        yield Text(f"**{wording.finding}**")
+        yield Text("  \n".join(wording.more))
+        figure = _figure(story, step, wording, " again")
         yield figure
-        yield Note(_reading(figure, said))
+        yield Note(_reading(figure, wording))
 
 
 def _notes(story: Story) -> str:
@@ -110,9 +113,9 @@ def _notes(story: Story) -> str:
 
     def blocks() -> Iterable[Block]:
         for step, note in enumerate(NOTES, start=1):
-            said = steps.of_step(story, step)
+            wording = steps.of_step(story, step)
             yield Section(f"{step}. {steps.QUESTIONS[step - 1]}")
-            yield Text(f"**On the screen:** {said.finding} {' '.join(said.more)}")
+            yield Text(f"**On the screen:** {wording.finding} {' '.join(wording.more)}")
             yield Text(f"**Say** ({note.seconds} seconds, until {until(step)}): {note.say}")
             yield Text(f"**Likely question:** {note.question}")
             yield Text(f"**Answer:** {note.answer}")

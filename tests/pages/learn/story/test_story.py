@@ -74,7 +74,7 @@ def of_scene(scene, use="in-house"):
 
 
 @functools.cache
-def told(name, use="in-house"):
+def measured_story(name, use="in-house"):
     """Return a whole story, measured once, with the sentences and the figures of its steps."""
     now = of_scene(name, use) if name in scenes.SCENES else settings(**SETTINGS[name])
     story = Story(now, range(1, STEPS + 1))
@@ -98,10 +98,10 @@ def story_page(monkeypatch):
 @pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("name", ["usual", "breast cancer"])
 def test_every_step_shows_what_the_runs_say(screen, name):
-    story, said, drawn = told(name)
+    story, wording, drawn = measured_story(name)
     page = screen(PAGE, **catalogue.to_link(story.settings))
     for step in range(1, STEPS + 1):
-        words, shown = said[step - 1], page.figure
+        words, shown = wording[step - 1], page.figure
         assert page.app.header[0].value == steps.QUESTIONS[step - 1]
         assert words.finding in page.markdown and all(line in page.markdown for line in words.more)
         assert shown["data"] == json.loads(json.dumps(drawn[step - 1]["data"]))
@@ -145,7 +145,7 @@ def test_typed_privacy_losses_have_no_slider_and_the_page_says_why(screen):
         assert "epsilon" not in step_controls(step, now) and step_controls(step, now)
     page = screen(PAGE, **catalogue.to_link(now), **{"story.step": "4"})
     assert steps.LOSSES_TYPED in page.captions
-    assert "others in proportion" in told("typed")[2][4]["layout"]["xaxis"]["title"]["text"]
+    assert "others in proportion" in measured_story("typed")[2][4]["layout"]["xaxis"]["title"]["text"]
 
 
 def test_presenting_is_a_setting_that_the_browser_turns_on_and_off(screen, monkeypatch, story_page):
@@ -180,7 +180,7 @@ def test_quick_presses_count_from_the_last_one(monkeypatch, story_page):
 @IN_EVERY_SCENE
 def test_the_story_and_should_we_join_have_one_number_and_one_verdict(scene, use):
     """On runs of its own: the medians on both pages, and the verdict in the same words."""
-    story, said, _ = told(scene, use)
+    story, wording, _ = measured_story(scene, use)
     for trust in TRUSTS:
         board = JoiningBoard(story.settings | {"trust": trust})
         board.complete()
@@ -188,11 +188,13 @@ def test_the_story_and_should_we_join_have_one_number_and_one_verdict(scene, use
         shown = [story.here.median(name) for name in (ALONE, under(trust), FREE)]
         assert shown == [alone, together, free]
         if trust == story.trust:
-            assert said[7].finding == board_words.headline(board)
+            assert wording[7].finding == board_words.headline(board)
             numbers = board_words.numbers(board)
-            assert decisions.alone(use, alone) in numbers and decisions.alone(use, alone) in said[7].more[0]
+            assert (
+                decisions.alone(use, alone) in numbers and decisions.alone(use, alone) in wording[7].more[0]
+            )
             assert decisions.together(trust, together, free) in numbers
-            assert decisions.together(trust, together, free) in said[7].more[0]
+            assert decisions.together(trust, together, free) in wording[7].more[0]
     fresh = JoiningRuns(story.setting)
     assert np.median(fresh.together(story.trust)) == story.here.median(under(story.trust))
 
@@ -200,13 +202,13 @@ def test_the_story_and_should_we_join_have_one_number_and_one_verdict(scene, use
 @IN_EVERY_SCENE
 def test_every_number_of_a_scene_is_one_of_its_runs(scene, use):
     """Of each step: every share is the median of a quantity that its runs have, at a point of the story."""
-    story, said, drawn = told(scene, use)
+    story, wording, drawn = measured_story(scene, use)
     points = [story.here, *story.drawn(5), *story.drawn(6)]
     medians = {
         phrases.share(p.median(name)) for p in points for name in (ALONE, FREE, *map(under, TRUSTS), GUESS)
     }
     constant = {"80 %"}  # the share that a verdict asks for
-    for words in said:
+    for words in wording:
         for share in re.findall(r"(?:\bover )?\d[\d.]* %", words.sentences):
             assert share in medians | constant, (share, words.sentences)
     bars = drawn[6]["data"][-3]["x"] if len(story.setting.hospitals) > 1 else []
@@ -216,21 +218,23 @@ def test_every_number_of_a_scene_is_one_of_its_runs(scene, use):
 
 @IN_EVERY_SCENE
 def test_a_scene_says_nothing_that_is_false_there(scene, use):
-    story, said, _ = told(scene, use)
-    whole = " ".join(words.sentences for words in said) + steps.opening(story) + " ".join(steps.limits(story))
+    story, wording, _ = measured_story(scene, use)
+    whole = (
+        " ".join(words.sentences for words in wording) + steps.opening(story) + " ".join(steps.limits(story))
+    )
     real = scene == scenes.FOUR_REAL
     assert ("made-up" in whole or "simulated" in whole or "invented" in whole) == (not real)
     assert ("real patients, and real measurements" in whole) == real
     assert ("Hospitals differ" in whole) == (story.setting.differing is not None)
     assert f"All {story.count} together" in whole and f"{story.setting.n:,} patients" in whole
     assert f"{story.ours.patients:,} patients together hide nobody" in whole
-    for step, words in enumerate(said, start=1):
+    for step, words in enumerate(wording, start=1):
         keys = step_controls(step, story.settings)
         here = {CHOICES[key].plain for key in keys} | {"Next"}
         assert set(re.findall(r"\*(.+?)\*", words.try_this)) <= here
         assert 1 <= len(keys) <= 2
     names = story.names(story.weights(FREE).shown[:3])
-    assert all(name in said[2].finding for name in names) and len(set(names)) == 3
+    assert all(name in wording[2].finding for name in names) and len(set(names)) == 3
     if real:
         assert {"n", "d", "k", "providers"}.isdisjoint(
             *(step_controls(i, story.settings) for i in range(1, 9))
@@ -254,7 +258,7 @@ def test_a_control_of_a_step_moves_its_chart_or_its_words(key):
 
 
 def test_together_is_the_explorer_s_run_of_the_same_number():
-    story = told("usual")[0]
+    story = measured_story("usual")[0]
     experiment, epsilon = to_experiment.from_settings(story.settings)
     explorer = Results(experiment)
     for trust in TRUSTS:
@@ -265,7 +269,7 @@ def test_together_is_the_explorer_s_run_of_the_same_number():
 
 
 def test_the_curves_hold_the_setting_and_have_few_runs_elsewhere():
-    story, _, drawn = told("usual")
+    story, _, drawn = measured_story("usual")
     for step, value in ((5, story.ours.epsilon), (6, story.setting.n)):
         points = story.drawn(step)
         assert points.count(story.here) == 1 and {p.setting.repeats for p in points} == {8, 40}
@@ -280,13 +284,13 @@ def test_the_curves_hold_the_setting_and_have_few_runs_elsewhere():
 
 
 def test_a_tables_curve_ends_with_all_its_patients():
-    story = told("breast cancer")[0]
+    story = measured_story("breast cancer")[0]
     assert story.drawn(6)[-1] is story.here and story.setting.n == 569
 
 
 @pytest.mark.parametrize("name", ["usual", "breast cancer"])
 def test_two_exact_totals_give_a_record_away_and_two_noisy_ones_do_not(name):
-    population = told(name)[0].setting.population
+    population = measured_story(name)[0].setting.population
     pair = differencing.pair(population, 150, 3, draws.PUBLIC, 0)
     back = pair.bound * differencing.rebuilt(pair.with_, pair.without)
     row = differencing.with_positive_largest(pair.patient)
@@ -310,22 +314,22 @@ def test_a_rebuilt_table_row_is_a_row_of_the_table():
 
 
 def test_the_attacker_is_counted_and_promised_as_the_core_has_it():
-    story, said, _ = told("usual")
+    story, wording, _ = measured_story("usual")
     mu, picture = story.attack.mu, story.attack
     right = sum(release.reading > mu / 2 for release in picture.with_patient)
     right += sum(release.reading <= mu / 2 for release in picture.without_patient)
-    words = said[3].sentences
+    words = wording[3].sentences
     assert text.odds(1.0, story.budget.delta) in words and text.luck(right, 40) in words
     assert re.findall(r"(\d+) times in 100", words) == ["73"]  # one number for one thing
 
 
 def test_weights_are_the_rows_of_a_run_s_basis():
-    story, said, _ = told("usual")
+    story, wording, _ = measured_story("usual")
     weights, basis = story.weights(FREE), JoiningRuns(story.setting).basis(("without privacy", ""), 0)
     np.testing.assert_allclose(weights.released, np.linalg.norm(basis, axis=1))
     np.testing.assert_allclose(weights.true, np.linalg.norm(truth(story.setting), axis=1))
     assert weights.counted == weights.agree == 6 and len(weights.shown) == 10
-    assert "Only 6 truly count, and we find all of them." in said[2].sentences
+    assert "Only 6 truly count, and we find all of them." in wording[2].sentences
 
 
 # --- what is compared ------------------------------------------------------------------------------------
@@ -333,18 +337,18 @@ def test_weights_are_the_rows_of_a_run_s_basis():
 
 def all_claims(scene, use):
     """Return the claims of all steps under every trust, each once."""
-    found = {}
+    shown = {}
     for trust in TRUSTS:
         story = Story(of_scene(scene, use) | {"trust": trust}, range(1, STEPS + 1))
         story.complete()
         for step in range(1, STEPS + 1):
-            found |= dict.fromkeys(steps.of_step(story, step).claims)
-    return list(found)
+            shown |= dict.fromkeys(steps.of_step(story, step).claims)
+    return list(shown)
 
 
 @IN_EVERY_SCENE
 def test_every_claim_is_shown_by_the_runs_that_it_is_from(scene, use):
-    claims = [claim for words in told(scene, use)[1] for claim in words.claims]
+    claims = [claim for words in measured_story(scene, use)[1] for claim in words.claims]
     assert claims
     for setting, claim in dict.fromkeys(claims):
         runs = JoiningRuns(setting)
@@ -382,13 +386,13 @@ def fresh(runs, name):
 def test_what_is_compared_in_words_is_claimed(name):
     """A sentence with a comparison comes with its claim, and a claim with its sentence."""
     compares = re.compile(r"That is |recovers? more|recovers as much|no measurable cost|has a cost")
-    for words in told(name)[1]:
+    for words in measured_story(name)[1]:
         assert bool(compares.search(words.sentences)) == bool(words.claims), words
 
 
 def test_where_the_runs_show_nothing_the_numbers_stand_alone(monkeypatch):
     monkeypatch.setattr("pages.learn.story.model.claims.compared", lambda *_: None)
-    story = told("usual")[0]
+    story = measured_story("usual")[0]
     for step in (1, 5, 6, 7):
         words = steps.of_step(story, step)
         assert words.claims == () and re.search(r"\d %", words.sentences)
@@ -396,7 +400,7 @@ def test_where_the_runs_show_nothing_the_numbers_stand_alone(monkeypatch):
 
 
 def test_a_claim_of_another_relation_changes_the_words(monkeypatch):
-    story = told("usual")[0]
+    story = measured_story("usual")[0]
     for relation, words in (
         ("more", "recover more"),
         ("less", "Alone, our hospital"),
@@ -414,21 +418,21 @@ def test_a_claim_of_another_relation_changes_the_words(monkeypatch):
 
 
 def test_a_hopeless_setting_is_no_better_than_a_guess():
-    _, said, _ = told("hopeless")
-    assert "no more than a random guess" in said[4].sentences and "no more than" in said[5].sentences
-    assert "Join" not in said[7].finding
+    _, wording, _ = measured_story("hopeless")
+    assert "no more than a random guess" in wording[4].sentences and "no more than" in wording[5].sentences
+    assert "Join" not in wording[7].finding
 
 
 def test_a_promise_that_may_well_fail_is_owned_up_to():
-    story, said, _ = told("failing")
-    assert text.margin(0.1) in steps.failure(story) and steps.failure(story) in said[7].more
-    assert steps.failure(told("usual")[0]) not in told("usual")[1][7].more
+    story, wording, _ = measured_story("failing")
+    assert text.margin(0.1) in steps.failure(story) and steps.failure(story) in wording[7].more
+    assert steps.failure(measured_story("usual")[0]) not in measured_story("usual")[1][7].more
 
 
 def test_one_hospital_has_nobody_to_join():
-    _, said, _ = told("one hospital")
-    assert decisions.NOBODY_TO_JOIN in said[0].more and said[7].finding == decisions.NOBODY_TO_JOIN
-    assert "All 1" not in said[0].sentences
+    _, wording, _ = measured_story("one hospital")
+    assert decisions.NOBODY_TO_JOIN in wording[0].more and wording[7].finding == decisions.NOBODY_TO_JOIN
+    assert "All 1" not in wording[0].sentences
 
 
 def test_what_is_being_measured_is_said_to_be():
@@ -440,11 +444,11 @@ def test_what_is_being_measured_is_said_to_be():
 
 
 def test_at_the_settings_at_which_the_story_opens_every_step_says_something():
-    _, said, _ = told(scenes.RARE_DISEASE)
-    assert "Together they recover more." in said[0].more and "right to" in said[1].finding
-    assert "we find all" in said[2].more[0] and "Privacy has a cost here." in said[4].more
-    assert "no measurable cost" in said[5].more[1] and "That is more." in said[6].sentences
-    assert said[7].finding == "Join only if sums are sealed or one place is trusted."
+    _, wording, _ = measured_story(scenes.RARE_DISEASE)
+    assert "Together they recover more." in wording[0].more and "right to" in wording[1].finding
+    assert "we find all" in wording[2].more[0] and "Privacy has a cost here." in wording[4].more
+    assert "no measurable cost" in wording[5].more[1] and "That is more." in wording[6].sentences
+    assert wording[7].finding == "Join only if sums are sealed or one place is trusted."
 
 
 # --- plain ----------------------------------------------------------------------------------------------
@@ -452,8 +456,8 @@ def test_at_the_settings_at_which_the_story_opens_every_step_says_something():
 
 @EVERY
 def test_words_and_charts_stand_everywhere(name):
-    _, said, drawn = told(name)
-    for words, figure in zip(said, drawn, strict=True):
+    _, wording, drawn = measured_story(name)
+    for words, figure in zip(wording, drawn, strict=True):
         sent = json.dumps(figure, allow_nan=False, ensure_ascii=False)
         whole = words.sentences
         assert text.MEASURING not in whole and "nan" not in whole and "None" not in whole + sent
@@ -464,7 +468,7 @@ def test_words_and_charts_stand_everywhere(name):
 
 @pytest.mark.parametrize(("name", "use"), [*((name, "in-house") for name in SETTINGS), *SCENES])
 def test_a_newspapers_reader_can_read_it(name, use):
-    for words in told(name, use)[1]:
+    for words in measured_story(name, use)[1]:
         whole = words.sentences
         # Names of measurements are those that a doctor has.
         plain = re.sub(r"It names .*?, and no patient\.", "It names three, and no patient.", whole)
@@ -495,7 +499,7 @@ def test_the_measure_of_reading_refuses_dense_prose():
 @EVERY
 def test_every_hard_word_on_a_step_is_explained_there_or_before(name):
     known = set()
-    for words in told(name)[1]:
+    for words in measured_story(name)[1]:
         known |= {term.lower() for term, _ in words.glosses}
         whole = words.sentences.lower()
         used = {term.lower() for term, _ in glossary.GLOSSARY if re.search(rf"\b{term.lower()}s?\b", whole)}
@@ -507,28 +511,28 @@ def test_every_hard_word_on_a_step_is_explained_there_or_before(name):
 
 @pytest.mark.parametrize("name", ["usual", "breast cancer"])
 def test_the_file_of_the_page_has_all_eight_steps(name):
-    story, said, drawn = told(name)
+    story, wording, drawn = measured_story(name)
     whole = document.at(story.settings | {"story.step": 3}).html()
     written = [
         json.loads(each) for each in re.findall(r'<script type="application/json">(.*?)</script>', whole)
     ]
     assert [figure["data"] for figure in written] == json.loads(json.dumps([each["data"] for each in drawn]))
-    for step, words in enumerate(said, start=1):
+    for step, words in enumerate(wording, start=1):
         assert f"{step}. {steps.QUESTIONS[step - 1]}" in whole and words.finding.replace("“", "“") in whole
 
 
 def test_the_speaker_s_notes_have_the_finding_of_each_step():
-    story, said, _ = told("usual")
+    story, wording, _ = measured_story("usual")
     save = next(block for block in document.at(story.settings).blocks() if isinstance(block, b.Save))
     assert save.label == steps.NOTES
     notes = save.make()
-    for words, note in zip(said, NOTES, strict=True):
+    for words, note in zip(wording, NOTES, strict=True):
         assert words.finding in notes and note.question in notes
     assert "<script" not in notes and sum(note.seconds for note in NOTES) == 600 and "until 10:00" in notes
 
 
 def test_the_guide_for_a_board_has_the_numbers_of_its_link():
-    here = told(scenes.RARE_DISEASE)[0].here
+    here = measured_story(scenes.RARE_DISEASE)[0].here
     guide = " ".join((ROOT / "docs" / "board.md").read_text("utf-8").split())
     nobody, sealed = (phrases.share(here.median(under(trust))) for trust in TRUSTS[:2])
     shown = (
