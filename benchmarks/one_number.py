@@ -27,6 +27,7 @@ from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.experiments import Axis, sweep
 from dppca_core.experiments.collaboration.protocols import ALONE
 from dppca_core.experiments.collaboration.setting import ALL
+from dppca_core.experiments.decision.decision import JoiningDecision
 from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.experiments.planning.evaluations import EVALUATIONS
@@ -52,13 +53,14 @@ from pages.hospitals.providers.sentences import decision as providers_decision
 from pages.learn.privacy.model import Privacy
 from pages.learn.privacy.sentences import attack as privacy_sentences
 from pages.learn.privacy.sentences import plain as privacy_in_plain
-from pages.learn.story import text as story_text
-from pages.learn.story import view as story_view
+from pages.learn.story.model import ALONE as LONE
+from pages.learn.story.model import Story, under
+from pages.learn.story.sentences import steps as story_steps
 from pages.shared import text
 from pages.shared.background import cache
 from pages.shared.charts import Scale, explorer
 from pages.shared.charts import explorer_text as chart_text
-from pages.shared.plain import rows
+from pages.shared.plain import phrases, rows
 from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings.catalogue import CHOICES, Settings
 
@@ -153,45 +155,32 @@ def of_rows(page: str, shares: rows.Shares, k: int) -> Iterator[Shown]:
 
 
 def story(settings: Settings) -> Iterator[Shown]:
-    """Return the numbers of the story's steps 1, 4, 7 and 8."""
-    page, trust = "story", settings["trust"]
-    joined = story_view.measure_joined(settings | {"metric": "share"})
-    unit, setting = joined.unit, joined.setting
-    for each, used in joined.by_trust.items():
-        title = METHODS[used.method].title
-        yield Shown("share recovered", page, unit.value(used.error), each)
-        yield Shown("method measured", page, title, each)
-        yield Shown("method recommended", page, NONE if used.near_guess else title, each)
-    sharing = story_view.measure_sharing(settings)
-    yield Shown("share recovered, no privacy", page, unit.value(joined.free))
-    yield Shown("share recovered, no privacy", "story, step 1", sharing.unit.value(sharing.together))
-    yield Shown("share recovered, guess", page, unit.say(unit.guess))
-    yield Shown("share recovered, largest alone, own use", page, unit.value(joined.in_house))
-    yield Shown("share recovered, largest alone, published", page, unit.value(joined.published.error))
-    attack = story_view.attack(settings)
-    yield Shown("attacker, of 40", page, luck(story_text.attack(attack).sentences))
-    yield Shown("attacker, at most", page, story_text.promise(attack.budget))
-    if len(setting.sizes) > 1:
-        decided = story_text.decision(
-            story_view.Decision(story_view.measure_weights(settings, trust), joined)
+    """Return the numbers of the story's steps 4, 7 and 8."""
+    page = "story"
+    shown_story = Story(settings | {"view": "plain"}, (8,))
+    while shown_story.decision is None:
+        shown_story.try_cell(*shown_story.next_missing())
+    together = {trust: shown_story.here.median(under(trust)) for trust in TRUSTS}
+    yield from of_decision(page, shown_story.decision, shown_story.here.median(LONE), together)
+    for trust in TRUSTS:
+        yield Shown(
+            "method measured", page, METHODS[shown_story.here.cells.runs.plan(trust).method].title, trust
         )
-        yield from verdicts(page, trust, decided.sentences)
+    yield Shown(
+        "share recovered, guess", page, found(r"would score (.+?)\.$", story_steps.a_guess(shown_story))
+    )
+    yield Shown("attacker, of 40", page, luck(story_steps.attack(shown_story).sentences))
+    yield Shown("attacker, at most", page, story_steps.promise(shown_story))
 
 
-_VERDICTS = {  # by the words with which a page begins it
-    **{"join": JOIN, "stay alone": ALONE_IS_BETTER, "there is no difference": NO_DIFFERENCE},
-    **{"no difference": NO_DIFFERENCE, "no answer either way": NEITHER},
-}
-
-
-def verdicts(page: str, trust: str, sentences: str) -> Iterator[Shown]:
-    """Return the verdicts on joining that stand in these sentences, for the largest hospital."""
-    for purpose, begins in (("own use", "For our own use"), ("to publish", "To publish(?:, with privacy)?")):
-        match = re.search(rf"{begins}, ({'|'.join(_VERDICTS)})", sentences)
-        if match:
-            yield Shown(f"verdict, {purpose}", page, _VERDICTS[match[1]], trust)
-    if re.match("We would release", sentences):
-        yield Shown("verdict, own use", page, JOIN, trust)
+def of_decision(
+    page: str, decision: JoiningDecision, alone: float, together: Mapping[str, float]
+) -> Iterator[Shown]:
+    """Return the verdict and the shares of 40 runs on which it rests, those together by trust."""
+    yield Shown("verdict", page, decision.answer)
+    yield Shown("share recovered alone, 40 runs", page, phrases.share(alone))
+    for trust, share in together.items():
+        yield Shown("share recovered, 40 runs", page, phrases.share(share), trust)
 
 
 def providers_full(settings: Settings) -> Iterator[Shown]:
@@ -232,8 +221,7 @@ def providers_full(settings: Settings) -> Iterator[Shown]:
 def providers_in_plain(settings: Settings) -> Iterator[Shown]:
     """Return the numbers of *Providers* in Plain view that other pages show as well.
 
-    Its shares and its verdict are left out: they are of 40 runs where other pages have ten, and by a rule of
-    its own. The page says so.
+    Its shares are of 40 runs where other pages but the story have ten. The page says so.
     """
     page = "providers, Plain"
     plain = settings | {"view": "plain"}
@@ -243,6 +231,9 @@ def providers_in_plain(settings: Settings) -> Iterator[Shown]:
     table = providers_decision.evidence(board)
     for trust, title in zip(rows.LOOKS, table["method"], strict=True):
         yield Shown("method measured", page, title, trust)
+    runs = board.cells.runs
+    together = {trust: float(np.median(runs.together(trust))) for trust in TRUSTS}
+    yield from of_decision(page, board.decision, float(np.median(runs.alone())), together)
     frame = providers_document.at(plain).frame()
     yield Shown("attacker, at most", page, frame.promise)
     guess = next(limit for limit in frame.limits if "random guess" in limit)

@@ -197,8 +197,8 @@ def story(tabs, address):
 @pytest.mark.parametrize("step", [1, 5, 7, 8])
 def test_on_a_telephone_a_step_of_the_story_has_its_first_setting_and_its_chart_on_one_screen(story, step):
     story.get_by_role("radio", name=str(step), exact=True).click()
-    story.locator(f".st-key-story-{step} .dppca-live[data-drawn]").wait_for()
-    parts = (".st-key-story-finding", ".st-key-story-first", ".st-key-story-figure .chart")
+    story.locator(f"[class*='st-key-story-{step}'] .dppca-live[data-drawn]").wait_for()
+    parts = (".st-key-story-controls", ".st-key-headline", ".dppca-live .chart")
     boxes = [story.locator(part).first.bounding_box() for part in parts]
     tops = [box["y"] for box in boxes]
     assert tops == sorted(tops) and tops[0] > 0

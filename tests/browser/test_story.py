@@ -1,63 +1,78 @@
-"""Test the story on a projector: arrow keys turn pages unless a slider has them; it fits; it prints."""
+"""Test the story on a projector: arrow keys turn pages unless a slider has them; a step fills the screen."""
 
 import re
 
 import pytest
 from playwright.sync_api import expect
 
-from pages.learn.story import handout, view
-from pages.shared.settings import catalogue
-
 pytestmark = pytest.mark.browser
 
-SMALLEST = """() => Math.min(...[...document.querySelectorAll('.st-key-story [data-testid=stColumn] *')]
+SMALLEST = """() => Math.min(...[...document.querySelectorAll('[data-testid=stColumn] *')]
   .filter(e => !e.closest('.dppca-live') && e.checkVisibility({opacityProperty: true}))
   .filter(e => [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim()))
   .map(e => parseFloat(getComputedStyle(e).fontSize)))"""
-IN_CHART = """() => Math.min(...[...document.querySelectorAll('.st-key-story .chart svg text')]
+IN_CHART = """() => Math.min(...[...document.querySelectorAll('.dppca-live .chart svg text')]
   .map(e => parseFloat(getComputedStyle(e).fontSize)))"""
-LOWEST = """() => Math.max(...[...document.querySelectorAll(
-  '.st-key-story h1, .st-key-story .chart, .st-key-story-steps button, .st-key-story [data-testid=stColumn]')]
-  .map(e => e.getBoundingClientRect().bottom))"""
+SCROLLS = """() => { const main = document.querySelector('[data-testid=stMain]');
+  return main.scrollHeight - main.clientHeight; }"""
+HIDDEN = ("stHeader", "stExpander", "stDownloadButton", "stSidebar")
+QUICK = "d=30&k=2&s=6&shat=10"
 
 
-def fits(page, step):
-    page.wait_for_selector(f".st-key-story-{step} .dppca-live[data-drawn]")
-    assert page.evaluate(SMALLEST) >= 24 and page.evaluate(IN_CHART) >= 20
-    assert page.evaluate(LOWEST) <= 1080
+def step(page, number):
+    page.get_by_role("radio", name=str(number), exact=True).click()
+    page.locator(f"[class*='st-key-story-{number}'] .dppca-live[data-drawn][data-complete=true]").wait_for()
 
 
-def test_arrow_keys_turn_pages_and_the_fullest_steps_fit_a_projector(watched, address):
+def test_arrow_keys_turn_pages_unless_a_slider_has_them(watched, address):
     page = watched(viewport={"width": 1920, "height": 1080}).page
-    page.goto(f"{address}story?repeats=2")
-    fits(page, 1)
+    page.goto(f"{address}story?{QUICK}")
+    page.locator(".dppca-live[data-drawn]").first.wait_for()
     page.keyboard.press("ArrowRight")
-    expect(page.get_by_text("Step 2 of 8.")).to_be_visible()
-    for step in (5, 6):
-        page.get_by_role("radio", name=str(step), exact=True).click()
-        fits(page, step)
-    page.get_by_role("radio", name="7", exact=True).click()
-    fits(page, 7)
+    expect(page.get_by_role("heading", name="Why not just share the totals?")).to_be_visible()
+    step(page, 7)
     slider = page.get_by_role("slider", name="Hospitals")
+    before = slider.get_attribute("aria-valuetext")
     slider.press("ArrowRight")
-    expect(slider).to_have_attribute("aria-valuetext", "75")
-    page.wait_for_url(re.compile("[?&]N=75"))
-    expect(page.get_by_text("Step 7 of 8.")).to_be_visible()
-    page.locator(".st-key-story .chart").click()
+    expect(slider).not_to_have_attribute("aria-valuetext", before)
+    page.wait_for_url(re.compile("[?&]N="))
+    expect(page.get_by_role("heading", name="Who sees what?")).to_be_visible()
+    page.locator(".dppca-live .chart").click()
     page.keyboard.press("ArrowLeft")
-    expect(page.get_by_text("Step 6 of 8.")).to_be_visible()
+    expect(page.get_by_role("heading", name="Can more patients make up for the noise?")).to_be_visible()
 
 
-@pytest.mark.parametrize(
-    "changes", [{}, {"data": "breast_cancer", "s_hat": 30, "epsilon": 0.01}], ids=["usual", "long"]
-)
-def test_the_summary_prints_on_one_page(tabs, changes):
-    asked, _ = catalogue.reconcile(catalogue.defaults() | changes)
-    sheet = handout.html(
-        view.measure_decision(asked), asked, f"https://example.org/story?{'key=value&' * 30}", "Today."
-    )
-    page = tabs.new_page()
-    page.set_content(sheet)
-    printed = page.pdf(prefer_css_page_size=True)
-    page.close()
-    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
+@pytest.mark.parametrize(("width", "height", "least"), [(1920, 1080, 20), (1280, 720, 13)])
+def test_presented_a_step_fills_the_screen_without_menu_or_scrolling(watched, address, width, height, least):
+    page = watched(viewport={"width": width, "height": height}).page
+    page.goto(f"{address}story?{QUICK}")
+    page.locator(".dppca-live[data-drawn]").first.wait_for()
+    assert page.locator(".steps").is_visible() and page.get_by_test_id("stHeader").is_visible()
+    page.get_by_role("button", name="Present").click()
+    page.get_by_role("button", name="Leave").wait_for()
+    page.wait_for_function("document.fullscreenElement !== null")
+    for number in range(1, 9):
+        step(page, number)
+        for hidden in HIDDEN:
+            assert not [each for each in page.get_by_test_id(hidden).all() if each.is_visible()], hidden
+        for hidden in (".steps", ".st-key-title", ".st-key-scenes"):
+            assert not [each for each in page.locator(hidden).all() if each.is_visible()], hidden
+        assert page.evaluate(SCROLLS) <= 0, number
+        assert page.evaluate(SMALLEST) >= least and page.evaluate(IN_CHART) >= least
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("heading", name="Who sees what?")).to_be_visible()
+    page.get_by_role("button", name="Leave").click()
+    expect(page.get_by_test_id("stHeader")).to_be_visible()
+    page.wait_for_function("document.fullscreenElement === null")
+
+
+def test_escape_leaves_where_the_browser_refuses_the_full_screen(watched, address):
+    page = watched(viewport={"width": 1280, "height": 720}).page
+    page.add_init_script("Element.prototype.requestFullscreen = () => Promise.reject(new Error('refused'))")
+    page.goto(f"{address}story?{QUICK}&story.step=2")
+    page.locator(".dppca-live[data-drawn]").first.wait_for()
+    page.get_by_role("button", name="Present").click()
+    page.get_by_role("button", name="Leave").wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Present").wait_for()
+    expect(page.get_by_test_id("stHeader")).to_be_visible()

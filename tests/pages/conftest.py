@@ -86,9 +86,10 @@ class Screen:
     @property
     def figure(self) -> dict[str, Any]:
         """Return the live figure's payload, without the time at which it was sent."""
-        payload = json.loads(self.app.get("bidi_component")[0].proto.json)
+        sent = (json.loads(each.proto.json) for each in self.app.get("bidi_component"))
+        payload = next(each for each in sent if "layout" in each)  # other components draw no figure
         del payload["turn"]
-        return payload
+        return dict(payload)
 
     def words(self) -> dict[str, Any]:
         """Return the figure's text at the active epsilon."""

@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from benchmarks import one_number
+from dppca_core.experiments.decision.outcomes import JoiningRuns
 from dppca_core.experiments.explorer import trusts
-from pages.hospitals.providers.sentences import compared as providers_sentences
 from pages.learn.privacy.sentences import plain as privacy_in_plain
-from pages.learn.story import view as story_view
+from pages.learn.story.model import Point
 from pages.shared import text
 
-SEED, PLANTED_AT, TRUSTS_NOBODY_AT = 1, 4, 1  # the full view of hospitals that join has a verdict on nobody
+SEED, PLANTED_AT = 1, 4
 
 
 @pytest.mark.parametrize("index", range(6))
@@ -22,19 +22,17 @@ def test_pages_show_one_number_of_one_thing(index):
     assert one_number.rises(settings) == []
 
 
-def another_method(story):
-    return lambda setting, trust: replace(story(setting, trust), method="cape")
+def another_method(plan):
+    return lambda runs, trust: plan(runs, trust)._replace(method="cape")
 
 
-def fewer_patients(story):
-    return lambda setting, alone=False, few=False: story(setting, not alone, few)
-
-
-# By the things that then differ: a page's module, what is replaced there, and by what.
+# By the things that then differ: where a page has them, what is replaced there, and by what.
 PLANTED = {
-    ("method measured", "share recovered"): (story_view, "advised", another_method),
-    ("share recovered, no privacy",): (story_view, "without_privacy", fewer_patients),
-    ("verdict, own use",): (providers_sentences, "gain", lambda _: lambda *_: "neither"),
+    ("method measured",): (JoiningRuns, "plan", another_method),
+    ("share recovered alone, 40 runs", "share recovered, 40 runs"): (
+        *(Point, "median"),
+        lambda median: lambda point, quantity: median(point, quantity) / 2,
+    ),
     ("attacker, of 40",): (privacy_in_plain, "releases", lambda _: lambda _: text.luck(3, 40)),
 }
 
@@ -43,8 +41,7 @@ PLANTED = {
 def test_a_page_that_shows_another_number_is_found(monkeypatch, things):
     module, name, replacement = PLANTED[things]
     monkeypatch.setattr(module, name, replacement(getattr(module, name)))
-    verdict = any(thing.startswith("verdict") for thing in things)
-    settings = one_number.random_settings(SEED, TRUSTS_NOBODY_AT if verdict else PLANTED_AT)
+    settings = one_number.random_settings(SEED, PLANTED_AT)
     differing = one_number.disagreements(settings, one_number.compared(settings))
     assert set(things) <= {each.thing for each in differing}
 

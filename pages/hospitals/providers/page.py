@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -14,18 +14,19 @@ from pages.hospitals.providers.model.hospitals import HospitalLine
 from pages.hospitals.providers.sentences import table
 from pages.hospitals.providers.settings import LARGEST, LEAST_LOSS, MOST_LOSS
 from pages.shared.document import streamlit
-from pages.shared.settings import catalogue, editions, scenes, widgets
+from pages.shared.settings import editions, scene_buttons, scenes, widgets
 from pages.shared.settings import hospitals as to_hospitals
 from pages.shared.settings.catalogue import Settings
+from pages.shared.settings.scene_buttons import NAMES
 
-# Keys of the session's state: what the table began with and its number, and the names that were typed.
-_TABLE, _NAMES = "hospitals table", "hospitals' names"
+# The key of the session's state of what the table began with, and its number.
+_TABLE = "hospitals table"
 _LINE, _MOST_PIXELS = 36, 420  # pixels of a line of the table, and of a table that scrolls
 
 
 def names() -> tuple[str, ...]:
     """Return what somebody called the hospitals, which no link has."""
-    typed: tuple[str, ...] = st.session_state.get(_NAMES, ())
+    typed: tuple[str, ...] = st.session_state.get(NAMES, ())
     return typed
 
 
@@ -41,23 +42,8 @@ def show_controls(settings: Settings) -> None:
             with fold:
                 show_use_and_table(settings)
         return
-    show_scenes(settings)
+    scene_buttons.show_scenes(settings)
     show_use_and_table(settings)
-
-
-def show_scenes(settings: Settings) -> None:
-    """Show a button for each scene."""
-    row = st.container(key="scenes", horizontal=True)
-    for scene in scenes.SCENES:
-        chosen = scenes.chosen(settings) == scene
-        kind: Literal["primary", "secondary"] = "primary" if chosen else "secondary"
-        row.button(scene, on_click=set_scene, args=(scene,), key=f"scene {scene}", type=kind)
-
-
-def set_scene(scene: str) -> None:
-    """Set all settings of a scene, whose hospitals have no typed sizes, losses or names."""
-    st.session_state.pop(_NAMES, None)
-    widgets.set_all(catalogue.with_preset(widgets.settings() | scenes.CLEARED, scene))
 
 
 def show_use_and_table(settings: Settings) -> None:
@@ -137,7 +123,7 @@ def take(base: Sequence[HospitalLine], each: bool, number: int, settings: Settin
     for key, value in result.settings.items():
         widgets.set_to(key, value)
     if not any(line.count != 1 for line in base):
-        st.session_state[_NAMES] = result.names
+        st.session_state[NAMES] = result.names
     if result.settings["join.ours"] != settings["join.ours"]:  # another line has the mark now
         st.session_state[_TABLE] = typed, each, number + 1
 

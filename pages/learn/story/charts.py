@@ -1,38 +1,34 @@
 """Draw the story's figures: few marks, large type, one finding each. Plain dictionaries, no Streamlit.
 
-Each function draws what a step has measured, a tuple of `view`, as a Plotly figure. A spread holds 10, 50
-and 90 % over runs of an error; a unit says whether it is shown as the share recovered or as an angle.
+Shares are medians, in % of the pattern, between the ends of their 99 % interval.
 """
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.stats import norm
 
-from dppca_core.arrays import Array
-from dppca_core.datasets import TABLES
-from dppca_core.experiments.collaboration.setting import CollaborationSetting
-from dppca_core.experiments.no_privacy import NO_PRIVACY
-from pages.learn.story import view
-from pages.learn.story.glossary import SERVER_SEES
-from pages.learn.story.units import Spread, Unit
+from dppca_core.experiments.decision.rule import USEFUL
+from pages.learn.story.model import ALONE, FREE, GUESS, TRUSTS, Point, Story, Weights, under
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import SPANS
-from pages.shared.charts.traces import Trace, arms, axis, band, bar, line, marks, one_panel, rounded
-from pages.shared.plain.rows import LOOKS
+from pages.shared.charts.traces import Trace, axis, band, bar, line, marks, one_panel, rounded
+from pages.shared.plain import decisions, rows
 
 # The browser sizes figure and type by the window, so that a talk fills any screen.
-_FITS = {"height": 0.62, "type": 0.0107}  # shares of the window's height and width: 20 px type at 1920
-_META = {"titles": (), "narrow": {}, "fits": _FITS}
+_TYPE, _HEIGHT, _PRESENTED = 0.0107, 0.43, 0.53  # shares of the window's width and height: 20 px at 1920
+_LAYOUT: Trace = {
+    **{"height": 480, "margin": {"l": 20, "r": 20, "t": 20, "b": 20}, "bargap": 0.55},
+}
+_LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal", "font": {}}
 
 
 def _figure(traces: Sequence[Trace], **layout: object) -> Trace:
     """Return a figure of one panel with its legend above it; layout: what differs from the usual one."""
-    legend = {"yanchor": "bottom", "traceorder": "normal", "font": {}}  # its type grows with the window
-    base = {"height": 520, "margin": {"l": 20, "r": 20, "t": 20, "b": 20}, "bargap": 0.55}
-    return one_panel(traces, legend_at=1.02, legend=legend, **(base | {"meta": _META} | layout))
+    return one_panel(traces, **(_LAYOUT | {"legend": _LEGEND} | layout))
 
 
 def _axis(title: str, **more: object) -> Trace:
@@ -40,135 +36,90 @@ def _axis(title: str, **more: object) -> Trace:
     return axis(title, automargin=True, fixedrange=True) | more
 
 
-def _bars(bars: Sequence[tuple[str, str, Spread, str, bool]], unit: Unit) -> Trace:
-    """Draw one bar under each title, the span of 8 of 10 runs across its end, its number beside it.
+def _bars(story: Story, lines: Sequence[tuple[str, str, str, bool]], free: bool) -> Trace:
+    """Draw the bars of the page that decides, in type that grows with the window.
 
-    A guess is a line across the bars, or where it is far beyond them an arrow at the edge. Bars stand at
-    heights 0, 1, ... from below; the words above each are annotations, of which a telephone has shorter ones.
-
-    Args:
-        bars: For each, from the top, its title, the line under it, its error, its colour, and whether it
-            stands out.
-        unit: What the errors are shown in.
+    lines: for each bar its label, its quantity, its colour, and whether it stands out. free: whether a line
+    shows what all recover without privacy.
     """
-    quantiles = [unit.values(spread) for _, _, spread, _, _ in bars]  # 10, 50 and 90 %
-    shares = unit.metric == "share"
-    # End the axis beyond the longest bar, to leave room for the number beside it.
-    end = 125.0 if shares else max(1.85 * max(float(values[2]) for values in quantiles), 1e-4)
-    guess, words = unit.guess, f"a random guess: {unit.say(unit.guess)}"
-    above = {
-        "x": min(guess, end),
-        "xanchor": "left" if guess < end / 2 else "right",
-        "y": 1.0,
-        "yref": "paper",
-    }
-    notes = [above | {"yanchor": "bottom", "text": f"{words}{' →' if guess > end else ''}"}]
-    heads, short_heads = [], []  # a telephone has no room for what stands under the titles
-    traces = [line(1, "guess", style.GUESS, "dot", 3, x=[guess] * 2, y=[-0.5, 9.5], hoverinfo="skip")]
-    for y, (title, under, spread, colour, bold) in enumerate(reversed(bars)):
-        low, middle, high = (float(value) for value in quantiles[-1 - y])  # of the reversed order
-        span = arms(*np.array([low, middle, high]).reshape(3, 1), style.GUESS, thickness=3, width=9)
-        at = {"x": rounded([middle]), "y": [y], "hovertemplate": "%{x}<extra></extra>"}
-        opacity = 1.0 if bold else 0.45
-        traces.append(bar(title, colour, opacity, edge=3, width=0.34, error_x=span, **at))
-        head = f"<b>{title}</b>" if bold else title
-        # Right of the line of a guess, which would strike the words out.
-        left = {"x": guess, "xshift": 6} if guess < end / 4 else {"x": 0}
-        over = left | {"y": y + 0.2, "yanchor": "bottom", "align": "left", "xanchor": "left"}
-        beside = {"x": high, "y": y, "xshift": 12, "xanchor": "left"}
-        notes.append(beside | {"text": f"<b>{unit.value(spread)}</b>"})
-        heads.append(over | {"text": f"{head}<br><i>{under}</i>"})
-        short_heads.append(over | {"text": head})
-    ticks = {"tickvals": [0, 25, 50, 75, 100]} if shares else {}
-    wide, narrow = (
-        [note | {"showarrow": False} for note in (*notes, *each)] for each in (heads, short_heads)
+    here = story.here
+    made = tuple(rows.ShareRow(label, here.spread(name), colour, bold) for label, name, colour, bold in lines)
+    unprotected = here.median(FREE) if free else math.nan
+    figure = rows.figure(rows.Shares(made, unprotected, here.median(GUESS)))
+    for trace in figure["data"]:
+        trace.pop("textfont", None)
+    layout = figure["layout"]
+    layout |= _LAYOUT | {"legend": _LEGEND, "xaxis": layout["xaxis"] | {"automargin": True}}
+    return figure
+
+
+def _alone(story: Story) -> tuple[str, str, str, bool]:
+    use = story.setting.use
+    colour = style.PRIVATE if use == "publish" else style.NOT_PRIVATE
+    return decisions.alone_label(story.ours.patients, use), ALONE, colour, True
+
+
+def sharing(story: Story) -> Trace:
+    """Draw step 1: what our hospital recovers alone, and all together without privacy."""
+    together = (decisions.WITHOUT, FREE, style.NOT_PRIVATE, True)
+    return _bars(story, (_alone(story), together) if story.count > 1 else (_alone(story),), free=False)
+
+
+def joined(story: Story) -> Trace:
+    """Draw step 7: what all recover by whom hospitals trust, of which one is chosen, and ours alone."""
+    trusts = (
+        (decisions.together_label(trust), under(trust), rows.LOOKS[trust].colour, trust == story.trust)
+        for trust in TRUSTS
     )
-    return _figure(
-        traces,
-        showlegend=False,
-        annotations=wide,
-        meta=_META | {"narrow": {"annotations": narrow}},
-        xaxis=_axis(text.METRIC_TITLES[unit.metric], range=[0, end], **ticks),
-        yaxis={"visible": False, "range": [-0.45, len(bars) - 0.15], "fixedrange": True},
-        margin={"l": 20, "r": 20, "t": 44, "b": 20},
-    )
+    return _bars(story, (*trusts, _alone(story)), free=True)
 
 
-def sharing(sharing: view.Sharing) -> Trace:
-    """Draw step 1: what the largest hospital recovers alone, and all together; of a single one, one bar."""
-    setting, most = sharing.setting, max(sharing.setting.sizes)
-    bars = [("All together", f"{setting.n:,} patients", sharing.together, style.NOT_PRIVATE, True)]
-    if len(setting.sizes) > 1:
-        bars.insert(
-            0, ("The largest hospital alone", f"{most:,} patients", sharing.alone, style.NOT_PRIVATE, True)
-        )
-    return _bars(bars, sharing.unit)
-
-
-def joined(joined: view.Joined) -> Trace:
-    """Draw step 7: what is recovered by whom hospitals trust, who sees what, and one hospital alone.
-
-    The bar of the trust that is chosen stands out.
-    """
-    bars = []
-    for trust, (_, spread, _) in joined.by_trust.items():
-        under = f"the server sees {SERVER_SEES[trust]}; {text.size(joined.sent[trust])} from each"
-        bars.append((text.JOINING[trust], under, spread, LOOKS[trust].colour, trust == joined.trust))
-    largest = "The hospital" if len(joined.setting.sizes) == 1 else "The largest hospital alone"
-    for purpose, under, alone, colour in (
-        ("to publish", "with privacy", joined.published.error, style.PRIVATE),
-        ("for its own use", "no privacy, and not to be published", joined.in_house, style.NOT_PRIVATE),
-    ):
-        bars.append((f"{largest}, {purpose}", under, alone, colour, False))
-    return _bars(bars, joined.unit)
-
-
-def names(setting: CollaborationSetting, rows: Array) -> list[str]:
-    """Return the names of the measurements with these indices, which only a table has; else their numbers."""
-    if isinstance(setting.population, str):
-        return [TABLES[setting.population].features[int(row)] for row in rows]
-    return [f"measurement {int(row) + 1}" for row in rows]
-
-
-def rebuilt(record: view.RebuiltRecord) -> Trace:
+def rebuilt(story: Story) -> Trace:
     """Draw step 2: a patient's largest values as rings, and as crosses what two exact totals give away."""
-    shown = {"y": names(record.setting, record.rows), "showlegend": True}
-    true, rebuilt = (rounded(values[record.rows]) for values in (record.patient, record.rebuilt))
-    reach = 1.15 * float(np.abs(record.patient[record.rows]).max())  # the largest, with room for its mark
+    record = story.record
+    shown = {"y": story.names(record.shown), "showlegend": True}
+    true, found_out = (rounded(values[record.shown]) for values in (record.patient, record.rebuilt))
+    reach = 1.15 * float(np.abs(record.patient[record.shown]).max())  # with room for the largest one's mark
     return _figure(
         [
             # The numbers are the panel, and in pixels each mark's size and its edge.
             marks(1, "the patient's own values", style.GUESS, "circle-open", 24, 3, x=true, **shown),
-            marks(1, "worked out from two totals", style.NOT_PRIVATE, "x-thin", 14, 3, x=rebuilt, **shown),
+            marks(1, "worked out from two totals", style.NOT_PRIVATE, "x-thin", 14, 3, x=found_out, **shown),
         ],
         xaxis=_axis("value (0 is the usual one)", range=[-reach, reach], zeroline=True),
         yaxis=_axis("", autorange="reversed", type="category"),
     )
 
 
-def weights(weights: view.Weights) -> Trace:
-    """Draw step 3: the released weights of the heaviest measurements as bars, the true ones as marks."""
-    rows, open_ = weights.rows, weights.method == NO_PRIVACY
-    shown = {"y": names(weights.setting, rows), "showlegend": True}
-    name, colour = ("no privacy", style.NOT_PRIVATE) if open_ else ("with privacy", style.PRIVATE)
-    released = bar(name, colour, fill=0.75, edge=2, x=rounded(weights.released[rows]), **shown)
-    true = marks(1, "true", style.TRUE, "line-ns", size=24, edge=5, x=rounded(weights.true[rows]), **shown)
+def _weights(story: Story, weights: Weights, name: str, colour: str) -> Trace:
+    """Draw the weights that one run finds as bars, the true ones as marks."""
+    shown = {"y": story.names(weights.shown), "showlegend": True}
+    released = bar(name, colour, fill=0.75, edge=2, x=rounded(weights.released[weights.shown]), **shown)
+    true = rounded(weights.true[weights.shown])
     return _figure(
-        [released | {"hovertemplate": "%{y}: %{x}<extra></extra>"}, true],
+        [
+            released | {"hovertemplate": "%{y}: %{x}<extra></extra>"},
+            marks(1, "true", style.TRUE, "line-ns", size=24, edge=5, x=true, **shown),
+        ],
         xaxis=_axis("weight (0 is none, 1 is full)", range=[0, 1.02]),
         yaxis=_axis("", autorange="reversed", type="category"),
         bargap=0.35,
     )
 
 
-def decision(decision: view.Decision) -> Trace:
-    """Draw step 8: the weights that would be released, as in step 3."""
-    return weights(decision.weights)
+def pattern(story: Story) -> Trace:
+    """Draw step 3: the weights of the heaviest measurements, without privacy."""
+    return _weights(story, story.weights(FREE), "no privacy", style.NOT_PRIVATE)
 
 
-def attack(attack: view.AttackPicture) -> Trace:
+def decision(story: Story) -> Trace:
+    """Draw step 8: the weights that would be released."""
+    return _weights(story, story.weights(under(story.trust)), "with privacy", style.PRIVATE)
+
+
+def attack(story: Story) -> Trace:
     """Draw step 4: the laws of what is read with and without the patient, and twenty readings of each."""
-    picture, limit = attack.picture, attack.picture.limit
+    picture = story.attack
     # Both laws have width 1, at 0 and at mu: four widths to each side leave out next to nothing.
     left, right = -4.0, max(picture.mu + 4.0, 4.0)
     x = np.linspace(left, right, 201)
@@ -186,77 +137,93 @@ def attack(attack: view.AttackPicture) -> Trace:
         reads = rounded([release.reading for release in releases])
         dots = marks(1, name, colour, symbol, size=13, edge=3, x=reads, y=below, showlegend=True)
         traces.append(dots | {"hovertemplate": "%{x}<extra></extra>"})
+    limit = picture.limit
     # The line goes from below the dots to above the laws, whose peak is 0.4.
-    words = "guess “with” to the right"
-    edge = line(1, words, style.GUESS, "dot", 3, x=[limit] * 2, y=[-0.26, 0.43], hoverinfo="skip")
+    edge: Trace = {"dash": "dot", "width": 3, "x": [limit] * 2, "y": [-0.26, 0.43], "hoverinfo": "skip"}
     note = {"x": limit, "y": 0.435, "text": "guess “with” →", "showarrow": False}
     return _figure(
-        [*traces, edge],
+        [*traces, line(1, "guess “with” to the right", style.GUESS, **edge)],
         annotations=[note | {"xanchor": "left", "yanchor": "bottom", "xshift": 6}],
         xaxis=_axis("number read (1 is the width of the noise)", range=[left, right]),
         yaxis={"visible": False, "range": [-0.27, 0.5], "fixedrange": True},
     )
 
 
-def _curve(curve: view.Curve, title: str, ticks: Mapping[float, str], here: str) -> Trace:
-    """Draw the error along a setting, with and without privacy, a guess, and where it is of little use.
+def _curve(
+    story: Story,
+    points: Sequence[Point],
+    x: Sequence[float],
+    title: str,
+    ticks: Mapping[float, str],
+    here: str,
+) -> Trace:
+    """Draw the share along a setting, with and without privacy, a guess, and what a verdict asks for.
 
-    title: of the horizontal axis. ticks: its labels by their values. here: the legend's name for the ring at
-    the current setting.
+    x: of the points. title: of the horizontal axis. ticks: its labels by their values. here: the legend's
+    name for the ring at the present setting.
     """
-    look, unit = style.look(curve.method), curve.unit
-    x, ends = list(curve.values), [curve.values[0], curve.values[-1]]
-    # With privacy and without: a row for each value on the x axis, with 10, 50 and 90 % in three columns.
-    private, open_ = (
-        np.array([unit.values(spread) for spread in spreads]) for spreads in (curve.private, curve.free)
-    )
-    low, high = private.min(axis=1), private.max(axis=1)
-    edges = band(1, text.JOINING[curve.trust], style.PRIVATE, x, rounded(low), rounded(high))
-    marker = {"symbol": look.symbol, "size": 11, "color": style.PRIVATE}
-    edge = unit.at(view.TOO_MUCH * view.guess(curve.setting))  # beyond it an answer is of little use
-    side = "below" if unit.metric == "share" else "above"
+    private, free = under(story.trust), [p.median(FREE) for p in points]
+    spread = np.array([point.spread(private) for point in points]).reshape(-1, 3)
+    free = [story.here.median(FREE) if math.isnan(share) else share for share in free]  # the same at any ε
+    marker = {"symbol": "circle", "size": 11, "color": style.PRIVATE}
+    edges = band(1, text.JOINING[story.trust], style.PRIVATE, x, rounded(spread[:, 0]), rounded(spread[:, 2]))
+    ends = [x[0], x[-1]] if x else []
     shown = [
-        line(1, "with privacy", style.PRIVATE, x=x, y=rounded(private[:, 1]), marker=marker)
+        line(1, "with privacy", style.PRIVATE, width=5, x=x, y=rounded(spread[:, 1]), marker=marker)
         | {"mode": "lines+markers"},
-        line(1, "no privacy", style.NOT_PRIVATE, x=x, y=rounded(open_[:, 1])),
-        line(1, "random guess", style.GUESS, "dot", x=ends, y=rounded([unit.guess] * 2)),
-        line(1, f"of little use {side}", style.VERMILION, "longdash", x=ends, y=rounded([edge] * 2)),
-    ][: 4 if math.isfinite(edge) else 3]  # in degrees the last one has no place where k > 1
-    for i, trace in enumerate(shown):
-        trace |= {"showlegend": True, "hovertemplate": "%{y}<extra></extra>"}
-        trace["line"]["width"] = 5 if i == 0 else 3
-    at = {"x": [x[curve.here]], "y": rounded([private[curve.here, 1]]), "showlegend": True}
-    ring = marks(1, here, style.PRIVATE, "circle-open", size=30, edge=5, **at)
-    reach = [math.log10(ends[0]) - 0.1, math.log10(ends[1]) + 0.1]
+        line(1, "no privacy", style.NOT_PRIVATE, width=3, x=x, y=rounded(free)),
+        line(1, "a random guess", style.GUESS, "dot", 3, x=ends, y=rounded([story.here.median(GUESS)] * 2)),
+        line(1, "enough from here up", style.VERMILION, "longdash", 3, x=ends, y=[USEFUL] * 2),
+    ]
+    shown = [trace | {"showlegend": True, "hovertemplate": "%{y}<extra></extra>"} for trace in shown]
+    at = [(value, row[1]) for value, point, row in zip(x, points, spread, strict=True) if point is story.here]
+    ring = {"x": [value for value, _ in at], "y": rounded([share for _, share in at]), "showlegend": True}
+    shown.append(marks(1, here, style.PRIVATE, "circle-open", size=30, edge=5, **ring))
+    reach = {"range": [math.log10(x[0]) - 0.1, math.log10(x[-1]) + 0.1]} if x else {}
+    labels = {"tickvals": list(ticks), "ticktext": list(ticks.values())}
     return _figure(
-        [*edges, *shown, ring],
-        xaxis=_axis(title, type="log", tickvals=list(ticks), ticktext=list(ticks.values()), range=reach),
-        yaxis=_axis(text.METRIC_TITLES[unit.metric], range=SPANS[unit.metric]),
+        [*edges, *shown],
+        xaxis=_axis(title, type="log", **labels, **reach),
+        yaxis=_axis(text.METRIC_TITLES["share"], range=SPANS["share"]),
     )
 
 
-def over_privacy(curve: view.Curve) -> Trace:
-    """Draw step 5: the error along the privacy loss."""
+def cost(story: Story) -> Trace:
+    """Draw step 5: the share along the privacy loss."""
+    points = story.drawn(5)
+    x = [point.setting.hospitals[story.setting.ours].epsilon for point in points]
     ticks = {tick: text.number(tick) for tick in (0.01, 0.1, 1.0, 10.0)}
-    return _curve(curve, "← strict · privacy loss ε · loose →", ticks, "this setting")
+    whose = " of our hospital, others in proportion" if story.typed_losses else ""
+    return _curve(story, points, x, f"← strict · privacy loss ε{whose} · loose →", ticks, "this setting")
 
 
-def over_patients(curve: view.Curve) -> Trace:
-    """Draw step 6: the error along the number of patients, and from how many on privacy is almost free."""
-    table = curve.setting.population in TABLES
-    at = (
-        list(curve.values)
-        if table
-        else [10.0**p for p in range(2, 10) if curve.values[0] <= 10**p <= curve.values[-1]]
-    )
-    ticks = {tick: text.patients(tick).replace(" million", " m").replace(" billion", " bn") for tick in at}
-    title = "patients in total" if table else "patients in total (m: million)"
-    figure = _curve(curve, title, ticks, "these patients")
-    if curve.relaxed is not None:  # mark from where on privacy is almost free
-        since = max(curve.relaxed, curve.values[0])
+def _patients(number: float) -> str:
+    return text.patients(number).replace(" million", " m").replace(" billion", " bn")
+
+
+def bought(story: Story) -> Trace:
+    """Draw step 6: the share along the number of patients, and from how many on privacy costs nothing."""
+    points = story.drawn(6)
+    x = [float(point.setting.n) for point in points]
+    powers = [10.0**power for power in range(2, 10)]
+    at = [n for n in powers if x and x[0] <= n <= x[-1]] if not story.few else x
+    ticks = {tick: f"{tick:,.0f}" if story.few else _patients(tick) for tick in at}
+    title = "patients in total (m: million)" if not story.few else "patients in total"
+    figure = _curve(story, points, x, title, ticks, "these patients")
+    first = story.free_from
+    if first is not None:
+        since = float(first.setting.n)
         mark = {"type": "line", "x0": since, "x1": since, "yref": "paper", "y0": 0, "y1": 0.86}
         figure["layout"]["shapes"] = [mark | {"line": {"color": style.GUESS, "width": 3, "dash": "dot"}}]
         note = {"x": math.log10(since), "y": 0.5, "yref": "paper", "yanchor": "middle", "xanchor": "left"}
-        note |= {"xshift": 8, "text": "almost free →", "showarrow": False}
+        note |= {"xshift": 8, "text": "no measurable cost →", "showarrow": False}
         figure["layout"]["annotations"] = [note]
+    return figure
+
+
+def of_step(story: Story, step: int) -> dict[str, Any]:
+    """Return the figure of a step, as far as it is measured."""
+    figure = (sharing, rebuilt, pattern, attack, cost, bought, joined, decision)[step - 1](story)
+    fits = {"type": _TYPE, "height": _PRESENTED if story.settings["story.present"] else _HEIGHT}
+    figure["layout"]["meta"] = {"titles": (), "narrow": {}, "fits": fits}
     return figure

@@ -1,57 +1,88 @@
-"""Give a talk for a hospital's board in eight steps, each with one chart and two controls."""
+"""Give a talk for a hospital's board in eight steps, each with one chart and at most two controls."""
 
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
 
-from pages.learn.story import controls, glossary, handout, slides, text, view
+from pages.learn.story import document
+from pages.learn.story.sentences import steps
 from pages.learn.story.settings import STEPS, step_controls
-from pages.learn.story.units import UNITS
-from pages.shared.figure import component
-from pages.shared.reports import sources, take_along
-from pages.shared.settings import in_context, newcomer, widgets
-from pages.shared.settings.catalogue import CHOICES
+from pages.shared.document import streamlit
+from pages.shared.settings import editions, hospitals, in_context, newcomer, scene_buttons, widgets
+from pages.shared.settings.catalogue import CHOICES, Settings
 
-st.html(Path(__file__).with_name("story.css"))
-settings = widgets.settings()
-step = settings["story.step"]
-with st.spinner(text.waiting(settings)):
-    slide = slides.slide(settings)
-newcomer.introduction("story", text.STEPS, over=step > 1)
-with st.container(key="story"):
-    with st.container(key="story-steps", horizontal=True, vertical_alignment="center"):
-        controls.step_through()
-        st.markdown(f"**Step {step} of {STEPS}.** {text.opening(settings)}")
-    with st.container():  # always there: what follows must keep its position, or the figure is built again
-        widgets.notices(plain=True)
-    st.title(slide.title, anchor=False)
-    left, right = st.columns([5, 7], gap="medium")
-    with left:
-        st.container(key="story-finding").markdown(slide.text.finding)
-        st.container(key="story-more").markdown("  \n".join(slide.text.more))
-        terms = "\n".join(f"- **{term}:** {words}" for term, words in slide.text.glosses)
-        st.container(key="story-terms").markdown(terms)
-        for place, key in zip(("first", "second"), step_controls(step, settings), strict=True):
-            with st.container(key=f"story-{place}"):  # on a telephone the first stands above the chart
-                widgets.show(key, glossary.CONTROLS.get(key) or CHOICES[key].plain, plain=True)
-        if "epsilon" in step_controls(step, settings):
-            in_context.show_published_releases(plain=True)
-    with right, st.container(key="story-figure"):
-        component.figure(slide.figure, key=f"story {step}", says=slide.text.sentences)
-    if step == STEPS:
-        handout.buttons(settings)
-    st.markdown(f"**Try this:** {slide.text.try_this}")
-    widgets.show_control("story.notes")
-    if settings["story.notes"]:
-        slides.notes(step, slide.text)
-take_along.menu(
-    *(f"story {step}", f"dppca-story-{step}", slide.title, lambda: slide.figure),
-    code=lambda: view.code(settings),
+_STEP, _NEWEST, _PRESENT = "story.step", "story.step newest", "story.present"
+_HERE = Path(__file__).parent / "document"
+_present_button = st.components.v2.component(
+    "dppca.present",
+    html='<button type="button"></button>',
+    js=(_HERE / "present.js").read_text(encoding="utf-8"),
+    css=(_HERE / "present.css").read_text(encoding="utf-8"),
 )
-fold = st.expander("For the statistician", key="statistician", on_change="rerun")
-if fold.open:
-    with fold:
-        widgets.show_select_box("metric", UNITS)
-        for paragraph in slides.for_the_statistician(settings):
-            st.markdown(paragraph)
-        st.caption(f"Seed {settings['seed']}. {sources.LIMITS}")
+
+
+def show_controls(settings: Settings) -> None:
+    """Show the steps and, at the step that is chosen, scenes, its question and its controls."""
+    step = settings[_STEP]
+    newcomer.introduction("story", steps.FIRST_VISIT, over=step > 1)
+    with st.container(key="story-steps", horizontal=True, vertical_alignment="center"):
+        step_through(settings)
+    if step == 1:
+        scene_buttons.show_scenes(settings)
+    st.header(steps.QUESTIONS[step - 1], anchor=False)
+    keys = step_controls(step, settings)
+    with st.container(key="story-controls", horizontal=True, vertical_alignment="bottom"):
+        for key in keys:
+            show_control(key, settings)
+        if step in (1, 7, STEPS):
+            widgets.show_word_control("join.use", width="content")
+        if "epsilon" in keys:
+            in_context.show_published_releases(plain=True)
+    if step in (4, 5, 6, STEPS) and "epsilon" not in keys:
+        st.caption(steps.LOSSES_TYPED)
+
+
+def show_control(key: str, settings: Settings) -> None:
+    """Show a control of a step: of our hospital a box with as many as there are."""
+    if key == "join.ours":
+        count = len(hospitals.sizes(settings))
+        widgets.show_select_box(key, range(1, count + 1), min(settings[key], count))
+    else:
+        widgets.show(key, CHOICES[key].plain, plain=True)
+
+
+def step_through(settings: Settings) -> None:
+    """Show the steps in a row, between two buttons that move by one, as the arrow keys do.
+
+    While a slider or a box has the focus, arrow keys move that instead (tested in the browser).
+    """
+    step = st.session_state[_NEWEST] = settings[_STEP]
+    move = editions.finished_by_next_run(move_step)
+    st.button("Back", on_click=move, args=(-1,), disabled=step == 1, shortcut="Left", key=f"{_STEP} back")
+    widgets.show_word_control(_STEP)
+    st.button("Next", on_click=move, args=(1,), disabled=step == STEPS, shortcut="Right", key=f"{_STEP} on")
+    _present_button(key=_PRESENT, data={"on": settings[_PRESENT]}, on_present_change=present)
+    if settings[_PRESENT]:
+        st.html('<i class="presented"></i>')  # by which the style knows
+
+
+def move_step(by: int) -> None:
+    """Move by so many steps, -1 or 1, from the step that the last press led to.
+
+    That step is kept in the session: the settings may be older, since a press interrupts the run that would
+    apply the one before it.
+    """
+    newest = min(max(st.session_state[_NEWEST] + by, 1), STEPS)
+    widgets.set_to(_STEP, newest)
+    st.session_state[_NEWEST] = newest  # last, since all of this is done again where it is interrupted
+
+
+def present() -> None:
+    """Begin or end presenting, as the browser says."""
+    widgets.set_to(_PRESENT, st.session_state[_PRESENT]["present"] is True)
+
+
+st.html(_HERE / "story.css")
+settings = widgets.settings()
+streamlit.show(document.at(settings), above=partial(show_controls, settings))

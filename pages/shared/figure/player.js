@@ -217,7 +217,9 @@ class View {
     const traces = this.data.data.map((trace, i) => {
       const out = pictured({ ...trace, ...patch[i] }, this.base, this.noises.shown);
       if (out.meta === "text-colour") out.line = { ...out.line, color: ink, width: 1.5 };
-      if (out.texttemplate) out.textfont = { size: 14, ...out.textfont, color: ink };
+      // Where type grows with the window, words within the chart have the size of all others.
+      const size = this.data.layout.meta?.fits ? {} : { size: 14 };
+      if (out.texttemplate) out.textfont = { ...size, ...out.textfont, color: ink };
       return out;
     });
     const ghosting = this.scrubbed === null ? this.held : this.settled;

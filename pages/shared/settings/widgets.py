@@ -206,7 +206,7 @@ def view_switches(
             if key in shown:
                 now = settings()[key]
                 st.toggle(name, now, help=help_text, width="content", **widget_arguments(key, now))
-        if not st.session_state.get(_FULL_ONLY):
+        if "view" in shown and not st.session_state.get(_FULL_ONLY):
             show_word_control("view", width="content")
         if download is not None:
             download()

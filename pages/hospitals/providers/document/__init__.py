@@ -14,7 +14,7 @@ from pages.hospitals.providers.document import differing, paper
 from pages.hospitals.providers.model import compared as model
 from pages.hospitals.providers.model import hospitals
 from pages.hospitals.providers.model.decision import Decided, JoiningBoard
-from pages.hospitals.providers.sentences import bars, cases, compared, decision, surroundings
+from pages.hospitals.providers.sentences import cases, compared, decision, surroundings
 from pages.hospitals.providers.sentences.differing import WHOSE
 from pages.hospitals.providers.settings import USES, unused
 from pages.shared import text
@@ -38,7 +38,7 @@ from pages.shared.document.blocks import (
     Text,
 )
 from pages.shared.document.html import Document
-from pages.shared.plain import phrases, rows
+from pages.shared.plain import decisions, phrases, rows
 from pages.shared.reports import sources
 from pages.shared.reports.phrases import settings_in_words
 from pages.shared.settings import to_experiment
@@ -107,7 +107,7 @@ def _decision(board: JoiningBoard) -> Blocks:
         says=f"{headline} {rows.description(shares)}",
         code=board.code,
     )
-    yield Note(bars.note(rows.begins(shares.rows), board.repeats))
+    yield Note(decisions.note(rows.begins(shares.rows), board.repeats))
     yield Note(decision.progress(board))
     if board.decision is None or len(board.setting.hospitals) == 1:
         return

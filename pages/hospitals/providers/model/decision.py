@@ -20,11 +20,10 @@ from dppca_core.experiments.decision.predictions import Along, Turn
 from dppca_core.experiments.decision.rule import Answer
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.privacy import Budget
-from pages.hospitals.providers.sentences import bars
 from pages.shared.background import cache, engine
 from pages.shared.charts import style
 from pages.shared.document.blocks import Measuring
-from pages.shared.plain import rows
+from pages.shared.plain import decisions, rows
 from pages.shared.settings import hospitals
 from pages.shared.settings.catalogue import Settings
 
@@ -111,9 +110,13 @@ class Decided:
         publish, look = self.setting.use == "publish", rows.LOOKS[self.trust]
         alone = style.PRIVATE if publish else style.NOT_PRIVATE
         drawn = (
-            (bars.alone(self.ours.patients, self.setting.use), (ALONE_AT, self.setting.ours), alone),
-            (bars.together(self.trust), (TOGETHER, self.trust), look.colour),
-            (bars.WITHOUT, (WITHOUT, ""), style.NOT_PRIVATE),
+            (
+                decisions.alone_label(self.ours.patients, self.setting.use),
+                (ALONE_AT, self.setting.ours),
+                alone,
+            ),
+            (decisions.together_label(self.trust), (TOGETHER, self.trust), look.colour),
+            (decisions.WITHOUT, (WITHOUT, ""), style.NOT_PRIVATE),
         )
         made = tuple(
             rows.ShareRow(label, self._spread(arm), colour, stands_out=arm[0] == TOGETHER)

@@ -20,7 +20,7 @@ from pages.hospitals.providers.model.decision import AnswerGroup, Decided, Joini
 from pages.hospitals.providers.settings import loss_text
 from pages.shared import text
 from pages.shared.background import failed_runs
-from pages.shared.plain import phrases, rows
+from pages.shared.plain import decisions, phrases, rows
 
 TITLE = "Should we join?"
 INTRODUCTION = "What our hospital finds alone, what all find together, and whether that is worth joining for."
@@ -28,7 +28,6 @@ BY_TRUST, BY_HOSPITAL, TURNS, WHAT_IF = (
     *("By whom we trust", "Which hospitals should join"),
     *("Where the verdict turns", "What happens if"),
 )
-NOBODY_TO_JOIN = "One hospital has nobody to join."
 TRY = "**Try this:** change the size of our hospital in the table. From which size on should it stay alone?"
 TRY_SEVERAL = "**Try this:** add a hospital to the table. Then there is somebody to join."
 TRY_OTHERS = "**Try this:** choose to publish, and mark another hospital as ours. Does the answer change?"
@@ -45,12 +44,6 @@ TURNING = "Working out where the verdict turns …"
 NO_TURN_OF_A_TABLE = "For a real table nobody can predict where the verdict turns."
 NO_TURN_WHERE_THEY_DIFFER = "Where hospitals differ nobody can predict where the verdict turns."
 PREDICTED = "A formula predicts these turns from the repeats above. No repeats were made there."
-_HEADLINES = {
-    Answer.JOIN: "Join: it pays even if nobody is trusted.",
-    Answer.JOIN_IF: "Join only if sums are sealed or one place is trusted.",
-    Answer.STAY: "Stay alone: joining would gain us too little, whomever we trust.",
-    Answer.TOO_CLOSE: "Too close to tell whether joining pays.",
-}
 VERDICTS = {
     Answer.JOIN: "join",
     Answer.JOIN_IF: "join if sums are sealed or one place is trusted",
@@ -75,7 +68,6 @@ SAYS = {
     (_OURS, "less", _GUESS): "Together, with privacy, we find less than a random guess.",
 }
 _PREDICTED = VERDICTS | {Answer.TOO_CLOSE: "no clear verdict"}
-_PURPOSES = {"in-house": "For our own use", "publish": "To publish"}
 PAPERS = "To take to the board"
 ABOUT_PAPERS = (
     "One page has the answer, what leaves, the promise, and lines to sign. The dossier has what reviewers of "
@@ -102,11 +94,7 @@ def headline(decided: Decided) -> str:
         if decided.cells.confirming:
             return CONFIRMING
         return STILL_CLOSE if decided.repeats > decided.setting.repeats else text.MEASURING
-    if len(decided.setting.hospitals) == 1:
-        return NOBODY_TO_JOIN
-    if decision.answer is Answer.ASK_AGAIN:
-        return f"Not yet: ask again with about {text.patients(decision.patients or 0)} patients in all."
-    return _HEADLINES[decision.answer]
+    return decisions.headline(decision, len(decided.setting.hospitals))
 
 
 def progress(decided: Decided) -> str:
@@ -121,13 +109,13 @@ def numbers(decided: Decided) -> str:
     shares = decided.bars()
     if decided.decision is None or not all(row.measured for row in shares.rows):
         return ""
-    alone, together, without = (phrases.share(row.share) for row in shares.rows)
-    begins = _PURPOSES[decided.setting.use]
+    alone, together, without = (row.share for row in shares.rows)
+    use = decided.setting.use
     if len(decided.setting.hospitals) == 1:
-        return f"{begins} it recovers {alone} of the pattern alone."
+        return f"{decisions.PURPOSES[use]} it recovers {phrases.share(alone)} of the pattern alone."
     parts = [
-        f"{begins}, we recover {alone} of the pattern alone.",
-        f"{phrases.ROWS[decided.trust]}, all recover {together} together; without privacy {without}.",
+        decisions.alone(use, alone),
+        decisions.together(decided.trust, together, without),
         *_why_open(decided),
     ]
     return " ".join([*parts, LEAVES[decided.trust]])

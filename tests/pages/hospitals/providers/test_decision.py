@@ -21,10 +21,10 @@ from pages.hospitals.providers import document
 from pages.hospitals.providers.model import hospitals
 from pages.hospitals.providers.model.decision import JoiningBoard
 from pages.hospitals.providers.model.hospitals import HospitalLine
-from pages.hospitals.providers.sentences import bars, cases, decision, table
+from pages.hospitals.providers.sentences import cases, decision, table
 from pages.shared import text
 from pages.shared.document import blocks as b
-from pages.shared.plain import phrases, rows
+from pages.shared.plain import decisions, phrases, rows
 from pages.shared.settings import catalogue
 from pages.shared.settings.hospitals import OURS, to_setting
 from pages.shared.settings.scenes import CLEARED, RARE_DISEASE, SCENES
@@ -349,7 +349,7 @@ def test_who_works_with_the_server_takes_its_part_of_sealed_noise_off():
 
 def test_a_single_hospital_has_nobody_to_join(page):
     shown = opened(page, **{"join.sizes": "700"})
-    assert shown.headline == decision.NOBODY_TO_JOIN and not shown.tables
+    assert shown.headline == decisions.NOBODY_TO_JOIN and not shown.tables
     assert [x.name for x in shown.all(b.Fold)] == ["if withdraws", "origins"]
 
 
@@ -364,7 +364,7 @@ def test_the_file_has_the_verdict_the_numbers_and_what_happens_if(page):
     assert shown.headline in whole and all(title in whole for title in cases.TITLES.values())
     assert decision.hospitals_in_words(JoiningBoard(shown.settings)) in whole
     assert decision.WHAT_IF in whole and "Measuring" not in whole and all(x in whole for x in decision.LIMITS)
-    assert bars.note(rows.begins(JoiningBoard(shown.settings).bars().rows), 40) in whole
+    assert decisions.note(rows.begins(JoiningBoard(shown.settings).bars().rows), 40) in whole
     for line in cases.WITHDRAWS:
         assert line in whole
 

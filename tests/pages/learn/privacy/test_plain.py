@@ -9,8 +9,8 @@ from dppca_core.auditing import tradeoff_curves
 from dppca_core.experiments.demonstrations.neighbours import picture
 from dppca_core.methods import METHODS
 from pages.learn.privacy.sentences import accounting
-from pages.learn.story import text as story_text
-from pages.learn.story import view as story_view
+from pages.learn.story.model import Story
+from pages.learn.story.sentences import steps
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.document.blocks import Fold, Section
@@ -164,7 +164,7 @@ def test_a_chance_of_failure_is_unsafe_on_this_page_where_it_is_on_the_others(n,
     assert words.endswith(f"Choose {text.one_in(catalogue.delta_for(n))}.") == unsafe == bool(words)
     assert ("no protection" in accounting.failure(n, Budget(1.0, delta))) == unsafe
     now = catalogue.defaults_with({"n": n, "delta": delta, "repeats": 1})
-    assert story_text.failure(story_view.to_setting(now)) == f"{text.margin(delta)} {words}".strip()
+    assert steps.failure(Story(now, (8,))) == f"{text.margin(delta)} {words}".strip()
     assert "1e" not in words
 
 

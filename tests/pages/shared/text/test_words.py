@@ -26,7 +26,7 @@ DRAWN_AS = {
 }
 CHROME = {  # what is no data: the colours of text, frames and grounds
     *("shared/figure/chart.css", "shared/figure/player.js", "shared/page.css", "shared/document/report.css"),
-    *("learn/story/story.css", "learn/story/handout.css"),
+    "learn/story/document/story.css",
     # The lesson is a file of its own, whose marks have the colours of style.py.
     *(f"learn/classroom/{name}" for name in ("lesson_file.py", "lesson.html", "worksheet.html", "key.html")),
     *(f"learn/classroom/lesson/{name}" for name in ("lesson.css", "paper.py", "paper.html")),
