@@ -62,6 +62,11 @@ class JoiningCells(CellStore[tuple[Any, ...], Any]):
         return self._all.run((kind, rest[0]), rest[1])
 
     @property
+    def looked(self) -> bool:
+        """Return whether it is known which runs the verdict rests on."""
+        return (LOOK, self._first.setting.repeats) in self.cells
+
+    @property
     def confirming(self) -> bool:
         """Return whether the verdict waits for runs with more patients."""
         look: JoiningDecision | None = self.cells.get((LOOK, self.repeats))

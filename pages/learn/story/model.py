@@ -19,7 +19,7 @@ from dppca_core.experiments import draws
 from dppca_core.experiments.collaboration.protocols import NUMBER
 from dppca_core.experiments.decision import claims
 from dppca_core.experiments.decision import hospitals as core_hospitals
-from dppca_core.experiments.decision.cells import VERDICT, JoiningCells
+from dppca_core.experiments.decision.cells import TRIAL, VERDICT, JoiningCells
 from dppca_core.experiments.decision.claims import Claim
 from dppca_core.experiments.decision.decision import JoiningDecision, bars
 from dppca_core.experiments.decision.hospitals import LEAST_REPEATS, JoiningHospital, JoiningSetting
@@ -60,10 +60,13 @@ class ShownClaim(NamedTuple):
 
 
 class Point:
-    """Hold the runs of one setting as far as they are measured."""
+    """Hold the runs of one setting as far as they are measured.
 
-    def __init__(self, setting: JoiningSetting) -> None:
-        self.setting = setting
+    decides: whether they are those of our decision, which has more of them where the first leave it open.
+    """
+
+    def __init__(self, setting: JoiningSetting, *, decides: bool = False) -> None:
+        self.setting, self.decides = setting, decides
         self.cells: JoiningCells = cache.joining_cells(setting)
 
     def arm(self, quantity: str) -> Arm:
@@ -74,10 +77,13 @@ class Point:
 
     def shares(self, quantity: str) -> Array | None:
         """Return a quantity, in % by run; None until all of its runs are there."""
+        if self.decides and not self.cells.looked:
+            return None
+        runs = self.cells.runs
         if quantity == GUESS:
-            return np.full(self.setting.repeats, self.cells.runs.guess)
+            return np.full(runs.setting.repeats, runs.guess)
         shares = self.cells.shares(self.arm(quantity))
-        return shares if len(shares) == self.setting.repeats else None
+        return shares if len(shares) == runs.setting.repeats else None
 
     def spread(self, quantity: str) -> Array:
         """Return the median between the ends of its 99 % interval, (3,); NaN until it is measured."""
@@ -155,7 +161,7 @@ class Story:
         self.settings, self.steps = settings, tuple(steps)
         self.setting: JoiningSetting = hospitals.to_setting(settings)
         self.trust: str = settings["trust"]
-        self.here = Point(self.setting)
+        self.here = Point(self.setting, decides=True)
         self._done = 0  # cells of `_wanted`, from the first on, that are known to be there
 
     # --- who may join ------------------------------------------------------------------------------------
@@ -245,16 +251,7 @@ class Story:
         return tuple(self._in_order())
 
     def _in_order(self) -> Iterator[tuple[Any, ...]]:
-        """Yield the runs of the present hospitals, our verdict, and then those of the curves.
-
-        A cell's first part is the index of its store.
-        """
-        shown = dict.fromkeys(name for step in self.steps for name in self._quantities(step))
-        for draw in range(self.setting.repeats):
-            for quantity in shown:
-                yield (0, *self.here.arm(quantity), draw)
-        if {7, STEPS} & {*self.steps}:
-            yield (0, VERDICT)
+        """Yield the runs of the curves. A cell's first part is the index of its store."""
         for index, point in enumerate(self._all_points[1:], start=1):
             of_patients = point.setting.n != self.setting.n
             for draw in range(point.setting.repeats):
@@ -262,7 +259,14 @@ class Story:
                     yield (index, *point.arm(quantity), draw)
 
     def next_missing(self) -> tuple[Any, ...] | None:
-        """Return the first cell that is neither measured nor failed, if any. Threads may share this."""
+        """Return the first cell that is neither measured nor failed, if any. Threads may share this.
+
+        The runs of our decision come first, where a step shows some, and the verdict where one says it.
+        """
+        if any(map(self._quantities, self.steps)):
+            needed = self.here.cells.next_missing(True)
+            if needed is not None and (needed[0] not in (TRIAL, VERDICT) or {7, STEPS} & {*self.steps}):
+                return (0, *needed)
         done, stores = self._done, self.stores
         while done < len(self._wanted):
             store, *cell = self._wanted[done]
@@ -318,7 +322,7 @@ class Story:
         failed = {
             (i, *cell): why for i, store in enumerate(self.stores) for cell, why in store.failed.items()
         }
-        return {cell: why for cell, why in failed.items() if len(cell) > 2}
+        return {cell: why for cell, why in failed.items() if len(cell) == 4}
 
     # --- what is shown -----------------------------------------------------------------------------------
 
