@@ -176,6 +176,11 @@ class Story:
         return len(self.setting.hospitals)
 
     @property
+    def repeats(self) -> int:
+        """Return how many runs of the present hospitals there are: more, where the first left it open."""
+        return self.here.cells.runs.setting.repeats
+
+    @property
     def simulated(self) -> bool:
         differing = self.setting.differing
         return differing.simulated if differing else self.settings["data"] not in TABLES

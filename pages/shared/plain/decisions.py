@@ -8,7 +8,7 @@ from pages.shared.plain import phrases
 NOBODY_TO_JOIN = "One hospital has nobody to join."
 PURPOSES = {"in-house": "For our own use", "publish": "To publish"}
 WITHOUT = "Together, no privacy"
-_USE = {"in-house": "own use, no privacy", "publish": "to publish, with privacy"}
+_USE = {"in-house": "no privacy", "publish": "with privacy"}
 _HEADLINES = {
     Answer.JOIN: "Join: it pays even if nobody is trusted.",
     Answer.JOIN_IF: "Join only if sums are sealed or one place is trusted.",
@@ -41,7 +41,7 @@ def together(trust: str, share: float, without: float) -> str:
 
 def alone_label(patients: int, use: str) -> str:
     """Return the label of the bar of our hospital alone."""
-    return f"Alone ({text.count(patients, 'patient', 'patients')}), {_USE[use]}"
+    return f"Alone, {text.count(patients, 'patient', 'patients')}, {_USE[use]}"
 
 
 def together_label(trust: str) -> str:

@@ -71,11 +71,9 @@ def _step(story: Story, step: int) -> Blocks:
     yield failed_runs.notice(story.failed)
     yield Headline(wording.finding)
     terms = "\n".join(f"- **{term}:** {words}" for term, words in wording.glosses)
+    figure = _figure(story, step, wording)
     yield Columns(
-        (
-            (Text("  \n".join(wording.more)), Note(wording.chart), Text(terms)),
-            (_figure(story, step, wording),),
-        )
+        ((Text("  \n".join(wording.more)), Note(_reading(figure, wording)), Text(terms)), (figure,))
     )
     if not story.settings["story.present"]:
         yield OnScreen((Text(f"**Try this:** {wording.try_this}" if wording.try_this else ""),))

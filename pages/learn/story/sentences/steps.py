@@ -85,7 +85,7 @@ def sharing(story: Story) -> StepText:
     here, use = story.here, story.setting.use
     alone = decisions.alone(use, here.median(ALONE))
     terms = (glossary.PATTERN, glossary.SHARE, glossary.REPEAT, glossary.GUESS)
-    chart = _CERTAIN.format(story.setting.repeats)
+    chart = _CERTAIN.format(story.repeats)
     if story.count == 1:
         more = (decisions.NOBODY_TO_JOIN, whose(story), a_guess(story))
         return StepText(alone, more, terms, _try_sharing(story), chart=chart, bars=True)
@@ -202,7 +202,7 @@ def cost(story: Story) -> StepText:
 
 
 def _chart(story: Story) -> str:
-    each = f"of {story.setting.repeats} repeats at the ring, of {LEAST_REPEATS} elsewhere"
+    each = f"of {story.repeats} repeats at the ring, of {LEAST_REPEATS} elsewhere"
     return f"Bands hold the median with 99 % certainty: {each}."
 
 
@@ -277,7 +277,7 @@ def joined(story: Story) -> StepText:
         lines.append(f"{decisions.alone(story.setting.use, here.median(ALONE))} {is_}".rstrip())
         claims = _given(against, lone)
     move = "choose another trust. Whose noise is it then?"
-    chart = _CERTAIN.format(story.setting.repeats)
+    chart = _CERTAIN.format(story.repeats)
     return StepText(
         finding, tuple(lines), (glossary.SERVER, glossary.SEALED, glossary.REPEAT), move, claims, chart
     )
