@@ -77,6 +77,11 @@ class Payment:
         return stated if isinstance(stated, int) and not isinstance(stated, bool) and stated > 0 else None
 
     @property
+    def averaged(self) -> bool:
+        """Return whether the guarantee is for a patient with all their rows, which were averaged."""
+        return self.about.get("unit") == "patient"
+
+    @property
     def is_of_another_owner(self) -> bool:
         """Return whether another owner paid, so that only when and at what cost is known."""
         return self.about.get(_ANOTHERS_KEY) is True
@@ -174,7 +179,7 @@ def hidden(line: Line) -> Line:
     """
     payment = _read_payment(line)
     several = {"rows per patient": rows} if (rows := payment.rows_per_patient or 1) > 1 else {}
-    unit = {"unit": "patient"} if line["about"].get("unit") == "patient" else {}
+    unit = {"unit": "patient"} if payment.averaged else {}
     return payment_line(
         Payment(payment.at, ANOTHERS, payment.events, {_ANOTHERS_KEY: True, **several, **unit}, payment.id)
     )

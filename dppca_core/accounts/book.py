@@ -115,9 +115,9 @@ class OwnersAccount(NamedTuple):
 
 
 class Finished(NamedTuple):
-    """Hold a finished release: the account's number, the account right after its payment, its document."""
+    """Hold a finished release: the key of its table, the account right after its payment, its document."""
 
-    number: int
+    table: str
     payment: Payment
     account: Account
     document: dict[str, Any]
@@ -177,7 +177,11 @@ class Book:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """Yield a connection that sees the book at one moment."""
+        """Yield a connection that sees the book at one moment; of no file, that of an empty book."""
+        if self._path is not None and not self._path.exists():
+            with Book().reading() as book:  # who only looks makes no file
+                yield book
+            return
         with self._connected() as book, _transaction(book, "BEGIN"):
             yield book
 
@@ -214,6 +218,15 @@ class Book:
                 with suppress(DamagedBookError):
                     result += _finished(book, number, mark, known)
         return result
+
+    def delete(self, payment_id: str, owner: str | None = None) -> None:
+        """Delete what a release of this owner has drawn, and its document; its payment stays."""
+        with self.writing() as book:
+            number, mark = _account_with(book, payment_id), _mark(book, owner)
+            lines = [] if number is None else _lines(book, number)
+            if any(line.get("id") == payment_id and mark in (None, line["owner"]) for line in lines):
+                for rows in ("steps", "releases"):
+                    book.execute(f"DELETE FROM {rows} WHERE payment = ?", (payment_id,))
 
     def join(self, code: str, owner: str | None) -> None:
         """Make a person an owner of the account that was shared by this code; ValueError for any other."""
@@ -351,15 +364,6 @@ class Payer:
             mine = any(line.get("id") == payment_id and line["table"] == self.table.key for line in lines)
             kept = book.execute("SELECT 1 FROM releases WHERE payment = ?", (payment_id,)).fetchone()
         return Drawn(self._book, payment_id) if mine and kept else None
-
-    def delete(self, payment_id: str) -> None:
-        """Delete what the release of this payment has drawn and its document; the payment stays."""
-        with self._book.writing() as book:
-            number = self._number(book)
-            lines, mark = [] if number is None else _lines(book, number), _mark(book, self._owner)
-            if any(line.get("id") == payment_id and mark in (None, line["owner"]) for line in lines):
-                for rows in ("steps", "releases"):
-                    book.execute(f"DELETE FROM {rows} WHERE payment = ?", (payment_id,))
 
     def export(self) -> str:
         """Return the account as JSON lines, as this owner sees it; who paid is not in it."""
@@ -617,8 +621,8 @@ def _add(book: sqlite3.Connection, account: int, *lines: Line) -> None:
 
 def _account_with(book: sqlite3.Connection, name: str) -> int | None:
     """Return the number of the account with this table or payment, or None."""
-    found = book.execute("SELECT account FROM lines WHERE name = ?", (name,)).fetchone()
-    return None if found is None else found[0]
+    line = book.execute("SELECT account FROM lines WHERE name = ?", (name,)).fetchone()
+    return None if line is None else line[0]
 
 
 def _is_owner(lines: Sequence[Line], mark: str | None) -> bool:
@@ -665,7 +669,7 @@ def _finished(
             kept = _step(book, line["id"], "document")
             if kept is not None:
                 account = _after(seen, line["id"])
-                result.append(Finished(number, account.payments[-1], account, json.loads(kept[1])))
+                result.append(Finished(line["table"], account.payments[-1], account, json.loads(kept[1])))
     return result
 
 

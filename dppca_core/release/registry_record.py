@@ -79,7 +79,7 @@ def record(document: Mapping[str, Any]) -> dict[str, Any]:
                 "model_name": model,
                 "model_name_details": trust,
                 "release_type": "One release",
-                "release_type_details": "Other releases of the same table are on its ledger and add up.",
+                "release_type_details": "Other releases of the same table are on its account and add up.",
                 "data_source_type": "Static",
                 "access_type": "Non-interactive",
             },

@@ -44,7 +44,7 @@ class ReleaseRequest(ABC):
     @property
     @abstractmethod
     def events(self) -> tuple[Event, ...]:
-        """Return the events that it costs, which the ledger records; they follow from public numbers."""
+        """Return the events that it costs, which a payment states; they follow from public numbers."""
 
     @property
     def patient_epsilon(self) -> float:
@@ -198,7 +198,7 @@ def patient_epsilon(events: Sequence[Event], budget: Budget, rows_per_patient: i
 
 
 def parameters(request: Request) -> dict[str, Any]:
-    """Return the parameters by the names that a ledger's line and a released document have for them."""
+    """Return the parameters by the names that a payment and a released document have for them."""
     asked = {"d": request.d, "k": request.k, **request.method_options, "budget": asdict(request.budget)}
     shares = {"mean share": request.mean_share, "scale share": request.scale_share}
     return asked | {name: share for name, share in shares.items() if share}

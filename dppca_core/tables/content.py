@@ -1,6 +1,6 @@
-"""Compute keys by which a table is known again in any file, so that its ledger is found when it comes back.
+"""Compute keys by which a table is known again in any file, so that its account is found when it comes back.
 
-The ledger is the record of the privacy budget that was spent on the table's rows.
+An account is the record of the privacy budget that was spent on the patients of its tables.
 
 The same table is: equally many rows that are not blank (`layout`), and the same columns that count, the same
 rows in any order, with the same cells in any order of columns. File name, format, separator, quoting,
@@ -31,7 +31,7 @@ What this stands against: chance. Two tables that nobody made for this purpose s
 2^-60 (texts are hashed to 64 bits). What it does not stand against: somebody who makes two tables so that
 their keys agree, for the mixing is public and is no cryptographic hash. That gains nothing: two tables of one
 key share one budget. A table of the same patients with a cell changed, a row more or a column less has
-another key: `release.cohorts` says by what it is noticed, and when it is not.
+another key: its owner is asked whether its patients are of one of their accounts.
 
 The former keys, under which ledgers are still kept. Version 2 is as above, but all columns count. Version 1
 hashed all sorted rows, 8 bytes each, so it is computed up to `FORMER_ROWS` only:

@@ -43,12 +43,12 @@ SERVERS = ExitStack()
 
 @cache
 def shared_server() -> str:
-    """Return the address of a server for all workers, which keeps ledgers of the tables they release.
+    """Return the address of a server for all workers, which keeps accounts of the tables they release.
 
     What one worker has measured, the others draw at once.
     """
-    ledgers = SERVERS.enter_context(tempfile.TemporaryDirectory())
-    return SERVERS.enter_context(serving(DPPCA_LEDGER_DIR=ledgers))
+    accounts = SERVERS.enter_context(tempfile.TemporaryDirectory())
+    return SERVERS.enter_context(serving(DPPCA_ACCOUNTS=accounts))
 
 
 @pytest.hookimpl(optionalhook=True)

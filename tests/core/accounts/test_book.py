@@ -210,7 +210,7 @@ def test_a_finished_release_stays_until_it_is_deleted_and_its_payment_for_ever(b
     assert finished.account == Account(LIMIT, (first,)) == pays.after(first.id)
     assert pays.after(second.id) == pays.account()
     assert book.finished(known={first.id}) == []
-    pays.delete(first.id)
+    book.delete(first.id)
     assert book.finished() == [] and pays.drawn(first.id) is None
     for ask in (lambda: drawn.once("mean", never), lambda: drawn.asked, lambda: drawn.finish({})):
         with pytest.raises(ValueError, match="was deleted"):
@@ -279,7 +279,7 @@ def test_another_owner_sees_the_cost_and_nothing_else(book, anns):
     assert seen.spent_by_patient(3) == anns.account().spent_by_patient(3) and theirs.rows_per_patient == 3
     anns.drawn(mine.id).finish({"what": "Zanzibar"})
     assert book.finished("ben") == [] and len(book.finished("ann")) == len(book.finished()) == 1
-    ben.delete(mine.id)  # it is not his
+    book.delete(mine.id, "ben")  # it is not his
     assert len(book.finished("ann")) == 1
 
 

@@ -91,11 +91,11 @@ def test_a_full_disk_keeps_no_part_of_a_step(tmp_path):
     assert drawn.once("moment", lambda: np.zeros(3)).tolist() == [0, 0, 0]
 
 
-def _pay_on_and_on(path, told):
+def _pay_on_and_on(path, output):
     pays = Book(path).payer(TABLE)
     while True:
         payment = pays.pay("a release", HALF, asked={"k": 1})
-        os.write(told, f"{payment.id}\n".encode())
+        os.write(output, f"{payment.id}\n".encode())
         pays.drawn(payment.id).once("moment", lambda: np.ones(1000))
 
 
@@ -108,12 +108,12 @@ def test_no_payment_is_lost_with_a_process_that_is_killed(tmp_path):
         victim = FORK.Process(target=_pay_on_and_on, args=(path, writes))
         victim.start()
         os.close(writes)
-        with os.fdopen(reads) as told:
-            first = [told.readline().strip() for _ in range(2)]
+        with os.fdopen(reads) as output:
+            first = [output.readline().strip() for _ in range(2)]
             time.sleep(0.001 + 0.03 * np.random.default_rng().random())
             os.kill(victim.pid, signal.SIGKILL)
             victim.join()
-            ids = [*first, *told.read().splitlines()]
+            ids = [*first, *output.read().splitlines()]
         payments = [payment.id for payment in pays.account().payments]
         assert payments[paid:][: len(ids)] == ids and len(payments) - paid - len(ids) in (0, 1)
         paid, complete = len(payments), [*complete, *ids[:-1]]
@@ -141,8 +141,8 @@ def test_a_half_written_payment_is_undone_by_whoever_opens_the_book_next(tmp_pat
 
 
 def test_all_that_is_written_is_synced_before_the_payment_returns(tmp_path):
-    """As SQLite was told: what its documentation calls EXTRA syncs the folder once the journal is gone."""
+    """As SQLite is set: what its documentation calls EXTRA syncs the folder once the journal is gone."""
     with Book(tmp_path / "book").writing() as book:
-        told = [book.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
-        assert told == ["delete", 3] and book.execute("PRAGMA fullfsync").fetchone()[0] == 1
+        output = [book.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
+        assert output == ["delete", 3] and book.execute("PRAGMA fullfsync").fetchone()[0] == 1
     assert Path(tmp_path / "book").exists()
