@@ -8,7 +8,7 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from html import escape
 from typing import Any
 
@@ -109,7 +109,7 @@ def files(document: Mapping[str, Any], account: Account, payment: Payment) -> di
     budget = document["parameters"]["budget"]
     plain = {
         "method": METHODS[request.method].title,
-        "request": request.plain,
+        "request": asdict(request),
         "features": document["features"],
     }
     texts = {
@@ -159,8 +159,7 @@ def _guarantee_text(
             f"**δ is not below 1/n**: δ n = {delta * n:.3g}, so that it could publish some {counted}s in full"
         )
     of_row = f"- ε for a row: {budget['epsilon']:.4g}.\n" if counted == "row" else ""
-    choice = document.get(how_chosen.KEY, how_chosen.NOT_STATED)  # releases of earlier versions lack it
-    code = document.get("code") or {}
+    choice, code = document[how_chosen.KEY], document["code"]
     return f"""\
 # What this release promises
 

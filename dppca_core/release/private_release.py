@@ -16,7 +16,7 @@ import json
 import math
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.metadata import version
 from typing import Any
@@ -226,7 +226,7 @@ def as_asked(
     sizes: number of patients of each hospital. It goes through JSON and back, since it is compared with what
     was read from a file: tuples are lists there.
     """
-    asked = {"request": request.plain, "hospitals": sizes, "features": features, "public": public}
+    asked = {"request": asdict(request), "hospitals": sizes, "features": features, "public": public}
     plain: dict[str, Any] = json.loads(json.dumps(asked))
     return plain
 

@@ -44,7 +44,7 @@ def record(document: Mapping[str, Any]) -> dict[str, Any]:
     elif rows > 1:
         cost = document["epsilon for a patient"]
         details.append(f"For a patient with {rows:,} rows epsilon is {cost:.4g} at the same delta.")
-    stated = document.get(how_chosen.KEY, how_chosen.NOT_STATED)  # releases of earlier versions lack it
+    stated = document[how_chosen.KEY]
     choice = BLANK if stated == how_chosen.NOT_STATED else stated
     counted, events = "patients" if unit == "Patient-level" else "rows", len(document["events"])
     return {

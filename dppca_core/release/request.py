@@ -111,16 +111,6 @@ class Request(ReleaseRequest):
             raise ValueError("this is no request of a release") from error
 
     @property
-    def plain(self) -> dict[str, Any]:
-        """Return the request as plain JSON, which `from_plain` reads.
-
-        scale_share is left out at 0, as in requests that were kept before it existed: a release of then is
-        resumed only if what was asked is still the same (`private_release.as_asked`).
-        """
-        plain = asdict(self)
-        return plain if self.scale_share else {key: plain[key] for key in plain if key != "scale_share"}
-
-    @property
     def trust(self) -> str:
         """Return whom the hospitals trust, one of `records.TRUSTS`."""
         return METHODS[self.method].trust

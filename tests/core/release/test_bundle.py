@@ -207,21 +207,6 @@ def test_names_that_are_paths_or_formulas_stay_inside(tmp_path):
     np.testing.assert_allclose(table.filter(like="component ").filter(regex="^c"), made.basis)
 
 
-def test_a_document_of_the_version_before_is_bundled_too():
-    made, payer = released()
-    former = {
-        key: made.document[key]
-        for key in made.document
-        if key not in ("code", how_chosen.KEY, "delta times n")
-    }
-    written = bundle.files(former, payer.account(), made.payment)
-    assert (
-        "commit not known" in written["guarantee.md"]
-        and "were chosen: not stated." in written["guarantee.md"]
-    )
-    assert "chosen: To be filled in" in written["registry-record.yaml"].replace("\n", " ").replace("  ", " ")
-
-
 def test_what_was_chosen_is_that_of_the_payment_and_costs_no_resumption():
     statement = how_chosen.statement(FIXED, "protocol 12/2025")
     made, payer = released(statement=statement)

@@ -1,8 +1,6 @@
 """Scales that are paid for: their law, their sensitivity, their price, and standardised PCA without noise."""
 
-import json
 import math
-from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -18,7 +16,7 @@ from dppca_core.mechanisms import paid_scale
 from dppca_core.numerics import block_power, moments
 from dppca_core.release import discrete_gaussian, mean_and_scales, patient_rows, private_release
 from dppca_core.release.patient_rows import PatientRows
-from dppca_core.release.request import OFFERED, Request, parameters
+from dppca_core.release.request import OFFERED, Request
 from tests.core.accounts.paying import TABLE
 
 ALPHA = 1e-6  # of each statistical test here; noise comes from the operating system, so no seed
@@ -179,17 +177,6 @@ def test_an_interrupted_release_goes_on_and_draws_mean_and_scales_once(monkeypat
     least = paid_scale.floor(paid_scale.noise_std(asked.budget, asked.scale_share, len(ROWS)), D)
     assert result.document["scales"] == pytest.approx(np.sqrt(np.maximum(kept, least)))
     assert Request.from_plain(payer.drawn(payment.id).asked["request"]) == asked
-
-
-def test_a_request_without_paid_scales_is_written_as_before_they_could_be():
-    asked = request(scale_share=0.0, mean_share=0.1)
-    former = {
-        **{"method": "analyze_gauss", "d": D, "k": K, "budget": asdict(BUDGET), "s_hat": None, "rank": None},
-        **{"iterations": 4, "burn_in": 2, "rows_per_patient": 1, "mean_share": 0.1, "averaged": False},
-    }
-    plain = private_release.as_asked(asked, [5], NAMES, {})["request"]
-    assert json.dumps(plain) == json.dumps(former) and Request.from_plain(former) == asked
-    assert "scale share" not in parameters(asked)
 
 
 @pytest.mark.parametrize("std", [1e-9, 1e-3])
