@@ -22,10 +22,10 @@ COPY .streamlit .streamlit
 COPY pages pages
 COPY dppca_core dppca_core
 COPY data data
-# Only ledgers can be written by whom it runs as; HOME is where a read-only container has its tmpfs.
+# Only accounts can be written by whom it runs as; HOME is where a read-only container has its tmpfs.
 RUN python -m compileall -q . \
     && useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin visitor \
-    && install -d -o visitor /ledgers
+    && install -d -o visitor /accounts
 ENV PATH=/venv/bin:$PATH HOME=/tmp PYTHONUNBUFFERED=1
 USER 10001
 EXPOSE 8501

@@ -6,7 +6,7 @@ Of each table the columns that are nearly complete and hold no dates or other te
 column's own rounded outwards (a hospital takes ranges from a code book); words or few values as categories.
 Missing cells leave a row out.
 For each epsilon: the method that the page recommends, its rehearsed error on the worst of the stated spectra,
-and the errors of real releases (paid on a ledger, drawn by OpenDP) with the mean paid for and with the public
+and the errors of real releases (paid in a book, drawn by OpenDP) with the mean paid for and with the public
 centre, against PCA of the centred encoded rows, which is private and shown here only.
 
 --patient names a column whose rows count once together; --most keeps so many rows of each patient.
@@ -23,11 +23,11 @@ import pandas as pd
 from scipy.io import arff
 
 from dppca_core import sin_theta, tables
+from dppca_core.accounts.account import Limit
+from dppca_core.accounts.book import Book, BookTable
 from dppca_core.arrays import Array
 from dppca_core.numerics import linalg, subspace_metrics
 from dppca_core.release import private_release
-from dppca_core.release.ledger import SessionLedger
-from dppca_core.release.ledger_records import Limit
 from dppca_core.release.request import Request
 from dppca_core.tables import Column, Raw, Schema, limits
 from pages.hospitals.your_data import rehearsal, release_panel
@@ -83,12 +83,12 @@ def truth(table: PreparedTable, raw: Raw, k: int) -> Array:
 
 
 def released(table: PreparedTable, request: Request) -> Array:
-    """Return the components, (d, k), of one release, paid in full on a ledger of its own."""
-    ledger = SessionLedger(table.n)
+    """Return the components, (d, k), of one release, paid in full in a book of its own."""
+    payer = Book().payer(BookTable("a table", table.n, ()))
     budget = request.budget
-    ledger.set_limit(Limit(budget.epsilon, budget.delta))
+    payer.set_limit(Limit(budget.epsilon, budget.delta))
     features, public = table.schema.features, table.public
-    return private_release.make(request, table.parts, ledger, features=features, public=public).basis
+    return private_release.make(request, table.parts, payer, features=features, public=public).basis
 
 
 def main() -> None:

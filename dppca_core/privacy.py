@@ -1,4 +1,4 @@
-"""Guarantees: the budget asked for, which checks itself, and the events that a ledger keeps. All frozen."""
+"""Guarantees: the budget asked for, which checks itself, and the events that an account keeps. All frozen."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -50,7 +50,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class Release:
-    """Record, for the ledger, `steps` adaptive Gaussian releases with this std / sensitivity.
+    """Record, for an account, `steps` adaptive Gaussian releases with this std / sensitivity.
 
     Attributes:
         noise_multiplier: Standard deviation of the noise over the l2 sensitivity.
@@ -66,7 +66,7 @@ class Release:
 
 @dataclass(frozen=True)
 class Guarantee:
-    """Record, for the ledger, a release of which only its (epsilon, delta) is known.
+    """Record, for an account, a release of which only its (epsilon, delta) is known.
 
     Attributes:
         epsilon: Privacy loss.

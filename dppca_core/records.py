@@ -56,7 +56,7 @@ class Estimate:
             product with a basis; zero where there is none.
         bytes_sent: Bytes that each provider sends in total.
         seconds: Running time.
-        spent: Events for the ledger; of the least protected hospital where each has its own budget.
+        spent: Events for an account; of the least protected hospital where each has its own budget.
         spent_each: Events of every hospital, where each has its own budget.
         covariance: Private covariance of the scaled rows, (d, d), where the method releases one.
         notes: What a reader must know about this run.

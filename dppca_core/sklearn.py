@@ -94,7 +94,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         bound_: Length to which rows, scaled in the end, were shortened: `bound`, or less where the method is
             recommended and noise is high, or the one that paid scales give.
         method_: Key of the method that was run.
-        spent_: Events of the fit, for a ledger.
+        spent_: Events of the fit, for an account.
         epsilon_: Their true epsilon at `delta`.
         simulation_: Whether `random_state` was a number.
         notes_: The method's remarks on its answer.

@@ -48,15 +48,19 @@ def started(
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """Start a Streamlit server of `script`, configured as the dashboard; yield its address and process.
 
+    It keeps away from the accounts of whoever starts it.
+
     log: where to keep what it prints. port: that of a server that has ended, or a free one. environment:
     more variables for the process. Raises RuntimeError, with what it printed, if it does not start.
     """
     port = port or free_port()
     command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
-    with open(log, "w+b") if log else tempfile.TemporaryFile() as out:
-        server = subprocess.Popen(
-            command, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT, env=os.environ | environment
-        )
+    with (
+        open(log, "w+b") if log else tempfile.TemporaryFile() as out,
+        tempfile.TemporaryDirectory() as accounts,
+    ):
+        variables = os.environ | {"DPPCA_ACCOUNTS": accounts} | environment
+        server = subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT, env=variables)
         try:
             address = f"http://127.0.0.1:{port}/{environment.get(BASE_PATH, '')}".rstrip("/") + "/"
             until = time.monotonic() + START_SECONDS

@@ -1,4 +1,4 @@
-"""Spent events as plain JSON, for ledgers: checked when they are read.
+"""Spent events as plain JSON, for accounts: checked when they are read.
 
 An event (`dppca_core.privacy`) is a `Release`, Gaussian, by its noise multiplier, or a `Guarantee`, of which
 only (epsilon, delta) is known.

@@ -3,7 +3,7 @@
 Where each hospital adds its own noise, its patients have the guarantee that it asked for. A noise that all
 share is enough for the strictest hospital, so that all others have that guarantee as well.
 
-Several releases cost together what the ledger would say of them (`dppca_core.accounting.numerical`).
+Several releases cost together what an account would say of them (`dppca_core.accounting.numerical`).
 """
 
 import math

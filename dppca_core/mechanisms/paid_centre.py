@@ -41,7 +41,7 @@ def share(budget: Budget, *, d: int, n: int) -> float:
 
 
 def price(budget: Budget, w: float) -> Release:
-    """Return what the ledger records for the mean: one Gaussian release with a share w of the budget.
+    """Return what a payment states for the mean: one Gaussian release with a share w of the budget.
 
     Raises ValueError unless 0 < w < 1.
     """

@@ -1,1 +1,1 @@
-"""Releases on real data: the ledger, its journal, and hardened noise."""
+"""Releases on real data: what is asked for, hardened noise, and what is published."""

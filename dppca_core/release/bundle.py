@@ -1,4 +1,4 @@
-"""Pack all of a release into one file: numbers, guarantee, ledger lines, recipe, and code that applies it.
+"""Pack all of a release into one file: numbers, guarantee, payment, recipe, and code that applies it.
 
 It is built from what is public alone: the release's document and the lines of its account. The same release
 gives the same bytes.
@@ -8,17 +8,17 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from html import escape
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from dppca_core.accounts.account import Account, Payment, limit_line, payment_line, to_text
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.release import how_chosen, registry_record
-from dppca_core.release.ledger_records import Account, Entry, release_line
 from dppca_core.release.request import Request
 from dppca_core.tables import safe_csv
 
@@ -57,7 +57,7 @@ _FILE_NOTES = {
     "dictionary.json": "the public dictionary: columns, ranges, categories, fills, the bound of rows",
     "release.json": "all that was released, and what is needed to check it",
     "guarantee.md": "what is promised, of whom, and what is not protected",
-    "ledger.jsonl": "the account's limit, and the line that paid for this release",
+    "account.jsonl": "the account's limit, and the line that paid for this release",
     "recipe.json": "what was asked for; dppca_core.release.private_release.Request.from_plain reads it",
     "registry-record.yaml": "a record for OpenDP's deployments registry, with what only you know left open",
     "apply.py": "scores new rows: python apply.py new-rows.csv scores.csv. It needs dppca_core. "
@@ -99,17 +99,17 @@ def loadings(document: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame({"feature": document["features"], **columns})
 
 
-def files(document: Mapping[str, Any], account: Account, entry: Entry) -> dict[str, str]:
+def files(document: Mapping[str, Any], account: Account, payment: Payment) -> dict[str, str]:
     """Return the texts of the bundle's files by file name, README.txt first.
 
-    document: `private_release.Released.document`. entry: the ledger entry that paid for this release.
+    document: `private_release.Released.document`. payment: what paid for this release.
     account: the account as it stood right after that payment.
     """
     request = recipe(document)
     budget = document["parameters"]["budget"]
     plain = {
         "method": METHODS[request.method].title,
-        "request": request.plain,
+        "request": asdict(request),
         "features": document["features"],
     }
     texts = {
@@ -117,7 +117,7 @@ def files(document: Mapping[str, Any], account: Account, entry: Entry) -> dict[s
         "dictionary.json": _to_json(document["public"].get("dictionary", {})),
         "release.json": _to_json(document),
         "guarantee.md": _guarantee_text(document, budget, account, request),
-        "ledger.jsonl": ledger_lines(account, entry),
+        "account.jsonl": account_lines(account, payment),
         "recipe.json": _to_json(plain),
         "registry-record.yaml": registry_record.to_yaml(document),
         "apply.py": APPLY,
@@ -126,10 +126,10 @@ def files(document: Mapping[str, Any], account: Account, entry: Entry) -> dict[s
     return {"README.txt": listed} | texts
 
 
-def ledger_lines(account: Account, entry: Entry) -> str:
-    """Return an account's limit and the line of one paid release, as JSON lines that `Ledger.merge` reads."""
-    limit = [] if account.limit is None else [{"kind": "limit", "at": entry.at, **vars(account.limit)}]
-    return "".join(json.dumps(line) + "\n" for line in (*limit, release_line(entry)))
+def account_lines(account: Account, payment: Payment) -> str:
+    """Return an account's limit and the line of one paid release, as JSON lines that `Payer.merge` reads."""
+    limit = [] if account.limit is None else [limit_line(account.limit, payment.at)]
+    return to_text([*limit, payment_line(payment)])
 
 
 def pack(texts: Mapping[str, str]) -> bytes:
@@ -159,8 +159,7 @@ def _guarantee_text(
             f"**δ is not below 1/n**: δ n = {delta * n:.3g}, so that it could publish some {counted}s in full"
         )
     of_row = f"- ε for a row: {budget['epsilon']:.4g}.\n" if counted == "row" else ""
-    choice = document.get(how_chosen.KEY, how_chosen.NOT_STATED)  # releases of earlier versions lack it
-    code = document.get("code") or {}
+    choice, code = document[how_chosen.KEY], document["code"]
     return f"""\
 # What this release promises
 
@@ -201,10 +200,10 @@ def _spent_sentence(account: Account) -> str:
     """Return the sentence on what all releases of an account cost together, for a row and for a patient."""
     if account.limit is None:
         return "No limit is known."
-    releases = len(account.entries)
+    releases = len(account.payments)
     # A limit is for one row; the patient with the most rows, as stated for any release, loses the most. A
     # release that states none is of patients with one row.
-    most_rows = max((entry.rows_per_patient or 1 for entry in account.entries), default=1)
+    most_rows = max((payment.rows_per_patient or 1 for payment in account.payments), default=1)
     spent, limit = f"{account.spent().epsilon:.4g}", f"{account.limit.epsilon:.4g}"
     by = f"by {releases:,} release{'' if releases == 1 else 's'}, at δ = {account.limit.delta:.3g}."
     if most_rows == 1:

@@ -21,7 +21,7 @@ it is no longer than one row's, however many there are.
 
 With stds Delta z/sqrt(w b_t) and Delta z/sqrt(1 - w), or Delta z sqrt(T) for T rounds alone, the sum of
 (Delta/std)^2 is 1/z^2 over all releases, each chosen by those before it: together they cost one release at
-the budget's multiplier z, which is what the ledger records before the first is drawn.
+the budget's multiplier z, which is what the payment says before the first is drawn.
 """
 
 import math
@@ -32,6 +32,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from dppca_core.accounting import gaussian
+from dppca_core.accounts.book import Drawn
 from dppca_core.arrays import Array, Indices
 from dppca_core.mechanisms import normalised_product, two_stage
 from dppca_core.mechanisms.two_stage import Division
@@ -40,7 +41,6 @@ from dppca_core.numerics.unit_rows import unit_rows
 from dppca_core.privacy import Budget
 from dppca_core.release import discrete_gaussian
 from dppca_core.release.discrete_gaussian import Adder, Progress, StoppedError
-from dppca_core.release.drawn import Drawn
 
 MOST_FEATURES = 20_000
 MOST_DIRECTIONS = 50

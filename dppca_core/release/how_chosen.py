@@ -1,9 +1,9 @@
 """The owner's public statement on how columns and the number of components were chosen.
 
-Choosing them by looking at the rows costs privacy that no ledger counts, so a release says how it was done.
+Choosing them by looking at the rows costs privacy that no account counts, so a release says how it was done.
 """
 
-KEY = "how columns and k were chosen"  # on the ledger, if it was stated, and in the document
+KEY = "how columns and k were chosen"  # in the payment, if it was stated, and in the document
 NOT_STATED = "not stated"
 BY_LOOKING = "by looking at this table (not covered by the guarantee)"
 ANSWERS = (
@@ -31,9 +31,9 @@ def statement(answer: str, sentence: str = "") -> str:
 
 
 def stated(kept: object) -> str:
-    """Return a statement that a ledger's line holds, or NOT_STATED for what `statement` could not return.
+    """Return a statement that a payment holds, or NOT_STATED for what `statement` could not return.
 
-    An earlier version wrote none, and a ledger can be imported or edited.
+    An imported payment can state anything.
     """
     longest = max(map(len, ANSWERS)) + len(": ") + MOST_LETTERS
     if isinstance(kept, str) and kept and kept.isprintable() and len(kept) <= longest:

@@ -1,13 +1,12 @@
 """An append-only file of JSON lines that survives a crash: what is written is on the disk before we go on.
 
-It is text, and not a database, because its owner checks it by eye and an earlier version of this program that
-still runs on the same folder must see what was spent.
+Hospitals of a federated run keep theirs in it (`examples/flower/hospital.py`). It is text, and no database,
+because its owner checks it by eye.
 """
 
 import fcntl
 import json
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import FileIO
@@ -108,19 +107,6 @@ def write(file: FileIO, data: bytes) -> None:
     while left:
         left = left[file.write(left) or 0 :]
     os.fsync(file.fileno())
-
-
-def replace(path: Path, data: bytes) -> None:
-    """Write a whole file: whoever reads it gets all of the former one or all of this, also after a crash."""
-    part = path.with_name(f"{path.name}.{secrets.token_hex(8)}.part")
-    try:
-        with open_private(part, "x") as file:
-            write(file, data)
-        os.replace(part, path)
-    except OSError:
-        part.unlink(missing_ok=True)
-        raise
-    sync_folder(path.parent)
 
 
 def open_private(path: Path, mode: str) -> FileIO:

@@ -5,7 +5,7 @@ exact integer sums); all that follows is post-processing, and the eigenvalues co
 two stages read the rows again for each of theirs (`exact_stages`). DPS-PCA multiplies rows by a basis in
 floating point, and draws its noise there too: the result says so.
 
-Each step that is drawn is kept (`drawn`) until the release is downloaded, so that one that was paid for and
+Each step that is drawn is kept in the book (`accounts.book`), so that a release that was paid for and
 interrupted goes on with `resumed`, and costs nothing more.
 
 `Part` is what one hospital hands in (`patient_rows`): its clipped rows, or their exact sum for a table that
@@ -16,7 +16,7 @@ import json
 import math
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.metadata import version
 from typing import Any
@@ -25,6 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dppca_core.accounting.events_json import to_plain
+from dppca_core.accounts.account import Account, Payment, size_details
+from dppca_core.accounts.book import Drawn, Payer
 from dppca_core.arrays import Array, Indices, Provider
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import normalised_product, paid_centre, paid_scale, stacked, two_stage
@@ -43,10 +45,7 @@ from dppca_core.release import (
 )
 from dppca_core.release.code_version import code_version
 from dppca_core.release.discrete_gaussian import IntegerSum, Progress
-from dppca_core.release.drawn import Drawn
 from dppca_core.release.exact_stages import Reader
-from dppca_core.release.ledger import Ledger
-from dppca_core.release.ledger_records import Account, Entry, size_details
 from dppca_core.release.patient_rows import Part, bits_of, patients
 from dppca_core.release.request import (
     HARDENED,
@@ -67,7 +66,7 @@ class Released:
 
     basis: the components, (d, k). eigenvalues: along them, of the second moment of the scaled rows, (k,), or
     None where the method releases none; of two stages they are of rows restricted to the features kept.
-    entry: the line that paid. document: all of it as plain JSON, with what is needed to check it.
+    payment: what paid. document: all of it as plain JSON, with what is needed to check it.
     loading_std: the std of what noise alone adds to each loading, (d, k), in the first order; 1 where it
     cannot be told. eigenvalue_error: how far noise moves any eigenvalue, in 95 of 100 draws; None without
     eigenvalues.
@@ -75,7 +74,7 @@ class Released:
 
     basis: Array
     eigenvalues: Array | None
-    entry: Entry
+    payment: Payment
     document: dict[str, Any]
     loading_std: Array
     eigenvalue_error: float | None
@@ -86,18 +85,18 @@ class Released:
         return np.asarray(self.loading_std.min(axis=0) >= 1)
 
     @staticmethod
-    def from_document(document: dict[str, Any], entry: Entry) -> "Released":
-        """Return a release from its document, which holds all of its numbers, and the entry that paid."""
+    def from_document(document: dict[str, Any], payment: Payment) -> "Released":
+        """Return a release from its document, which holds all of its numbers, and what paid."""
         basis, noise = (np.array(document[name]).T for name in ("components", "noise of components"))
         values = document["eigenvalues"]
         eigenvalues = None if values is None else np.array(values)
-        return Released(basis, eigenvalues, entry, document, noise, document["error of eigenvalues"])
+        return Released(basis, eigenvalues, payment, document, noise, document["error of eigenvalues"])
 
 
 def make(
     request: Request,
     rows: Sequence[Part],
-    ledger: Ledger,
+    payer: Payer,
     *,
     features: Sequence[str],
     public: dict[str, Any],
@@ -105,20 +104,20 @@ def make(
     expected: Account | None = None,
     progress: Progress = lambda share: True,
     read: Reader | None = None,
-    resumed: Entry | None = None,
+    resumed: Payment | None = None,
     chosen: str = "",
     usable_share: float | None = None,
 ) -> Released:
-    """Pay for a release of components on the ledger, draw its noise, and return it.
+    """Pay for a release of components, draw its noise, and return it.
 
     request: what is released, and for which budget. rows: of each hospital, clipped to norm at most 1, (n_i,
-    d), or their exact sum (`discrete_gaussian.Adder`), of a table too large to hold. ledger: of the table.
+    d), or their exact sum (`discrete_gaussian.Adder`), of a table too large to hold. payer: of the table.
     features: names of the d columns. public: what is public about the table (bounds, categories, sizes), for
     the document. by_column: hospitals follow from a patient's own row or table, so that their sizes tell of
-    it. expected: as for `Ledger.spend`. progress: is told the share done, and answers whether to go on. read:
-    hands over the rows of a table of which `rows` are sums. resumed: an entry that paid for this release
+    it. expected: as for `Payer.pay`. progress: is told the share done, and answers whether to go on. read:
+    hands over the rows of a table of which `rows` are sums. resumed: what paid for this release
     before; it costs nothing then, and what was drawn is not drawn again. chosen: how columns and k were
-    chosen, by `how_chosen.statement`; public, and on the ledger too. usable_share: of the patients, on which
+    chosen, by `how_chosen.statement`; public, and in the payment too. usable_share: of the patients, on which
     the rehearsal rested, as the owner stated it; None where nothing was stated. It is only repeated in the
     document.
 
@@ -137,12 +136,14 @@ def make(
     } | ({how_chosen.KEY: chosen} if chosen else {})
     method, exact = METHODS[request.method], request.budget.accounting == "exact"
     # Pay before any noise is drawn, unless an interrupted release of before has paid already.
-    entry = resumed or ledger.spend(
+    payment = resumed or payer.pay(
         method.title, request.events, about, expected, request.budget.neighbours, asked
     )
-    drawn = ledger.drawn(entry.id)
+    drawn = payer.drawn(payment.id)
     if drawn is None or drawn.asked != asked:
         raise ValueError("what was paid for is another release, or of another table or dictionary")
+    if (finished := drawn.document) is not None:
+        return Released.from_document(finished, payment)
     # What the mean and the scales leave of the budget is for the method.
     mean, scales, remainder = None, None, request.remainder
     eigenvalues, eigenvalue_error, stages = None, None, None
@@ -175,15 +176,14 @@ def make(
             remainder, rows, read, drawn, progress
         )
     else:
-        stored = drawn.once("basis", lambda: _release_powers(remainder, _rows_or_sums(remainder, rows, read)))
-        # An earlier version kept the basis alone, (d, k), which must not be drawn again. What noise adds to
-        # it is not known then, which a std of 1 says.
-        basis, loading_std = stored if stored.ndim == 3 else (stored, np.ones(stored.shape))
+        basis, loading_std = drawn.once(
+            "basis", lambda: _release_powers(remainder, _rows_or_sums(remainder, rows, read))
+        )
     loading_std = loading_noise.where_it_holds(loading_std, eigenvalues, eigenvalue_error)
     document = {
         "what": method.title,
         "reference": method.reference,
-        "at": entry.at,
+        "at": payment.at,
         "noise": release_text.noise_sentence(request),
         "hardened": request.method in HARDENED,
         "unit": "patient" if request.averaged else "row",
@@ -212,21 +212,21 @@ def make(
         | {name: version(name) for name in ("numpy", "scipy", "opendp", "dp-accounting")},
         "guarantee": release_text.guarantee(request, by_column),
         "delta times n": request.budget.delta * sum(sizes),
-        how_chosen.KEY: how_chosen.stated(entry.about.get(how_chosen.KEY)),
+        how_chosen.KEY: how_chosen.stated(payment.about.get(how_chosen.KEY)),
         "code": dict(code_version()),
     }
-    return Released(basis, eigenvalues, entry, document, loading_std, eigenvalue_error)
+    return Released.from_document(drawn.finish(document), payment)
 
 
 def as_asked(
     request: Request, sizes: Sequence[int], features: Sequence[str], public: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return what a release is of, as plain JSON; a paid entry is resumed only for exactly the same.
+    """Return what a release is of, as plain JSON; a payment is resumed only for exactly the same.
 
     sizes: number of patients of each hospital. It goes through JSON and back, since it is compared with what
     was read from a file: tuples are lists there.
     """
-    asked = {"request": request.plain, "hospitals": sizes, "features": features, "public": public}
+    asked = {"request": asdict(request), "hospitals": sizes, "features": features, "public": public}
     plain: dict[str, Any] = json.loads(json.dumps(asked))
     return plain
 

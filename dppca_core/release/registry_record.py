@@ -44,7 +44,7 @@ def record(document: Mapping[str, Any]) -> dict[str, Any]:
     elif rows > 1:
         cost = document["epsilon for a patient"]
         details.append(f"For a patient with {rows:,} rows epsilon is {cost:.4g} at the same delta.")
-    stated = document.get(how_chosen.KEY, how_chosen.NOT_STATED)  # releases of earlier versions lack it
+    stated = document[how_chosen.KEY]
     choice = BLANK if stated == how_chosen.NOT_STATED else stated
     counted, events = "patients" if unit == "Patient-level" else "rows", len(document["events"])
     return {
@@ -79,7 +79,7 @@ def record(document: Mapping[str, Any]) -> dict[str, Any]:
                 "model_name": model,
                 "model_name_details": trust,
                 "release_type": "One release",
-                "release_type_details": "Other releases of the same table are on its ledger and add up.",
+                "release_type_details": "Other releases of the same table are on its account and add up.",
                 "data_source_type": "Static",
                 "access_type": "Non-interactive",
             },

@@ -44,7 +44,7 @@ class ReleaseRequest(ABC):
     @property
     @abstractmethod
     def events(self) -> tuple[Event, ...]:
-        """Return the events that it costs, which the ledger records; they follow from public numbers."""
+        """Return the events that it costs, which a payment states; they follow from public numbers."""
 
     @property
     def patient_epsilon(self) -> float:
@@ -109,16 +109,6 @@ class Request(ReleaseRequest):
             return Request(**{**plain, "budget": Budget(**plain["budget"])})
         except (KeyError, TypeError) as error:
             raise ValueError("this is no request of a release") from error
-
-    @property
-    def plain(self) -> dict[str, Any]:
-        """Return the request as plain JSON, which `from_plain` reads.
-
-        scale_share is left out at 0, as in requests that were kept before it existed: a release of then is
-        resumed only if what was asked is still the same (`private_release.as_asked`).
-        """
-        plain = asdict(self)
-        return plain if self.scale_share else {key: plain[key] for key in plain if key != "scale_share"}
 
     @property
     def trust(self) -> str:
@@ -198,7 +188,7 @@ def patient_epsilon(events: Sequence[Event], budget: Budget, rows_per_patient: i
 
 
 def parameters(request: Request) -> dict[str, Any]:
-    """Return the parameters by the names that a ledger's line and a released document have for them."""
+    """Return the parameters by the names that a payment and a released document have for them."""
     asked = {"d": request.d, "k": request.k, **request.method_options, "budget": asdict(request.budget)}
     shares = {"mean share": request.mean_share, "scale share": request.scale_share}
     return asked | {name: share for name, share in shares.items() if share}

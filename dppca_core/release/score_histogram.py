@@ -32,14 +32,14 @@ import numpy as np
 from dppca_core import checks
 from dppca_core.accounting import gaussian
 from dppca_core.accounting.events_json import to_plain
+from dppca_core.accounts.account import Account, Payment, size_details
+from dppca_core.accounts.book import Payer
 from dppca_core.arrays import Array, Indices
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.privacy import Budget, Event, Release
 from dppca_core.release import discrete_gaussian, patient_rows, release_text
 from dppca_core.release.discrete_gaussian import IntegerSum, Progress
 from dppca_core.release.exact_stages import Reader
-from dppca_core.release.ledger import Ledger
-from dppca_core.release.ledger_records import Account, Entry, size_details
 from dppca_core.release.patient_rows import Part
 from dppca_core.release.request import ReleaseRequest, noisy_sums
 
@@ -160,19 +160,19 @@ class ScoreHistogram:
     """Hold a released histogram.
 
     counts: noisy, in patients, not rounded to whole ones, (groups, cells along component 1, along 2). std: of
-    the noise in each. entry: the line that paid. document: all of it as plain JSON.
+    the noise in each. payment: what paid. document: all of it as plain JSON.
     """
 
     counts: Array
     std: float
-    entry: Entry
+    payment: Payment
     document: dict[str, Any]
 
     @staticmethod
-    def from_document(document: dict[str, Any], entry: Entry) -> "ScoreHistogram":
-        """Return a histogram from its document, which holds all of its numbers, and the entry that paid."""
+    def from_document(document: dict[str, Any], payment: Payment) -> "ScoreHistogram":
+        """Return a histogram from its document, which holds all of its numbers, and what paid."""
         counts, std = np.array(document["counts"]), float(document["noise of a cell"])
-        return ScoreHistogram(counts, std, entry, document)
+        return ScoreHistogram(counts, std, payment, document)
 
 
 def noise_std(budget: Budget, noises: int = 1) -> float:
@@ -294,7 +294,7 @@ def whole_counts(
 def make(
     request: ScoreRequest,
     rows: Sequence[Part],
-    ledger: Ledger,
+    payer: Payer,
     *,
     features: Sequence[str],
     public: dict[str, Any],
@@ -304,14 +304,14 @@ def make(
     expected: Account | None = None,
     progress: Progress = lambda share: True,
     read: Reader | None = None,
-    resumed: Entry | None = None,
+    resumed: Payment | None = None,
 ) -> ScoreHistogram:
-    """Pay for a histogram of scores on the ledger, draw its noise, and return it.
+    """Pay for a histogram of scores, draw its noise, and return it.
 
     Args:
         request: The release, the grid, the budget.
         rows: Clipped rows of each hospital, or their sums, as for `private_release.make`.
-        ledger: Of the table.
+        payer: Of the table.
         features: Names of its columns.
         public: What is public about it, as in the document of the release.
         groups: Number of each row's group, by hospital, where the request has a group; "other" is the last.
@@ -321,7 +321,7 @@ def make(
         expected: The account for which the price was said.
         progress: Is told the share of rows read, and answers whether to go on.
         read: Hands over the rows of a table of which `rows` are sums.
-        resumed: An entry that paid for this before: nothing is drawn twice.
+        resumed: What paid for this before: nothing is drawn twice.
 
     Returns:
         The histogram.
@@ -341,10 +341,12 @@ def make(
         "cells": list(request.shape),
     }
     # Pay before any noise is drawn, unless an interrupted release of before has paid already.
-    entry = resumed or ledger.spend(TITLE, request.events, about, expected, request.budget.neighbours, asked)
-    drawn = ledger.drawn(entry.id)
-    if drawn is None or drawn.asked != asked or entry.events != request.events:
+    payment = resumed or payer.pay(TITLE, request.events, about, expected, request.budget.neighbours, asked)
+    drawn = payer.drawn(payment.id)
+    if drawn is None or drawn.asked != asked or payment.events != request.events:
         raise ValueError("what was paid for is another picture, or of another release")
+    if (finished := drawn.document) is not None:
+        return ScoreHistogram.from_document(finished, payment)
 
     def draw() -> Array:
         """Count the rows, and return noisy counts in patients, of the request's shape."""
@@ -355,11 +357,12 @@ def make(
         return np.reshape(noisy, request.shape) * _AMOUNT_UNIT
 
     counts = drawn.once("counts", draw)
-    return ScoreHistogram(counts, request.std, entry, _document(request, entry, counts, by_column))
+    document = drawn.finish(_document(request, payment, counts, by_column))
+    return ScoreHistogram.from_document(document, payment)
 
 
 def as_asked(request: ScoreRequest) -> dict[str, Any]:
-    """Return what is asked, as plain JSON; a paid entry is resumed only for exactly the same.
+    """Return what is asked, as plain JSON; a payment is resumed only for exactly the same.
 
     It goes through JSON and back, since it is compared with what was read from a file: tuples are lists
     there.
@@ -390,12 +393,12 @@ def _check_releasable(
     discrete_gaussian.check_std(noise_std(request.budget) / _AMOUNT_UNIT, request.budget)
 
 
-def _document(request: ScoreRequest, entry: Entry, counts: Array, by_column: bool) -> dict[str, Any]:
+def _document(request: ScoreRequest, payment: Payment, counts: Array, by_column: bool) -> dict[str, Any]:
     """Return all that is published of a histogram, as plain JSON."""
     exact = request.budget.accounting == "exact"
     return {
         "what": TITLE,
-        "at": entry.at,
+        "at": payment.at,
         "release": request.release,
         "unit": "patient" if request.averaged else "row",
         "rows per patient": request.rows_per_patient,

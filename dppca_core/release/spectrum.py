@@ -25,12 +25,12 @@ import numpy as np
 
 from dppca_core import checks
 from dppca_core.accounting import gaussian
+from dppca_core.accounts.account import Payment, size_details
+from dppca_core.accounts.book import Payer
 from dppca_core.arrays import Array
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.privacy import Budget, Event, Release
 from dppca_core.release import discrete_gaussian, patient_rows
-from dppca_core.release.ledger import Ledger
-from dppca_core.release.ledger_records import Entry, size_details
 from dppca_core.release.request import ReleaseRequest
 
 TITLE = "Eigenvalues"
@@ -39,7 +39,7 @@ _FINEST = 2.0**-20  # of a row's largest contribution
 
 @dataclass(frozen=True)
 class SpectrumRequest(ReleaseRequest):
-    """Hold a request for eigenvalues. rows_per_patient: how many rows a patient can have, for the ledger."""
+    """Hold a request for eigenvalues. rows_per_patient: how many rows a patient can have, for the payment."""
 
     budget: Budget
     rows_per_patient: int = 1
@@ -55,12 +55,12 @@ class SpectrumRequest(ReleaseRequest):
 class Spectrum:
     """Hold released eigenvalues of S/n, (d,), falling, none below 0.
 
-    std: of the noise in each, before sorting. entry: the ledger's line that paid.
+    std: of the noise in each, before sorting. payment: what paid.
     """
 
     eigenvalues: Array
     std: float
-    entry: Entry
+    payment: Payment
 
 
 def rounding_step(n: int, d: int) -> float:
@@ -89,11 +89,11 @@ def whole_eigenvalues(summed: discrete_gaussian.IntegerSum) -> Array:
     return np.round(values / rounding_step(n, d))
 
 
-def make(request: SpectrumRequest, rows: Sequence[patient_rows.Part], ledger: Ledger) -> Spectrum:
-    """Pay for the eigenvalues of all hospitals' clipped rows on the ledger, draw noise, and return them.
+def make(request: SpectrumRequest, rows: Sequence[patient_rows.Part], payer: Payer) -> Spectrum:
+    """Pay for the eigenvalues of all hospitals' clipped rows, draw noise, and return them.
 
     Raises OverLimitError, before anything is read, if the limit would be passed. Raises ValueError for the
-    noise that a paper prints, which may not keep its promise, for neighbours that are not the ledger's, for
+    noise that a paper prints, which may not keep its promise, for neighbours that are not the account's, for
     rows longer than 1, and for noise that integers cannot hold.
     """
     n, d, budget = sum(map(patient_rows.patients, rows)), patient_rows.columns(rows[0]), request.budget
@@ -105,7 +105,7 @@ def make(request: SpectrumRequest, rows: Sequence[patient_rows.Part], ledger: Le
     # The std of the noise in each eigenvalue of S, whose integers are in units of `step`.
     step, std = rounding_step(n, d), gaussian.noise_multiplier(budget) * sensitivity(budget, n, d)
     discrete_gaussian.check_std(std / step, budget)
-    entry = ledger.spend(TITLE, request.events, about, neighbours=budget.neighbours)
+    payment = payer.pay(TITLE, request.events, about, neighbours=budget.neighbours)
     whole = whole_eigenvalues(patient_rows.sum_rows(rows, d))
     noisy = discrete_gaussian.add_noise(whole, std / step) * step / n
-    return Spectrum(np.maximum(np.sort(noisy)[::-1], 0.0), std=std / n, entry=entry)
+    return Spectrum(np.maximum(np.sort(noisy)[::-1], 0.0), std=std / n, payment=payment)

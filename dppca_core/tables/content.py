@@ -1,6 +1,6 @@
-"""Compute keys by which a table is known again in any file, so that its ledger is found when it comes back.
+"""Compute keys by which a table is known again in any file, so that its account is found when it comes back.
 
-The ledger is the record of the privacy budget that was spent on the table's rows.
+An account is the record of the privacy budget that was spent on the patients of its tables.
 
 The same table is: equally many rows that are not blank (`layout`), and the same columns that count, the same
 rows in any order, with the same cells in any order of columns. File name, format, separator, quoting,
@@ -31,7 +31,7 @@ What this stands against: chance. Two tables that nobody made for this purpose s
 2^-60 (texts are hashed to 64 bits). What it does not stand against: somebody who makes two tables so that
 their keys agree, for the mixing is public and is no cryptographic hash. That gains nothing: two tables of one
 key share one budget. A table of the same patients with a cell changed, a row more or a column less has
-another key: `release.cohorts` says by what it is noticed, and when it is not.
+another key: its owner is asked whether its patients are of one of their accounts.
 
 The former keys, under which ledgers are still kept. Version 2 is as above, but all columns count. Version 1
 hashed all sorted rows, 8 bytes each, so it is computed up to `FORMER_ROWS` only:
@@ -55,7 +55,6 @@ from dppca_core.arrays import Array
 from dppca_core.tables import cells, files
 from dppca_core.tables.layout import NO_ROWS
 from dppca_core.tables.mixing import Words, mix
-from dppca_core.tables.sketches import Sketcher
 from dppca_core.tables.uninformative import Uninformative
 
 _MISSING = np.uint64(0x6D697373)  # stands for every missing cell
@@ -118,17 +117,13 @@ class _Sums:
     """Add up the rows and columns of a table, batch by batch, to the sums in the module's text.
 
     most_hashed: up to how many rows a hash of each is kept, for the key of version 1. left_out: positions of
-    the columns that do not count; None decides by the first batch. sketcher: gets all cells too, for the
-    table's sketch.
+    the columns that do not count; None decides by the first batch.
 
     columns: two sums of each column, (2, d), of mix and of mix'. rows: four sums over all rows, (4,), of the
     columns that count; former_rows: the same of all columns, for the key of version 2.
     """
 
-    def __init__(
-        self, most_hashed: int, left_out: set[int] | None = None, sketcher: Sketcher | None = None
-    ) -> None:
-        self.sketcher = sketcher
+    def __init__(self, most_hashed: int, left_out: set[int] | None = None) -> None:
         self.count = 0
         self.columns: Words = np.zeros((2, 0), dtype=np.uint64)
         self.rows, self.former_rows = (np.zeros(len(_FACTORS), dtype=np.uint64) for _ in range(2))
@@ -146,16 +141,12 @@ class _Sums:
         sums, left_out_sums = (np.zeros((2, batch.num_rows), dtype=np.uint64) for _ in range(2))
         left_out = set()
         names = batch.schema.names  # the schema builds a new list at each access
-        if self.sketcher is not None:
-            self.sketcher.begin(names)
         for position, name in enumerate(names):
             words, values = _cells(cells.as_numbers_or_text(batch.column(position), name))
             says_nothing = self.uninformative.add(position, words, values)
             # The first batch decides which columns do not count, where the caller did not.
             if says_nothing if self.left_out is None else position in self.left_out:
                 left_out.add(position)
-            if self.sketcher is not None:
-                self.sketcher.note_patients(name, words, values, _MISSING)
             # Sum 0 is of mix, sum 1 of mix'. mix' comes first, of a copy: mix overwrites the words.
             for row, mixed in ((1, mix(words ^ _TURNED_BITS)), (0, mix(words))):
                 sums[row] += mixed
@@ -163,10 +154,6 @@ class _Sums:
                 self.columns[row, position : position + 1] += mixed.sum(keepdims=True)
                 if position in left_out:
                     left_out_sums[row] += mixed
-                elif self.sketcher is not None and row == 1:
-                    self.sketcher.add(name, mixed)
-        if self.sketcher is not None:
-            self.sketcher.end_batch()
         self.uninformative.rows += batch.num_rows
         if len(left_out) == batch.num_columns:  # if no column is left, all count
             left_out.clear()
@@ -199,21 +186,21 @@ def _add_rows(rows: Words, sums: Words) -> None:
         rows[lane : lane + 1] += mix(sums[0] * factor + sums[1]).sum(keepdims=True)
 
 
-def _keys(batches: Callable[[], Iterable[Any]], former_rows: int, sketcher: Sketcher | None = None) -> Keys:
-    """Return all keys of a table. former_rows, sketcher: as for `_Sums`.
+def _keys(batches: Callable[[], Iterable[Any]], former_rows: int) -> Keys:
+    """Return all keys of a table. former_rows: as for `_Sums`.
 
     batches: returns the table's batches of rows from the first on. It is called a second time where the first
     batch misled about which columns count.
     """
 
-    def sum_up(former_rows: int, left_out: set[int] | None = None, sketcher: Sketcher | None = None) -> _Sums:
+    def sum_up(former_rows: int, left_out: set[int] | None = None) -> _Sums:
         """Return the sums over all batches."""
-        sums = _Sums(former_rows, left_out, sketcher)
+        sums = _Sums(former_rows, left_out)
         for batch in batches():
             sums.add(batch)
         return sums
 
-    sums = sum_up(former_rows, sketcher=sketcher)
+    sums = sum_up(former_rows)
     columns, count = sums.columns, sums.count
 
     def digest(version: int, column_count: int, *parts: Words) -> str:
@@ -236,22 +223,16 @@ def _keys(batches: Callable[[], Iterable[Any]], former_rows: int, sketcher: Sket
         hashes = sums.hashes[:count]
         hashes.sort()  # in place: a copy would double the memory
         former = (digest(1, columns.shape[1], hashes, np.sort(columns[1])), *former)
-    if sketcher is not None:
-        sketcher.finish(count, columns=counted[1])  # row 1: sums of mix', as `add` gave it mix' of cells
     return Keys(key, former)
 
 
-def content_keys(table: pa.Table | pd.DataFrame, sketcher: Sketcher | None = None) -> Keys:
-    """Return the keys of a table in memory.
-
-    sketcher: gets every cell on the way, and holds the table's sketch afterwards. Raises ValueError for cells
-    that are lists, records or bytes.
-    """
+def content_keys(table: pa.Table | pd.DataFrame) -> Keys:
+    """Return the keys of a table in memory. Raises ValueError for cells that are lists, records or bytes."""
     whole = cells.from_frame(table) if isinstance(table, pd.DataFrame) else table
     if (blank := cells.blank_rows(whole.columns)).any():
         whole = whole.filter(pa.array(~blank))
     former_rows = min(whole.num_rows, FORMER_ROWS)
-    return _keys(lambda: whole.to_batches(max_chunksize=_BATCH_ROWS), former_rows, sketcher)
+    return _keys(lambda: whole.to_batches(max_chunksize=_BATCH_ROWS), former_rows)
 
 
 def content_key(table: pa.Table | pd.DataFrame) -> str:
@@ -264,12 +245,10 @@ def content_keys_of_file(
     encoding: str = "utf-8",
     progress: Callable[[int, int | None], None] | None = None,
     former_rows: int = FORMER_ROWS,
-    sketcher: Sketcher | None = None,
 ) -> Keys:
     """Return what `content_keys` returns, of a file of any size, without holding its rows.
 
     It needs constant memory, and 8 bytes a row up to `former_rows`; a longer file has no key of version 1.
-    sketcher: as for `content_keys`.
     progress(rows done, rows in all or None) is called after each batch; what it raises stops the reading. A
     file that is read once more begins anew. Raises ValueError as `files.opened` does.
     """
@@ -289,4 +268,4 @@ def content_keys_of_file(
         if not patients:
             raise ValueError(NO_ROWS)
 
-    return _keys(batches, most_rows if most_rows <= former_rows else 0, sketcher)
+    return _keys(batches, most_rows if most_rows <= former_rows else 0)

@@ -1,7 +1,6 @@
 """Start a server and headless Chromium, driven by Playwright."""
 
 import os
-import tempfile
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
@@ -43,12 +42,11 @@ SERVERS = ExitStack()
 
 @cache
 def shared_server() -> str:
-    """Return the address of a server for all workers, which keeps ledgers of the tables they release.
+    """Return the address of a server for all workers.
 
     What one worker has measured, the others draw at once.
     """
-    ledgers = SERVERS.enter_context(tempfile.TemporaryDirectory())
-    return SERVERS.enter_context(serving(DPPCA_LEDGER_DIR=ledgers))
+    return SERVERS.enter_context(serving())
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -123,7 +123,7 @@ RECORD = [json.loads(line) for line in ran(iterations=2)[1]]
 
 
 def test_any_file_may_be_brought(waiting):
-    """A table, then a dictionary, a limit and a ledger: nothing in them is run or breaks the page."""
+    """A table, then a dictionary, a limit and an account: nothing in them is run or breaks the page."""
 
     def bring(case):
         rng = np.random.default_rng([case, 13])

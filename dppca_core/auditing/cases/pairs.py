@@ -50,7 +50,7 @@ def gaussian_case(
 ) -> Case:
     """Return a case whose claim is the epsilon of Gaussian releases at the budget's delta.
 
-    spent: the releases that are claimed, as for the ledger. fields: other fields of `Case`, where they differ
+    spent: the releases that are claimed, as for an account. fields: other fields of `Case`, where they differ
     from their defaults.
     """
     claim, mu = closed_form.epsilon_of(spent, budget.delta), 1 / closed_form.multiplier_of(spent)

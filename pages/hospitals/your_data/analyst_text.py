@@ -5,7 +5,7 @@ Streamlit here.
 """
 
 from dppca_core.experiments.explorer.experiment import EPSILONS
-from pages.hospitals.your_data.ledger_text import Spending
+from pages.hospitals.your_data.account_text import Spending
 from pages.hospitals.your_data.rehearsal import StopSign
 from pages.hospitals.your_data.text import HARDLY_BETTER, epsilon, literal, loss, noun
 from pages.shared import text

@@ -5,12 +5,13 @@ A job is a release, or a picture of patients' scores, that was paid for (`releas
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dppca_core.release import bundle, how_chosen
-from pages.hospitals.your_data import kept_copies, session, text
+from pages.hospitals.your_data import account_panel, book_releases, owner, session, text
 from pages.hospitals.your_data.layout import PageLayout
 from pages.hospitals.your_data.release_job import ReleaseJob
 
@@ -43,19 +44,16 @@ def show_downloads(release: ReleaseJob, layout: PageLayout) -> None:
     def pack() -> tuple[bytes, dict[str, str]]:
         """Return the ZIP, and the texts in it by their names."""
         result = release.result
-        texts = bundle.files(result.document, kept_copies.account(release), result.entry)
+        texts = bundle.files(result.document, book_releases.account_after(release), result.payment)
         return bundle.pack(texts), texts
 
     # Ready bytes: a file built after the click is lost if the page runs between the click and the file.
-    packed, texts = state.cached_by_name("downloads", release.number, pack)
-    left, beside = st.columns([1, 2], vertical_alignment="center")
-    if not release.downloaded:
-        # It stands beside the button, so that nothing below moves when it goes: Streamlit would close an
-        # expander there.
-        beside.markdown(unsaved(release))
+    packed, texts = state.cached_by_name("downloads", (release.number, release.account), pack)
+    left, right = st.columns([1, 2], vertical_alignment="center")
+    right.markdown(where_kept())
     left.download_button(
         *("Download everything (ZIP)", packed, bundle.NAME, "application/zip"),
-        on_click=release.mark_downloaded,
+        on_click="ignore",
         type="primary",
         width="stretch",
         help=text.IN_THE_BUNDLE,
@@ -66,22 +64,31 @@ def show_downloads(release: ReleaseJob, layout: PageLayout) -> None:
         ("Download all of it (JSON)", texts["release.json"], "private-release.json", "application/json"),
         ("Registry record (YAML)", texts[record], record, "application/yaml"),
     )
-    show_files(release, files, layout.details().columns(3))
+    show_files(files, layout.details().columns(3))
+    with layout.details():
+        offer_deletion(release)
 
 
 File = tuple[str, str, str, str]  # the button's label, the content, the file's name, its MIME type
 
 
-def show_files(job: ReleaseJob, files: Sequence[File], columns: Sequence[DeltaGenerator]) -> None:
-    """Render a download of a job's result in each column; a click on any marks the job as downloaded."""
+def show_files(files: Sequence[File], columns: Sequence[DeltaGenerator]) -> None:
+    """Render a download in each column."""
     for column, file in zip(columns, files, strict=True):
-        column.download_button(*file, on_click=job.mark_downloaded, width="stretch")
+        column.download_button(*file, on_click="ignore", width="stretch")
 
 
-def unsaved(job: ReleaseJob) -> str:
-    """Return the warning that no file of a job was downloaded, and where its result is kept until then."""
-    kept = text.COPIED if job.copied else text.IN_SESSION
-    return f"{text.UNSAVED} {kept if session.folder() is None else text.ON_SERVER}"
+def where_kept() -> str:
+    """Return where a finished release is kept, and how long."""
+    return text.IN_BOOK if owner.has_book() else text.IN_SESSION
+
+
+def offer_deletion(job: ReleaseJob) -> None:
+    """Let the owner delete a finished release; its payment stays on the account."""
+    with st.popover("Delete this release"):
+        st.markdown(text.DELETE)
+        if st.button("Delete it for good", key=f"own delete {job.number}"):
+            account_panel.change(partial(book_releases.delete, session.current(), job), "It is still there.")
 
 
 def choose_job(jobs: Sequence[ReleaseJob], label: str, key: str, form: str) -> ReleaseJob:
@@ -91,7 +98,7 @@ def choose_job(jobs: Sequence[ReleaseJob], label: str, key: str, form: str) -> R
     """
     # "at" is a date and time by ISO 8601, of which the title has the time.
     titles = [
-        f"{i} · {form.format(at=job.result.entry.at[11:19], name=job.what.name)}"
+        f"{i} · {form.format(at=job.result.payment.at[11:19], name=job.what.name)}"
         for i, job in enumerate(jobs, start=1)
     ]
     # The number of jobs is in the key: with one more, the selection begins anew at the last.

@@ -6,17 +6,15 @@ no control here reads a row.
 """
 
 from collections.abc import Callable
-from contextlib import suppress
-from functools import cache, partial
 from typing import Any
 
 import streamlit as st
 
+from dppca_core.accounts.book import Payer
 from dppca_core.release.discrete_gaussian import Progress
-from dppca_core.release.ledger import Ledger
-from pages.hospitals.your_data import kept_copies, ledger_text, session, text
+from pages.hospitals.your_data import account_text, session, text
+from pages.hospitals.your_data.account_text import Form
 from pages.hospitals.your_data.analyst_text import price
-from pages.hospitals.your_data.ledger_text import Form
 from pages.hospitals.your_data.prepared_table import PreparedTable, is_by_hospital
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import Order, TableSession
@@ -44,7 +42,7 @@ def show(
         form: Forms the sentence with the price, in the words of one view.
     """
     state = session.current()
-    price_sentence, exceeds_limit = ledger_text.price(what, order.request, order.account, form)
+    price_sentence, exceeds_limit = account_text.price(what, order.request, order.account, form)
     if state.pending is not None and state.pending.what.kind == order.kind and state.pending.what != order:
         state.pending = None  # the settings have changed since it was requested
     last = state.last(order.kind)
@@ -61,7 +59,7 @@ def show(
             args=(state, order, make),
         )
     else:
-        asked = f"{question} {price_sentence} {ledger_text.ONCE} {end}".rstrip()
+        asked = f"{question} {price_sentence} {account_text.ONCE} {end}".rstrip()
         _show_question(state, state.pending, asked)
     if last is not None and last.failed and last.what.table == order.table:
         st.warning(text.ended(last))
@@ -75,33 +73,27 @@ def _make_pending(state: TableSession, order: Order, make: Make) -> None:
 
 def _build_job(table: PreparedTable, order: Order, make: Make) -> ReleaseJob:
     """Return a job that makes a release of the table once it is confirmed."""
-    # Open the ledger when the job is confirmed, and once: until then the table may join another account. The
-    # job keeps this function, which for that reason holds the table's keys and no rows.
-    open_ledger = cache(partial(session.ledger_of_keys, session.keys(table.raw), table.raw.n))
+    payer = session.payer(table)  # knows the table's key and no rows
     # A job is paid for when it begins, so a connection that breaks for a moment must not stop it.
     is_present = sessions.return_check(sessions.visitor())
 
     def make_result(progress: Progress) -> Any:
         """Make what the order asks for; progress is told the share done, and answers whether to go on."""
-        return make(order, table, **release_keywords(order, table, open_ledger(), progress))
+        return make(order, table, **release_keywords(order, table, payer, progress))
 
-    # The job calls the last three on a download, once it has a result, and before it runs.
-    forget = partial(_forget, open_ledger)
-    return ReleaseJob(order, make_result, is_present, forget, kept_copies.keep, open_ledger)
+    return ReleaseJob(order, make_result, is_present)
 
 
-def release_keywords(
-    order: Order, table: PreparedTable, ledger: Ledger, progress: Progress
-) -> dict[str, Any]:
-    """Return the keywords with which every kind of release is made: rows, ledger, and what is public.
+def release_keywords(order: Order, table: PreparedTable, payer: Payer, progress: Progress) -> dict[str, Any]:
+    """Return the keywords with which every kind of release is made: rows, who pays, and what is public.
 
     They are those of `dppca_core.release.private_release.make`, which explains them. order: what is paid for.
-    table: whose rows it is made of. ledger: that it is paid from. progress: is told the share done, and
+    table: whose rows it is made of. payer: of this table. progress: is told the share done, and
     answers whether to go on.
     """
     return {
         "rows": table.parts,
-        "ledger": ledger,
+        "payer": payer,
         "features": table.schema.features,
         "public": table.public,
         "by_column": is_by_hospital(table.assignment),
@@ -109,13 +101,6 @@ def release_keywords(
         "progress": progress,
         "read": table.read,
     }
-
-
-def _forget(open_ledger: Callable[[], Ledger], job: ReleaseJob) -> None:
-    """Drop the copy of a job's release and its drawn steps on the ledger, once a file was downloaded."""
-    kept_copies.drop(job)
-    with suppress(OSError):  # the disk refuses: the steps stay, and the release is offered again
-        open_ledger().forget(job.result.entry.id)
 
 
 def go_on(order: Order, make: Make) -> None:
@@ -151,7 +136,6 @@ def _show_question(state: TableSession, job: ReleaseJob, question: str) -> None:
 
 def _confirm(state: TableSession, job: ReleaseJob) -> None:
     """Start a job and list it in the session; nothing if it was started before."""
-    job.token = state.token  # a copy of the result is encrypted for the browser tab with this token
     if job.confirm():  # only for the first click
         state.confirmed.append(job)
         state.pending = None

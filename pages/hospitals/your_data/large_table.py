@@ -22,7 +22,6 @@ from dppca_core.release.discrete_gaussian import Progress, StoppedError
 from dppca_core.release.exact_stages import Use
 from dppca_core.tables import OwnerCounts, Schema, files, limits, pieces
 from dppca_core.tables.patients import count_patients, read_patients
-from dppca_core.tables.sketches import Sketcher
 from pages.hospitals.your_data import confirmation, memory_check, prepared_table, session, upload_text
 from pages.hospitals.your_data.prepared_table import LargeTable, PreparedTable, Table
 from pages.hospitals.your_data.release_job import ReleaseJob
@@ -64,14 +63,12 @@ def read_and_prepare(
     progress: Progress,
     patient_column: str | None = None,
     most_kept: int | None = None,
-    secret: bytes | None = None,
 ) -> PreparedTable:
     """Read a large table and return it prepared for a release, with every hospital's exact sum and no rows.
 
     hospital_column: names each row's hospital; None puts all patients in one. progress: is told the share
     done, and answers whether to go on. patient_column, most_kept: as for `prepared_table.prepare`, which
-    makes the same of a table held in memory. secret: that of the sketch by which other tables of the same
-    patients are noticed; None makes no sketch.
+    makes the same of a table held in memory.
 
     Raises ValueError with one sentence where the table does not fit the dictionary, and StoppedError.
     """
@@ -138,9 +135,8 @@ def read_and_prepare(
             "Patients with a missing cell cannot be left out of hospitals that are read in pieces: fill "
             "their cells in, or let no column name the hospitals."
         )
-    sketcher = None if secret is None else Sketcher(secret, patient_column)
     report = partial(_report, progress, _DONE_ONCE_SUMMED, 1 - _DONE_ONCE_SUMMED)
-    keys = tables.content_keys_of_file(large.data, large.encoding, report, sketcher=sketcher)
+    keys = tables.content_keys_of_file(large.data, large.encoding, report)
     hospitals = tuple(sorted(sums)) if patients is None else patients.hospitals
     # Where patients are named, this also makes the empty sum of a hospital without a usable row.
     parts = [adder(hospital).sum for hospital in hospitals]
@@ -157,8 +153,7 @@ def read_and_prepare(
     assignment = (
         prepared_table.IN_ONE_PLACE if hospital_column is None else prepared_table.by_column(hospital_column)
     )
-    sketch = None if sketcher is None else sketcher.sketch
-    raw = replace(large, n=owner.rows, key=keys.key, former_keys=keys.former, sketch=sketch)
+    raw = replace(large, n=owner.rows, key=keys.key)
     sizes = tuple(part.n for part in held)
 
     def read_again(use: Use, progress: Progress, of_mean: bool = False) -> None:
@@ -207,14 +202,6 @@ def show(state: TableSession, schema: Schema) -> PreparedTable | str | None:
     return prepared
 
 
-def _sketch_secret() -> bytes | None:
-    """Return the secret of sketches, or None where it cannot be read: the ledger's panel says why."""
-    try:
-        return session.cohorts().secret
-    except (ValueError, OSError):
-        return None
-
-
 def _start_reading(state: TableSession, request: tuple[Any, ...]) -> None:
     """Start the job that reads the table; nothing if the table has changed since the button was drawn.
 
@@ -227,7 +214,7 @@ def _start_reading(state: TableSession, request: tuple[Any, ...]) -> None:
     if state.reading is not None:
         state.reading.stop()
     patients = {"patient_column": patient_column, "most_kept": most_kept}
-    make = partial(read_and_prepare, state.raw, schema, hospital_column, **patients, secret=_sketch_secret())
+    make = partial(read_and_prepare, state.raw, schema, hospital_column, **patients)
     state.reading = ReleaseJob(request, make, partial(sessions.is_connected, sessions.visitor()))
     state.reading.confirm()
     state.reading.wait(confirmation.FIRST_WAIT_SECONDS)

@@ -9,7 +9,7 @@ from pages.shared.background import memory
 from pages.shared.background.memory import SPARE_BYTES, megabytes
 
 _CELL_BYTES = 42  # as text, as a number, encoded, clipped: 39 at the peak of a CSV with one digit each
-_ROW_BYTES = 48  # hashed for the ledger and assigned to hospitals
+_ROW_BYTES = 48  # hashed for the account and assigned to hospitals
 _BATCH_BYTES = 128 * 2**20  # what reading in pieces holds beside the file
 _KEPT_ROW_BYTES = 8  # of a table read in pieces: its hash in the former key
 _COLUMN_BYTES = 32 * 2**10  # what describes it and reads it, in some fifty batches

@@ -1,7 +1,7 @@
 """Tell one owner of tables from another, so that nobody sees what somebody else keeps on this server.
 
-An owner is a person who signed in, a session without a sign-in, or, on a server that only its own machine
-can reach, everybody.
+An owner is a person who signed in or, on a server that only its own machine can reach, whoever sits there.
+Anybody else has a book of accounts in the session only.
 """
 
 from urllib.parse import urlsplit
@@ -16,19 +16,19 @@ _THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
 _OF_PROXIES = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
 
 
-def owner(session: str) -> str | None:
-    """Return the visitor's name as an owner, or None where all that this server keeps is theirs.
-
-    session: a random name of the visitor's session, which stands for one who did not sign in on a server that
-    others can reach.
-    """
+def owner() -> str | None:
+    """Return the name of the person who signed in, or None where nobody did."""
     if sign_in.required():
         for name in ("sub", "email"):  # the provider's own name of an account, else its address
             if st.user.get(name):
                 return f"user {st.user.get('iss', '')} {name} {st.user[name]}"
-    elif is_local():
-        return None
-    return f"session {session}"
+    return None
+
+
+def has_book() -> bool:
+    """Return whether the visitor's accounts are in the book on the disk, as those of `owner`."""
+    # Without a name all of the book would be theirs.
+    return owner() is not None if sign_in.required() else is_local()
 
 
 def is_local() -> bool:

@@ -4,10 +4,12 @@ from functools import partial
 
 import streamlit as st
 
-from dppca_core.release.ledger_records import Account
+from dppca_core.accounts.account import Account
 from dppca_core.release.request import Request
 from pages.hospitals.your_data import (
-    ledger_panel,
+    account_panel,
+    book_releases,
+    lost_table,
     owner_only_panel,
     plain_text,
     planned_table,
@@ -19,7 +21,6 @@ from pages.hospitals.your_data import (
     sources,
     synthetic_twin_panel,
     text,
-    unsaved_warning,
     upload_panel,
     usable_patients,
 )
@@ -38,11 +39,12 @@ st.header("1 · Your table")
 with layout.step("table"):
     prepared = upload_panel.show(layout)
 state = session.current()
+book_releases.bring(state)
 rows = state.rows_per_patient or 1
 if prepared is not None:  # delta follows the number of patients, which is public, until it is set by hand
     settings = layout.settings = widgets.follow("own.delta", catalogue.delta_for(prepared.n, DELTAS))
 planned_table.keep(prepared, rows, settings)
-ledger = account = twin = None
+payer = account = twin = None
 request: Request | str = ""
 stop: StopSign | None = None
 
@@ -54,7 +56,7 @@ def _rehearse_at(prepared: PreparedTable, account: Account | None, epsilon: floa
 
 
 if prepared is not None:
-    ledger, account = ledger_panel.open_ledger(prepared.raw)
+    payer, account = account_panel.open_account(prepared)
     st.header("2 · Rehearse on invented patients")
     request = release_panel.requested(settings, prepared, account, rows)
     usable_share = usable_patients.stated_share(prepared.schema, settings)
@@ -69,6 +71,8 @@ if prepared is not None:
                 score_panel.show_losses(twin)
         planned_table.show_planner_button(account, settings)
     st.header("3 · Release")
+elif state.releases:
+    st.header("3 · Release")  # finished releases are in the book without their table
 with layout.step("release"):
     if prepared is not None and account is not None:
         # Before the limit is set too, since these settings are what is rehearsed.
@@ -82,27 +86,25 @@ with layout.step("release"):
         elif cannot_know:
             st.warning(layout.words.cannot_know(rows))
         if account.limit is None:
-            ledger_panel.ask_limit(prepared.raw, ledger, layout)
+            account_panel.ask_limit(payer, layout)
         else:
-            if not state.drawing:  # a release in the making is on the ledger, and would seem lost
-                release_panel.show_kept(prepared, ledger, account, layout)
+            if not state.drawing:  # a release in the making is paid for, and would seem interrupted
+                release_panel.show_interrupted(prepared, payer, account, layout)
             release_panel.show(prepared, account, request, bool(stop) or cannot_know, layout)
-    unsaved_warning.show(state, prepared is not None)
     release = release_panel.show_releases(layout)
     if prepared is not None or state.confirmed:
         with layout.details():
             score_panel.show(prepared, account, release, twin, bool(stop))
 if prepared is not None:
-    st.header("4 · The ledger of this table")
-    with layout.step("ledger"):
+    st.header("4 · Your account")
+    with layout.step("account"):
         if account is not None:
-            ledger_panel.show(prepared.raw, ledger, account, layout)
+            account_panel.show(payer, account, layout)
 record = report.public_record(prepared, account, release, request, twin, rows, settings)
 if record is not None:
-    saved = release.mark_downloaded if release is not None else "ignore"
     built = report.build(record, settings)
     written = state.cached_by_name("report", built, lambda: html_report.html(built).encode())
-    html_report.button(written, "dppca-your-data", saved)
+    html_report.button(written, "dppca-your-data")
     st.caption(plain_text.REPORT)
 if prepared is not None:
     st.header("5 · Only for you")
@@ -115,4 +117,4 @@ done = (
 )
 st.markdown(f"**Try this:** {text.TRY_THIS[done.index(False)]}")
 sources.show(prepared, settings)
-unsaved_warning.guard(state)
+lost_table.watch(state)

@@ -4,7 +4,7 @@
 """
 
 from dppca_core.release.request import Request
-from pages.hospitals.your_data.ledger_text import Spending
+from pages.hospitals.your_data.account_text import Spending
 from pages.hospitals.your_data.rehearsal import StopSign
 from pages.hospitals.your_data.text import loss, noun, own_odds
 from pages.shared import text
@@ -116,7 +116,7 @@ def apart(many: int, of_all: int) -> str:
 
 
 def releases(many: int) -> str:
-    """Return how many releases the ledger holds."""
+    """Return how many releases the account has."""
     return f"{text.count(many, 'release', 'releases')} so far." if many else NO_RELEASE
 
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import streamlit as st
 
+from dppca_core.accounts.account import Account
 from dppca_core.experiments.planning.table_plan import PublicTable
 from dppca_core.populations.dictionary_twin import dictionary_cells
 from dppca_core.privacy import Budget
-from dppca_core.release.ledger_records import Account
 from dppca_core.release.spectrum import Spectrum
 from pages.hospitals.your_data import synthetic_twin_panel, usable_patients
 from pages.hospitals.your_data.prepared_table import PreparedTable
@@ -50,7 +50,7 @@ def public_part(prepared: PreparedTable, paid: Spectrum | None, settings: Settin
     table = replace(public_sizes(prepared, settings), columns=cells, clip=clip)
     if paid is None:
         return table
-    budget_spent = Budget(**paid.entry.about["budget"])
+    budget_spent = Budget(**paid.payment.about["budget"])
     return replace(table, eigenvalues=tuple(paid.eigenvalues.tolist()), std=paid.std, paid=budget_spent)
 
 

@@ -23,7 +23,6 @@ from dppca_core.release.patient_rows import PatientRows
 from dppca_core.tables import JoinedTable, OwnerCounts, Raw, Schema, hospital_assignment
 from dppca_core.tables.cells import Mask
 from dppca_core.tables.patients import check_not_a_measurement, new_key, patient_codes
-from dppca_core.tables.sketches import Sketch
 
 _BY_COLUMN = "by the column "
 IN_ONE_PLACE = "all in one place"
@@ -37,8 +36,7 @@ class LargeTable:
     """Hold the file of a table too large to hold as rows, as it was uploaded.
 
     It has the fields of `Raw` that the page asks for. `n`, its rows, is None where the file does not state
-    it. `key` and `former_keys` are digests of its content, under which ledgers are kept, and `sketch` notices
-    other tables of the same patients (`tables.content_keys_of_file`); they are known once it was read, and
+    it. `key` is the digest of its content, by which its account is found; it is known once it was read, and
     then `n` counts no blank row. Kinds and constants stay unknown: all columns count as numbers until the
     owner says otherwise.
     """
@@ -51,8 +49,6 @@ class LargeTable:
     data: bytes = field(repr=False)
     unnamed: tuple[int, ...] = ()
     key: str = ""
-    former_keys: tuple[str, ...] = ()
-    sketch: Sketch | None = field(repr=False, default=None)
     constant: tuple[str, ...] = ()
 
     @property

@@ -162,7 +162,7 @@ def twin_of(
         "metric": error_unit(settings),
         "n": n,
         "s": pattern.carriers,
-        "s_hat": request.s_hat,
+        "s_hat": request.kept,
         "providers": len(sizes),
         # Sizes that differ by one at most are equal sizes.
         "largest_share": max(sizes) / n if max(sizes) > min(sizes) + 1 else 0.0,

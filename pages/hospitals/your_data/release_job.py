@@ -8,7 +8,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, Literal
 
-from dppca_core.experiments.failures import log, log_errors
+from dppca_core.accounts.account import Account
+from dppca_core.experiments.failures import log
 from dppca_core.release.discrete_gaussian import Progress, StoppedError
 
 # How a job ends: done; stopped by the visitor, or since they left; refused with a sentence (ValueError);
@@ -25,41 +26,27 @@ class ReleaseJob:
         make: Makes and returns the result. It gets a function to which it reports the share done, and which
             answers whether to go on.
         present: Tells whether the visitor is still there; the job stops when they have left.
-        on_download: Is given the job when a file of its result was requested.
-        on_result: Is given the job once it has a result, before anybody is shown it.
-        on_confirm: Is called before the job runs. If two confirm the job at once, it may be called twice.
     """
 
-    def __init__(
-        self,
-        what: Any,
-        make: Callable[[Progress], Any],
-        present: Callable[[], bool],
-        on_download: Callable[["ReleaseJob"], None] = lambda job: None,
-        on_result: Callable[["ReleaseJob"], None] = lambda job: None,
-        on_confirm: Callable[[], object] = lambda: None,
-    ) -> None:
+    def __init__(self, what: Any, make: Callable[[Progress], Any], present: Callable[[], bool]) -> None:
         self.number = next(_job_numbers)
         self.what = what
         self.state: State = "pending"
         self.result: Any = None
         self.message = ""  # why there is no result
-        self.downloaded = False  # whether a file of the result was requested
+        self.account: Account | None = None  # right after the payment, once the book was asked
         self.share = 0.0
-        self.token = ""  # of the browser tab that it belongs to
-        self.copied, self.copied_for = False, ""  # whether a copy is kept, and for which token it was tried
         self._make: Callable[[Progress], Any] | None = make
-        self._present = [present]  # a check for each session of the visitor
-        self._on_download, self._on_result, self._on_confirm = on_download, on_result, on_confirm
+        self._present = present
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._ended = threading.Event()
 
     @staticmethod
-    def finished(what: Any, result: Any, on_download: Callable[["ReleaseJob"], None]) -> "ReleaseJob":
-        """Return a job that is done: for a result that was made earlier and brought back."""
-        job = ReleaseJob(what, lambda progress: result, lambda: True, on_download)
-        job.state, job.result = "done", result
+    def finished(what: Any, result: Any, account: Account) -> "ReleaseJob":
+        """Return a job that is done: for a result of the book. account: as it was right after the payment."""
+        job = ReleaseJob(what, lambda progress: result, lambda: True)
+        job.state, job.result, job.account = "done", result, account
         job._ended.set()
         return job
 
@@ -75,10 +62,6 @@ class ReleaseJob:
 
     def confirm(self) -> bool:
         """Start the job, once only. Return whether this call was the first, even if it failed."""
-        # Call this before anything changes. Where it asks Streamlit for the session, a second click may end
-        # this run of the page, and then that click starts the job.
-        if self.state == "pending":
-            self._on_confirm()
         with self._lock:
             if self.state != "pending":
                 return False
@@ -95,15 +78,6 @@ class ReleaseJob:
         """Ask the job to stop at its next report of progress. What is paid stays paid."""
         self._stop.set()
 
-    def mark_downloaded(self) -> None:
-        """Note that a file of the result was requested."""
-        self.downloaded = True
-        self._on_download(self)
-
-    def follow(self, present: Callable[[], bool]) -> None:
-        """Let the job go on also while `present` holds: after a reload the visitor has another session."""
-        self._present.append(present)
-
     def wait(self, seconds: float) -> None:
         """Wait until the job has ended, at most so long."""
         self._ended.wait(seconds)
@@ -111,17 +85,14 @@ class ReleaseJob:
     def _go_on(self, share: float) -> bool:
         """Note the share done. Return whether to go on: the job was not stopped, and a visitor is there."""
         self.share = share
-        # Ask each one, without `any`: a check notes when it first finds its visitor away.
-        are_present = [present() for present in self._present]
-        return not self._stop.is_set() and any(are_present)
+        is_present = self._present()  # always asked: it notes when it first finds its visitor away
+        return is_present and not self._stop.is_set()
 
     def _run(self) -> None:
         """Make the result in the job's thread, and set how it ended."""
         make, self._make = self._make, None  # the job must not hold the rows once this has ended
         try:
             self.result = make(self._go_on)
-            with log_errors("keeping a release"):
-                self._on_result(self)
             self.state = "done"
         except StoppedError:
             self.state = "stopped"

@@ -9,15 +9,14 @@ from typing import Any
 
 import streamlit as st
 
+from dppca_core.accounts.account import Account
+from dppca_core.accounts.book import Drawn, Payer
 from dppca_core.bounds import stated_spectra
 from dppca_core.experiments.planning.table_plan import PREDICTED_AS
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED
 from dppca_core.release import bundle, discrete_gaussian, how_chosen, mean_and_scales, private_release
-from dppca_core.release.drawn import Drawn
-from dppca_core.release.ledger import Ledger
-from dppca_core.release.ledger_records import Account
 from dppca_core.release.private_release import Released
 from dppca_core.release.request import (
     OFFERED,
@@ -29,11 +28,11 @@ from dppca_core.release.request import (
 from dppca_core.release.score_histogram import ScoreRequest
 from dppca_core.tables import safe_cell
 from pages.hospitals.your_data import (
+    account_text,
     bundle_panel,
     charts,
     confirmation,
     figure_code,
-    ledger_text,
     plain_text,
     planned_table,
     score_panel,
@@ -48,7 +47,6 @@ from pages.hospitals.your_data.session import Order
 from pages.hospitals.your_data.settings import RECOMMENDED
 from pages.shared import text
 from pages.shared.reports import take_along
-from pages.shared.server import sign_in
 from pages.shared.settings import in_context, widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
 
@@ -216,8 +214,8 @@ def show(
 def _make_release(order: Order, _: PreparedTable, **given: Any) -> Released:
     """Make the release of an order, whose table's rows are among the keywords `given`.
 
-    given: as `confirmation.release_keywords` returns, and `resumed`, the paid entry, where a release is gone
-    on with.
+    given: as `confirmation.release_keywords` returns, and `resumed`, the payment, where a release is gone on
+    with.
     """
     return private_release.make(order.request, chosen=order.chosen, usable_share=order.usable_share, **given)
 
@@ -228,59 +226,51 @@ def _usable_share(prepared: PreparedTable, settings: Settings) -> float | None:
     return usable_patients.stated_share(schema, settings) if schema.leaves_rows_out else None
 
 
-def show_kept(prepared: PreparedTable, ledger: Ledger, account: Account, layout: PageLayout) -> None:
-    """Offer to resume paid releases that are not in this session, and say which cannot be had any more.
+def show_interrupted(prepared: PreparedTable, payer: Payer, account: Account, layout: PageLayout) -> None:
+    """Offer to go on with paid releases that were not finished, and say which cannot be had any more.
 
-    What a release has drawn so far stays with the ledger until it is downloaded. It is resumed only with the
-    same table, dictionary and hospitals.
+    The book has what a release has drawn. It goes on only with the same table, dictionary and hospitals.
     """
     state = session.current()
-    known = {job.result.entry.id for job in state.confirmed if job.result is not None}
-    absent = [entry for entry in account.entries if entry.id not in known]
+    known = {job.result.payment.id for job in state.confirmed if job.result is not None}
     lost = []
-    # Without a sign-in a session that is gone cannot come back: whoever brings the same table, dictionary and
-    # hospitals goes on with what it paid for.
-    if sign_in.required():
-        absent = [entry for entry in absent if not entry.is_of_another_owner]
-    for entry in absent:
-        drawn = ledger.drawn(entry.id)  # the steps drawn so far; None where nothing is kept
+    for payment in account.payments:
+        if payment.id in known or payment.is_of_another_owner:
+            continue
         try:
+            drawn = payer.drawn(payment.id)  # the steps drawn so far; None where there are none
             request = None if drawn is None else _request_kept(drawn, prepared)
         except (ValueError, OSError) as reason:
-            st.error(ledger_text.kept_unreadable(entry, reason))
+            st.error(account_text.unreadable(payment, reason))
             continue
-        if drawn is None:  # another owner's release is not listed as lost to this one
-            lost += [] if entry.is_of_another_owner else [entry]
+        if drawn is None:
+            lost.append(payment)
         elif request is None:
-            st.warning(ledger_text.kept_of_another(entry))
+            st.warning(account_text.interrupted_of_another(payment))
         else:
             left, right = st.columns([4, 2], vertical_alignment="center")
-            left.warning(ledger_text.kept(entry))
+            left.warning(account_text.interrupted(payment))
             is_picture = isinstance(request, ScoreRequest)
             kind, make = ("scores", score_panel.make) if is_picture else ("release", _make_release)
             order = Order(kind, request, account, prepared.identity, prepared.raw.name)
             order = order._replace(usable_share=_usable_share(prepared, layout.settings))
-            go_on = partial(confirmation.go_on, order, partial(make, resumed=ledger.entry(entry.id)))
-            right.button("Go on with it", key=f"own resume {entry.id}", on_click=go_on, width="stretch")
+            go_on = partial(confirmation.go_on, order, partial(make, resumed=payment))
+            right.button("Go on with it", key=f"own resume {payment.id}", on_click=go_on, width="stretch")
     if lost:
-        st.warning(ledger_text.lost(lost, account, layout.words.named))
+        st.warning(account_text.lost(lost, account, layout.words.named))
 
 
 def _request_kept(drawn: Drawn, prepared: PreparedTable) -> Request | ScoreRequest | None:
     """Return the request of a release that was begun; None if it is not of the table as it is prepared now.
 
-    Raises ValueError where the file of drawn steps was damaged, or was dropped just now by a download of the
-    release.
+    Raises ValueError where its steps were damaged, or it was deleted just now.
     """
     asked = drawn.asked
     request: Request | ScoreRequest | None
     if "scores" in asked:
         request = score_panel.request_kept(drawn, prepared)
     else:
-        try:
-            request = Request.from_plain(asked["request"])
-        except KeyError:
-            raise ValueError("what was asked cannot be read: restore it first") from None
+        request = Request.from_plain(asked["request"])
         features = prepared.schema.features
         if private_release.as_asked(request, prepared.sizes, features, prepared.public) != asked:
             return None
@@ -289,12 +279,12 @@ def _request_kept(drawn: Drawn, prepared: PreparedTable) -> Request | ScoreReque
 
 
 def show_releases(layout: PageLayout) -> ReleaseJob | None:
-    """Render the releases of this session, one of them in full. Return the one that is shown."""
+    """Render the finished releases, one of them in full. Return the one that is shown."""
     state = session.current()
     finished = [release for release in state.releases if release.result is not None]
     if not finished:
         return None
-    label, title = "Released in this session", "{name} at {at} UTC"
+    label, title = "Released", "{name} at {at} UTC"
     release = bundle_panel.choose_job(finished, label, "own result", title)
     # If the release is of the present table, say what it costs by the owner's present answer.
     is_of_this_table = state.raw is not None and state.raw.key == release.what.table.key

@@ -1,25 +1,25 @@
 """Build the report on a visitor's own table: only what was released, what is public, and what is synthetic.
 
 Nothing here reads a row, a file's name or what only the owner may see: `build` gets a release, its public
-dictionary, the account on the ledger and the twin (the rehearsal of the release on invented patients), and is
+dictionary, the account and the twin (the rehearsal of the release on invented patients), and is
 not given the table. `plain` is whether the report is in the words of the plain view, for readers without
 statistics; k is the number of components.
 """
 
 from dataclasses import dataclass, field
 
+from dppca_core.accounts.account import Account
 from dppca_core.methods import METHODS
 from dppca_core.release import bundle, how_chosen
-from dppca_core.release.ledger_records import Account
 from dppca_core.release.private_release import USABLE_SHARE, Released
 from dppca_core.release.request import OFFERED, Request
 from dppca_core.tables import Column, Schema
 from pages.hospitals.your_data import (
+    account_panel,
+    account_text,
     analyst_text,
     charts,
     dictionary,
-    ledger_panel,
-    ledger_text,
     plain_text,
     rehearsal,
     sources,
@@ -44,10 +44,10 @@ from pages.shared.settings.catalogue import Settings
 
 @dataclass(frozen=True)
 class PublicRecord:
-    """Hold what may leave the server: what is public about a table, its ledger, a release and its rehearsal.
+    """Hold what may leave the server: what is public about a table, its account, a release and its rehearsal.
 
     `assignment` states how patients were assigned to hospitals, and `sizes` how many each has. `most_kept` is
-    how many rows of one patient count at most, None where all do. `account` is the ledger as it stands,
+    how many rows of one patient count at most, None where all do. `account` is as it is now,
     `released` the release that is shown, if any. `request` is what was released or, before that, what a press
     of Release would make or why it would refuse. `rows` is how many rows one patient can have at most by the
     owner's answer now. `twin` is the rehearsal, or why there is none. `usable_share` is that
@@ -141,7 +141,7 @@ def _guarantee(record: PublicRecord, plain: bool) -> str:
         # What it costs by the owner's present answer on rows of a patient, if that was another then.
         sentences.append(page_text.restated(released, record.rows, words.restated))
     if account is not None and account.limit is not None:
-        left = words.left(ledger_text.spending(account))
+        left = words.left(account_text.spending(account))
         sentences.append(f"{left}." if plain else f"All releases of this table together: {left}.")
         sentences.append("" if plain else page_text.patient_total(account, record.rows))
     return text.unmarked(" ".join(filter(None, sentences)))
@@ -272,7 +272,7 @@ def _figures(record: PublicRecord, plain: bool) -> list[ReportFigure]:
 
 
 def _tables(record: PublicRecord) -> list[ReportTable]:
-    """Return the tables of released loadings, of what is public, and of all releases on the ledger."""
+    """Return the tables of released loadings, of what is public, and of all releases on the account."""
     tables = []
     if record.released is not None:
         frame = bundle.loadings(record.released.document)
@@ -281,9 +281,9 @@ def _tables(record: PublicRecord) -> list[ReportTable]:
         listed = listed.map(lambda cell: cell if isinstance(cell, str) else f"{cell:.4f}")
         tables.append(phrases.table(f"{which} released loadings", listed))
     tables.append(_public_table(record.schema))
-    if record.account is not None and record.account.entries:
-        frame = ledger_panel.releases(record.account)
-        tables.append(phrases.table("All releases on the ledger of this table", frame))
+    if record.account is not None and record.account.payments:
+        frame = account_panel.releases(record.account)
+        tables.append(phrases.table("All releases on the account of this table", frame))
     return tables
 
 

@@ -15,22 +15,22 @@ import pandas as pd
 import streamlit as st
 
 from dppca_core import tables
+from dppca_core.accounts.account import Account
+from dppca_core.accounts.book import Drawn
 from dppca_core.arrays import Array, Indices
 from dppca_core.experiments.demonstrations import twin_scores
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.privacy import Budget
 from dppca_core.release import bundle, score_histogram
-from dppca_core.release.drawn import Drawn
-from dppca_core.release.ledger_records import Account
 from dppca_core.release.request import Request, noisy_sums
 from dppca_core.release.score_histogram import Group, ScoreHistogram, ScoreRequest
 from dppca_core.tables import Column, Schema, safe_csv
 from pages.hospitals.your_data import (
+    book_releases,
     bundle_panel,
     charts,
     confirmation,
     figure_code,
-    kept_copies,
     score_rehearsal,
     score_text,
     session,
@@ -279,16 +279,16 @@ def _show_picture(pictures: list[ReleaseJob], release: ReleaseJob | None) -> Non
                 st.markdown(f"{page_text.literal(request.group.column)}: **{page_text.literal(name)}**")
             _show_map(counts, request.edges, result.std, peak, f"own scores {i}", lambda: figure_code.SCORES)
     st.caption(f"{score_text.legend(request.rows_per_patient)} {score_text.cost(document)}")
-    if not job.downloaded:
-        st.markdown(bundle_panel.unsaved(job))
+    st.markdown(bundle_panel.where_kept())
     csv, written = safe_csv(cells(document)), json.dumps(document, indent=1, ensure_ascii=False)
-    line = bundle.ledger_lines(kept_copies.account(job), result.entry)
+    line = bundle.account_lines(book_releases.account_after(job), result.payment)
     files = (
         ("Download the counts (CSV)", csv, "scores.csv", "text/csv"),
         ("Download the picture (JSON)", written, "scores.json", "application/json"),
-        ("Its line of the ledger (JSONL)", line, "scores-ledger.jsonl", "application/jsonl"),
+        ("Its payment (JSONL)", line, "scores-account.jsonl", "application/jsonl"),
     )
-    bundle_panel.show_files(job, files, st.columns(3))
+    bundle_panel.show_files(files, st.columns(3))
+    bundle_panel.offer_deletion(job)
 
 
 def cells(document: Mapping[str, Any]) -> pd.DataFrame:

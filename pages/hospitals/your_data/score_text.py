@@ -89,4 +89,4 @@ def cost(document: Mapping[str, Any]) -> str:
     """Return what a picture did cost, and its guarantee."""
     paid, delta = epsilon(document["budget"]["epsilon"]), document["budget"]["delta"]
     guarantee = literal(document["guarantee"]).replace(f"{delta:g}", text.number(delta))
-    return f"It cost {paid}, which stands on the ledger. {guarantee}"
+    return f"It cost {paid}, which is on the account. {guarantee}"

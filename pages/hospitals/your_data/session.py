@@ -1,30 +1,25 @@
-"""Hold the table and the releases of one visitor in the memory of their session, and nowhere else.
+"""Hold the table of one visitor in the memory of their session, and nowhere else.
 
-A token is a random secret of a browser tab, by which it finds its session again after a reload. A cohort is
-the tables of the same patients, and an account the limit and the releases of all of them.
+An account is the limit and the payments of all tables of the same patients. Accounts are in a book
+(`dppca_core.accounts.book`), with what paid releases have drawn: on the disk of this machine, for whoever
+sits at it, or of a server, for those who sign in; else in the session, and gone with it.
 
-Nothing here is given to a cache, a log, a link or a file. Only a ledger, and what a paid release has drawn or
-released, encrypted, may be on disk: neither holds a cell.
+Nothing here is given to a cache, a log, a link or a file. The book holds no cell.
 """
 
-import os
 import secrets
-import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import RerunException, get_script_run_ctx
 
+from dppca_core.accounts.account import Account
+from dppca_core.accounts.book import Book, BookTable, Payer, default_path
 from dppca_core.byte_cache import return_memory
-from dppca_core.release.cohort_lists import CohortsInMemory, CohortsOnDisk
-from dppca_core.release.cohorts import Cohorts
 from dppca_core.release.how_chosen import NOT_STATED
-from dppca_core.release.ledger import DiskLedger, Ledger, SessionLedger
-from dppca_core.release.ledger_records import Account
 from dppca_core.tables import JoinedTable, Raw
 from dppca_core.tables.quality import ColumnQuality
 from pages.hospitals.your_data import owner
@@ -34,9 +29,7 @@ from pages.hospitals.your_data.hospital_tables import HospitalTables
 from pages.hospitals.your_data.prepared_table import PreparedTable, Table, TableIdentity
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session_expiry import SessionExpiry
-from pages.shared.server import sign_in
 
-LEDGER_DIR = "DPPCA_LEDGER_DIR"
 _SESSION_KEY = "own table"
 
 
@@ -75,6 +68,7 @@ class TableSession:
     example: str = ""  # name of the bundled table that this is
     tables_loaded: int = 0  # how many were loaded so far
     table_lost: bool = False  # with a lost connection: no other was loaded since
+    name: str = field(default_factory=partial(secrets.token_hex, 4))  # tells it from other sessions
     # Names the uploader of the table: under another name the browser shows an empty one.
     uploader: str = field(default_factory=partial(secrets.token_hex, 4))
     several_rows: bool | None = None  # whether a patient can have several rows; None until the owner answers
@@ -88,24 +82,14 @@ class TableSession:
     prepared: tuple[object, PreparedTable | str] | None = None  # with what it was prepared from
     quality: dict[str, tuple[DictionaryLine, ColumnQuality]] = field(default_factory=dict)  # by column
     unmapped: dict[str, DictionaryLine] = field(default_factory=dict)  # lines before words were last mapped
-    ledgers: dict[str, SessionLedger] = field(default_factory=dict)  # by the key of a table
-    cohorts: CohortsInMemory = field(repr=False, default_factory=CohortsInMemory)
-    # Tables of other patients, as they were asked about.
-    other_patients: set[tuple[str, str | None]] = field(default_factory=set)
-    owner: str = field(repr=False, default_factory=secrets.token_urlsafe)  # of accounts, without a sign-in
+    book: Book | None = None  # in memory, for who did not sign in
+    other_patients: set[str] = field(default_factory=set)  # keys of tables, as their owner has answered
     pending: ReleaseJob | None = None  # waits for its confirmation
     confirmed: list[ReleaseJob] = field(default_factory=list)  # oldest first, each with its `Order`
     reading: ReleaseJob | None = None  # of a large table
     diagnostics: dict[object, Any] = field(default_factory=dict)  # of this table, for its owner alone
-    returned: bool = False  # whether releases of another session came here
-    restored: bool = False  # whether releases came back from this server's disk
-    elsewhere: str = field(repr=False, default="")  # token of the open tab of which this is a copy
-    heard: str = field(repr=False, default="")  # the token that its browser tab claimed last
-    missing: bool = False  # the server no longer has what this tab paid for
-    visitor: str = ""  # Streamlit's name of the session that holds this
     cache_by_name: dict[str, tuple[object, Any]] = field(default_factory=dict)  # each with its request
     how_chosen: tuple[str, str] = (NOT_STATED, "")  # columns and k: the answer, and a sentence of the owner
-    token: str = field(repr=False, default_factory=secrets.token_urlsafe)  # known to this browser tab alone
 
     @property
     def ready(self) -> PreparedTable | None:
@@ -208,11 +192,6 @@ class TableSession:
         """List the releases that were confirmed, also those still drawn, oldest first."""
         return [job for job in self.confirmed if job.what.kind == "release"]
 
-    @property
-    def to_download(self) -> list[ReleaseJob]:
-        """List the jobs whose result is a file: releases, and pictures of scores."""
-        return [job for job in self.confirmed if job.what.kind in ("release", "scores")]
-
     def last(self, kind: str) -> ReleaseJob | None:
         """Return the job of this kind that was confirmed last."""
         return next((job for job in reversed(self.confirmed) if job.what.kind == kind), None)
@@ -221,11 +200,6 @@ class TableSession:
     def drawing(self) -> bool:
         """Return whether something that was paid for is being drawn."""
         return any(job.running for job in self.confirmed)
-
-    @property
-    def paid(self) -> bool:
-        """Return whether a release that was paid for is here, or is being drawn."""
-        return any(job.running or job.result for job in self.to_download)
 
     def handle(self, uploader: str, file_id: str, take: Callable[[], str]) -> str:
         """Take an upload once, though the page runs often. Return why it was refused, as long as it is there.
@@ -269,28 +243,8 @@ def current() -> TableSession:
     state = st.session_state.setdefault(_SESSION_KEY, TableSession())
     context = get_script_run_ctx()
     if context is not None:
-        state.visitor = context.session_id
-        expiry().watch(context.session_id, state, partial(_drop_tokens, weakref.ref(state)))
-        sessions()[state.token] = state
+        expiry().watch(context.session_id, state)
     return state
-
-
-def _drop_tokens(leaver: weakref.ref[TableSession]) -> None:
-    """Drop the tokens of a visitor's session, if anything holds it still, once they have left."""
-    for token in tokens_of(leaver()):
-        sessions().pop(token, None)
-
-
-# Weak, so that the sessions of visitors who have left can be collected.
-@st.cache_resource(show_spinner=False)
-def sessions() -> weakref.WeakValueDictionary[str, TableSession]:
-    """Return the sessions of all visitors by token, until `expiry` forgets them."""
-    return weakref.WeakValueDictionary()
-
-
-def tokens_of(session: TableSession | None) -> list[str]:
-    """List the tokens that lead to this session: its own and, after a reload, that of the former page."""
-    return [token for token, held in list(sessions().items()) if held is session]
 
 
 @st.cache_resource(show_spinner=False)
@@ -306,64 +260,17 @@ def drop_upload(file_id: str) -> None:
         context.uploaded_file_mgr.remove_file(context.session_id, file_id)
 
 
-def folder() -> Path | None:
-    """Return the folder of ledgers on disk, or None where they are kept in the session only."""
-    path = os.environ.get(LEDGER_DIR, "")
-    return Path(path) if path else None
+def book() -> Book:
+    """Return the book of the visitor's accounts: on this machine's or server's disk, or in the session."""
+    if owner.has_book():
+        return Book(default_path())
+    state = current()
+    state.book = state.book or Book()
+    return state.book
 
 
-def visitor_owner() -> str | None:
-    """Return the owner whose accounts the visitor may see; None for all, as without a folder of ledgers."""
-    return None if folder() is None else owner.owner(current().owner)
-
-
-def cohorts() -> Cohorts:
-    """Return the list of cohorts: that of the folder of ledgers or, without one, of this session."""
-    where = folder()
-    return current().cohorts if where is None else CohortsOnDisk(where)
-
-
-def keys(raw: Table) -> tuple[str, ...]:
-    """Return the keys of a table, digests of its content by all versions of the digest, oldest first."""
-    return (*raw.former_keys, raw.key)
-
-
-def ledger(raw: Table) -> Ledger:
-    """Return the ledger of this table's cohort, found by its content under whatever name it was uploaded."""
-    return ledger_of_keys(keys(raw), raw.n)
-
-
-def ledger_of_keys(keys: Sequence[str], rows: int | None = None) -> Ledger:
-    """Return the ledger of the cohort of a table with these keys. rows: how many that table has, if known."""
-    where = folder()
-    if where is not None:
-        # The newest key is the last; those before it are of earlier versions of the digest.
-        return DiskLedger(where, keys[-1], rows, keys[:-1], visitor_owner(), sign_in.required())
-    # One ledger keeps the account's lines. The one that is returned shares them, and knows this table.
-    kept = current().ledgers.setdefault(_key_of_account(keys), SessionLedger())
-    return SessionLedger(rows, keys, cohorts(), kept)
-
-
-def merge_accounts(keys: Sequence[str], into: Sequence[str]) -> None:
-    """Move what this session keeps of one table's account into that of another table.
-
-    keys, into: the keys of the first table, and of the other. In a folder nothing is moved, since the ledgers
-    of all tables of a cohort are read together there.
-    """
-    state, from_key, into_key = current(), _key_of_account(keys), _key_of_account(into)
-    ledgers = state.ledgers
-    if folder() is None and from_key in ledgers and from_key != into_key:
-        # `ledger_of_keys` made the other account when its lines were checked.
-        ledgers[into_key].take_over(ledgers[from_key])
-        del ledgers[from_key]
-        state.pending = None  # a question that is open would pay into the account that is gone
-
-
-def _key_of_account(keys: Sequence[str]) -> str:
-    """Return the key under which this session keeps the account of a table.
-
-    keys: the table's. The account may be under a key of another table of its cohort, with which it is shared.
-    Where none is kept yet, it is the newest key of the table itself.
-    """
-    members = cohorts().members(keys).keys
-    return next((key for key in members if key in current().ledgers), keys[-1])
+def payer(table: PreparedTable) -> Payer:
+    """Return what pays for releases of a table, found by its content under whatever name it came."""
+    # Of its columns the book gets the public ones, which the dictionary names.
+    columns = tuple(column.name for column in table.schema.columns)
+    return book().payer(BookTable(table.raw.key, table.raw.n or table.n, columns), owner.owner())

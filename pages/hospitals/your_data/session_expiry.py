@@ -23,11 +23,10 @@ _MOST_TRIES = 5  # to forget one visitor's table
 class _Watched:
     """Hold what is known of one visitor: the session with a table, and how to find that they have left.
 
-    drop_tokens: drops what leads to that session. tries: how often forgetting was tried.
+    tries: how often forgetting was tried.
     """
 
     holder: weakref.ref[Any]
-    drop_tokens: Callable[[], None]
     may_come_back: Callable[[], bool]
     tries: int = 0
 
@@ -46,8 +45,8 @@ class SessionExpiry:
         self._lock = threading.Lock()
         self._thread = LastingThread("leaving", self._work)
 
-    def watch(self, visitor: str, holder: Any, drop_tokens: Callable[[], None]) -> None:
-        """Call `holder.forget` and `drop_tokens` once this visitor has been away for long enough.
+    def watch(self, visitor: str, holder: Any) -> None:
+        """Call `holder.forget` once this visitor has been away for long enough.
 
         Called at each run of a page. holder: the visitor's session, which is not kept alive by this.
         """
@@ -55,7 +54,7 @@ class SessionExpiry:
             known = self._watched.get(visitor)
             if known is None or known.holder() is not holder:
                 may_come_back = sessions.return_check(visitor, self._kept_seconds)
-                self._watched[visitor] = _Watched(weakref.ref(holder), drop_tokens, may_come_back)
+                self._watched[visitor] = _Watched(weakref.ref(holder), may_come_back)
             self._thread.start()
 
     def revive(self) -> bool:
@@ -91,9 +90,5 @@ class SessionExpiry:
         if watched.may_come_back():
             return False
         watched.tries += 1
-        succeeded = 0  # of the two steps
-        for step in (holder.forget, watched.drop_tokens):
-            with log_errors("leaving"):  # the second step is taken even where the first fails
-                step()
-                succeeded += 1
-        return succeeded == 2
+        holder.forget()
+        return True

@@ -13,7 +13,7 @@ UNJOINED = "The tables cannot be joined."
 LARGE = "A table that is read in pieces cannot be joined with another: join them by a script."
 ASKED = (
     "Its rows join those above, under the same columns. Each hospital's number of patients becomes public. "
-    "Your name for a hospital is in no release, but another name makes another table for the ledger."
+    "Your name for a hospital is in no release, but another name makes another table for your account."
 )
 PATIENTS = (
     "A patient in two tables has several rows here. They are one patient only if a column names patients, "

@@ -13,12 +13,12 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from dppca_core.accounts.account import Account
+from dppca_core.accounts.book import Payer
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.privacy import Budget
 from dppca_core.release import spectrum as spectrum_release
-from dppca_core.release.ledger import Ledger
-from dppca_core.release.ledger_records import Account
 from dppca_core.release.patient_rows import Part
 from dppca_core.release.request import Request
 from dppca_core.release.spectrum import Spectrum, SpectrumRequest
@@ -201,9 +201,9 @@ def paid_spectrum(table: TableIdentity) -> Spectrum | None:
     return next((job.result for job in reversed(paid) if job.what.table == table), None)
 
 
-def _make(order: Order, _: PreparedTable, rows: Sequence[Part], ledger: Ledger, **__: Any) -> Spectrum:
-    """Make the release of eigenvalues. Of the keywords that every release gets it needs rows and ledger."""
-    return spectrum_release.make(order.request, rows, ledger)
+def _make(order: Order, _: PreparedTable, rows: Sequence[Part], payer: Payer, **__: Any) -> Spectrum:
+    """Make the release of eigenvalues. Of the keywords that every release gets it needs rows and payer."""
+    return spectrum_release.make(order.request, rows, payer)
 
 
 def _keep_scrubbed(index: int) -> None:

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from dppca_core.accounting import closed_form
+from dppca_core.accounts.account import Account
 from dppca_core.auditing import tradeoff_curves
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
-from dppca_core.release.ledger_records import Account
 from dppca_core.release.private_release import Released
 from dppca_core.release.request import (
     HARDENED,
@@ -34,34 +34,29 @@ UNANSWERED = (
     "patient is weaker, and this page says by how much."
 )
 CHANGED_TABLE_CAVEAT = (
-    "A changed table is asked about if it shares rows, named patients or columns with one of your accounts, "
-    "or its size and column names. A large table that shares 1 % of its rows is missed half of the time. A "
-    "table that is missed, or shares nothing, counts as new, with a full limit. If you release such a table "
-    "too, add up the costs by hand."
+    "A table with any change is unknown. You are asked whether its patients are of one of your accounts. If "
+    "you say no, it begins an account with a full limit. Patients in two accounts lose what both cost."
 )
 OF_EXAMPLE = "Known of this example: each patient has one row."
-UNSAVED = "**Not downloaded yet.**"
-IN_SESSION = "This release is in this session only, and is lost when the page is closed."
+IN_SESSION = "This release is in this session only, and gone with it: download it."
+IN_BOOK = "It is kept with your accounts until you delete it."
+DELETE = "What was released goes, and cannot be drawn again. Its payment stays on the account."
 HOW_CHOSEN = "How columns and k were chosen, public"
-HOW_CHOSEN_HELP = "It stands in the release, on the ledger and in the report. Nothing checks it."
+HOW_CHOSEN_HELP = "It is in the release, on the account and in the report. Nothing checks it."
 CHOSEN_BY_LOOKING = (
-    "Looking at the patients costs privacy that the ledger does not count: the guarantee does not cover it."
+    "Looking at the patients costs privacy that the account does not count: the guarantee does not cover it."
 )
 IN_THE_BUNDLE = (
-    "Components, dictionary, guarantee, ledger lines, recipe, registry record, and a short program that "
+    "Components, dictionary, guarantee, payment, recipe, registry record, and a short program that "
     "scores new rows."
 )
-COPIED = (
-    "This server keeps it for 30 days, encrypted: only this browser tab has the key, until the tab is closed."
-)
-ON_SERVER = "This server keeps it until a file of it is downloaded: bring the table again to have it back."
 INTRODUCTION = (
     "Load your own table, protect it once, get its pattern, and see how much of your privacy budget is left."
 )
 STEPS = (
     "Load a table with one row for each patient.",
     "Say what is public, then rehearse on invented patients.",
-    "Release once: the ledger shows how much privacy is left.",
+    "Release once: the account shows how much privacy is left.",
 )
 TRY_THIS = (  # in the order of the steps: the first is shown whose step is not done
     "try it with the breast cancer table, and release its pattern.",
@@ -70,7 +65,7 @@ TRY_THIS = (  # in the order of the steps: the first is shown whose step is not 
     "see what the rehearsal promises on the worst of its populations, find the privacy that it needs there, "
     "and only then release.",
     "turn on *Show exact values*, and compare the release with the answer without privacy.",
-    "bring the same table again under another name: its ledger is found by its content.",
+    "bring the same table again under another name: its account is found by its content.",
 )
 TOO_MUCH = 1 / 3  # of a guess's error: beyond it a pattern is of little use
 HARDLY_BETTER = 0.9  # of a guess's error, from which on an error is no better
@@ -170,14 +165,14 @@ def patient_total(account: Account, rows: int) -> str:
     Where a column names patients now, it says whether earlier releases counted rows. Releases that counted
     patients cost a patient with several rows less than is said here.
     """
-    if rows == 1 and any(entry.averaged for entry in account.entries):
-        if all(entry.averaged for entry in account.entries):
+    if rows == 1 and any(payment.averaged for payment in account.payments):
+        if all(payment.averaged for payment in account.payments):
             return ""
         return (
             "Some of these releases counted rows and not patients: a patient with several rows has lost more "
             "to them than the total says."
         )
-    if rows == 1 or account.limit is None or not account.entries:
+    if rows == 1 or account.limit is None or not account.payments:
         return ""
     spent = account.spent_by_patient(rows)
     return (
@@ -197,19 +192,18 @@ def restated(released: Released, rows: int, words: Callable[[str, str, float], s
     if then == rows or released.document["unit"] == "patient" or rows == 1:
         return ""
     budget = Budget(**released.document["parameters"]["budget"])
-    cost = patient_epsilon(released.entry.events, budget, rows)
+    cost = patient_epsilon(released.payment.events, budget, rows)
     return words(f"{stated(then)} row{'' if then == 1 else 's'}", stated(rows), cost)
 
 
 def ended(job: ReleaseJob) -> str:
     """Return why a job that has ended has no result, and whether it was paid for."""
     return {
-        "stopped": "Stopped: it is on the ledger and paid for, and nothing of it was shown. You can go on "
-        "with it for nothing.",
+        "stopped": "Stopped: it is paid for, and nothing of it was shown. You can go on with it for nothing.",
         "refused": f"Nothing was released: {refusal(job.message)}",
-        "unwritten": f"Nothing was released: the ledger could not be written ({job.message}). Whether it was "
-        "paid for stands on it.",
-        "failed": f"Nothing was released: the program failed ({job.message}). The ledger says what is paid.",
+        "unwritten": f"Nothing was released: the account could not be written ({job.message}). It says "
+        "whether it was paid for.",
+        "failed": f"Nothing was released: the program failed ({job.message}). The account says what is paid.",
     }[job.state]
 
 

@@ -176,7 +176,7 @@ def _ask_patients(state: TableSession) -> None:
         state.raw.columns,
         state.named_patients,
         key=f"own patients {state.tables_loaded}",
-        help="Such as a number of the record. It is never released, and is in no file, ledger or link.",
+        help="Such as a number of the record. It is never released, and is in no file, account or link.",
     )
     if state.patient_column is None:
         return

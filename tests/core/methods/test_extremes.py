@@ -11,11 +11,11 @@ import pytest
 
 from dppca_core import METHODS, Budget, Cohort, Guarantee, Release, Setting, SpikedModel
 from dppca_core.accounting import closed_form, compare, gaussian, numerical
+from dppca_core.accounts.account import Limit
 from dppca_core.auditing import tradeoff_curves
 from dppca_core.bounds import BOUNDS
 from dppca_core.numerics.moments import clip_rows
 from dppca_core.privacy import ACCOUNTINGS, NEIGHBOURS
-from dppca_core.release.ledger_records import Limit
 from tests import hostile
 from tests.core.bounds.test_bounds import check_record
 

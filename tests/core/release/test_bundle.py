@@ -14,13 +14,14 @@ import pandas as pd
 import pytest
 
 from dppca_core import Budget, tables
+from dppca_core.accounts.account import Limit
+from dppca_core.accounts.book import Book
 from dppca_core.numerics import moments
 from dppca_core.release import bundle, code_version, how_chosen, private_release, registry_record
-from dppca_core.release.ledger import SessionLedger
-from dppca_core.release.ledger_records import Limit
 from dppca_core.release.patient_rows import PatientRows
 from dppca_core.release.request import Request, parameters
 from dppca_core.tables import Column, Schema
+from tests.core.accounts.paying import TABLE
 
 ROOT = Path(__file__).resolve().parents[3]
 COLUMNS = (
@@ -44,32 +45,32 @@ LITERATURE, FIXED = how_chosen.ANSWERS[:2]
 
 
 def released(n=400, schema=SCHEMA, delta=DELTA, averaged=False, statement="", **options):
-    """Return a release of rows spread over the dictionary, and its ledger."""
+    """Return a release of rows spread over the dictionary, and what paid."""
     rng = np.random.default_rng(0)
     rows = moments.clip_rows(rng.normal(0.1, 0.4, (n, schema.d)), schema.bound)
-    ledger = SessionLedger()
-    ledger.set_limit(Limit(9.0, delta))
+    payer = Book().payer(TABLE)
+    payer.set_limit(Limit(9.0, delta))
     request = Request(
         options.pop("method", "analyze_gauss"), schema.d, 2, Budget(2.0, delta), averaged=averaged, **options
     )
     part = PatientRows(rows, np.full((n, 1), 0.7), n // 2) if averaged else rows
     public = {"dictionary": json.loads(schema.to_json()), "dealt": "all in one place"}
     made = private_release.make(
-        request, [part], ledger, features=schema.features, public=public, chosen=statement
+        request, [part], payer, features=schema.features, public=public, chosen=statement
     )
-    return made, ledger
+    return made, payer
 
 
-def texts(made, ledger):
-    return bundle.files(made.document, ledger.account(), made.entry)
+def texts(made, payer):
+    return bundle.files(made.document, payer.account(), made.payment)
 
 
 @pytest.mark.parametrize("asked", [{}, {"mean_share": 0.1, "scale_share": 0.2}], ids=str)
 def test_its_code_runs_as_it_stands_on_new_rows(tmp_path, asked):
     """With categories, fills, cells that are missing, outside or none of the categories, and a number 1.0."""
-    made, ledger = released(**asked)
+    made, payer = released(**asked)
     packed = zipfile.ZipFile(
-        io.BytesIO(bundle.pack(bundle.files(made.document, ledger.account(), made.entry)))
+        io.BytesIO(bundle.pack(bundle.files(made.document, payer.account(), made.payment)))
     )
     packed.extractall(tmp_path / "bundle")
     (tmp_path / "new-rows.csv").write_text(NEW)
@@ -99,8 +100,8 @@ def test_its_code_reads_decimal_commas_and_the_words_of_a_saved_dictionary(tmp_p
     """A decimal comma beside a word is a number, and mapped words are as they were for the release."""
     words = {"pulse": {"missing_codes": ("<30",)}, "sex": {"synonyms": (("woman", "f"),)}}
     mapped = Schema(tuple(replace(column, **words.get(column.name, {})) for column in COLUMNS), bound=0.9)
-    made, ledger = released(schema=mapped.published)
-    for name, text in texts(made, ledger).items():
+    made, payer = released(schema=mapped.published)
+    for name, text in texts(made, payer).items():
         (tmp_path / name).write_text(text)
     (tmp_path / "saved.json").write_text(mapped.to_json())
     (tmp_path / "other.json").write_text(Schema(COLUMNS, bound=0.8).to_json())
@@ -122,24 +123,24 @@ def test_its_code_reads_decimal_commas_and_the_words_of_a_saved_dictionary(tmp_p
 
 
 def test_the_total_is_of_a_row_and_of_a_patient_with_the_most_rows():
-    made, ledger = released(rows_per_patient=8)
-    of_patient = ledger.account().spent_by_patient(8)
+    made, payer = released(rows_per_patient=8)
+    of_patient = payer.account().spent_by_patient(8)
     assert (
         f"ε = 2 for a row, and {of_patient:.4g} for a patient with 8 rows, is spent, by 1 release"
-        in texts(made, ledger)["guarantee.md"]
+        in texts(made, payer)["guarantee.md"]
     )
 
 
 def test_the_same_release_gives_the_same_bytes_and_nothing_of_the_machine(tmp_path):
-    made, ledger = released()
-    packed = bundle.pack(bundle.files(made.document, ledger.account(), made.entry))
+    made, payer = released()
+    packed = bundle.pack(bundle.files(made.document, payer.account(), made.payment))
     assert packed == bundle.pack(
-        bundle.files(json.loads(json.dumps(made.document)), ledger.account(), made.entry)
+        bundle.files(json.loads(json.dumps(made.document)), payer.account(), made.payment)
     )
     archive = zipfile.ZipFile(io.BytesIO(packed))
     listed = archive.read("README.txt").decode()
     assert [line.split(":")[0] for line in listed.splitlines()] == [
-        *("README.txt", "components.csv", "dictionary.json", "release.json", "guarantee.md", "ledger.jsonl"),
+        *("README.txt", "components.csv", "dictionary.json", "release.json", "guarantee.md", "account.jsonl"),
         *("recipe.json", "registry-record.yaml", "apply.py"),
     ]
     assert sorted(archive.namelist()) == sorted(line.split(":")[0] for line in listed.splitlines())
@@ -154,13 +155,13 @@ def test_the_same_release_gives_the_same_bytes_and_nothing_of_the_machine(tmp_pa
     ("method", "more"),
     [("dps_pca", {"s_hat": 4, "iterations": 3}), ("two_stage", {"s_hat": "released", "mean_share": 0.1})],
 )
-def test_its_recipe_asks_for_the_same_release_and_its_ledger_pays_for_it(method, more):
-    made, ledger = released(method=method, **more)
-    member = texts(made, ledger)
+def test_its_recipe_asks_for_the_same_release_and_its_payment_pays_for_it(method, more):
+    made, payer = released(method=method, **more)
+    member = texts(made, payer)
     asked = Request.from_plain(json.loads(member["recipe.json"])["request"])
-    assert asked.events == made.entry.events and parameters(asked) == made.document["parameters"]
-    other = SessionLedger()
-    assert other.merge(member["ledger.jsonl"]).entries == (made.entry,)
+    assert asked.events == made.payment.events and parameters(asked) == made.document["parameters"]
+    other = Book().payer(TABLE)
+    assert other.merge(member["account.jsonl"], same_patients=True).payments == (made.payment,)
     assert other.account().limit == Limit(9.0, DELTA)
 
 
@@ -181,8 +182,8 @@ def test_its_recipe_asks_for_the_same_release_and_its_ledger_pays_for_it(method,
     ],
 )
 def test_the_guarantee_states_its_unit_and_delta_beside_the_number_of_patients(options, expected):
-    made, ledger = released(**options)
-    written = texts(made, ledger)["guarantee.md"]
+    made, payer = released(**options)
+    written = texts(made, payer)["guarantee.md"]
     assert expected in written and made.document["guarantee"] in written
     assert f"with all their rows: {made.document['epsilon for a patient']:.4g}." in written
     n = sum(made.document["hospitals"])
@@ -191,9 +192,9 @@ def test_the_guarantee_states_its_unit_and_delta_beside_the_number_of_patients(o
 
 def test_names_that_are_paths_or_formulas_stay_inside(tmp_path):
     hostile = ("../../x", "/etc/passwd", '=HYPERLINK("http://x")', "C:\\x\\..", "a;=1+1", "apply.py")
-    made, ledger = released(schema=Schema(tuple(Column(name, "number", 0, 1) for name in hostile)))
+    made, payer = released(schema=Schema(tuple(Column(name, "number", 0, 1) for name in hostile)))
     archive = zipfile.ZipFile(
-        io.BytesIO(bundle.pack(bundle.files(made.document, ledger.account(), made.entry)))
+        io.BytesIO(bundle.pack(bundle.files(made.document, payer.account(), made.payment)))
     )
     assert all(Path(name).name == name for name in archive.namelist()) and len(archive.namelist()) == 9
     table = pd.read_csv(io.BytesIO(archive.read("components.csv")))
@@ -206,36 +207,21 @@ def test_names_that_are_paths_or_formulas_stay_inside(tmp_path):
     np.testing.assert_allclose(table.filter(like="component ").filter(regex="^c"), made.basis)
 
 
-def test_a_document_of_the_version_before_is_bundled_too():
-    made, ledger = released()
-    former = {
-        key: made.document[key]
-        for key in made.document
-        if key not in ("code", how_chosen.KEY, "delta times n")
-    }
-    written = bundle.files(former, ledger.account(), made.entry)
-    assert (
-        "commit not known" in written["guarantee.md"]
-        and "were chosen: not stated." in written["guarantee.md"]
-    )
-    assert "chosen: To be filled in" in written["registry-record.yaml"].replace("\n", " ").replace("  ", " ")
-
-
 def test_what_was_chosen_is_that_of_the_payment_and_costs_no_resumption():
     statement = how_chosen.statement(FIXED, "protocol 12/2025")
-    made, ledger = released(statement=statement)
-    assert made.document[how_chosen.KEY] == statement == made.entry.about[how_chosen.KEY]
+    made, payer = released(statement=statement)
+    assert made.document[how_chosen.KEY] == statement == made.payment.about[how_chosen.KEY]
     record = registry_record.record(made.document)["deployment"]["implementation"]
     assert f"chosen: {statement}." in record["preprocessing_and_hyperparameter_tuning"]
-    assert how_chosen.KEY not in released()[0].entry.about  # as an earlier version's line
+    assert how_chosen.KEY not in released()[0].payment.about
     rng_rows = moments.clip_rows(np.random.default_rng(0).normal(0.1, 0.4, (400, SCHEMA.d)), SCHEMA.bound)
     again = private_release.make(
         bundle.recipe(made.document),
         [rng_rows],
-        ledger,
+        payer,
         features=SCHEMA.features,
         public=made.document["public"],
-        resumed=made.entry,
+        resumed=made.payment,
         chosen="another by now",
     )
     assert again.document == made.document

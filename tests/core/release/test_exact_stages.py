@@ -1,7 +1,12 @@
 """Two stages on real patients: exact sums, noise of the stated size in every step, no step drawn twice."""
 
+import itertools
 import math
+import multiprocessing
+import os
+import signal
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from fractions import Fraction
 
 import numpy as np
@@ -9,16 +14,16 @@ import pytest
 from scipy import stats
 
 from dppca_core import Budget, Cohort, sin_theta
-from dppca_core.accounting import closed_form, gaussian
+from dppca_core.accounting import closed_form, gaussian, numerical
+from dppca_core.accounts.account import Limit
+from dppca_core.accounts.book import Book, Drawn
 from dppca_core.mechanisms import stacked, two_stage
 from dppca_core.methods import METHODS
 from dppca_core.numerics import moments, unit_rows
 from dppca_core.privacy import Release
 from dppca_core.release import discrete_gaussian, exact_stages, patient_rows, private_release
-from dppca_core.release.drawn import Drawn, DrawnInMemory, DrawnOnDisk
-from dppca_core.release.ledger import DiskLedger, SessionLedger
-from dppca_core.release.ledger_records import Limit
 from dppca_core.release.request import OFFERED, STACKED_ROUNDS, TWO_STAGES, Request
+from tests.core.accounts.paying import TABLE, begun
 
 ALPHA = 1e-6  # of each statistical test here; noise comes from the operating system, so no seed
 D, K, BITS = 30, 2, 20
@@ -62,7 +67,7 @@ def test_no_row_moves_a_sum_by_more_than_one(bits):
 
 
 def drawn_of(parts, request, progress=lambda share: True, drawn=None):
-    drawn = drawn or DrawnInMemory({})
+    drawn = drawn or begun()
     division = private_release._division(request, parts)
     read = patient_rows.reader(parts)
     source = private_release._source(request, parts, read, drawn, progress)
@@ -163,7 +168,7 @@ def test_the_noise_of_rounds_alone_is_gaussian_of_an_equal_part(method, factor, 
     std = factor * moved * gaussian.noise_multiplier(budget) * math.sqrt(stacked.ROUNDS) / 3000
     rounds = []
     for _ in range(10):
-        drawn, parts = DrawnInMemory({}), [np.zeros((1000, D))] * 3
+        drawn, parts = begun(), [np.zeros((1000, D))] * 3
         by_rounds(parts, Request(method, D, K, budget), drawn)
         values = [drawn.once(f"round {t + 1}", lambda: pytest.fail("drawn twice")) for t in range(12)]
         rounds.append(np.ravel(values) / std)
@@ -174,7 +179,7 @@ def test_the_noise_of_rounds_alone_is_gaussian_of_an_equal_part(method, factor, 
 
 def by_rounds(parts, request, drawn=None):
     read = patient_rows.reader(parts)
-    source = private_release._source(request, parts, read, drawn or DrawnInMemory({}), lambda share: True)
+    source = private_release._source(request, parts, read, drawn or begun(), lambda share: True)
     return private_release._release_rounds(source)
 
 
@@ -232,11 +237,11 @@ class StopAfter:
         return share * 5 < self.steps
 
 
-class Forgetful(DrawnInMemory):
+class Forgetful(Drawn):
     """Keep nothing, as a bug would."""
 
-    def _append(self, line):
-        pass
+    def once(self, step, draw):
+        return draw()
 
 
 def steps_drawn(monkeypatch, drawn, request):
@@ -254,96 +259,145 @@ def steps_drawn(monkeypatch, drawn, request):
 @pytest.mark.parametrize("where", ["memory", "disk"])
 def test_a_release_that_is_interrupted_after_every_step_draws_each_once(monkeypatch, tmp_path, where):
     request = Request("two_stage", D, K, BUDGET, s_hat=8)
-    drawn: Drawn = DrawnInMemory({})
-    if where == "disk":
-        drawn = DrawnOnDisk(tmp_path / "id.drawn.jsonl")
-        drawn.begin({"asked": 1})
+    drawn = begun(path=tmp_path / "book" if where == "disk" else None)
     once = 4 + 2  # rounds, and the moment on and off its diagonal
     calls, answer = steps_drawn(monkeypatch, drawn, request)
     assert calls == once
     again = drawn_of(PARTS, request, drawn=drawn)[2]
     np.testing.assert_array_equal(again.basis, answer.basis)
-    assert steps_drawn(monkeypatch, Forgetful({}), request)[0] > once  # the planted bug
+    assert steps_drawn(monkeypatch, Forgetful(Book(), ""), request)[0] > once  # the planted bug
 
 
 def test_two_who_go_on_at_once_get_the_same(tmp_path):
-    drawn = DrawnOnDisk(tmp_path / "id.drawn.jsonl")
-    drawn.begin({})
+    drawn = begun(path=tmp_path / "book")
     request = Request("two_stage", D, K, BUDGET, s_hat=8)
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(lambda _: drawn_of(PARTS, request, drawn=drawn)[2].basis, range(4)))
     assert all(np.array_equal(answers[0], other) for other in answers)
 
 
-def released(ledger, request, parts=PARTS, **options):
-    return private_release.make(request, parts, ledger, features=NAMES, public={"bound": 8.0}, **options)
+def released(payer, request, parts=PARTS, **options):
+    return private_release.make(request, parts, payer, features=NAMES, public={"bound": 8.0}, **options)
 
 
 @pytest.mark.parametrize("on_disk", [False, True])
 @pytest.mark.parametrize("method", OFFERED)
-def test_a_paid_release_goes_on_at_no_cost_until_it_is_forgotten(tmp_path, method, on_disk):
-    """A crash after paying, and another program on the same folder."""
+def test_a_paid_release_goes_on_at_no_cost_until_it_is_deleted(tmp_path, method, on_disk):
+    """A crash after paying, and another program with the same book."""
 
     def opened():
-        return DiskLedger(tmp_path, "ab" * 8) if on_disk else kept
+        return Book(tmp_path / "book").payer(TABLE) if on_disk else kept
 
-    kept = SessionLedger()
-    ledger, request = opened(), Request(method, D, K, BUDGET, s_hat=8)
-    ledger.set_limit(Limit(1.0, 1e-5))
+    kept = Book().payer(TABLE)
+    payer, request = opened(), Request(method, D, K, BUDGET, s_hat=8)
+    payer.set_limit(Limit(1.0, 1e-5))
     with pytest.raises(MemoryError):
-        released(ledger, request, progress=crash) if method != "dps_pca" else crash_in(ledger, request)
-    (entry,) = opened().account().entries
+        released(payer, request, progress=crash) if method != "dps_pca" else crash_in(payer, request)
+    (payment,) = opened().account().payments
     asked = private_release.as_asked(request, [900, 1100], NAMES, {"bound": 8.0})
-    assert Request.from_plain(opened().drawn(entry.id).asked["request"]) == request
-    assert opened().drawn(entry.id).asked == asked
-    result = released(opened(), request, resumed=entry)
-    assert result.entry == entry and opened().account().entries == (entry,)
-    np.testing.assert_array_equal(released(opened(), request, resumed=entry).basis, result.basis)
+    assert Request.from_plain(opened().drawn(payment.id).asked["request"]) == request
+    assert opened().drawn(payment.id).asked == asked
+    result = released(opened(), request, resumed=payment)
+    assert result.payment == payment and opened().account().payments == (payment,)
+    np.testing.assert_array_equal(released(opened(), request, resumed=payment).basis, result.basis)
     for other in ({"k": 1}, {"budget": Budget(2.0, 1e-5)}):
         with pytest.raises(ValueError, match="what was paid for is another release"):
-            released(opened(), Request(**vars(request) | other), resumed=entry)
+            released(opened(), Request(**vars(request) | other), resumed=payment)
     with pytest.raises(ValueError, match="what was paid for is another release"):
-        released(opened(), request, [ROWS], resumed=entry)
-    opened().forget(entry.id)
+        released(opened(), request, [ROWS], resumed=payment)
+    opened()._book.delete(payment.id)
     with pytest.raises(ValueError, match="what was paid for is another release"):
-        released(opened(), request, resumed=entry)
+        released(opened(), request, resumed=payment)
+
+
+def _release_until(path, request, point):
+    """Release, or go on with what was paid for, and be killed at the moment with this number."""
+    points, writing, noise = itertools.count(), Book.writing, discrete_gaussian.add_noise
+
+    def pass_point():
+        if next(points) == point:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    @contextmanager
+    def watched(self):
+        with writing(self) as book:
+            yield book
+            pass_point()  # it is written, and not committed
+        pass_point()
+
+    Book.writing = watched
+    discrete_gaussian.add_noise = lambda *a, **o: (noise(*a, **o), pass_point())[0]
+    payer = Book(path).payer(TABLE)
+    payments = payer.account().payments
+    released(payer, request, resumed=payments[0] if payments else None)
+
+
+def steps_of(path):
+    with Book(path).reading() as book:
+        return book.execute("SELECT step, content FROM steps ORDER BY number").fetchall()
+
+
+def test_a_release_that_is_killed_at_any_moment_goes_on_to_the_bit(tmp_path):
+    """kill -9 at every write, before and after its commit, and after every draw: paid once, drawn once."""
+    request, fork = Request("two_stage", D, K, BUDGET, s_hat=8), multiprocessing.get_context("fork")
+    numerical.total(request.events, 1e-5)  # which each process would have to import
+    for point in itertools.count():
+        path = tmp_path / f"{point}"
+        Book(path).payer(TABLE).set_limit(Limit(1.0, 1e-5))
+        victim = fork.Process(target=_release_until, args=(path, request, point))
+        victim.start()
+        victim.join()
+        before, account = steps_of(path), Book(path).payer(TABLE).account()
+        if victim.exitcode == 0:
+            break
+        assert victim.exitcode == -signal.SIGKILL
+        healer = fork.Process(target=_release_until, args=(path, request, None))
+        healer.start()
+        healer.join()
+        assert healer.exitcode == 0
+        after, finished = steps_of(path), Book(path).finished()
+        assert after[: len(before)] == before and len(after) == 8 and len(finished) == 1
+        assert len(finished[0].account.payments) == 1
+        assert not account.payments or finished[0].account == account
+    # Eight steps and the payment, each with two moments, and noise four times by round and twice by moment.
+    assert point == 2 * 9 + 6
 
 
 def crash(share):
     raise MemoryError
 
 
-def crash_in(ledger, request):
+def crash_in(payer, request):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(private_release, "_release_powers", lambda *_: crash(0))
-        released(ledger, request)
+        released(payer, request)
 
 
 @pytest.mark.parametrize("method", TWO_STAGES)
 def test_both_stages_are_paid_together_before_anything_is_read(method, monkeypatch):
-    ledger, reading = SessionLedger(), []
-    ledger.set_limit(Limit(1.2, 1e-5))
-    result = released(ledger, Request(method, D, K, BUDGET, s_hat=8))
-    (entry,) = ledger.account().entries
-    assert entry.events == (Release(gaussian.noise_multiplier(BUDGET)),)
-    assert closed_form.epsilon_of(entry.events, 1e-5) == pytest.approx(1.0, rel=1e-4)
+    payer, reading = Book().payer(TABLE), []
+    payer.set_limit(Limit(1.2, 1e-5))
+    result = released(payer, Request(method, D, K, BUDGET, s_hat=8))
+    (payment,) = payer.account().payments
+    assert payment.events == (Release(gaussian.noise_multiplier(BUDGET)),)
+    assert closed_form.epsilon_of(payment.events, 1e-5) == pytest.approx(1.0, rel=1e-4)
     division = result.document["stages"]
     assert division["rounds"] == 4 and 0.2 <= division["share of the first stage"] <= 0.7
     assert set(division["features kept"]) >= {NAMES[i] for i in np.flatnonzero(result.basis.any(axis=1))}
     monkeypatch.setattr(exact_stages, "whole_products", lambda *a: reading.append(a))
     with pytest.raises(ValueError, match="nothing was spent"):
-        released(ledger, Request(method, D, K, BUDGET, s_hat=8))
-    assert reading == [] and len(ledger.account().entries) == 1
+        released(payer, Request(method, D, K, BUDGET, s_hat=8))
+    assert reading == [] and len(payer.account().payments) == 1
 
 
 @pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
 @pytest.mark.parametrize("rows", [ROWS[:1], np.zeros((5, D)), np.tile(ROWS[:1], (7, 1)), ODD[[0, 4]]])
 @pytest.mark.parametrize(("k", "s_hat"), [(1, 1), (D - 1, D), (D - 1, D - 1), (3, "released")])
 def test_unkind_tables_are_released_without_a_warning(rows, k, s_hat, neighbours):
-    ledger = SessionLedger()
-    ledger.set_limit(Limit(1.0, 1e-5, neighbours))
+    payer = Book().payer(TABLE)
+    payer.set_limit(Limit(1.0, 1e-5, neighbours))
     request = Request("two_stage", D, k, Budget(1.0, 1e-5, neighbours), s_hat=s_hat)
-    result = released(ledger, request, [rows])
+    result = released(payer, request, [rows])
     np.testing.assert_allclose(result.basis.T @ result.basis, np.eye(k), atol=1e-9)
     assert np.isfinite(result.eigenvalues).all()
     assert (np.diff(result.eigenvalues) <= 0).all()

@@ -9,14 +9,14 @@ from scipy import stats
 
 from dppca_core import Budget, Cohort, sin_theta
 from dppca_core.accounting import closed_form, gaussian
+from dppca_core.accounts.account import Limit
+from dppca_core.accounts.book import Book
 from dppca_core.mechanisms import paid_centre, paid_scale
 from dppca_core.numerics import linalg, moments
 from dppca_core.release import discrete_gaussian, mean_and_scales, patient_rows, private_release
-from dppca_core.release.drawn import DrawnInMemory
-from dppca_core.release.ledger import SessionLedger
-from dppca_core.release.ledger_records import Limit
 from dppca_core.release.request import OFFERED, Request
 from dppca_core.sklearn import PrivatePCA
+from tests.core.accounts.paying import TABLE, begun
 
 ALPHA = 1e-6  # of each statistical test here; noise comes from the operating system, so no seed
 D, K, SHARE = 8, 2, 0.2
@@ -45,11 +45,11 @@ def test_the_whole_noise_is_added_unless_a_part_is_asked_for(step):
     assert whole == pytest.approx(std, rel=0.05) and half == pytest.approx(std / 2, rel=0.05)
 
 
-def released(asked, parts=PARTS, ledger=None, **options):
-    if ledger is None:
-        ledger = SessionLedger()
-        ledger.set_limit(Limit(1e9, 1e-5, asked.budget.neighbours))
-    return private_release.make(asked, parts, ledger, features=NAMES, public={}, **options)
+def released(asked, parts=PARTS, payer=None, **options):
+    if payer is None:
+        payer = Book().payer(TABLE)
+        payer.set_limit(Limit(1e9, 1e-5, asked.budget.neighbours))
+    return private_release.make(asked, parts, payer, features=NAMES, public={}, **options)
 
 
 @pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
@@ -122,7 +122,7 @@ def test_a_row_that_was_left_out_stays_zero_and_none_is_longer_than_1():
 
 
 def test_it_goes_on_with_the_mean_that_was_drawn():
-    drawn = DrawnInMemory({})
+    drawn = begun()
     first = drawn.once("mean", lambda: np.arange(3.0))
     np.testing.assert_array_equal(drawn.once("mean", lambda: pytest.fail("drawn twice")), first)
 

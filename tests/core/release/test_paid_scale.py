@@ -1,8 +1,6 @@
 """Scales that are paid for: their law, their sensitivity, their price, and standardised PCA without noise."""
 
-import json
 import math
-from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -12,13 +10,14 @@ from sklearn.preprocessing import StandardScaler
 
 from dppca_core import Budget, sin_theta
 from dppca_core.accounting import closed_form, gaussian
+from dppca_core.accounts.account import Limit
+from dppca_core.accounts.book import Book
 from dppca_core.mechanisms import paid_scale
 from dppca_core.numerics import block_power, moments
 from dppca_core.release import discrete_gaussian, mean_and_scales, patient_rows, private_release
-from dppca_core.release.ledger import SessionLedger
-from dppca_core.release.ledger_records import Limit
 from dppca_core.release.patient_rows import PatientRows
-from dppca_core.release.request import OFFERED, Request, parameters
+from dppca_core.release.request import OFFERED, Request
+from tests.core.accounts.paying import TABLE
 
 ALPHA = 1e-6  # of each statistical test here; noise comes from the operating system, so no seed
 D, K, SHARE, BOUND = 6, 2, 0.3, 9.0
@@ -37,15 +36,15 @@ def request(method="analyze_gauss", budget=BUDGET, **options):
     return Request(method, D, K, budget, **{"scale_share": SHARE} | options)
 
 
-def ledger_for(asked):
-    ledger = SessionLedger()
-    ledger.set_limit(Limit(1e9, 1e-5, asked.budget.neighbours))
-    return ledger
+def payer_for(asked):
+    payer = Book().payer(TABLE)
+    payer.set_limit(Limit(1e9, 1e-5, asked.budget.neighbours))
+    return payer
 
 
-def released(asked, parts=PARTS, ledger=None, **options):
-    ledger = ledger or ledger_for(asked)
-    return private_release.make(asked, parts, ledger, features=NAMES, public={}, **options)
+def released(asked, parts=PARTS, payer=None, **options):
+    payer = payer or payer_for(asked)
+    return private_release.make(asked, parts, payer, features=NAMES, public={}, **options)
 
 
 @pytest.mark.parametrize(
@@ -163,32 +162,21 @@ def test_an_interrupted_release_goes_on_and_draws_mean_and_scales_once(monkeypat
         return draw(whole, std, *more)
 
     monkeypatch.setattr(discrete_gaussian, "add_noise", counted)
-    ledger = ledger_for(asked)
+    payer = payer_for(asked)
     with pytest.raises(MemoryError):
-        released(asked, ledger=ledger)
-    (entry,) = ledger.account().entries
+        released(asked, payer=payer)
+    (payment,) = payer.account().payments
     room = 2
     with pytest.raises(MemoryError):
-        released(asked, ledger=ledger, resumed=entry)
-    kept = ledger.drawn(entry.id).once("squares", lambda: pytest.fail("drawn twice"))
+        released(asked, payer=payer, resumed=payment)
+    kept = payer.drawn(payment.id).once("squares", lambda: pytest.fail("drawn twice"))
     room = 4
-    result = released(asked, ledger=ledger, resumed=entry)
-    assert draws == [D, D, D, D * (D - 1) // 2] and ledger.account().entries == (entry,)
+    result = released(asked, payer=payer, resumed=payment)
+    assert draws == [D, D, D, D * (D - 1) // 2] and payer.account().payments == (payment,)
     # No scale is below the floor: at times noise leaves the largest square there too.
     least = paid_scale.floor(paid_scale.noise_std(asked.budget, asked.scale_share, len(ROWS)), D)
     assert result.document["scales"] == pytest.approx(np.sqrt(np.maximum(kept, least)))
-    assert Request.from_plain(ledger.drawn(entry.id).asked["request"]) == asked
-
-
-def test_a_request_without_paid_scales_is_written_as_before_they_could_be():
-    asked = request(scale_share=0.0, mean_share=0.1)
-    former = {
-        **{"method": "analyze_gauss", "d": D, "k": K, "budget": asdict(BUDGET), "s_hat": None, "rank": None},
-        **{"iterations": 4, "burn_in": 2, "rows_per_patient": 1, "mean_share": 0.1, "averaged": False},
-    }
-    plain = private_release.as_asked(asked, [5], NAMES, {})["request"]
-    assert json.dumps(plain) == json.dumps(former) and Request.from_plain(former) == asked
-    assert "scale share" not in parameters(asked)
+    assert Request.from_plain(payer.drawn(payment.id).asked["request"]) == asked
 
 
 @pytest.mark.parametrize("std", [1e-9, 1e-3])

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from dppca_core import Budget, sin_theta
+from dppca_core.accounts.account import Limit
+from dppca_core.accounts.book import Book
 from dppca_core.mechanisms import two_stage
 from dppca_core.methods import METHODS
 from dppca_core.numerics import linalg, moments
 from dppca_core.numerics.unit_rows import unit_rows
 from dppca_core.release import exact_stages, patient_rows, private_release
-from dppca_core.release.drawn import DrawnInMemory
-from dppca_core.release.ledger import SessionLedger
-from dppca_core.release.ledger_records import Limit
 from dppca_core.release.patient_rows import PatientRows
 from dppca_core.release.request import OFFERED, Request
+from tests.core.accounts.paying import TABLE, begun
 
 D, K, BITS = 6, 2, 14
 RNG = np.random.default_rng(11)
@@ -97,9 +97,9 @@ def test_without_noise_it_is_pca_of_the_patients_means_of_squares(method, mean_s
     asked = Request(
         method, D, K, Budget(1e6, 1e-5), rank=D, iterations=12, averaged=True, mean_share=mean_share
     )
-    ledger = SessionLedger()
-    ledger.set_limit(Limit(1e9, 1e-5))
-    result = private_release.make(asked, [part], ledger, features=NAMES, public={})
+    payer = Book().payer(TABLE)
+    payer.set_limit(Limit(1e9, 1e-5))
+    result = private_release.make(asked, [part], payer, features=NAMES, public={})
     mean = np.sum(rows * part.weights**2, axis=0) / 300 if mean_share else 0.0
     shown = rows - mean
     if METHODS[method].scaling == "unit":
@@ -108,18 +108,18 @@ def test_without_noise_it_is_pca_of_the_patients_means_of_squares(method, mean_s
     assert sin_theta(result.basis, linalg.top_eigenspace(weighted.T @ weighted, K)) < 0.05
     assert result.document["hospitals"] == [300] and result.document["unit"] == "patient"
     assert "any one patient's rows, however many, by any other" in result.document["guarantee"]
-    assert ledger.account().entries[0].about["averaged patients"] == 300
+    assert payer.account().payments[0].about["averaged patients"] == 300
 
 
 def test_rows_come_with_their_patients_exactly_where_these_are_averaged():
     rows, patients = visits()
-    part, ledger = PatientRows(rows, weights(patients), 300), SessionLedger()
-    ledger.set_limit(Limit(1e9, 1e-5))
+    part, payer = PatientRows(rows, weights(patients), 300), Book().payer(TABLE)
+    payer.set_limit(Limit(1e9, 1e-5))
     for given, averaged in (([rows], True), ([part], False)):
         asked = Request("analyze_gauss", D, K, Budget(1.0, 1e-5), averaged=averaged)
         with pytest.raises(ValueError, match="exactly where these are averaged"):
-            private_release.make(asked, given, ledger, features=NAMES, public={})
-    assert not ledger.account().entries
+            private_release.make(asked, given, payer, features=NAMES, public={})
+    assert not payer.account().payments
 
 
 def test_where_the_first_rows_are_kept_the_mean_is_of_patients_and_the_moment_of_rows():
@@ -130,9 +130,9 @@ def test_where_the_first_rows_are_kept_the_mean_is_of_patients_and_the_moment_of
     third = np.full((len(rows), 1), 1 / (np.sqrt(3) * (1 + 1e-12)))
     kept = PatientRows(rows, third, 400, weights(patients))
     asked = Request("analyze_gauss", D, K, Budget(1e5, 1e-5), mean_share=0.2, averaged=True)
-    ledger = SessionLedger()
-    ledger.set_limit(Limit(1e6, 1e-5))
-    result = private_release.make(asked, [kept], ledger, features=NAMES, public={})
+    payer = Book().payer(TABLE)
+    payer.set_limit(Limit(1e6, 1e-5))
+    result = private_release.make(asked, [kept], payer, features=NAMES, public={})
     by_patient = np.stack([rows[patients == i].mean(axis=0) for i in range(400)]).mean(axis=0)
     np.testing.assert_allclose(result.document["mean"], by_patient, atol=1e-3)
     assert np.linalg.norm(by_patient - rows.sum(axis=0) / 1200) > 0.05
@@ -150,7 +150,7 @@ def test_in_the_second_stage_too_a_patient_counts_once():
     def read(add, progress):
         add(0, once[patients], weights(patients))
 
-    source = exact_stages.Source(read, 1, budget, DrawnInMemory({}), [n], D, K, BITS)
+    source = exact_stages.Source(read, 1, budget, begun(), [n], D, K, BITS)
     answer = exact_stages.release(source, two_stage.division(budget, 1.0, d=D, n=n, s_hat=4), 4)
     units = unit_rows(once[:, answer.rows])
     np.testing.assert_allclose(answer.moment, units.T @ units / n, atol=0.01)

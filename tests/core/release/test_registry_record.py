@@ -5,11 +5,12 @@ import pytest
 import yaml
 
 from dppca_core import Budget
+from dppca_core.accounts.account import Limit
+from dppca_core.accounts.book import Book
 from dppca_core.release import private_release, registry_record
-from dppca_core.release.ledger import SessionLedger
-from dppca_core.release.ledger_records import Limit
 from dppca_core.release.patient_rows import PatientRows
 from dppca_core.release.request import Request
+from tests.core.accounts.paying import TABLE
 
 # The sections of the registry's schema and their fields: none other is allowed there.
 FIELDS = {
@@ -35,13 +36,13 @@ ROWS = np.random.default_rng(0).uniform(-0.4, 0.4, (60, 4))
 
 def read(rows, averaged=False, **options):
     """Return the deployment that the YAML of a release states."""
-    ledger = SessionLedger()
-    ledger.set_limit(Limit(9.0, 1e-6))
+    payer = Book().payer(TABLE)
+    payer.set_limit(Limit(9.0, 1e-6))
     request = Request(
         options.pop("method", "analyze_gauss"), 4, 2, Budget(2.0, 1e-6), averaged=averaged, **options
     )
     public = {"rows kept of a patient": 3} if averaged else {}
-    result = private_release.make(request, rows, ledger, features=list("abcd"), public=public)
+    result = private_release.make(request, rows, payer, features=list("abcd"), public=public)
     whole = yaml.safe_load(registry_record.to_yaml(result.document))
     assert set(whole) == {"url_slug", "status", "tier", "deployment"} and whole["tier"] == 3
     return whole["deployment"]

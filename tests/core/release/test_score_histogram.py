@@ -8,13 +8,14 @@ import pytest
 from scipy import stats
 
 from dppca_core import Budget
+from dppca_core.accounts.account import Limit
+from dppca_core.accounts.book import Book, OverLimitError
 from dppca_core.numerics import moments
 from dppca_core.release import discrete_gaussian, patient_rows, private_release, score_histogram
-from dppca_core.release.ledger import DiskLedger, OverLimitError, SessionLedger
-from dppca_core.release.ledger_records import Limit
 from dppca_core.release.patient_rows import PatientRows
 from dppca_core.release.request import Request
 from dppca_core.release.score_histogram import Group, ScoreRequest
+from tests.core.accounts.paying import TABLE
 
 ALPHA = 1e-6  # of each statistical test here; noise comes from the operating system, so no seed
 D, N = 5, 400
@@ -28,15 +29,15 @@ GROUP = Group("clinic", ("north", "south"))
 CODES = RNG.integers(0, 3, N)
 
 
-def ledger(limit=1e9, neighbours="replace-one"):
-    made = SessionLedger()
+def payer(limit=1e9, neighbours="replace-one"):
+    made = Book().payer(TABLE)
     made.set_limit(Limit(limit, 1e-5, neighbours))
     return made
 
 
 def released(parts, **asked):
     request = Request("analyze_gauss", D, 2, HARDLY_ANY, **asked)
-    made = private_release.make(request, parts, ledger(), features=NAMES, public=PUBLIC)
+    made = private_release.make(request, parts, payer(), features=NAMES, public=PUBLIC)
     return score_histogram.part_for_scores(made.document)
 
 
@@ -49,7 +50,7 @@ def asked(budget=BUDGET, release=RELEASE, cells=6, **more):
 
 def make(request, parts=(ROWS,), account=None, **more):
     return score_histogram.make(
-        request, parts, account or ledger(), **{"features": NAMES, "public": PUBLIC} | more
+        request, parts, account or payer(), **{"features": NAMES, "public": PUBLIC} | more
     )
 
 
@@ -150,7 +151,7 @@ def noise(budget, release=RELEASE, parts=(ROWS,)):
     """Return the noise of 17,600 cells, in stds."""
     request = asked(budget, release, cells=40, group=Group("clinic", tuple("abcdefghij")))
     codes = [np.zeros(len(part), dtype=int) for part in parts]
-    result = make(request, parts, ledger(neighbours=budget.neighbours), groups=codes)
+    result = make(request, parts, payer(neighbours=budget.neighbours), groups=codes)
     exact = score_histogram.whole_counts(request, parts, codes).sum(axis=0).reshape(request.shape)
     return (result.counts - exact * 2.0**-20).ravel() / result.std, result.std
 
@@ -168,23 +169,23 @@ def test_the_noise_is_gaussian_of_its_size(neighbours, factor):
 def test_hospitals_that_trust_nobody_each_add_their_own_noise():
     parts = (ROWS[:100], ROWS[100:300], ROWS[300:])
     request = Request("own_noise_sparse", D, 2, HARDLY_ANY)
-    document = private_release.make(request, parts, ledger(), features=NAMES, public=PUBLIC).document
+    document = private_release.make(request, parts, payer(), features=NAMES, public=PUBLIC).document
     values, std = noise(BUDGET, score_histogram.part_for_scores(document), parts)
     assert std == pytest.approx(asked().std * math.sqrt(3))
     assert stats.kstest(values, "norm").pvalue > ALPHA
 
 
 def test_it_costs_what_was_asked_and_is_refused_beyond_the_limit():
-    account = ledger(1.2)
+    account = payer(1.2)
     make(asked(), account=account)
     assert account.account().spent().epsilon == pytest.approx(1.0, rel=1e-3)
     with pytest.raises(OverLimitError):
         make(asked(), account=account)
-    assert len(account.account().entries) == 1
+    assert len(account.account().payments) == 1
 
 
 def test_an_interrupted_one_goes_on_and_is_drawn_once(tmp_path, monkeypatch):
-    account, draws, draw = DiskLedger(tmp_path, "ab" * 8), [], discrete_gaussian.add_noise
+    account, draws, draw = Book(tmp_path / "book").payer(TABLE), [], discrete_gaussian.add_noise
     account.set_limit(Limit(9.0, 1e-5, "replace-one"))
 
     def stopping(*given, **more):
@@ -196,14 +197,14 @@ def test_an_interrupted_one_goes_on_and_is_drawn_once(tmp_path, monkeypatch):
     monkeypatch.setattr(discrete_gaussian, "add_noise", stopping)
     with pytest.raises(discrete_gaussian.StoppedError):
         make(asked(), account=account)
-    (entry,) = account.account().entries
-    request = ScoreRequest.from_plain(account.drawn(entry.id).asked["scores"])
-    first, second = (make(request, account=account, resumed=entry) for _ in range(2))
+    (payment,) = account.account().payments
+    request = ScoreRequest.from_plain(account.drawn(payment.id).asked["scores"])
+    first, second = (make(request, account=account, resumed=payment) for _ in range(2))
     np.testing.assert_array_equal(first.counts, second.counts)
     assert first.document == second.document
-    assert len(draws) == 2 and len(account.account().entries) == 1
+    assert len(draws) == 2 and len(account.account().payments) == 1
     with pytest.raises(ValueError, match="another picture"):
-        make(asked(cells=5), account=account, resumed=entry)
+        make(asked(cells=5), account=account, resumed=payment)
 
 
 @pytest.mark.parametrize(
@@ -220,10 +221,10 @@ def test_an_interrupted_one_goes_on_and_is_drawn_once(tmp_path, monkeypatch):
     ],
 )
 def test_what_is_not_the_releases_table_is_refused_before_it_is_paid(parts, more, says):
-    account = ledger()
+    account = payer()
     with pytest.raises(ValueError, match=says):
         make(asked(), parts, account, **more)
-    assert not account.account().entries
+    assert not account.account().payments
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dppca_core import Budget
+from dppca_core.accounts.account import Limit
+from dppca_core.accounts.book import Book, OverLimitError
 from dppca_core.numerics import moments
 from dppca_core.release import patient_rows, spectrum
-from dppca_core.release.ledger import OverLimitError, SessionLedger
-from dppca_core.release.ledger_records import Limit
 from dppca_core.release.spectrum import SpectrumRequest
+from tests.core.accounts.paying import TABLE
 
 ALPHA = 1e-6  # of each statistical test here; noise comes from the operating system, so no seed
 D, N = 8, 500
@@ -21,8 +22,8 @@ ROWS = moments.clip_rows(np.random.default_rng(0).standard_normal((N, D)) * np.a
 rows = st.lists(st.floats(-1e6, 1e6), min_size=D, max_size=D).map(np.array)
 
 
-def ledger(limit=1e9, neighbours="replace-one"):
-    made = SessionLedger()
+def payer(limit=1e9, neighbours="replace-one"):
+    made = Book().payer(TABLE)
     made.set_limit(Limit(limit, 1e-5, neighbours))
     return made
 
@@ -59,16 +60,16 @@ def test_errors_and_rounding_stay_below_their_allowance():
 
 
 def test_with_hardly_any_noise_they_are_the_eigenvalues():
-    result = spectrum.make(SpectrumRequest(Budget(1e6, 1e-5)), [ROWS[:200], ROWS[200:]], ledger())
+    result = spectrum.make(SpectrumRequest(Budget(1e6, 1e-5)), [ROWS[:200], ROWS[200:]], payer())
     np.testing.assert_allclose(result.eigenvalues, np.linalg.eigvalsh(ROWS.T @ ROWS / N)[::-1], atol=1e-4)
 
 
 def drawn(factor=1.0):
     """Noise of three releases over that of one entry of the moment; eigenvalues 60 apart stay in order.
 
-    factor: of the multiplier that the ledger says was paid for.
+    factor: of the multiplier that the payment says was paid for.
     """
-    d, budget, account = 40, Budget(1.0, 1e-5), ledger()
+    d, budget, account = 40, Budget(1.0, 1e-5), payer()
     counts = 60 * np.arange(1, d + 1)
     patients = np.repeat(np.eye(d), counts, axis=0)
     releases = [spectrum.make(SpectrumRequest(budget), [patients], account).eigenvalues for _ in range(3)]
@@ -93,21 +94,21 @@ def test_half_the_noise_is_found_out():
 
 
 def test_it_costs_what_was_asked_and_is_refused_beyond_the_limit():
-    account = ledger(0.12)
+    account = payer(0.12)
     spectrum.make(SpectrumRequest(Budget(0.1, 1e-5)), [ROWS], account)
     assert account.account().spent().epsilon == pytest.approx(0.1, rel=1e-3)
     with pytest.raises(OverLimitError):
         spectrum.make(SpectrumRequest(Budget(0.1, 1e-5)), [ROWS], account)
-    assert len(account.account().entries) == 1
+    assert len(account.account().payments) == 1
 
 
 @pytest.mark.parametrize(
     ("budget", "says"),
     [
         (Budget(1.0, 1e-5, accounting="as-printed"), "one of exact, zcdp"),
-        (Budget(1.0, 1e-5, "add-remove"), "those of the ledger"),
+        (Budget(1.0, 1e-5, "add-remove"), "those of the account"),
     ],
 )
 def test_what_is_not_private_here_is_refused(budget, says):
     with pytest.raises(ValueError, match=says):
-        spectrum.make(SpectrumRequest(budget), [ROWS], ledger())
+        spectrum.make(SpectrumRequest(budget), [ROWS], payer())

@@ -9,12 +9,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from dppca_core import tables
+from dppca_core.accounts.account import Limit
+from dppca_core.accounts.book import Book
 from dppca_core.privacy import Budget
 from dppca_core.release import discrete_gaussian, private_release
-from dppca_core.release.ledger import SessionLedger
-from dppca_core.release.ledger_records import Limit
 from dppca_core.release.request import Request
 from dppca_core.tables import Column, Schema, cells, limits
+from tests.core.accounts.paying import TABLE
 
 WIDE = 20_000
 SCHEMA = Schema(tuple(Column(f"g{i}", "number", -4.0, 4.0, fill=0.0, usual=0.0) for i in range(WIDE)))
@@ -54,11 +55,11 @@ def test_a_wide_release_is_near_the_truth_and_takes_no_square(monkeypatch, metho
     """Rounds are exact here, without their noise; a d x d matrix would take 3.2 GB."""
     monkeypatch.setattr(discrete_gaussian, "add_noise", lambda whole, std, *_: np.array(whole, dtype=float))
     rows = np.clip(patients(60), -4, 4) / 4 / SCHEMA.longest
-    ledger = SessionLedger(len(rows))
-    ledger.set_limit(Limit(1e4, 1e-5))
+    payer = Book().payer(TABLE)
+    payer.set_limit(Limit(1e4, 1e-5))
     request = Request(method, WIDE, 2, Budget(5e3, 1e-6), s_hat=s_hat)
     tracemalloc.start()
-    released = private_release.make(request, [rows], ledger, features=SCHEMA.features, public={})
+    released = private_release.make(request, [rows], payer, features=SCHEMA.features, public={})
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert np.linalg.norm(directions().T @ released.basis) ** 2 > 1.9  # of 2

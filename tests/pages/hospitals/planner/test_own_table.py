@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dppca_core.accounts.account import Payment
 from dppca_core.bounds.stated_spectra import predicted_errors
 from dppca_core.experiments.planning.evaluations import EVALUATIONS
 from dppca_core.experiments.planning.planning import PLANNED_METHODS, Question
@@ -14,7 +15,6 @@ from dppca_core.experiments.planning.table_plan import PublicTable
 from dppca_core.numerics.subspace_metrics import random_guess
 from dppca_core.populations.dictionary_twin import NumberCells
 from dppca_core.privacy import Budget
-from dppca_core.release.ledger_records import Entry
 from dppca_core.release.spectrum import Spectrum
 from pages.hospitals.planner import document
 from pages.hospitals.planner.model import own_table
@@ -153,7 +153,7 @@ def test_paid_eigenvalues_are_planned_with_as_they_are_judged():
     budget, d, k = Budget(0.05, 1e-6), page.state.ready.d, 2
     values = np.array([0.5, 0.2, 0.1, *[0.005] * (d - 3)])
     cost = {"epsilon": 0.05, "delta": 1e-6, "neighbours": "replace-one", "accounting": "exact"}
-    paid = Spectrum(values, 0.001, Entry("", "Eigenvalues", (), {"budget": cost}))
+    paid = Spectrum(values, 0.001, Payment("", "Eigenvalues", (), {"budget": cost}))
     table = planned_table.public_part(prepared, paid, last)
     settings = own_table.with_table(last | {"k": k, "delta": 1e-6, "epsilon": 0.5, "providers": 1}, table)
     request = release_panel.requested(last, prepared, None, 1)

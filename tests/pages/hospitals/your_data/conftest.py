@@ -7,30 +7,29 @@ import pytest
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dppca_core.accounts.book import ACCOUNTS
 from dppca_core.release import private_release
-from pages.hospitals.your_data import owner, report, session
-from pages.shared.background import sessions
+from pages.hospitals.your_data import owner, report
 
 
 @pytest.fixture(autouse=True)
-def state_home(tmp_path_factory, monkeypatch):
-    """Keep what a tab has not downloaded in a folder of the test's own."""
-    home = tmp_path_factory.mktemp("state")
-    monkeypatch.setenv("XDG_STATE_HOME", str(home))
-    return home
+def accounts(tmp_path_factory, monkeypatch):
+    """Keep away from the accounts of whoever runs the tests."""
+    monkeypatch.setenv(ACCOUNTS, str(tmp_path_factory.mktemp("accounts")))
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Keep ledgers in a folder."""
-    monkeypatch.setenv(session.LEDGER_DIR, str(tmp_path))
+    """Keep accounts on the disk, as on a server that only its own machine can reach."""
+    monkeypatch.setenv(ACCOUNTS, str(tmp_path))
+    monkeypatch.setattr(owner, "has_book", lambda: True)
     return tmp_path
 
 
 @pytest.fixture
 def visitor(monkeypatch):
-    """Return a function that says who the visitor is from now on; None may see all of the folder."""
-    return lambda who: monkeypatch.setattr(owner, "owner", lambda session: who)
+    """Return a function that says who has signed in from now on; None is the owner of all accounts."""
+    return lambda who: monkeypatch.setattr(owner, "owner", lambda: who)
 
 
 @pytest.fixture
@@ -71,11 +70,3 @@ def built(monkeypatch):
     reports, build = [], report.build
     monkeypatch.setattr(report, "build", lambda *given: reports.append(build(*given)) or reports[-1])
     return lambda: reports[-1]
-
-
-@pytest.fixture
-def absent(monkeypatch):
-    """Name the visitors whose page has gone: every AppTest is the same visitor, who is there."""
-    names = set()
-    monkeypatch.setattr(sessions, "is_connected", lambda who: who not in names)
-    return names

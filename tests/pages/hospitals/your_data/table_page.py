@@ -1,14 +1,13 @@
 """The page on a table of one's own as its tests use it, and the table that they upload."""
 
 import io
-import json
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 
+from dppca_core.accounts.book import Book, BookTable, default_path
 from dppca_core.tables import Column, Schema
-from pages.hospitals.your_data import session
 from tests.pages.conftest import Screen
 from tests.waiting import PATIENCE_SECONDS
 
@@ -141,7 +140,7 @@ class TablePage(Screen):
 
     @property
     def spent(self):
-        """Return what the ledger's bar says."""
+        """Return what the account's bar says."""
         return self.app.get("progress")[0].proto.text
 
     @property
@@ -150,18 +149,15 @@ class TablePage(Screen):
         return "".join(figure.proto.json for figure in self.app.get("bidi_component"))
 
     @property
-    def guarded(self):
-        """Return what the browser was told last: whether it asks before the page is left."""
-        sent = [
-            figure.proto.json for figure in self.app.get("bidi_component") if "armed" in figure.proto.json
-        ]
-        return json.loads(sent[-1])
+    def payer(self):
+        """Return what pays for the page's table, as the owner of all accounts."""
+        ready = self.state.ready
+        raw = self.state.raw if ready is None else ready.raw  # a large table's key is known once it was read
+        return (self.state.book or Book(default_path())).payer(BookTable(raw.key, raw.n, ()))
 
-    def become(self, visitor):
-        """Let the server know this session as this visitor's: AppTest has no session of a server's."""
-        self.state.visitor = visitor
-        session.sessions()[self.state.token] = self.state
-        return self.state.token
+    @property
+    def payments(self):
+        return self.payer.account().payments
 
 
 def of_size(d, n, usual=False):

@@ -1,15 +1,13 @@
-"""A release that was paid for and not downloaded goes on at no cost, in this session or a later one."""
+"""A paid release stays in the book, and one that was interrupted goes on at no cost, in any session."""
 
-import json
-from dataclasses import replace
+import sqlite3
 
 import numpy as np
 import pytest
 
 from dppca_core.release import discrete_gaussian, exact_stages
-from dppca_core.release.ledger_records import ANOTHERS
 from dppca_core.tables import Schema, limits
-from pages.hospitals.your_data import ledger_text
+from pages.hospitals.your_data import account_text, book_releases, text
 from tests.pages.hospitals.your_data.table_page import (
     DICTIONARY,
     TablePage,
@@ -24,38 +22,48 @@ from tests.pages.hospitals.your_data.test_patients import page_of
 METHODS = {"own.method": "two_stage", "own.shat": "3"}
 
 
-def entries(page):
-    return page.app.session_state["own table"].ready, page.spent
-
-
-@pytest.mark.parametrize("back", ["same owner", "another session"])
-def test_another_session_goes_on_with_it_until_it_was_downloaded(folder, visitor, back):
-    """As after the server was killed: the same numbers, the same ledger, no price and no question.
-
-    Where nobody signs in the session that paid cannot be told from another; what it paid for is kept.
-    """
-    visitor("same owner")
+def test_a_finished_release_is_in_the_book_until_it_is_deleted(folder, visitor):
+    """As after the server was started again: with its table and without, and its payment stays."""
+    visitor("ann")
     former = released(**METHODS)
     result = former.state.releases[0].result
-    visitor(back)
-    page = prepared()
-    entry = result.entry if back == "same owner" else replace(result.entry, title=ANOTHERS)
-    assert ledger_text.kept(entry) in page.warnings and not page.state.releases
-    page.press("Go on with it")
-    page.state.releases[0].wait(60)
-    page.run()
-    again = page.state.releases[0].result
-    np.testing.assert_array_equal(again.basis, result.basis)
-    assert again.document | {"versions": 0} == result.document | {"versions": 0}
-    assert page.spent == former.spent and not page.has_button("Go on with it")
-    page.state.releases[0].mark_downloaded()
-    assert not list(folder.glob("*.drawn.jsonl"))
-    assert ("cannot be shown again" in prepared().warnings) == (back == "same owner")
+    assert text.IN_BOOK in former.markdown and not former.has_button("Go on with it")
+    for page in (prepared(), TablePage()):
+        (job,) = page.state.releases
+        again = job.result
+        for values, kept in zip(
+            (again.basis, again.loading_std), (result.basis, result.loading_std), strict=True
+        ):
+            np.testing.assert_array_equal(values, kept)
+        assert again.document == result.document and again.payment == result.payment
+        assert book_releases.account_after(job) == book_releases.account_after(former.state.releases[0])
+        labels = [button.proto.label for button in page.app.get("download_button")]
+        assert "Download everything (ZIP)" in labels and not page.has_button("Go on with it")
+    packed = [each.state.cache_by_name["downloads"][1][0] for each in (former, page)]
+    assert packed[0] == packed[1]
+    page.press("Delete it for good")
+    assert not page.state.releases and not TablePage().state.releases
+    lost = prepared()
+    assert not lost.state.releases and "1 paid release cannot be shown" in lost.warnings
+    assert lost.spent == former.spent and not lost.has_button("Go on with it")
+
+
+def test_nobody_else_sees_a_finished_release(folder, visitor):
+    visitor("ann")
+    released()
+    visitor("ben")
+    assert not TablePage().state.releases
+
+
+def test_a_release_of_the_session_is_gone_with_it():
+    page = released()
+    assert text.IN_SESSION in page.markdown and account_text.IN_SESSION in page.warnings
+    assert not TablePage().state.releases and prepared().has_button("Set this limit")
 
 
 @pytest.mark.parametrize("method", ["two_stage_sealed", "analyze_gauss"])
 def test_what_was_stopped_goes_on(monkeypatch, method):
-    """In a session whose ledger is nowhere else: after two rounds, or before anything was drawn."""
+    """In a session whose book is nowhere else: after two rounds, or before anything was drawn."""
     drawn, draw = [], discrete_gaussian.add_noise
 
     def stopping(*args, **options):
@@ -94,26 +102,50 @@ def test_by_another_answer_on_the_rows_of_a_patient_it_does_not_go_on(monkeypatc
     answer = page.app.radio[0]
     answer.set_value(answer.options[0])
     page.run()
-    (entry,) = next(iter(page.state.ledgers.values())).account().entries
-    assert ledger_text.kept_of_another(entry) in page.warnings and not page.has_button("Go on with it")
+    (payment,) = page.payments
+    assert account_text.interrupted_of_another(payment) in page.warnings and not page.has_button(
+        "Go on with it"
+    )
 
 
-def test_it_is_of_its_own_dictionary(folder, visitor):
-    visitor(None)
-    result = released(**METHODS).state.releases[0].result
+@pytest.fixture
+def stopped(folder, monkeypatch):
+    """Return a payment whose release was interrupted by the end of the server."""
+    with monkeypatch.context() as ended:
+
+        def stop(*args, **options):
+            raise discrete_gaussian.StoppedError
+
+        page = limited(**METHODS)
+        ended.setattr(discrete_gaussian, "add_noise", stop)
+        page.release()
+    (payment,) = page.payments
+    return payment
+
+
+def test_another_session_goes_on_with_it_for_nothing(stopped):
+    page = prepared()
+    before = page.spent
+    assert account_text.interrupted(stopped) in page.warnings and not page.state.releases
+    page.press("Go on with it")
+    page.state.releases[0].wait(60)
+    page.run()
+    assert page.state.releases[0].result is not None and page.spent == before
+    assert not page.has_button("Go on with it") and len(page.payments) == 1
+
+
+def test_it_is_of_its_own_dictionary(stopped):
     page = prepared(dictionary=Schema(DICTIONARY.columns, bound=0.5))
-    assert ledger_text.kept_of_another(result.entry) in page.warnings
+    assert account_text.interrupted_of_another(stopped) in page.warnings
     assert not page.has_button("Go on with it")
 
 
-def test_a_file_of_steps_that_is_damaged_stops_nothing(folder):
-    released(**METHODS)
-    (file,) = folder.glob("*.drawn.jsonl")
-    for damage in ("", "x", json.dumps({"request": {"method": 1}}) + "\n"):
-        file.write_text(damage)
-        page = prepared()
-        assert not page.app.exception and page.has_button("Release")
-        assert "nothing of it is drawn again" in page.errors and not page.has_button("Go on")
+def test_steps_that_were_changed_stop_nothing_else(folder, stopped):
+    with sqlite3.connect(folder / "accounts.sqlite3") as book:
+        book.execute("UPDATE releases SET asked = replace(asked, 'two_stage', 'analyze_gauss')")
+    page = prepared()
+    assert not page.app.exception and page.has_button("Release")
+    assert "nothing of it is drawn again" in page.errors and not page.has_button("Go on")
 
 
 def test_a_table_read_in_pieces_is_read_again_for_every_step(monkeypatch):

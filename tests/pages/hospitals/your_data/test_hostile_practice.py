@@ -5,19 +5,20 @@ Case i is always the same; `make fuzz` takes 2,000.
 
 import json
 import logging
+from contextlib import suppress
 
 import numpy as np
 import pytest
 
 from dppca_core import Budget, tables
-from dppca_core.release import bundle, cohorts
-from dppca_core.release.cohort_lists import CohortsOnDisk
-from dppca_core.release.kept_releases import KeptReleases
+from dppca_core.accounts.book import Book
+from dppca_core.release import bundle
 from dppca_core.release.score_histogram import ScoreRequest, as_asked, part_for_scores
 from dppca_core.tables import Column, quality
 from dppca_core.tables.name_matching import suggest
 from pages.hospitals.your_data import large_table
 from tests import hostile
+from tests.core.accounts.paying import HALF, payer
 from tests.core.release.test_bundle import released
 from tests.pages.hospitals.your_data.table_page import CANARY, DICTIONARY, PAGE, csv, marked, patients
 from tests.pages.hospitals.your_data.test_isolation import marks
@@ -92,22 +93,29 @@ def test_any_tables_are_joined_or_refused():
     hostile.each(hostile.cases(10, 0.2), join)
 
 
-def test_no_token_name_or_damaged_list_opens_an_account_or_a_release(tmp_path):
-    store = KeptReleases(tmp_path / "kept")
-    store.keep("a" * 43, "ab", {"kept": CANARY})
+def test_no_code_or_damaged_book_opens_an_account_or_a_release(tmp_path):
+    path = tmp_path / "book"
+    book = Book(path)
+    paying = payer(path=path, owner="ann")
+    drawn = paying.drawn(paying.pay("a release", HALF, asked={}).id)
+    drawn.finish({"kept": CANARY})
+    paying.share()
+    whole, account = path.read_bytes(), paying.account()
 
-    def claim(case):
+    def open_book(case):
         rng = np.random.default_rng([case, 23])
-        assert store.opened(hostile.word(rng)) == []
-        hostile.answered(cohorts.check_name, hostile.word(rng))
-        folder = tmp_path / f"case {case}"
-        folder.mkdir()
-        whole = json.dumps({"kind": "extract", "keys": ["ab" * 32], "n": 5, "columns": 2}).encode()
-        for file in ("cohorts.index", "cohorts.sketches"):
-            (folder / file).write_bytes(hostile.spoilt(rng, whole))
-        hostile.answered(CohortsOnDisk(folder).members, ["ab" * 32])
+        path.write_bytes(whole)
+        hostile.answered(book.join, hostile.word(rng), "ben")
+        assert book.accounts("ben") == [] and book.finished("ben") == []
+        spoilt = bytearray(whole)
+        for place in rng.integers(len(whole), size=3):
+            spoilt[place] ^= 1 << rng.integers(8)
+        path.write_bytes(bytes(spoilt))
+        # What is read of it is what was written, or it is refused.
+        with suppress(ValueError, OSError):
+            assert paying.account() == account
 
-    hostile.each(hostile.cases(10, 0.1), claim)
+    hostile.each(hostile.cases(30, 0.1), open_book)
 
 
 def test_any_recipe_is_read_or_refused():
@@ -128,12 +136,9 @@ def test_any_recipe_is_read_or_refused():
 
 
 @pytest.fixture
-def watched_files(folder, state_home):
-    """Return a function that reads all that lies in the ledgers' folder and beside it."""
-    places = (folder, state_home)
-    return lambda: b"".join(
-        path.read_bytes() for place in places for path in place.rglob("*") if path.is_file()
-    )
+def watched_files(folder):
+    """Return a function that reads all that lies with the accounts."""
+    return lambda: b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
 
 
 @pytest.mark.timeout(3000)  # of all cases under `make fuzz`

@@ -24,7 +24,8 @@ from starlette.formparsers import MultiPartParser
 from streamlit.runtime.caching import cache_data_api, cache_resource_api
 
 import app
-from pages.hospitals.your_data import session
+from dppca_core.accounts.book import ACCOUNTS
+from pages.hospitals.your_data import owner
 from tests.pages.conftest import ROUTER
 from tests.pages.hospitals.your_data.table_page import (
     CANARY,
@@ -106,7 +107,8 @@ def marked_in_caches() -> list[Any]:
 
 def test_no_page_but_its_own_shows_a_table(tmp_path, offered, capfd, caplog, monkeypatch):
     caplog.set_level("DEBUG")
-    monkeypatch.setenv(session.LEDGER_DIR, str(tmp_path))
+    monkeypatch.setenv(ACCOUNTS, str(tmp_path))
+    monkeypatch.setattr(owner, "has_book", lambda: True)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     page = released(csv(marked(2000)), DICTIONARY, FILE, **SMALL, **{"own.shown": "true"})
     page.app.selectbox(key="own label").set_value(2)

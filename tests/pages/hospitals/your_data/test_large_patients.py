@@ -10,16 +10,15 @@ from dppca_core import Budget, sin_theta, tables
 from dppca_core.numerics import block_power
 from dppca_core.release import patient_rows, private_release
 from dppca_core.release.discrete_gaussian import StoppedError
-from dppca_core.release.ledger import SessionLedger
-from dppca_core.release.ledger_records import Limit
 from dppca_core.release.request import Request
 from dppca_core.tables import Column, Schema, limits, pieces
 from dppca_core.tables import patients as counting
 from pages.hospitals.your_data import large_table, memory_check, prepared_table
 from pages.hospitals.your_data.prepared_table import LargeTable
 from pages.shared.background import memory
+from tests.core.accounts.paying import payer
 from tests.pages.hospitals.your_data.table_page import csv, parquet
-from tests.pages.hospitals.your_data.test_patients import COLUMN, page_of, session_entries, session_text
+from tests.pages.hospitals.your_data.test_patients import COLUMN, page_of, session_payments, session_text
 from tests.pages.hospitals.your_data.test_patients import visits as page_visits
 
 D, N = 4, 700
@@ -111,20 +110,19 @@ def test_a_release_from_pieces_is_that_from_memory(method, monkeypatch):
         block_power, "begin", lambda start, d, k, rng: begin(start, d, k, np.random.default_rng(1))
     )
     large, held = (prepare(visits(), "where", most=2) for prepare in (in_pieces, in_memory))
-    ledger = SessionLedger()
-    ledger.set_limit(Limit(1e9, 1e-5))
+    paying = payer()
     asked = Request(method, D, 2, Budget(1e8, 1e-5), averaged=True, mean_share=0.1)
     ours, theirs = (
-        private_release.make(asked, table.parts, ledger, features=NAMES, public=table.public, read=table.read)
+        private_release.make(asked, table.parts, paying, features=NAMES, public=table.public, read=table.read)
         for table in (large, held)
     )
     np.testing.assert_allclose(ours.document["mean"], theirs.document["mean"], atol=1e-4)
     assert sin_theta(ours.basis, theirs.basis) < 0.01
     assert ours.document["unit"] == "patient" and ours.document["public"] == theirs.document["public"]
-    assert ledger.account().entries[0].about["averaged patients"] == large.n
+    assert paying.account().payments[0].about["averaged patients"] == large.n
     by_row = Request(method, D, 2, Budget(1.0, 1e-5))
     with pytest.raises(ValueError, match="exactly where these are averaged"):
-        private_release.make(by_row, large.parts, ledger, features=NAMES, public={}, read=large.read)
+        private_release.make(by_row, large.parts, paying, features=NAMES, public={}, read=large.read)
 
 
 @pytest.mark.parametrize("most", [None, 3])
@@ -216,7 +214,7 @@ def test_the_page_asks_and_says_the_same_of_a_table_in_pieces(monkeypatch, built
     document = page.state.releases[0].result.document
     assert "any one patient's rows, however many" in document["guarantee"]
     assert document["public"]["rows kept of a patient"] == 2 and document["unit"] == "patient"
-    assert session_entries(page)[0].averaged
+    assert session_payments(page)[0].averaged
     report = built()
     assert dict(report.settings)["Rows of one patient"] == "the first 2, each counting 1/2"
     for text in (str(document), str(report), session_text(page)):

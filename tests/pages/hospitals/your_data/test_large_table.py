@@ -76,4 +76,4 @@ def test_blank_rows_below_a_table_are_no_patients(monkeypatch, store, limit):
     page.press("Set this limit")
     page.release()
     assert page.state.releases[0].result.document["hospitals"] == [ROWS]
-    assert not page.errors and "0.5 of the limit" in page.spent  # its ledger is of as many patients
+    assert not page.errors and "0.5 of the limit" in page.spent  # its account is of as many patients

@@ -46,7 +46,7 @@ def test_n_price_and_guarantee_are_of_patients(built):
     document = json.dumps(result.document)
     assert "any one patient's rows, however many" in result.document["guarantee"]
     assert result.document["epsilon for a patient"] == 0.5
-    assert closed_form.epsilon_of(result.entry.events, 1e-6) <= 0.5
+    assert closed_form.epsilon_of(result.payment.events, 1e-6) <= 0.5
     assert COLUMN not in document and "R-0001" not in document
     report = built()
     assert dict(report.settings)["Rows of one patient"] == "averaged"
@@ -54,8 +54,7 @@ def test_n_price_and_guarantee_are_of_patients(built):
 
 
 def session_text(page):
-    ledger = next(iter(page.state.ledgers.values()))
-    return ledger.export()
+    return page.payer.export()
 
 
 def test_at_most_so_many_rows_of_a_patient_count(built, makes):
@@ -117,30 +116,30 @@ def test_what_names_no_patients_is_one_sentence(column, says):
 
 
 def test_releases_that_counted_rows_are_not_counted_as_patients():
-    """On one ledger: the total is right for a row, and says that it is not for a patient."""
+    """On one account: the total is right for a row, and says that it is not for a patient."""
     page = page_of(visits(), **{"own.eps": "0.3"})
     page.press("Set this limit")
     page.release()
     assert "counted rows and not patients" not in page.markdown
-    session_entries(page)  # which the ledger of this table reads as its own
+    session_payments(page)  # which the account of this table reads as its own
     name_patients(page, "none")
     page.most_rows.set_value(VISITS)
     page.run()
     page.release()
     name_patients(page, COLUMN)
-    assert [entry.averaged for entry in session_entries(page)] == [True, False]
+    assert [payment.averaged for payment in session_payments(page)] == [True, False]
     assert "Some of these releases counted rows and not patients" in page.markdown
 
 
-def test_a_paid_spectrum_of_patients_leaves_the_ledger_readable():
-    """It is of 120 patients, on the ledger of a table with 300 rows."""
+def test_a_paid_spectrum_of_patients_leaves_the_account_readable():
+    """It is of 120 patients, on the account of a table with 300 rows."""
     frame = visits().assign(height=170.0 + np.arange(300) % 30)
     wide = Schema((*DICTIONARY.columns, Column("height", "number", 100, 220)))
     page = page_of(frame, dictionary=wide, **{"own.slice": "0.5", "own.k": "1"})
     page.press("Set this limit")
     page.release("Pay for the spectrum")
-    assert not page.errors and session_entries(page)[0].averaged
+    assert not page.errors and session_payments(page)[0].averaged
 
 
-def session_entries(page):
-    return next(iter(page.state.ledgers.values())).account().entries
+def session_payments(page):
+    return page.payments

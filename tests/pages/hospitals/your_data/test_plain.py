@@ -7,14 +7,14 @@ from dppca_core import Budget
 from dppca_core.numerics import subspace_metrics
 from dppca_core.release.request import Request
 from pages.hospitals.your_data import (
-    ledger_text,
+    account_text,
     owner_only_diagnostics,
     plain_text,
     rehearsal,
     release_panel,
     report,
 )
-from pages.hospitals.your_data.ledger_text import Spending
+from pages.hospitals.your_data.account_text import Spending
 from pages.hospitals.your_data.rehearsal import StopSign
 from pages.shared.plain import phrases
 from pages.shared.text.privacy_phrases import odds
@@ -59,8 +59,8 @@ def test_a_whole_release_has_no_technical_word_outside_of_folds(plainly):
     assert plainly().sentence == plain_text.NO_RELEASE and not technical(in_words(plainly()))
     next(box for box in page.app.number_input if box.label == "Privacy loss in total").set_value(16.0)
     page.press("Set this limit")
-    account = page.state.ledgers[table.raw.key].account()
-    spent = ledger_text.spending(account, asked.events)
+    account = page.payer.account()
+    spent = account_text.spending(account, asked.events)
     assert plain_text.price("", 8.0, spent, 1, 8.0) in words(page) and "half" in plain_text.part(0.5)
     assert odds(8.0, 1e-6) in words(page)
     page.release()

@@ -1,6 +1,5 @@
 """A release is asked for, priced, confirmed and made once."""
 
-import errno
 import json
 import math
 import threading
@@ -11,15 +10,14 @@ import pytest
 
 from dppca_core import Budget
 from dppca_core.accounting import gaussian, numerical
-from dppca_core.release import discrete_gaussian, journal, private_release
-from dppca_core.release.ledger import DiskLedger
-from dppca_core.release.ledger_records import Account, Limit
+from dppca_core.accounts.account import Account, Limit
+from dppca_core.release import discrete_gaussian, private_release
 from dppca_core.release.request import Request
-from dppca_core.tables import Schema, content_key
+from dppca_core.tables import Schema
 from pages.hospitals.your_data import (
+    account_text,
     analyst_text,
     confirmation,
-    ledger_text,
     owner_only_diagnostics,
     owner_only_text,
     release_panel,
@@ -28,7 +26,8 @@ from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.shared import text
 from pages.shared.background import sessions
 from pages.shared.settings import catalogue
-from tests.pages.hospitals.your_data.table_page import DICTIONARY, limited, of_size, patients
+from tests.core.full_disk import full_disk
+from tests.pages.hospitals.your_data.table_page import DICTIONARY, limited, of_size
 from tests.waiting import PATIENCE_SECONDS
 
 
@@ -37,7 +36,7 @@ def test_a_release_is_asked_for_priced_confirmed_and_made_once(makes):
     page.press("Release")
     assert not makes
     assert "used 0 of your limit 1, afterwards it is 0.5, and 0.5 is left" in page.markdown
-    assert ledger_text.ONCE in page.markdown
+    assert account_text.ONCE in page.markdown
     page.press("Spend")
     for _ in range(3):
         page.run()
@@ -83,15 +82,6 @@ def test_many_clicks_at_once_make_one_release():
         thread.join()
     job.wait(PATIENCE_SECONDS)
     assert calls == [True] and sum(first) == 1 and job.state == "done"
-
-
-def test_a_job_goes_on_while_any_of_its_pages_is_there():
-    """A page that was thought gone can come back, and its heir can be closed."""
-    job = ReleaseJob(("release",), lambda progress: progress(0.5), lambda: False)
-    job.follow(lambda: True)
-    job.confirm()
-    job.wait(PATIENCE_SECONDS)
-    assert job.result is True
 
 
 def test_a_stopped_release_is_paid_for_and_not_shown(monkeypatch):
@@ -166,21 +156,18 @@ def test_what_rounding_leaves_of_a_limit_is_nothing(monkeypatch, short, rest):
     account = Account(Limit(1.0, 1e-5, "replace-one"), ())
     total = numerical.Total(1.0 - short, 1.0)
     monkeypatch.setattr(Account, "spent", lambda account, more=(): total)
-    assert analyst_text.left(ledger_text.spending(account)).endswith(f" is spent, {rest} is left")
+    assert analyst_text.left(account_text.spending(account)).endswith(f" is spent, {rest} is left")
     request = Request("analyze_gauss", 3, 2, Budget(1.0, 1e-5))
-    price, exceeds_limit = ledger_text.price("It", request, account, analyst_text.price)
+    price, exceeds_limit = account_text.price("It", request, account, analyst_text.price)
     assert price.endswith(f", and {rest} is left.") and not exceeds_limit
 
 
-def test_a_full_disk_releases_nothing(folder, monkeypatch):
+def test_a_full_disk_releases_nothing(folder):
     page = limited()
-
-    def full(path, plain):
-        raise OSError(errno.ENOSPC, "No space left on device", str(path))
-
-    monkeypatch.setattr(journal, "append", full)
-    page.release()
-    assert "Nothing was released: the ledger could not be written (No space left" in page.warnings
+    page.press("Release")
+    with full_disk(folder / "not there"):  # so that no file may get longer than nothing
+        page.spend()
+    assert "Nothing was released: the account could not be written (disk I/O error" in page.warnings
     assert str(folder) not in page.warnings
     assert page.state.releases[0].result is None
 
@@ -188,12 +175,10 @@ def test_a_full_disk_releases_nothing(folder, monkeypatch):
 def test_what_another_tab_spent_counts_here(folder):
     page = limited()
     page.press("Release")
-    ledger = DiskLedger(folder, content_key(patients()))
-    events = Request("analyze_gauss", 3, 2, Budget(0.9, 1e-6)).events
-    ledger.spend("in another tab", events)
+    page.payer.pay("in another tab", Request("analyze_gauss", 3, 2, Budget(0.9, 1e-6)).events)
     page.press("Spend")
-    assert "Nothing was released: Another release was made on this table meanwhile" in page.warnings
-    assert len(ledger.account().entries) == 1
+    assert "Nothing was released: Another release was made on this account meanwhile" in page.warnings
+    assert len(page.payments) == 1
 
 
 def test_a_method_for_several_hospitals_says_what_it_is_in_one_place():
@@ -230,7 +215,8 @@ def test_scales_are_public_unless_they_are_paid_for_and_the_page_says_what_their
     document = page.state.releases[0].result.document
     np.testing.assert_array_less(hidden / bound - 1e-9, document["scales"])
     assert (
-        document["parameters"]["scale share"] == 0.2 and len(page.state.releases[0].result.entry.events) == 3
+        document["parameters"]["scale share"] == 0.2
+        and len(page.state.releases[0].result.payment.events) == 3
     )
     assert "divided by its scale, for which 20 % of the budget paid" in page.markdown
     page.app.checkbox(key="own.shown").check()

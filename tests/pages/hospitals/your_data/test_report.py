@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dppca_core.release import bundle
-from pages.hospitals.your_data import kept_copies, report
+from pages.hospitals.your_data import book_releases, report
 from pages.shared import text
 from pages.shared.reports import html_report
 from pages.shared.settings import catalogue
@@ -102,8 +102,8 @@ def test_every_number_of_a_report_is_one_of_release_json(view, method):
     record = report.public_record(None, None, job, "", None, 1, settings)  # without a rehearsal
     now = report.build(record, settings)
     read = Read(html_report.html(now))
-    account = kept_copies.account(job)
-    document = json.loads(bundle.files(job.result.document, account, job.result.entry)["release.json"])
+    account = book_releases.account_after(job)
+    document = json.loads(bundle.files(job.result.document, account, job.result.payment)["release.json"])
     values, noise = (np.array(document[name]).T for name in ("components", "noise of components"))
     grey, features = np.abs(values) < 2 * noise, document["features"]
     assert grey.any() or method != "analyze_gauss"  # of the others now and then none is

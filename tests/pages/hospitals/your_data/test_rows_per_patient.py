@@ -3,8 +3,6 @@
 import pytest
 
 from dppca_core.accounting import closed_form, gaussian
-from dppca_core.release.ledger import DiskLedger
-from dppca_core.tables import content_key
 from pages.hospitals.your_data import release_panel
 from pages.hospitals.your_data import text as page_text
 from tests.pages.hospitals.your_data.table_page import (
@@ -13,7 +11,6 @@ from tests.pages.hospitals.your_data.table_page import (
     WIDE,
     TablePage,
     limited,
-    patients,
     prepared,
 )
 
@@ -45,7 +42,7 @@ def test_an_example_is_known_to_have_one_row_a_patient():
 
 
 def test_a_patient_with_eight_rows_is_told_ten_and_not_one(folder, built):
-    """On the price, the question, the promise, the ledger, the document and the report; 1 by row."""
+    """On the price, the question, the promise, the account, the document and the report; 1 by row."""
     page = prepared(rows=8, **AT_ONE)
     assert "120 rows in " in page.everything and "120 patients" not in page.everything
     assert "The limit counts per row." in page.captions
@@ -60,10 +57,10 @@ def test_a_patient_with_eight_rows_is_told_ten_and_not_one(folder, built):
     assert document["parameters"]["budget"]["epsilon"] == 1
     assert "any one row" in document["guarantee"] and "e^10.3" in document["guarantee"]
     assert "For a patient with 8 rows, all releases so far have" in page.markdown
-    ledger = page.app.dataframe[-1].value
-    assert ledger["rows per patient"].tolist() == ["8"] and ledger.iloc[0, -1] == "10.30"
-    (entry,) = DiskLedger(folder, content_key(patients())).account().entries
-    assert (entry.about["rows"], entry.rows_per_patient) == (ROWS, 8)
+    shown = page.app.dataframe[-1].value
+    assert shown["rows per patient"].tolist() == ["8"] and shown.iloc[0, -1] == "10.30"
+    (payment,) = page.payments
+    assert (payment.about["rows"], payment.rows_per_patient) == (ROWS, 8)
     report = built()
     assert "120 rows" in report.sentence and "10.30" in report.guarantee
     settings = dict(report.settings)
@@ -81,21 +78,21 @@ def test_each_release_keeps_the_answer_it_was_made_with(folder):
     assert page.state.pending is not None
     page.answer(4)
     assert page.state.pending is None  # the question was for another number
-    events = page.state.releases[0].result.entry.events  # the mean's and the method's
+    events = page.state.releases[0].result.payment.events  # the mean's and the method's
     first = closed_form.multiplier_of(events)
     cost = gaussian.epsilon_of(first / 4, 1e-6)
     assert f"up to 4, it has ε = {cost:.2f} for a patient" in page.warnings
     page.move("own.epsilon", 0.2)
     page.release()
-    ledger = page.app.dataframe[-1].value
-    assert ledger["rows per patient"].tolist() == ["1", "4"]
-    assert ledger.iloc[0, -1] == "0.5" and float(ledger.iloc[1, -1]) > 4 * 0.2
-    second = closed_form.multiplier_of(page.state.releases[1].result.entry.events)
+    shown = page.app.dataframe[-1].value
+    assert shown["rows per patient"].tolist() == ["1", "4"]
+    assert shown.iloc[0, -1] == "0.5" and float(shown.iloc[1, -1]) > 4 * 0.2
+    second = closed_form.multiplier_of(page.state.releases[1].result.payment.events)
     total = gaussian.epsilon_of((first**-2 + second**-2) ** -0.5 / 4, 1e-6)
     assert f"all releases so far have ε = {total:.2f} together" in page.markdown
 
 
-def test_what_evades_the_ledger_stands_at_the_limit_and_at_the_ledger():
+def test_what_evades_an_account_stands_at_the_limit_and_at_the_account():
     page = prepared()
     assert page.captions.count(page_text.CHANGED_TABLE_CAVEAT) == 2
     page.press("Set this limit")

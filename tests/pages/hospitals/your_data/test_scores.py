@@ -50,25 +50,20 @@ def picture(page):
     return page.state.last("scores").result
 
 
-def test_it_is_free_on_the_twin_then_paid_for_once_and_downloaded():
+def test_it_is_free_on_the_twin_then_paid_for_once():
     page = limited(TABLE, WIDE, **LINK)
     assert "The twin, as released" in page.markdown and not page.has_button(PICTURE)
     before = page.spent
     page.release()
     page.release(PICTURE)
     result, table = picture(page), page.state.ready
-    assert page.spent != before and len(page.state.ledgers[table.raw.key].account().entries) == 2
+    assert page.spent != before and len(page.payments) == 2
     request = page.state.last("scores").what.request
     exact = score_histogram.whole_counts(request, table.parts)[0].reshape(request.shape) * 2.0**-20
     assert exact.sum() == MANY and np.abs(result.counts - exact).max() < 6 * result.std
     listed = score_panel.cells(result.document)
     assert listed["count"].sum() == pytest.approx(result.counts.sum()) and len(listed) == 16
     assert text.unmarked(score_text.cost(result.document)) in text.unmarked(page.captions)
-    assert page.guarded["armed"]
-    for job in page.state.to_download:
-        job.mark_downloaded()
-    page.run()
-    assert not page.guarded["armed"]
 
 
 def split(page, name, words=None):
@@ -153,7 +148,6 @@ def test_words_that_are_no_groups_are_refused(words):
 def test_an_interrupted_picture_goes_on_in_another_session(folder, monkeypatch):
     draw = discrete_gaussian.add_noise
     page = released(TABLE, WIDE, **LINK)
-    page.state.releases[0].mark_downloaded()
 
     def stopping(*_):
         raise discrete_gaussian.StoppedError
@@ -162,15 +156,16 @@ def test_an_interrupted_picture_goes_on_in_another_session(folder, monkeypatch):
     page.release(PICTURE)
     assert "You can go on with it for nothing" in page.warnings
     monkeypatch.setattr(discrete_gaussian, "add_noise", draw)
+    other = prepared(TABLE, Schema(WIDE.columns, bound=0.5), **LINK)
+    assert not other.has_button("Go on with it") and "It was begun with another dictionary" in other.warnings
     later = prepared(TABLE, WIDE, **LINK)
     before = later.spent
     later.press("Go on with it")
     later.state.last("scores").wait(60)
     later.run()
     assert picture(later).counts.shape == (1, 4, 4) and later.spent == before
-    assert not later.has_button("Go on with it") and score_text.UNLIKE in later.captions
-    other = prepared(TABLE, Schema(WIDE.columns, bound=0.5), **LINK)
-    assert not other.has_button("Go on with it") and "paid for and was not downloaded" in other.warnings
+    assert not later.has_button("Go on with it") and score_text.UNLIKE not in later.captions
+    assert picture(prepared(TABLE, WIDE, **LINK)).document == picture(later).document
 
 
 @pytest.mark.parametrize(("cells", "label"), [("40", "anyway"), ("4", "picture …")])

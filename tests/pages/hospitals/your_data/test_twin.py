@@ -14,13 +14,12 @@ from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.populations.dictionary_twin import DictionaryTwin
 from dppca_core.release import discrete_gaussian
-from dppca_core.release.ledger import DiskLedger
 from dppca_core.release.request import HARDENED
 from dppca_core.release.spectrum import Spectrum
-from dppca_core.tables import Column, Schema, content_key
+from dppca_core.tables import Column, Schema
 from pages.hospitals.your_data import (
+    account_text,
     analyst_text,
-    ledger_text,
     plain_text,
     rehearsal,
     release_panel,
@@ -37,7 +36,6 @@ from tests.pages.hospitals.your_data.table_page import (
     WIDE,
     limited,
     of_size,
-    patients,
     prepared,
 )
 
@@ -227,19 +225,19 @@ def test_a_release_that_would_be_refused_is_not_rehearsed(monkeypatch):
     assert "Nothing is rehearsed" in page.captions and not page.app.exception
 
 
-def test_a_paid_spectrum_is_on_the_ledger_and_shapes_the_twin(folder):
+def test_a_paid_spectrum_is_on_the_account_and_shapes_the_twin(folder):
     """They stand in place of the three stated spectra, on few measurements and on all."""
     link = {"own.slice": "0.5", "own.delta": "1e-6", "own.k": "1", "own.N": "1"}
     page = limited(dictionary=WIDE, rows=8, **link)
     assert "so 3 populations are rehearsed" in page.markdown
     page.press("Pay for the spectrum")
     assert "used 0 of your limit 1, afterwards it is 0.5" in page.markdown
-    question = next(box.value for box in page.app.markdown if ledger_text.ONCE in box.value)
+    question = next(box.value for box in page.app.markdown if account_text.ONCE in box.value)
     cost = gaussian.epsilon_of(gaussian.noise_multiplier(Budget(0.5, 1e-6)) / 8, 1e-6)
     assert f"ε = {cost:.2f}" in question
     page.spend()
-    (entry,) = DiskLedger(folder, content_key(patients())).account().entries
-    assert (entry.title, entry.rows_per_patient) == ("Eigenvalues", 8)
+    (payment,) = page.payments
+    assert (payment.title, payment.rows_per_patient) == ("Eigenvalues", 8)
     assert "that you paid for" in page.markdown
 
 
@@ -258,7 +256,7 @@ def test_paid_eigenvalues_state_spikes_that_rows_about_their_mean_reach():
     assert paid_spikes(moment, moment[2], 2, True) == ()
 
 
-@pytest.mark.parametrize("paid", [None, Spectrum(np.array([9.0, 6, 4, 1, 1, 1]), 0.01, entry=None)])
+@pytest.mark.parametrize("paid", [None, Spectrum(np.array([9.0, 6, 4, 1, 1, 1]), 0.01, payment=None)])
 def test_a_guess_is_a_curve_and_changes_no_warning(paid):
     settings = catalogue.defaults() | {"own.ratio": 100.0, "own.s": 4}
     request = release_panel.requested(settings, of_size(6, 300), None, 1)
@@ -352,7 +350,7 @@ def test_a_rehearsal_draws_rows_that_the_dictionary_allows(columns, features):
 
 def test_a_paid_spectrum_sets_how_long_rows_are():
     """The twin's rows are as long as paid eigenvalues add up to, where numbers are narrow enough."""
-    paid = Spectrum(np.array([0.03, 0.02, 0.004, 0.003, 0.002, 0.001]), 1e-5, entry=None)
+    paid = Spectrum(np.array([0.03, 0.02, 0.004, 0.003, 0.002, 0.001]), 1e-5, payment=None)
     _, each = twins(NUMBERS, paid=paid, **{"own.centre": "public"})
     for twin in each:
         assert twin.pattern.paid

@@ -5,7 +5,7 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import pytest
 from starlette.responses import Response
@@ -264,7 +264,7 @@ def test_the_health_check_names_what_has_died_once_and_starts_it_again(engine, m
     monkeypatch.setattr(session, "expiry", lambda: leaving)
     assert (health().status_code, health().body) == (200, b"ok")
     holder = Holder()
-    leaving.watch("ann", holder, lambda: None)
+    leaving.watch("ann", holder)
     assert health().status_code == 200
     killed(engine._thread, monkeypatch)
     killed(leaving._thread, monkeypatch)
@@ -300,18 +300,18 @@ def over(leaving: SessionExpiry) -> bool:
 
 @pytest.mark.parametrize("reason", [*ERRORS[1:3], *FATAL], ids=repr)
 def test_a_table_whose_forgetting_fails_keeps_no_other(reason, here, caplog):
-    """It is tried again, but not for ever; its tokens go at once."""
-    leaving, ann, bob, dropped = SessionExpiry(0.0, 0.01), Holder(reason, 2), Holder(), []
-    leaving.watch("ann", ann, partial(dropped.append, "ann"))
-    leaving.watch("bob", bob, partial(dropped.append, "bob"))
+    """It is tried again, but not for ever."""
+    leaving, ann, bob = SessionExpiry(0.0, 0.01), Holder(reason, 2), Holder()
+    leaving.watch("ann", ann)
+    leaving.watch("bob", bob)
     here.clear()
     assert bob.forgot.wait(PATIENCE_SECONDS) and ann.forgot.wait(PATIENCE_SECONDS) and over(leaving)
-    assert ann.tries == 3 and set(dropped) == {"ann", "bob"}
+    assert ann.tries == 3
     stubborn, late = Holder(reason, 1000), Holder()
-    leaving.watch("eve", stubborn, raising(reason))
+    leaving.watch("eve", stubborn)
     assert over(leaving) and stubborn.tries == 5
-    leaving.watch("dan", late, partial(dropped.append, "dan"))
-    assert late.forgot.wait(PATIENCE_SECONDS) and "dan" in dropped
+    leaving.watch("dan", late)
+    assert late.forgot.wait(PATIENCE_SECONDS)
     assert SECRET not in "".join(record.getMessage() for record in caplog.records)
 
 
@@ -324,8 +324,8 @@ def test_a_visitor_who_cannot_be_looked_for_keeps_no_other_table(reason, here, m
 
     monkeypatch.setattr(sessions, "is_connected", connected)
     leaving, ann, bob = SessionExpiry(0.0, 0.01), Holder(), Holder()
-    leaving.watch("ann", ann, lambda: None)
-    leaving.watch("bob", bob, lambda: None)
+    leaving.watch("ann", ann)
+    leaving.watch("bob", bob)
     here.clear()
     assert bob.forgot.wait(PATIENCE_SECONDS) and not ann.forgot.is_set()
     monkeypatch.setattr(sessions, "is_connected", here.__contains__)
@@ -336,7 +336,7 @@ def test_a_thread_that_forgets_no_more_is_started_by_the_next_page(here, monkeyp
     leaving, ann = SessionExpiry(0.0, 0.01), Holder()
     killed(leaving._thread, monkeypatch)
     here.clear()
-    leaving.watch("ann", ann, lambda: None)
+    leaving.watch("ann", ann)
     assert ann.forgot.wait(PATIENCE_SECONDS)
 
 

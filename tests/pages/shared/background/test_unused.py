@@ -8,10 +8,10 @@ import pytest
 
 from dppca_core import byte_cache
 from dppca_core.accounting import gaussian
+from dppca_core.accounts import account
 from dppca_core.byte_cache import ByteCache
 from dppca_core.experiments import draws
 from dppca_core.numerics import reduced_rounds
-from dppca_core.release import ledger_records
 from pages.shared.background import cache, unused
 from pages.shared.settings import catalogue, to_experiment
 from tests.waiting import Clock
@@ -79,7 +79,7 @@ def test_every_cache_of_ours_is_looked_through():
     """Also one that takes the function of another module, and none of another package."""
     assert {draws.MOMENTS, cache.CELLS} <= set(byte_cache._caches)
     remembering = unused.functions()
-    assert {gaussian.rho_of, reduced_rounds._draw, ledger_records._total} <= remembering
+    assert {gaussian.rho_of, reduced_rounds._draw, account._total} <= remembering
     assert {function.__module__.split(".")[0] for function in remembering} == {"dppca_core", "pages"}
 
 

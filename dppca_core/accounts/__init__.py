@@ -1,0 +1,1 @@
+"""Accounts of patients' privacy: what releases of their tables may cost together, and what was paid."""

@@ -1,0 +1,68 @@
+"""Bring finished releases of the book onto the page: those of former sessions, and of other pages."""
+
+import json
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from dppca_core.accounts.account import Account
+from dppca_core.accounts.book import Finished
+from dppca_core.experiments.failures import log_errors
+from dppca_core.release import bundle, score_histogram
+from dppca_core.release.private_release import Released
+from dppca_core.release.score_histogram import ScoreHistogram, ScoreRequest
+from dppca_core.tables import Schema
+from pages.hospitals.your_data import owner, session
+from pages.hospitals.your_data.prepared_table import TableIdentity
+from pages.hospitals.your_data.release_job import ReleaseJob
+from pages.hospitals.your_data.session import Order, TableSession
+
+_NAME = "from your accounts"  # in place of a file's name, which is not kept
+
+
+def bring(state: TableSession) -> None:
+    """List the finished releases of the visitor's accounts in their session, the oldest first."""
+    known = {job.result.payment.id: job for job in state.confirmed if job.result is not None}
+    with suppress(ValueError, OSError):  # the account of a table says what is wrong with the book
+        brought = []
+        for finished in session.book().finished(owner.owner(), [i for i in known if known[i].account]):
+            if finished.payment.id in known:
+                known[finished.payment.id].account = finished.account
+                continue
+            with log_errors("bringing a release"):
+                brought.append(_job(finished))
+        state.confirmed = [*brought, *state.confirmed]
+
+
+def account_after(job: ReleaseJob) -> Account:
+    """Return the account as it was right after this release was paid for."""
+    if job.account is not None:
+        return job.account
+    before: Account = job.what.account  # it ended in this run of the page, after the book was asked
+    paid = {payment.id: payment for payment in (*before.payments, job.result.payment)}
+    return replace(before, payments=tuple(paid.values()))
+
+
+def delete(state: TableSession, job: ReleaseJob) -> None:
+    """Delete a release from the book and from this session; its payment stays."""
+    session.book().delete(job.result.payment.id, owner.owner())
+    state.confirmed = [other for other in state.confirmed if other is not job]
+
+
+def _job(finished: Finished) -> ReleaseJob:
+    """Return a finished job with the result that the book holds."""
+    document = finished.document
+    is_picture = document["what"] == score_histogram.TITLE
+    release = document["release"] if is_picture else document
+    public = release["public"]
+    table = TableIdentity(
+        finished.table,
+        Schema.from_json(json.dumps(public["dictionary"])),
+        public["dealt"],
+        tuple(release["hospitals"]),
+        public.get("rows kept of a patient"),
+    )
+    kind, request = ("scores", ScoreRequest.from_document) if is_picture else ("release", bundle.recipe)
+    kept: Any = ScoreHistogram if is_picture else Released
+    order = Order(kind, request(document), finished.account, table, _NAME)
+    return ReleaseJob.finished(order, kept.from_document(document, finished.payment), finished.account)
