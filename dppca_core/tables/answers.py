@@ -20,9 +20,11 @@ from dppca_core.tables import cells, limits
 Synonyms = Sequence[tuple[str, str]]  # a cell's word, and the category that it stands for
 
 
-def numbers(column: Any, missing_codes: Sequence[str], decimal_comma: bool = False) -> cells.NumberColumn:
+def numbers(
+    column: Any, missing_codes: Sequence[str], marks: cells.Marks | None = cells.POINT
+) -> cells.NumberColumn:
     """Return the cells as `cells.numbers` reads them, but count those that hold a missing code as missing."""
-    read = cells.numbers(column, decimal_comma)
+    read = cells.numbers(column, marks)
     if not missing_codes:
         return read
     coded = _indices(column, read, missing_codes, capitals=False) >= 0  # cells that hold a missing code
@@ -35,14 +37,14 @@ def categories(
     known: Sequence[str],
     synonyms: Synonyms = (),
     missing_codes: Sequence[str] = (),
-    decimal_comma: bool = False,
+    marks: cells.Marks | None = cells.POINT,
 ) -> tuple[NDArray[np.intp], cells.Mask]:
     """Return the position in `known` of each cell's category, (n,), and which cells are missing, (n,).
 
     The position is -1 where a cell is missing or none of the categories. known: the column's categories. A
     synonym is looked up only where no category agrees.
     """
-    read = numbers(column, missing_codes, decimal_comma)
+    read = numbers(column, missing_codes, marks)
     indices = _indices(column, read, known)
     if synonyms:
         synonym = _indices(column, read, [word for word, _ in synonyms], capitals=False)
@@ -85,7 +87,7 @@ def as_numbers(words: Sequence[str]) -> cells.NumberColumn:
 
     The dictionary does not say how the file writes decimals, so both are read.
     """
-    return cells.numbers(pa.array(words, pa.large_string()), decimal_comma=True, points_too=True)
+    return cells.numbers(pa.array(words, pa.large_string()), cells.EITHER)
 
 
 def _indices(

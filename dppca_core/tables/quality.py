@@ -86,19 +86,19 @@ class ColumnQuality:
     suggestions: tuple[Suggestion, ...] = field(repr=False, default=())
 
 
-def check_column(column: Any, expected: Expected, decimal_comma: bool = False) -> ColumnQuality:
+def check_column(column: Any, expected: Expected, marks: cells.Marks | None = cells.POINT) -> ColumnQuality:
     """Return the counts and suggestions for a column of numbers or text.
 
-    column: as `cells.as_numbers_or_text` gives it. decimal_comma: whether 1,5 is one and a half.
+    column: as `cells.as_numbers_or_text` gives it. marks: how its numbers are written (`cells`).
     """
     if expected.kind == "number":
-        return _check_numbers(column, expected, decimal_comma)
-    return _check_categories(column, expected, decimal_comma)
+        return _check_numbers(column, expected, marks)
+    return _check_categories(column, expected, marks)
 
 
-def _check_numbers(column: Any, expected: Expected, decimal_comma: bool) -> ColumnQuality:
+def _check_numbers(column: Any, expected: Expected, marks: cells.Marks | None) -> ColumnQuality:
     """Check a column of numbers; suggest its frequent words, and numbers that look like missing codes."""
-    read = answers.numbers(column, expected.missing_codes, decimal_comma)
+    read = answers.numbers(column, expected.missing_codes, marks)
     values = read.values[~np.isnan(read.values)]
     outside = (values < expected.low) | (values > expected.high)
     words = [
@@ -142,10 +142,10 @@ def _suspected_codes(values: Array, outside: cells.Mask) -> list[Suggestion]:
     ]
 
 
-def _check_categories(column: Any, expected: Expected, decimal_comma: bool) -> ColumnQuality:
+def _check_categories(column: Any, expected: Expected, marks: cells.Marks | None) -> ColumnQuality:
     """Check a column of categories; suggest a category, or "missing", for its frequent other words."""
     indices, missing = answers.categories(
-        column, expected.categories, expected.synonyms, expected.missing_codes, decimal_comma
+        column, expected.categories, expected.synonyms, expected.missing_codes, marks
     )
     others = (indices < 0) & ~missing  # cells with a word that is none of the categories
     suggestions = [

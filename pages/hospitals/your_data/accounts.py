@@ -14,21 +14,14 @@ from dppca_core.release.ledger_records import check_alike
 from dppca_core.tables import content
 from dppca_core.tables.sketches import Sketch, Sketcher
 from pages.hospitals.your_data import cohort_text, session
-from pages.hospitals.your_data.prepared_table import LargeTable, Table
+from pages.hospitals.your_data.prepared_table import Table
 
 _TWO_LIMITS = "{name} of that account is {first}, of this table's {second}, so no total can be told"
 
 
 def sketch(raw: Table) -> Sketch:
-    """Return a table's sketch, which is made once for each column of patients. Reads private rows.
-
-    Raises ValueError for a table read in pieces whose reading made no sketch.
-    """
+    """Return a table's sketch, which is made once for each column of patients. Reads private rows."""
     state = session.current()
-    if isinstance(raw, LargeTable):
-        if raw.sketch is None:
-            raise ValueError(cohort_text.WITHOUT_SKETCH)
-        return raw.sketch
 
     def make_sketch() -> Sketch:
         """Return the sketch, which is filled while the table's content is hashed."""

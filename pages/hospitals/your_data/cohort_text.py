@@ -16,7 +16,6 @@ NOT_JOINED = "The table did not join that account."
 NOT_NAMED = "The name was not changed."
 OF_OTHERS = "others pay into the account of this table, and it cannot join yours"
 WHILE_DRAWING = "A release is being drawn: wait for it first."
-WITHOUT_SKETCH = "the table must be read again before its account is known"
 _LISTED = 5  # extracts
 
 

@@ -107,7 +107,6 @@ def release_keywords(
         "by_column": is_by_hospital(table.assignment),
         "expected": order.account,
         "progress": progress,
-        "read": table.read,
     }
 
 

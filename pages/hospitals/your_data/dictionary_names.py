@@ -19,9 +19,8 @@ _LEFT_OUT = "left out"
 def ask(state: TableSession, data: bytes) -> None:
     """Let `show` ask which columns stand for names that only the dictionary has, if any column is free.
 
-    data: the dictionary's file. Nothing is asked of a table that is read in pieces, whose columns cannot get
-    other names, and where more than 200 names would have to be typed. Raises ValueError for a file that is no
-    dictionary.
+    data: the dictionary's file. Nothing is asked where more than 200 names would have to be typed. Raises
+    ValueError for a file that is no dictionary.
     """
     state.opened = None  # first, so that no question on the file before is left if this one is refused
     names = [column.name for column in Schema.from_json(data).columns]

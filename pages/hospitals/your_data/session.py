@@ -25,13 +25,13 @@ from dppca_core.release.cohorts import Cohorts
 from dppca_core.release.how_chosen import NOT_STATED
 from dppca_core.release.ledger import DiskLedger, Ledger, SessionLedger
 from dppca_core.release.ledger_records import Account
-from dppca_core.tables import JoinedTable, Raw
+from dppca_core.tables import JoinedTable, QuestionError, Raw
 from dppca_core.tables.quality import ColumnQuality
 from pages.hospitals.your_data import owner
 from pages.hospitals.your_data.column_mapping import ColumnMapping
 from pages.hospitals.your_data.dictionary import DictionaryLine
 from pages.hospitals.your_data.hospital_tables import HospitalTables
-from pages.hospitals.your_data.prepared_table import PreparedTable, Table, TableIdentity
+from pages.hospitals.your_data.prepared_table import PreparedTable, TableIdentity
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session_expiry import SessionExpiry
 from pages.shared.server import sign_in
@@ -66,7 +66,7 @@ class TableSession:
     takes them for new widgets, which begin with what is here.
     """
 
-    raw: Table | None = None  # of several hospitals, their tables joined
+    raw: Raw | None = None  # of several hospitals, their tables joined
     hospitals: HospitalTables = field(default_factory=HospitalTables)
     opened: tuple[bytes, ColumnMapping] | None = None  # a dictionary of other names, until these are mapped
     files: dict[str, tuple[str, str]] = field(default_factory=dict)  # by uploader: the last, and why refused
@@ -95,7 +95,10 @@ class TableSession:
     owner: str = field(repr=False, default_factory=secrets.token_urlsafe)  # of accounts, without a sign-in
     pending: ReleaseJob | None = None  # waits for its confirmation
     confirmed: list[ReleaseJob] = field(default_factory=list)  # oldest first, each with its `Order`
-    reading: ReleaseJob | None = None  # of a large table
+    questions: dict[str, tuple[str, QuestionError]] = field(
+        default_factory=dict
+    )  # by uploader: on which file
+    answers: dict[str, dict[str, str]] = field(default_factory=dict)  # to such questions, by file
     diagnostics: dict[object, Any] = field(default_factory=dict)  # of this table, for its owner alone
     returned: bool = False  # whether releases of another session came here
     restored: bool = False  # whether releases came back from this server's disk
@@ -144,13 +147,13 @@ class TableSession:
         self.chosen, self.bound = tuple(lines), bound
         self.generation += 1
 
-    def load(self, raw: Table) -> None:
+    def load(self, raw: Raw) -> None:
         """Replace the table. What was typed for columns of the same names stays."""
         self._drop_results()
         self.raw, self.example, self.table_lost = raw, "", False
         # Uploads count as handled still, but why one was refused concerns the former table.
         self.files = {uploader: (file_id, "") for uploader, (file_id, _) in self.files.items()}
-        self.hospitals = HospitalTables(raw if isinstance(raw, Raw) else None)
+        self.hospitals = HospitalTables(raw)
         self.opened = None
         return_memory()  # of the former table, and of what reading this one needed
         self.several_rows = self.most_rows = self.named_patients = self.most_kept = None
@@ -184,10 +187,8 @@ class TableSession:
         return_memory()  # else it stays with this process, and the next visitor's table finds no room
 
     def _drop_results(self) -> None:
-        """Stop reading, and drop all that was computed from the table or waits to be confirmed for it."""
-        if self.reading is not None:
-            self.reading.stop()
-        self.prepared = self.pending = self.reading = None
+        """Drop all that was computed from the table or waits to be confirmed for it."""
+        self.prepared = self.pending = None
         for by_name in (self.diagnostics, self.quality, self.unmapped):
             by_name.clear()
 
@@ -323,12 +324,12 @@ def cohorts() -> Cohorts:
     return current().cohorts if where is None else CohortsOnDisk(where)
 
 
-def keys(raw: Table) -> tuple[str, ...]:
+def keys(raw: Raw) -> tuple[str, ...]:
     """Return the keys of a table, digests of its content by all versions of the digest, oldest first."""
     return (*raw.former_keys, raw.key)
 
 
-def ledger(raw: Table) -> Ledger:
+def ledger(raw: Raw) -> Ledger:
     """Return the ledger of this table's cohort, found by its content under whatever name it was uploaded."""
     return ledger_of_keys(keys(raw), raw.n)
 

@@ -16,7 +16,7 @@ from dppca_core.tables import JoinedTable, Raw, Schema, examples
 from pages.hospitals.your_data import (
     dictionary,
     dictionary_names,
-    large_table,
+    file_reading,
     plain_text,
     quality_panel,
     session,
@@ -26,7 +26,7 @@ from pages.hospitals.your_data import (
 )
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.layout import PageLayout, choose_or_none
-from pages.hospitals.your_data.prepared_table import LargeTable, PreparedTable, Table, is_at_random, prepare
+from pages.hospitals.your_data.prepared_table import PreparedTable, is_at_random, prepare
 from pages.hospitals.your_data.session import TableSession
 from pages.shared.reports import take_along
 from pages.shared.server import uploads
@@ -41,7 +41,7 @@ def show(layout: PageLayout) -> PreparedTable | None:
     """Ask for a table and what is public about it. Return the table once it is ready for a release."""
     state = session.current()
     _choose_file(state, layout)
-    if state.raw is None or not several_panel.show(state, layout.settings):
+    if state.raw is None or not several_panel.show(state):
         return None
     left, right = st.columns([5, 1], vertical_alignment="center")
     left.markdown(upload_text.uploaded(state.raw))
@@ -82,10 +82,7 @@ def _prepare(state: TableSession, layout: PageLayout) -> PreparedTable | None:
     if schema is None:
         st.error(page_text.refusal(error))
         return None
-    if isinstance(state.raw, LargeTable):
-        prepared = large_table.show(state, schema)
-    else:
-        prepared = _prepare_once(state, state.raw, schema, layout.settings["own.providers"])
+    prepared = _prepare_once(state, state.raw, schema, layout.settings["own.providers"])
     if isinstance(prepared, str):
         st.error(page_text.refusal(prepared))
     return prepared if isinstance(prepared, PreparedTable) else None
@@ -93,12 +90,11 @@ def _prepare(state: TableSession, layout: PageLayout) -> PreparedTable | None:
 
 def _choose_file(state: TableSession, layout: PageLayout) -> None:
     """Render the upload of a table and the bundled examples; load a new file once."""
-    encoding = layout.settings["own.encoding"]
     left, right = st.columns([3, 2], gap="large")
     with left:
         upload = uploads.ask(
             "A table: one row per patient, column names in the first line",
-            ["csv", "tsv", "txt", "parquet"],
+            file_reading.ENDINGS,
             f"own file {state.uploader}",
             help="It stays in this session's memory: no disk, no log, no other visitor.",
         )
@@ -106,19 +102,17 @@ def _choose_file(state: TableSession, layout: PageLayout) -> None:
         lost_place = st.empty()
     with right:
         with layout.details():
-            st.caption(upload_text.large(st.get_option("server.maxUploadSize")))
-            widgets.show_control("own.encoding")
+            st.caption(upload_text.LARGEST)
         for name in examples.names():
             label = f"Try it with the {name.replace('_', ' ')} table"
             st.button(label, on_click=_load_example, args=(state, name), width="stretch")
 
-    def take() -> str:
-        """Load the uploaded table. Return "", or why there is none."""
-        table = large_table.read_upload(upload, encoding)
-        return table if isinstance(table, str) else state.load(table) or ""  # `load` returns None
+    def load(table: Raw) -> str:
+        """Load the table that was read."""
+        state.load(table)
+        return ""
 
-    # Another encoding counts as another upload, so that the file is read again by it.
-    refused = state.handle("table", f"{upload.file_id} {encoding}" if upload else "", take)
+    refused = file_reading.take(state, "table", upload, load)
     if refused:
         st.error(page_text.refusal(refused) + (upload_text.FORMER_STAYS if state.raw else ""))
     if state.table_lost:  # no table was loaded in this run either
@@ -222,7 +216,7 @@ def _choose_column(
     return choose_or_none(label, "none", free, begin, key=key, width=300, help=help)
 
 
-def _choose_columns(state: TableSession, raw: Table) -> None:
+def _choose_columns(state: TableSession, raw: Raw) -> None:
     """Let the owner choose which columns count, and give new ones a blank line of the dictionary."""
     marks, kinds = {"text": " (words)", "date": " (dates)"}, raw.kinds
     if len(raw.columns) > _MOST_LISTED:
@@ -358,7 +352,7 @@ def _open_dictionary(state: TableSession, upload: UploadedFile) -> str:
     return ""
 
 
-def _public_choices(state: TableSession, raw: Table, schema: Schema | None) -> None:
+def _public_choices(state: TableSession, raw: Raw, schema: Schema | None) -> None:
     """Ask for the bound of rows, and how patients are assigned to hospitals: both become public."""
     left, middle, right = st.columns(3, vertical_alignment="bottom")
     usual = "" if schema is None else f"{schema.default_bound:.4g}"
@@ -383,7 +377,7 @@ def _public_choices(state: TableSession, raw: Table, schema: Schema | None) -> N
             key=f"own by {state.generation} {hash(state.chosen)}",
         )
     with right:
-        if state.hospital_column is None and not isinstance(raw, LargeTable):
+        if state.hospital_column is None:
             widgets.show_control("own.providers")
 
 

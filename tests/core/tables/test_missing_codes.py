@@ -1,4 +1,4 @@
-"""Missing codes and synonyms: the same in memory, in pieces and by patient; never in what is published."""
+"""Missing codes and synonyms: what cells they mean, and that none is in what is published."""
 
 import json
 from dataclasses import replace
@@ -8,9 +8,7 @@ import pandas as pd
 import pytest
 
 from dppca_core import tables
-from dppca_core.numerics.moments import clip_rows
-from dppca_core.tables import Column, Schema, pieces
-from dppca_core.tables.patients import count_patients, read_patients
+from dppca_core.tables import Column, Schema
 
 WEIGHT = Column("weight", "number", 30, 200, fill=80.0, missing_codes=("999", "<5", "Unknown"))
 SEX = Column(
@@ -68,8 +66,7 @@ def messy(n=2_000):
 
 
 @pytest.mark.parametrize("comma", [False, True])
-def test_cells_are_what_the_dictionary_means_in_memory_in_pieces_and_by_patient(monkeypatch, comma):
-    monkeypatch.setattr(pieces, "_BATCH_CELLS", 4 * 256)
+def test_cells_are_what_the_dictionary_means(comma):
     typed, meant = messy()
     named = meant.assign(who=typed["who"])  # a row without any cell would be no patient
     expected = tables.encode(SCHEMA.published, tables.from_frame(named, "meant").table)
@@ -77,16 +74,10 @@ def test_cells_are_what_the_dictionary_means_in_memory_in_pieces_and_by_patient(
         typed = typed.apply(lambda cells: cells.astype(str).str.replace(".", ","))
     data = typed.to_csv(index=False, sep=";" if comma else ",").encode()
     raw = tables.read(data, "typed.csv")
-    encoded = tables.encode(SCHEMA, raw.table, raw.decimal_comma)
+    encoded = tables.encode(SCHEMA, raw.table, raw.marks)
     np.testing.assert_array_equal(encoded.whole, expected.whole)
     assert encoded.owner == expected.owner
     assert encoded.owner.missing == tuple((meant.isna() | (meant == "")).sum())
-    rows = []
-    assert pieces.read_pieces(data, SCHEMA, lambda _, part: rows.append(part)) == expected.owner
-    np.testing.assert_array_equal(np.concatenate(rows), clip_rows(encoded.rows, SCHEMA.bound))
-    counted = count_patients(data, SCHEMA, "who")
-    assert counted.usable.sum() == expected.kept.sum()
-    assert read_patients(data, SCHEMA, counted, lambda *_: None) == expected.owner
 
 
 def test_json_keeps_them_and_what_is_published_does_not():

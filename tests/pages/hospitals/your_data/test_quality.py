@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from dppca_core import tables
-from dppca_core.tables import Column, Schema, limits, quality
-from pages.hospitals.your_data import dictionary, owner_only_text, quality_panel, quality_text
+from dppca_core.tables import Column, Schema, quality
+from pages.hospitals.your_data import dictionary, owner_only_text, quality_panel
 from pages.hospitals.your_data.dictionary import DictionaryLine
 from tests import hostile
 from tests.pages.hospitals.your_data.table_page import CANARY, TablePage, csv, patients, prepared
@@ -113,23 +113,6 @@ def test_cells_are_counted_once_for_each_line(monkeypatch):
     page.upload(csv(patients()), "next.csv")
     page.answer()
     assert len(counted) == 7
-
-
-def test_a_table_read_in_pieces_has_its_counts_and_takes_typed_codes(monkeypatch):
-    monkeypatch.setattr(limits, "MOST_BYTES", 100)
-    page = prepared(csv(messy()), SCHEMA)
-    assert quality_text.NOT_READ in page.captions
-    page.press("Read it now")
-    assert "holds no number in row 4" in page.errors
-    line = dictionary.line_from_column(SCHEMA.columns[1])
-    page.state.lines["weight"] = dictionary.add_words(line, {"<5": "", "999": ""})
-    page.state.generation += 1
-    page.run()
-    page.press("Read it now")
-    assert (
-        counted_on(page).loc["weight", "missing"] == "7 (5.8 %)"
-        and quality_text.NO_SUGGESTIONS in page.captions
-    )
 
 
 @pytest.mark.parametrize(
