@@ -8,11 +8,11 @@ cohort = Cohort.from_rows([encoded.rows[group] for group in groups], schema.boun
 """
 
 from dppca_core.tables.content import content_key
+from dppca_core.tables.dictionary import Column, Schema
 from dppca_core.tables.encoding import OwnerCounts, encode
 from dppca_core.tables.export import safe_cell, safe_csv
 from dppca_core.tables.hospital_assignment import at_random, by_column
 from dppca_core.tables.read import QuestionError, Raw, from_frame, read
-from dppca_core.tables.schema import Column, Schema
 from dppca_core.tables.several import JoinedTable, join
 
 __all__ = [

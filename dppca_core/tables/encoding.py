@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from dppca_core.arrays import Array, Indices
 from dppca_core.tables import answers, cells
-from dppca_core.tables.schema import Column, Schema
+from dppca_core.tables.dictionary import Column, Schema
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def encode(
 ) -> Encoded:
     """Return the encoded rows of a table, each from its own cells and the schema alone.
 
-    The formulas are in `dppca_core.tables.schema`. marks: how numbers in text are written where the
+    The formulas are in `dppca_core.tables.dictionary`. marks: how numbers in text are written where the
     dictionary does not say; a table that was read knows it (`Raw`). before: how many rows of the file precede
     these, so that an error names a row by its number in the file. blank: which rows of the file, at this
     place, were left out as blank; None: no row was. Raises ValueError, whose text quotes no cell, for a
@@ -111,10 +111,11 @@ def encode(
     for column in schema.columns:
         part = rows[:, begin : (begin := begin + len(column.features))]
         column_cells = cells.as_numbers_or_text(table.column(positions[column.name]), column.name)
+        stated = column.marks or marks
         if column.kind == "number":
-            missing, beyond = _numbers(column, column_cells, marks, places, part)
+            missing, beyond = _numbers(column, column_cells, stated, places, part)
         else:
-            missing, beyond = _categories(column, column_cells, marks, part)
+            missing, beyond = _categories(column, column_cells, stated, part)
         outside.append(beyond)
         absent.append(int(missing.sum()))
         if column.fill is None:  # nothing stands for a missing cell, so its row is dropped
@@ -142,7 +143,7 @@ def _numbers(
 
     column_cells: as `cells.as_numbers_or_text` gives them. places: of the rows in the file, from 1, (n,).
     """
-    values, missing, unread = answers.numbers(column_cells, column.missing_codes, marks)
+    values, missing, unread = answers.numbers(column_cells, column.missing_codes, marks, column.synonyms)
     if unread.any():
         others, what = int(unread.sum()) - 1, _what_instead(column_cells, unread, marks)
         raise ValueError(

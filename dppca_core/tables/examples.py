@@ -1,6 +1,6 @@
 """Return the bundled clinical tables as if their owner had uploaded them, with their public dictionaries.
 
-A dictionary (`dppca_core.tables.schema`) lists the columns with their ranges or categories.
+A dictionary (`dppca_core.tables.dictionary`) lists the columns with their ranges or categories.
 A dictionary's ranges come from `data/<name>.json`: its range where it states one, else three scales on either
 side of the centre. This program takes none from the rows; but the centres and scales of the breast
 cancer table are, by the provenance in its file, the rounded means and standard deviations of the published
@@ -15,8 +15,8 @@ import pandas as pd
 
 from dppca_core import checks
 from dppca_core.paths import DATA, stored_json
+from dppca_core.tables.dictionary import Column, Schema
 from dppca_core.tables.read import Raw, from_frame
-from dppca_core.tables.schema import Column, Schema
 
 _SCALES_EACH_SIDE = 3.0  # of a distribution without tails, nearly everyone
 _LABEL = "diagnosis"

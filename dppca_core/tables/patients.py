@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from dppca_core.arrays import Indices
 from dppca_core.tables import cells
-from dppca_core.tables.schema import Schema
+from dppca_core.tables.dictionary import Schema
 
 _ROUNDED = 2.0**53  # from here on two whole numbers can be one as a float
 

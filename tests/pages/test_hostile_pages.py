@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dppca_core.tables import Raw, Schema, safe_cell
+from dppca_core.tables import Raw, Schema, dictionary_lines, safe_cell
 from pages.hospitals.providers.model import hospitals
 from pages.hospitals.who_sees_what import model
 from pages.hospitals.your_data import dictionary, file_reading, prepared_table, text
@@ -79,8 +79,8 @@ def test_hospitals_that_somebody_types_are_hospitals_or_left_out(added):
 
 TYPED = READ.filter(lambda word: word.isprintable() or word.isascii())  # a browser sends no lone surrogates
 LINES = st.builds(
-    dictionary.DictionaryLine,
-    st.sampled_from(dictionary.KINDS),
+    dictionary_lines.DictionaryLine,
+    st.sampled_from(dictionary_lines.KINDS),
     *(st.none() | st.floats(allow_nan=False, allow_infinity=False),) * 2,
     *(TYPED | st.lists(TYPED, max_size=5).map("; ".join),) * 2,
 )

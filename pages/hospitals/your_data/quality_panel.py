@@ -5,6 +5,7 @@ suggestion is a word that may need that (`tables.quality`). All of it is private
 """
 
 import re
+from itertools import chain
 
 import pandas as pd
 import streamlit as st
@@ -81,7 +82,8 @@ def _map_words(state: TableSession, columns: dict[str, ColumnQuality]) -> None:
     if words:
         st.markdown(quality_text.MAP)
         known = (dictionary.expected(state.lines[name]).categories for name, _ in words)
-        options = dict.fromkeys([LEAVE, MISSING, *(category for each in known for category in each)])
+        suggested = (each.take_as for _, each in words if each.take_as)
+        options = dict.fromkeys([LEAVE, MISSING, *chain.from_iterable(known), *suggested])
         column_of = st.column_config
         edited = st.data_editor(
             _to_frame(words),
@@ -126,11 +128,12 @@ def _to_frame(words: list[tuple[str, Suggestion]]) -> pd.DataFrame:
 def _enter_words(state: TableSession, words: list[tuple[str, Suggestion]], taken: list[str]) -> None:
     """Enter words in the lines of their columns, and keep these lines as they were for one undo.
 
-    taken: for each word what the owner chose: LEAVE, MISSING or a category, of its own column.
+    taken: for each word what the owner chose: LEAVE, MISSING, what was suggested, or one of its categories.
     """
     mapped: dict[str, dict[str, str]] = {}
     for (name, each), take_as in zip(words, taken, strict=True):
-        if take_as not in (LEAVE, MISSING, *dictionary.expected(state.lines[name]).categories):
+        meant = (LEAVE, MISSING, each.take_as, *dictionary.expected(state.lines[name]).categories)
+        if take_as not in meant:
             st.error(refusal(quality_text.not_a_category(name, take_as)))
             return
         if take_as != LEAVE:

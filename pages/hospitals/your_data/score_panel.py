@@ -6,7 +6,6 @@ by itself (`dppca_core.release.score_histogram`). The twin is the rehearsal of a
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -237,7 +236,7 @@ def _codes(prepared: PreparedTable, group: Group) -> list[Indices]:
     if column is None or column.categories != group.categories:
         column = Column(group.column, "category", categories=group.categories)
     # A missing cell without a filling counts as "other", so that no row is left out here.
-    column = replace(column, fill=column.fill or "")
+    column = column.changed(fill=column.fill or "")
     raw = prepared.raw
     # Encoding takes a centre off each category's indicator: put it back, and the chosen one is 1.
     answers = tables.encode(Schema((column,)), raw.table, raw.marks).rows + np.array(column.centres)

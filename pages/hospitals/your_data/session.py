@@ -26,10 +26,10 @@ from dppca_core.release.how_chosen import NOT_STATED
 from dppca_core.release.ledger import DiskLedger, Ledger, SessionLedger
 from dppca_core.release.ledger_records import Account
 from dppca_core.tables import JoinedTable, QuestionError, Raw
+from dppca_core.tables.dictionary_lines import DictionaryLine
 from dppca_core.tables.quality import ColumnQuality
 from pages.hospitals.your_data import owner
 from pages.hospitals.your_data.column_mapping import ColumnMapping
-from pages.hospitals.your_data.dictionary import DictionaryLine
 from pages.hospitals.your_data.hospital_tables import HospitalTables
 from pages.hospitals.your_data.prepared_table import PreparedTable, TableIdentity
 from pages.hospitals.your_data.release_job import ReleaseJob

@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from dppca_core.tables import JoinedTable, Raw, Schema, examples
+from dppca_core.tables import JoinedTable, Raw, Schema, dictionary_lines, examples
 from pages.hospitals.your_data import (
     dictionary,
     dictionary_names,
@@ -124,7 +124,7 @@ def _load_example(state: TableSession, name: str) -> None:
     raw, schema = examples.example(name)
     state.load(raw)
     state.example, state.several_rows = name, False  # each patient of an example has one row
-    lines = {column.name: dictionary.line_from_column(column) for column in schema.columns}
+    lines = {column.name: dictionary_lines.line_from_column(column) for column in schema.columns}
     state.set_lines(lines, schema.bound)
 
 
@@ -265,7 +265,7 @@ def _page_of_lines(state: TableSession) -> tuple[str, ...]:
     high = places[1].number_input("Highest", value=None, key=f"{key} high", help=help_text["high"])
     missing = places[2].text_input("If missing", key=f"{key} missing", help=help_text["missing"])
     usual = places[3].text_input("Usual", key=f"{key} usual", help=help_text["usual"])
-    rule = dictionary.DictionaryLine("number", low, high, missing=missing, usual=usual)
+    rule = dictionary_lines.DictionaryLine("number", low, high, missing=missing, usual=usual)
     label = "Take this range for all numbers without one"
     st.button(label, key=f"{key} fill", on_click=_fill_ranges, args=(state, rule), disabled=rule.incomplete)
     pages = -(-len(state.chosen) // _MOST_LISTED)  # rounded up
@@ -274,7 +274,7 @@ def _page_of_lines(state: TableSession) -> tuple[str, ...]:
     return state.chosen[(page - 1) * _MOST_LISTED : page * _MOST_LISTED]
 
 
-def _fill_ranges(state: TableSession, rule: dictionary.DictionaryLine) -> None:
+def _fill_ranges(state: TableSession, rule: dictionary_lines.DictionaryLine) -> None:
     """Give all chosen numbers without a range those of `rule`, but for their own missing codes."""
     lines = {name: state.lines[name] for name in state.chosen}
     filled = {
@@ -301,7 +301,7 @@ def _edit_lines(state: TableSession) -> None:
         disabled=["column"],
         column_config={
             "column": column.TextColumn("column", pinned=True),
-            "kind": column.SelectboxColumn("kind", options=list(dictionary.KINDS), required=True),
+            "kind": column.SelectboxColumn("kind", options=list(dictionary_lines.KINDS), required=True),
             "low": column.NumberColumn("lowest", help=help_text["low"]),
             "high": column.NumberColumn("highest", help=help_text["high"]),
             "categories": column.TextColumn("categories", width="medium", help=help_text["categories"]),
@@ -309,6 +309,10 @@ def _edit_lines(state: TableSession) -> None:
             "usual": column.TextColumn("usual", help=help_text["usual"]),
             "codes": column.TextColumn("missing codes", help=help_text["codes"]),
             "synonyms": column.TextColumn("other words", help=help_text["synonyms"]),
+            "marks": column.SelectboxColumn(
+                "numbers as", options=list(dictionary_lines.MARKS), help=help_text["marks"]
+            ),
+            "other_names": column.TextColumn("other names", help=help_text["other_names"]),
         },
     )
     state.lines |= dictionary.lines_from_frame(typed, state.editor_lines)
@@ -323,7 +327,11 @@ def _edit_lines(state: TableSession) -> None:
 def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
     """Render the upload of a dictionary and, once the present one is complete (schema), its download."""
     with st.expander("Open or save this as a data dictionary"):
-        upload = uploads.ask("A data dictionary (JSON)", ["json"], "own dictionary")
+        upload = uploads.ask(
+            "A data dictionary: saved here, the template filled in, or REDCap's",
+            ["json", "csv"],
+            "own dictionary",
+        )
         former_generation, take = state.generation, partial(_open_dictionary, state, upload)
         refused = state.handle("dictionary", upload.file_id if upload else "", take)
         if state.generation != former_generation:  # what stands above is of other lines
@@ -331,6 +339,9 @@ def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
         if refused:
             st.error(page_text.refusal(refused))
         dictionary_names.show(state)
+        if state.chosen:
+            template = partial(dictionary_lines.write_template, state.typed)
+            take_along.download("Template for a spreadsheet", template, "dictionary.csv", "text/csv")
         if schema is not None:
             written = schema.to_json()
             take_along.download("Save the dictionary", written, "dictionary.json", "application/json")
@@ -340,8 +351,11 @@ def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
 
 def _open_dictionary(state: TableSession, upload: UploadedFile) -> str:
     """Take over an uploaded dictionary, or ask about its names. Return why that is not possible."""
+    former = state.generation
     try:
         dictionary_names.ask(state, upload.getvalue())
+        if state.generation != former:  # it was taken over under its other names
+            return ""
         lines, bound, absent = dictionary.load(upload.getvalue(), state.raw.columns)
     except ValueError as reason:
         # A dictionary with none of the table's names is not refused while `ask` has a question open: which of

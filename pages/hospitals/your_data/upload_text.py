@@ -24,7 +24,9 @@ HELP = {  # by the dictionary's column
     "missing": "Blank: the row is left out. Else what is filled in; 'none' of them ('none of them', where "
     "'none' is a category).",
     "codes": "Cells that count as missing, as 999; <5; unknown. Capitals do not matter. Never published.",
-    "synonyms": "Other words for categories, as m = male; w = female. Never published.",
+    "synonyms": "Other words, as m = male; w = female, or <0.5 = 0.25 for a number. Never published.",
+    "marks": "How the file writes numbers. Blank: as its form says, or what is clear.",
+    "other_names": "What other files call this column.",
     "usual": "Where most patients lie, from the code book: then no mean is paid for. Blank: not known.",
 }
 BOUND = "Public row bound B, in encoded units"

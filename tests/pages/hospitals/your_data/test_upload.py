@@ -3,9 +3,9 @@
 import pytest
 
 from dppca_core import tables
-from dppca_core.tables import Column, Schema
+from dppca_core.tables import Column, Schema, dictionary_lines
+from dppca_core.tables.dictionary_lines import DictionaryLine
 from pages.hospitals.your_data import dictionary, upload_text
-from pages.hospitals.your_data.dictionary import DictionaryLine
 from pages.shared.background import memory
 from tests.pages.hospitals.your_data.table_page import (
     DICTIONARY,
@@ -56,7 +56,7 @@ def test_a_table_without_room_is_refused_before_it_is_read(monkeypatch):
 )
 def test_what_cannot_be_typed_is_refused(line, error):
     with pytest.raises(ValueError, match=error):
-        dictionary.to_column("age", line)
+        dictionary_lines.to_column("age", line)
 
 
 def test_what_cannot_be_typed_is_one_sentence():

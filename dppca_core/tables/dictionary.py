@@ -14,27 +14,82 @@ becomes (x - usual)/half, and of categories the usual one's indicator loses 1, t
 
 Ranges and categories are known beforehand (physiology, a code book): taken from the rows they would publish
 the lowest and the highest patient.
+
+The models are pydantic's, and their JSON is a Frictionless Table Schema (specs.frictionlessdata.io):
+
+    {"fields": [{"name": "crp", "type": "number", "constraints": {"minimum": 0, "maximum": 400},
+                 "decimalChar": ",", "missingValues": ["n.d."], "fill": 3, "synonyms": {"<0.5": 0.25}},
+                {"name": "sex", "type": "string", "categories": ["f", "m"], "fill": "",
+                 "otherNames": ["Geschlecht"]}],
+     "bound": 1.2}
+
+fill, usual, synonyms, otherNames and bound are this program's own; other programs pass over them.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, Self
 
 import numpy as np
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
 
 from dppca_core import checks
-from dppca_core.tables import answers, limits
+from dppca_core.tables import answers, cells, limits
 
-KINDS = ("number", "category")
+DECIMALS = (".", ",")
+GROUPS = ("", ".", ",", " ", "'")
 _MOST_BOUND = 1e6  # of the longest row: beyond, rows vanish beside it
+_TYPES = {"number": "number", "integer": "number", "string": "category", "boolean": "category"}
+_KEYS = {  # of a Frictionless field, and what a column calls them
+    "name": "name",
+    "type": "kind",
+    "categories": "categories",
+    "decimalChar": "decimal",
+    "groupChar": "group",
+    "missingValues": "missing_codes",
+    "fill": "fill",
+    "usual": "usual",
+    "synonyms": "synonyms",
+    "otherNames": "other_names",
+}
+_TABLE_KEYS = {"fields", "bound", "missingValues", "primaryKey", "foreignKeys", "uniqueKeys", "fieldsMatch"}
+_TABLE_KEYS |= {"$schema", "name", "title", "description", "profile"}
+_IGNORED = {"title", "description", "format", "example", "rdfType", "bareNumber"}  # of other programs
 
 
-@dataclass(frozen=True)
-class Column:
+class _Model(BaseModel):
+    """Refuse with one sentence, which quotes no value: words may have been seen in private cells."""
+
+    model_config = ConfigDict(
+        frozen=True, strict=True, extra="forbid", hide_input_in_errors=True, allow_inf_nan=False
+    )
+
+    def changed(self, **fields: Any) -> Self:
+        """Return the same with these fields changed. Raises ValueError as the constructor does."""
+        return type(self)(**{name: getattr(self, name) for name in type(self).model_fields} | fields)
+
+
+def _sentence(reason: ValidationError, what: str) -> str:
+    """Return the first of pydantic's reasons as a sentence on `what`."""
+    first = reason.errors(include_url=False, include_input=False)[0]
+    if "error" in first.get("ctx", {}):  # a check of ours
+        return str(first["ctx"]["error"])
+    place = " ".join(str(part) for part in first["loc"][:1])
+    return f"{place or 'form'} of {what} cannot be read: {first['msg'].lower()}"
+
+
+class Column(_Model):
     """Hold what the dictionary says of one column that is used.
 
     kind: "number", with low < high, or "category", with its public categories ("1" is also 1.0).
@@ -45,36 +100,59 @@ class Column:
 
     usual: what is encoded as 0, a number in [low, high] or one of the categories; None: see the module.
 
-    missing_codes: cells that count as missing, such as "999" or "<5". synonyms: other words for categories,
-    each with its category. How they compare: `dppca_core.tables.answers`. Words that were seen in the rows
-    are private: `published` is without either.
+    missing_codes: cells that count as missing, such as "999" or "<5". synonyms: other words, each with the
+    category or the number in [low, high] that it stands for. How they compare: `dppca_core.tables.answers`.
+    Words that were seen in the rows are private: `published` is without either.
+
+    decimal, group: the marks of decimals and thousands in numbers that are text; decimal None: as the file's
+    form says, or what is clear. other_names: what files call the column besides `name`.
 
     Raises ValueError that names the column.
     """
 
     name: str
-    kind: str
+    kind: Literal["number", "category"]
     low: float = 0.0
     high: float = 0.0
     categories: tuple[str, ...] = ()
     fill: float | str | None = None
     usual: float | str | None = None
     missing_codes: tuple[str, ...] = ()
-    synonyms: tuple[tuple[str, str], ...] = ()
+    synonyms: tuple[tuple[str, float | str], ...] = ()
+    decimal: Literal[".", ","] | None = None
+    group: Literal["", ".", ",", " ", "'"] = ""
+    other_names: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self, name: Any, kind: Any, low: Any = 0.0, high: Any = 0.0, categories: Any = (), **fields: Any
+    ) -> None:
+        given = {"name": name, "kind": kind, "low": low, "high": high, "categories": categories}
+        try:
+            super().__init__(**given | fields)
+        except ValidationError as reason:
+            quoted = f"'{name[: limits.MOST_NAME]}'" if isinstance(name, str) else "a column"
+            raise ValueError(_sentence(reason, quoted)) from None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        """Raise ValueError for fields that cannot be."""
         # The message of a check begins with the keyword under which the value is handed over.
-        if not isinstance(self.name, str) or not self.name.strip() or not self.name.isprintable():
-            raise ValueError(f"name of a column must be a word, got {self.name!r}")
-        if len(self.name) > limits.MOST_NAME:
-            raise ValueError(f"name of a column must have at most {limits.MOST_NAME} letters")
-        checks.one_of(KINDS, **{f"kind of '{self.name}'": self.kind})
+        for name in (self.name, *self.other_names):
+            if not name.strip() or not name.isprintable():
+                raise ValueError("name of a column must be a word that can be printed")
+            if len(name) > limits.MOST_NAME:
+                raise ValueError(f"name of a column must have at most {limits.MOST_NAME} letters")
         if self.kind == "number":
             self._check_range()
         else:
             self._check_categories()
+        if self.group and self.group == self.decimal:
+            raise ValueError(f"decimals and thousands of '{self.name}' must have different marks")
+        if self.group and self.decimal is None:
+            raise ValueError(f"'{self.name}' needs its mark of decimals, where it has one of thousands")
         if self.missing_codes or self.synonyms:
             self._check_codes_and_synonyms()
+        return self
 
     def _check_range(self) -> None:
         """Raise ValueError for a number column's fields that cannot be: range, fill, usual value."""
@@ -93,12 +171,12 @@ class Column:
 
     def _check_categories(self) -> None:
         """Raise ValueError for a category column's fields that cannot be: words, fill, usual category."""
-        if not isinstance(self.categories, tuple) or not 1 <= len(self.categories) <= limits.MOST_CATEGORIES:
+        if not 1 <= len(self.categories) <= limits.MOST_CATEGORIES:
             raise ValueError(
                 f"categories of '{self.name}' must be between 1 and {limits.MOST_CATEGORIES} words"
             )
         for word in self.categories:
-            if not isinstance(word, str) or not word.isprintable() or word != word.strip():
+            if not word.isprintable() or word != word.strip():
                 raise ValueError(f"categories of '{self.name}' must be words, got {word!r}")
         missing = answers.as_numbers(self.categories).missing
         if missing.any():
@@ -123,10 +201,18 @@ class Column:
                     f"{what} of '{self.name}' must be at most {limits.MOST_CATEGORIES} words without "
                     "';' and ' = '"
                 )
-        if any(category not in self.categories for _, category in self.synonyms):
-            raise ValueError(f"synonyms of '{self.name}' must each stand for one of its categories")
-        if answers.as_numbers(words).missing.any():
+        read = answers.as_numbers(words)
+        if read.missing.any():
             raise ValueError(f"synonyms of '{self.name}' must not hold a word that counts as missing")
+        if self.kind == "category":
+            if any(meant not in self.categories for _, meant in self.synonyms):
+                raise ValueError(f"synonyms of '{self.name}' must each stand for one of its categories")
+        elif not read.unread.all() or not all(
+            isinstance(meant, float) and self.low <= meant <= self.high for _, meant in self.synonyms
+        ):
+            raise ValueError(
+                f"synonyms of '{self.name}' must be words, each of which stands for a number of its range"
+            )
         # Cells are compared with these words without regard to capitals.
         code_keys, word_keys, category_keys = (
             answers.keys(mapped, capitals=False) for mapped in (codes, words, self.categories)
@@ -136,6 +222,60 @@ class Column:
             raise ValueError(
                 f"'{self.name}' takes one word in two ways: as missing code, synonym or category"
             )
+
+    @classmethod
+    def from_field(cls, field: object) -> Column:
+        """Return the column that a field of a Frictionless Table Schema states.
+
+        Raises ValueError for an unknown or missing entry.
+        """
+        if not isinstance(field, Mapping) or not {"name", "type"} <= field.keys():
+            raise ValueError('Each column of the dictionary needs a "name" and a "type".')
+        name = field["name"]
+        if unknown := sorted(set(map(str, field)) - {*_KEYS, *_IGNORED, "constraints"}):
+            raise ValueError(f"Column {name!r} of the dictionary has an unknown entry {unknown[0]!r}.")
+        kind = "category" if "categories" in field else _TYPES.get(str(field["type"]), field["type"])
+        given = {_KEYS[key]: value for key, value in field.items() if key in _KEYS} | {"kind": kind}
+        constraints = field.get("constraints", {})
+        if not isinstance(constraints, Mapping):
+            raise ValueError(f"Column {name!r} of the dictionary needs a record of constraints.")
+        if kind == "category" and "enum" in constraints:
+            given.setdefault("categories", constraints["enum"])
+        if kind == "number":
+            if lacking := sorted({"minimum", "maximum"} - constraints.keys()):
+                raise ValueError(f"Column {name!r} of the dictionary lacks its {' and '.join(lacking)}.")
+            given |= {"low": constraints["minimum"], "high": constraints["maximum"]}
+        for key in ("categories", "missing_codes", "other_names"):
+            if isinstance(words := given.get(key), list):
+                given[key] = tuple(map(_word, words))
+        if isinstance(synonyms := given.get("synonyms"), Mapping):
+            given["synonyms"] = tuple(synonyms.items())
+        # What a text file has for a cell without anything is missing anyway.
+        if isinstance(codes := given.get("missing_codes"), tuple):
+            given["missing_codes"] = tuple(code for code in codes if code != "")
+        return cls(**given)
+
+    @model_serializer(mode="wrap")
+    def _to_field(self, _: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Return the field of a Frictionless Table Schema, without what this column does not use."""
+        field: dict[str, Any] = {"name": self.name, "type": "number"}
+        if self.kind == "number":
+            field["constraints"] = {"minimum": self.low, "maximum": self.high}
+        else:
+            field |= {"type": "string", "categories": list(self.categories)}
+        if self.decimal is not None:
+            field |= {"decimalChar": self.decimal} | ({"groupChar": self.group} if self.group else {})
+        if self.missing_codes:
+            field["missingValues"] = list(self.missing_codes)
+        field["fill"] = self.fill
+        field |= {} if self.usual is None else {"usual": self.usual}
+        field |= {"synonyms": dict(self.synonyms)} if self.synonyms else {}
+        return field | ({"otherNames": list(self.other_names)} if self.other_names else {})
+
+    @property
+    def marks(self) -> cells.Marks | None:
+        """Return how its numbers are written where they are text; None where that is not stated."""
+        return None if self.decimal is None else cells.Marks(self.decimal, self.group)
 
     @property
     def middle(self) -> float:
@@ -193,8 +333,7 @@ class Column:
         return tuple(f"{self.name} = {word}" for word in self.categories)
 
 
-@dataclass(frozen=True)
-class Schema:
+class Schema(_Model):
     """Hold the chosen columns, and the public norm that no row exceeds once clipped. It depends on no rows.
 
     bound: that norm, in units of the encoded rows; `default_bound` where None is given. A feature is an
@@ -203,26 +342,28 @@ class Schema:
     """
 
     columns: tuple[Column, ...]
-    bound: float = None  # type: ignore[assignment]  # becomes the default
+    bound: float
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.columns, tuple) or not all(isinstance(c, Column) for c in self.columns):
+    def __init__(self, columns: Any, bound: Any = None) -> None:
+        if not isinstance(columns, tuple) or not all(isinstance(each, Column) for each in columns):
             raise ValueError("columns must be a tuple of Column")
-        if len({column.name for column in self.columns}) < len(self.columns):
+        if len({column.name for column in columns}) < len(columns):
             raise ValueError("columns must have different names")
-        if not 2 <= self.d <= limits.MOST_FEATURES:
+        d = sum(len(column.features) for column in columns)
+        if not 2 <= d <= limits.MOST_FEATURES:
             raise ValueError(
                 f"columns must become between 2 and {limits.MOST_FEATURES:,} features, one for each number "
-                f"and each category, got {self.d:,}"
-                + (": choose fewer from the literature or a code book" if self.d > 1 else "")
+                f"and each category, got {d:,}"
+                + (": choose fewer from the literature or a code book" if d > 1 else "")
             )
-        if self.bound is None:  # a frozen dataclass is set this way
-            object.__setattr__(self, "bound", self.default_bound)
-        checks.positive(bound=self.bound)
-        if self.bound > _MOST_BOUND * self.longest:
-            raise ValueError(
-                f"bound must be near {self.longest:.4g}, which no row exceeds, got {self.bound:g}"
-            )
+        squares = math.fsum(column.even_square for column in columns)
+        if bound is None:
+            bound = math.sqrt(squares)
+        checks.positive(bound=bound)
+        longest = math.sqrt(math.fsum(column.most_square for column in columns))
+        if bound > _MOST_BOUND * longest:
+            raise ValueError(f"bound must be near {longest:.4g}, which no row exceeds, got {bound:g}")
+        super().__init__(**{"columns": columns, "bound": bound})
 
     @cached_property
     def features(self) -> tuple[str, ...]:
@@ -269,22 +410,26 @@ class Schema:
 
         These may have been seen in private cells.
         """
-        bare = tuple(replace(column, missing_codes=(), synonyms=()) for column in self.columns)
-        return self if bare == self.columns else replace(self, columns=bare)
+        bare = tuple(column.changed(missing_codes=(), synonyms=(), other_names=()) for column in self.columns)
+        return self if bare == self.columns else self.changed(columns=bare)
+
+    @model_serializer(mode="wrap")
+    def _to_table_schema(self, _: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Return the Table Schema as a record."""
+        return {"fields": [column.model_dump() for column in self.columns], "bound": self.bound}
 
     def to_json(self) -> str:
-        """Return the schema as text, which `from_json` reads."""
+        """Return the schema as text, which `from_json` reads: a Frictionless Table Schema."""
         return self._json
 
     @cached_property
     def _json(self) -> str:
         """Return the text of `to_json`, made once: a schema cannot change."""
-        plain = {"columns": [_plain(column) for column in self.columns], "bound": self.bound}
-        return json.dumps(plain, indent=1, ensure_ascii=False)
+        return json.dumps(self.model_dump(), indent=1, ensure_ascii=False)
 
     @staticmethod
     def from_json(text: str | bytes) -> Schema:
-        """Return the schema that a JSON text states, as `to_json` writes it or a person did.
+        """Return the schema that a Frictionless Table Schema states, of this program or another.
 
         Raises ValueError with one sentence for a text that states none.
         """
@@ -294,45 +439,21 @@ class Schema:
             raise ValueError("The dictionary is not in UTF-8: save it in that encoding.") from None
         except (ValueError, RecursionError):
             plain = None
-        if not isinstance(plain, dict) or not isinstance(plain.get("columns"), list):
-            raise ValueError('The dictionary must be JSON with "columns", a list with one record a column.')
-        if unknown := sorted(set(plain) - {"columns", "bound"}):
+        if not isinstance(plain, dict) or not isinstance(plain.get("fields"), list):
+            raise ValueError('The dictionary must be JSON with "fields", a list with one record a column.')
+        if unknown := sorted(plain.keys() - _TABLE_KEYS):
             raise ValueError(f"The dictionary has an unknown entry {unknown[0]!r}.")
-        bound: Any = plain.get("bound")
-        return Schema(tuple(_column(entry) for entry in plain["columns"]), bound)
+        common = plain.get("missingValues", [])  # of all columns, as other programs write them
+        fields = plain["fields"]
+        if isinstance(common, list) and any(common):
+            fields = [
+                {"missingValues": common} | field if isinstance(field, dict) else field for field in fields
+            ]
+        return Schema(tuple(map(Column.from_field, fields)), plain.get("bound"))
 
 
-def _plain(column: Column) -> dict[str, Any]:
-    """Return a column as a record for JSON, without the fields that its kind does not use."""
-    omitted = {"missing_codes", "synonyms"}  # they are added below, in another form
-    omitted |= {"low", "high"} if column.kind == "category" else {"categories"}
-    # Fields that later versions added are left out where they are unused: the text is then the same as an
-    # earlier version's, by which ledgers know the schema again.
-    omitted |= {"usual"} if column.usual is None else set()
-    plain = {key: value for key, value in asdict(column).items() if key not in omitted}
-    plain |= {"missing codes": list(column.missing_codes)} if column.missing_codes else {}
-    return plain | ({"synonyms": dict(column.synonyms)} if column.synonyms else {})
-
-
-def _column(entry: object) -> Column:
-    """Return the column that a record of JSON states. Raises ValueError for an unknown or missing entry."""
-    if not isinstance(entry, dict) or not {"name", "kind"} <= entry.keys():
-        raise ValueError('Each column of the dictionary needs a "name" and a "kind".')
-    needed = {"low", "high"} if entry["kind"] == "number" else {"categories"}
-    allowed = {"name", "kind", "fill", "usual", "missing codes", "synonyms"} | needed
-    if unknown := sorted(set(entry) - allowed):
-        raise ValueError(f"Column {entry['name']!r} of the dictionary has an unknown entry {unknown[0]!r}.")
-    if lacking := sorted(needed - entry.keys()):
-        raise ValueError(f"Column {entry['name']!r} of the dictionary lacks {' and '.join(lacking)}.")
-    given = dict(entry)
-    codes, synonyms = given.pop("missing codes", []), given.pop("synonyms", {})
-    if not isinstance(codes, list) or not isinstance(synonyms, dict):
-        raise ValueError(
-            f"Column {entry['name']!r} of the dictionary needs a list of missing codes, and synonyms as "
-            '{"word": "category"}.'
-        )
-    if isinstance(words := given.get("categories"), list):  # `Column` refuses anything but a tuple
-        given["categories"] = tuple(words)
-    # A person may have written a code such as 999 as a number.
-    code_words = tuple(str(code) if isinstance(code, int | float) else code for code in codes)
-    return Column(**given, missing_codes=code_words, synonyms=tuple(synonyms.items()))
+def _word(word: object) -> object:
+    """Return a word as text: a person may have written a code such as 999 as a number, or with a label."""
+    if isinstance(word, Mapping):
+        word = word.get("value")
+    return str(word) if isinstance(word, int | float) else word
