@@ -163,6 +163,9 @@ def numbers(column: Any, marks: Marks | None = POINT) -> NumberColumn:
 def _numbers(column: pa.Array, marks: Marks | None) -> NumberColumn:
     """Read a portion of a text column as `numbers` does."""
     text = texts(column)
+    if marks in (POINT, EITHER) and (plain := _plain_numbers(text)) is not None:
+        missing = np.isnan(plain)
+        return NumberColumn(plain, missing, np.zeros(len(plain), dtype=bool))
     digits = _clear_digits(text) if marks is None else _digits(text, marks)
     values = np.array(digits.cast(pa.float64()).to_numpy(zero_copy_only=False))
     missing = np.isinf(values) | np.asarray(text.is_null())  # 1e999 reads as infinite
@@ -173,6 +176,23 @@ def _numbers(column: pa.Array, marks: Marks | None) -> NumberColumn:
     for word, value in (("true", 1.0), ("false", 0.0)):
         values[others[np.asarray(pc.equal(words, word), dtype=bool)]] = value
     return NumberColumn(values, missing, np.isnan(values) & ~missing)
+
+
+def _plain_numbers(text: pa.Array) -> Array | None:
+    """Return the texts as numbers, NaN for null, if each is a finite number with a point or none, else None.
+
+    It is most columns, and ten times faster than `_digits`, of which it is a part.
+    """
+    if not len(text):
+        return None
+    first = text[0].as_py()
+    if first is not None and not first[-1:].isdigit():  # quickly, for most columns of words
+        return None
+    cast = none_if_refused(lambda: text.cast(pa.float64()))
+    if cast is None:
+        return None
+    values: Array = np.array(cast.to_numpy(zero_copy_only=False))
+    return values if np.isfinite(values).sum() == len(text) - text.null_count else None
 
 
 def written(number: float) -> str:

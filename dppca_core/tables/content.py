@@ -71,7 +71,11 @@ FORMER_ROWS = 2**24  # 128 MB of row hashes
 
 def _cells(column: Any) -> tuple[Words, Array]:
     """Return the 64-bit word that stands for each cell, (n,), and its number, (n,), NaN where it is none."""
-    if not pa.types.is_floating(column.type):  # each different text is hashed once
+    if not pa.types.is_floating(column.type):
+        read = cells.numbers(column, cells.EITHER)
+        if not read.unread.any():
+            return _numeric(read.values, read.missing), read.values
+        # Each different text is hashed once.
         coded = pc.dictionary_encode(cells.texts(column), null_encoding="encode")
         words, values = _words(coded.dictionary)
         indices = np.asarray(coded.indices)

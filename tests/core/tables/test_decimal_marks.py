@@ -70,6 +70,17 @@ def test_a_number_reads_by_its_marks_and_by_no_others(value, marks):
         assert clear in (None, float(value))
 
 
+@given(
+    words=st.lists(st.text("0123.,eE+-x \u2212_", max_size=6) | st.floats().map(repr), min_size=1, max_size=3)
+)
+def test_a_column_of_plain_numbers_reads_as_each_cell_alone(words):
+    """Arrow reads it at once; a word among them has each cell read by itself."""
+    among = cells.numbers(pa.array(["word", *words, "word"]))
+    alone = cells.numbers(pa.array(words))
+    for part, whole in zip(alone, among, strict=True):
+        np.testing.assert_array_equal(part, whole[1:-1])
+
+
 @pytest.mark.parametrize("separator", ";\t|")
 @pytest.mark.parametrize(
     ("lines", "place"),

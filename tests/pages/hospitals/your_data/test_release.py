@@ -253,6 +253,6 @@ def test_usual_values_of_a_dictionary_are_where_rows_are_centred():
     document = page.state.releases[0].result.document
     assert (
         document["mean"] is None
-        and document["public"]["dictionary"]["columns"][0]["usual"] == columns[0].usual
+        and document["public"]["dictionary"]["fields"][0]["usual"] == columns[0].usual
     )
     assert "centred at the usual values that the dictionary gives" in page.markdown
