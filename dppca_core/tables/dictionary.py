@@ -75,9 +75,20 @@ class _Model(BaseModel):
         frozen=True, strict=True, extra="forbid", hide_input_in_errors=True, allow_inf_nan=False
     )
 
+    @property
+    def _fields(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in type(self).model_fields}
+
+    def __eq__(self, other: object) -> bool:
+        # By fields alone: pydantic compares cached properties too, one of which is the model itself.
+        return type(self) is type(other) and isinstance(other, _Model) and self._fields == other._fields
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._fields.values()))
+
     def changed(self, **fields: Any) -> Self:
         """Return the same with these fields changed. Raises ValueError as the constructor does."""
-        return type(self)(**{name: getattr(self, name) for name in type(self).model_fields} | fields)
+        return type(self)(**self._fields | fields)
 
 
 def _sentence(reason: ValidationError, what: str) -> str:

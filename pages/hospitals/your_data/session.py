@@ -180,7 +180,8 @@ class TableSession:
         self._drop_results()
         self.raw = self.opened = None
         self.uploader = secrets.token_hex(4)
-        self.cache_by_name.pop("dictionary", None)
+        for name in ("dictionary", "template"):
+            self.cache_by_name.pop(name, None)
         self.hospitals = HospitalTables()
         self.lines = {name: line.without_words for name, line in self.lines.items()}
         self.editor_lines = {}

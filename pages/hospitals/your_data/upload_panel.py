@@ -340,7 +340,8 @@ def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
             st.error(page_text.refusal(refused))
         dictionary_names.show(state)
         if state.chosen:
-            template = partial(dictionary_lines.write_template, state.typed)
+            write = partial(dictionary_lines.write_template, state.typed)
+            template = state.cached_by_name("template", state.typed, write)
             take_along.download("Template for a spreadsheet", template, "dictionary.csv", "text/csv")
         if schema is not None:
             written = schema.to_json()

@@ -7,7 +7,7 @@ from dppca_core import Release
 from dppca_core.release.cohort_lists import CohortsOnDisk
 from dppca_core.release.ledger import SessionLedger
 from dppca_core.release.ledger_records import Limit
-from dppca_core.tables import content_key, limits
+from dppca_core.tables import content_key
 from pages.hospitals.your_data import cohort_text, owner
 from tests.pages.hospitals.your_data.table_page import (
     OTHER_TABLE,
@@ -120,23 +120,6 @@ def test_an_account_is_chosen_by_its_name(folder, visitor):
     page.run()
     page.press(YES)
     assert "2 tables pay into it" in page.markdown and not page.has_button("Set this limit")
-
-
-def test_an_extract_too_large_to_hold_is_asked_about(folder, visitor, monkeypatch):
-    """By a named patient whom it shares, 60 of 120, in a table of other columns and another size."""
-    visitor("ann")
-    names = [f"p{i * 7919}" for i in range(ROWS)]
-    page = prepared(csv(patients().assign(name=names)), rows=2)
-    choose_patients(page, "name")
-    page.press("Set this limit")
-    monkeypatch.setattr(limits, "MOST_ROWS", 100)
-    other = patients(seed=5, n=200).assign(who=[*names[:60], *(f"q{i}" for i in range(140))])
-    page = prepared(parquet(other.rename(columns={"sex": "gender", "clinic": "site"})), rows=2)
-    choose_patients(page, "who")
-    page.press("Read it now")
-    assert has_asked(page) and "about 50 % of the patients' names" in page.warnings
-    page.press(YES)
-    assert "2 tables pay into it: 120 rows and 6 columns; 200 rows" in page.markdown
 
 
 def test_once_patients_are_named_it_is_asked_again(folder, visitor):
