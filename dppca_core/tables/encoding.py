@@ -145,7 +145,7 @@ def _numbers(
     """
     values, missing, unread = answers.numbers(column_cells, column.missing_codes, marks, column.synonyms)
     if unread.any():
-        others, what = int(unread.sum()) - 1, _what_instead(column_cells, unread, marks)
+        others, what = int(unread.sum()) - 1, _what_instead(column_cells, unread)
         raise ValueError(
             f"Column '{column.name}' holds no number in row {places[np.argmax(unread)]:,}"
             f"{f' and {others:,} more' if others else ''}, {what}"
@@ -163,18 +163,18 @@ def _numbers(
     return missing, beyond
 
 
-def _what_instead(column_cells: pa.Array, unread: cells.Mask, marks: cells.Marks | None) -> str:
+def _what_instead(column_cells: pa.Array, unread: cells.Mask) -> str:
     """Return the end of the error: what a column holds instead of numbers, and what to do about it.
 
     unread: which of its cells are neither a number nor missing.
     """
     if cells.unclear(column_cells.slice(int(np.argmax(unread)), 1)).any():
-        return "but a mark of thousands or of decimals: say which, as the marks of this column."
+        return "but a mark of thousands or of decimals: say which under 'numbers as' in the dictionary."
     if cells.kind_of(column_cells) == "date":
         return "but a date: turn them into numbers, such as an age or days since."
     return (
-        "but text, or other marks in a number: state the column's marks, make its word a missing code, leave "
-        "the column out, or make it a category."
+        "but text, or other marks in a number: choose them under 'numbers as', make its word a missing code, "
+        "leave the column out, or make it a category."
     )
 
 

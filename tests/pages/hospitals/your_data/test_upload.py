@@ -132,5 +132,5 @@ def test_a_point_that_may_mark_thousands_is_refused_where_its_column_is_chosen()
     page.open_dictionary(Schema((*columns, Column("ferritin", "number", 0, 5000))), "more.json")
     assert page.errors == (
         "Column 'ferritin' holds no number in row 1 and 4 more, but a mark of thousands or of "
-        "decimals: say which, as the marks of this column."
+        "decimals: say which under 'numbers as' in the dictionary."
     )
