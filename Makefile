@@ -56,7 +56,6 @@ bench: $(VENV)/dev.stamp chromium
 	$(BIN)/python -m benchmarks.scale --json $(BENCH)
 	$(BIN)/python -m benchmarks.sweeps --json $(BENCH)
 	$(BIN)/python -m benchmarks.federated --json $(BENCH)
-	$(BIN)/python -m benchmarks.chunks --json $(BENCH)
 	CHROMIUM="$$(scripts/find-chromium)" $(BIN)/python -m benchmarks.cold_start --json $(BENCH)
 	CHROMIUM="$$(scripts/find-chromium)" $(BIN)/python -m benchmarks.latency --json $(BENCH)
 

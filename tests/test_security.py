@@ -46,7 +46,7 @@ OPENS = {
     "dppca_core/experiments/sweeps/store.py": "the command line",
     "dppca_core/experiments/sweeps/executors.py": "a temporary file of its own",
     "dppca_core/tables/examples.py": "data/, by names that stand there",
-    "dppca_core/tables/parquet_file.py": "an upload in memory",
+    "dppca_core/tables/read.py": "an upload in memory, or a path that a script gives",
     "examples/flower/demo.py": "a new temporary folder",
     "examples/flower/demo_hospitals.py": "a new temporary folder",
     "examples/flower/apps.py": "the folder of a hospital's or the server's own settings",

@@ -2,7 +2,7 @@
 
 A Gaussian z with a stated spectrum (`spiked.SpikedModel`) has one latent for each column, so that a category
 holds exactly one of its answers and its indicators are tied as a table's are. With low <= 0 <= high the ends
-of an encoded number (`dppca_core.tables.schema`; 0 is its middle, or its usual value),
+of an encoded number (`dppca_core.tables.dictionary`; 0 is its middle, or its usual value),
 
     t = clip(sigma z_j/sd(z_j), -1, 1),    x = high t where t > 0, else |low| t.
 
@@ -37,7 +37,7 @@ from dppca_core.arrays import Array, Moment, Provider
 from dppca_core.cohort import Cohort
 from dppca_core.numerics import linalg, moments
 from dppca_core.populations.spiked import SpikedModel
-from dppca_core.tables.schema import Column, Schema
+from dppca_core.tables.dictionary import Column, Schema
 
 EVEN = 3**-0.5  # standard deviation of an even spread over [-1, 1]
 _LEAST_SPREAD = 0.01  # of numbers, in half ranges

@@ -39,7 +39,7 @@ if schema.published != published.published:
     sys.exit("The saved dictionary is not that of this release.")
 table = tables.read(pathlib.Path(sys.argv[1]), "new rows", to_score=True)
 # A row with a missing cell and no fill is left out: nan.
-new = tables.encode(schema, table.table, table.decimal_comma)
+new = tables.encode(schema, table.table, table.marks)
 if outside := sum(new.owner.outside):
     print(f"{outside:,} cells are outside of their range or none of their categories.", file=sys.stderr)
 rows = new.rows / schema.bound - (release["mean"] or 0)

@@ -1,8 +1,9 @@
-"""Read a column's cells as the data dictionary says: missing codes count as missing, synonyms as categories.
+"""Read a column's cells as the data dictionary says: codes as missing, synonyms as what they stand for.
 
-The dictionary is the public description of a table's columns (`dppca_core.tables.schema`). For one column it
-can name missing codes (cells such as "999" or "unknown" that stand for no answer), the categories, and
-synonyms (other spellings, each with the category that it stands for). A "word" is any of these texts.
+The dictionary is the public description of a table's columns (`dppca_core.tables.dictionary`). For one column
+it can name missing codes (cells such as "999" or "unknown" that stand for no answer), the categories, and
+synonyms (other words, each with the category or the number that it stands for). A "word" is any of these
+texts.
 
 Numbers compare as numbers, so that 999, 999.0 and "999" are one code. Other words compare without blanks
 around them, and codes and synonyms also without regard to capitals.
@@ -17,17 +18,27 @@ from numpy.typing import NDArray
 
 from dppca_core.tables import cells, limits
 
-Synonyms = Sequence[tuple[str, str]]  # a cell's word, and the category that it stands for
+Synonyms = Sequence[tuple[str, float | str]]  # a cell's word, and the category or number that it stands for
 
 
-def numbers(column: Any, missing_codes: Sequence[str], decimal_comma: bool = False) -> cells.NumberColumn:
-    """Return the cells as `cells.numbers` reads them, but count those that hold a missing code as missing."""
-    read = cells.numbers(column, decimal_comma)
-    if not missing_codes:
-        return read
-    coded = _indices(column, read, missing_codes, capitals=False) >= 0  # cells that hold a missing code
-    read.values[coded] = np.nan
-    return cells.NumberColumn(read.values, read.missing | coded, read.unread & ~coded)
+def numbers(
+    column: Any,
+    missing_codes: Sequence[str],
+    marks: cells.Marks | None = cells.POINT,
+    synonyms: Synonyms = (),
+) -> cells.NumberColumn:
+    """Return the cells as `cells.numbers` does, but codes as missing, and synonyms as their numbers."""
+    read = cells.numbers(column, marks)
+    if missing_codes:
+        coded = _indices(column, read, missing_codes, capitals=False) >= 0  # cells that hold a missing code
+        read.values[coded] = np.nan
+        read = cells.NumberColumn(read.values, read.missing | coded, read.unread & ~coded)
+    if synonyms and read.unread.any():
+        indices = _indices(column, read, [word for word, _ in synonyms], capitals=False)
+        meant = read.unread & (indices >= 0)
+        read.values[meant] = np.array([float(number) for _, number in synonyms])[indices[meant]]
+        read = read._replace(unread=read.unread & ~meant)
+    return read
 
 
 def categories(
@@ -35,19 +46,19 @@ def categories(
     known: Sequence[str],
     synonyms: Synonyms = (),
     missing_codes: Sequence[str] = (),
-    decimal_comma: bool = False,
+    marks: cells.Marks | None = cells.POINT,
 ) -> tuple[NDArray[np.intp], cells.Mask]:
     """Return the position in `known` of each cell's category, (n,), and which cells are missing, (n,).
 
     The position is -1 where a cell is missing or none of the categories. known: the column's categories. A
     synonym is looked up only where no category agrees.
     """
-    read = numbers(column, missing_codes, decimal_comma)
+    read = numbers(column, missing_codes, marks)
     indices = _indices(column, read, known)
     if synonyms:
         synonym = _indices(column, read, [word for word, _ in synonyms], capitals=False)
         # The position in `known` of each synonym's category.
-        category = np.array([known.index(category) for _, category in synonyms])
+        category = np.array([known.index(str(category)) for _, category in synonyms])
         indices = np.where((indices < 0) & (synonym >= 0), category[synonym], indices)
     return indices, read.missing
 
@@ -85,7 +96,7 @@ def as_numbers(words: Sequence[str]) -> cells.NumberColumn:
 
     The dictionary does not say how the file writes decimals, so both are read.
     """
-    return cells.numbers(pa.array(words, pa.large_string()), decimal_comma=True, points_too=True)
+    return cells.numbers(pa.array(words, pa.large_string()), cells.EITHER)
 
 
 def _indices(

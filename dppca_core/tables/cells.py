@@ -1,13 +1,14 @@
 """Read table cells as numbers, texts or missing: each cell by itself, and never from its neighbours.
 
 So no patient's cell can change how another patient's is read. A cell is missing if it is empty, one of
-`MISSING`, NaN or infinite. "true" and "false" are the numbers 1 and 0. Whether a column is of numbers or of
-text (`canonical`, `kind_of`) is a summary of its cells, for the screen of the table's owner.
+`MISSING`, NaN or infinite. "true" and "false" are the numbers 1 and 0. What a column seems to hold
+(`kind_of`) is a summary of its cells, for the screen of the table's owner.
 
 A column is an Arrow array or chunked array; "portions" and "chunks" are consecutive pieces of one. Arrow's
 error messages quote cells, which are private: `none_if_refused` and `until_refused` drop them.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -33,9 +34,9 @@ MISSING = (
 _NOT_UTF8 = "Column '{}' holds text that is not in UTF-8: convert it before you save the table."
 _FIRST_CELLS = 10_000  # cells that tell whether a column with some words is of numbers
 _PORTION = 2**24  # bytes of text that are worked on at a time
-_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-_COMMA_NUMBER = r"^[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE][+-]?[0-9]+)?$"
-_THOUSANDS = r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+(,[0-9]*)?$"  # 1.012 may be 1012; 0.012 and 1012.345 may not
+_MACHINE_NUMBER = r"[0-9]+(\.[0-9]+)?[eE][+-]?[0-9]+"  # 1.012e0 has one reading only, whatever the marks
+_UNCLEAR = re.compile(r"-?[1-9][0-9]{0,2}\.[0-9]{3}")
+_SPELLINGS = {" ": "[\u00a0\u2009\u202f]", "'": "\u2019"}  # of a mark of thousands, beside the mark itself
 _DATE = (
     r"^([0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.]([0-9]{4}|[0-9]{2}))([ T].*)?$"
 )
@@ -62,6 +63,18 @@ def until_refused(read: Callable[[], Iterable[Result]]) -> Iterator[Result | Non
         yield from read()
     except _REFUSALS:
         yield None
+
+
+def without_missing(column: Any) -> Any:
+    """Return a column of text trimmed, with null where a word counts as missing; numbers as they are."""
+    if pa.types.is_floating(column.type):
+        return column
+    parts = []
+    for part in portions(chunks_of(column)):
+        text = texts(part)
+        missing = pc.is_in(pc.utf8_lower(text), value_set=pa.array(MISSING, text.type))
+        parts.append(pc.if_else(missing, pa.scalar(None, text.type), text))
+    return pa.chunked_array(parts, pa.large_string())
 
 
 class NumberColumn(NamedTuple):
@@ -115,12 +128,26 @@ def chunks_of(column: Any) -> list[Any]:
     return column.chunks if isinstance(column, pa.ChunkedArray) else [column]
 
 
-def numbers(column: Any, decimal_comma: bool = False, points_too: bool = False) -> NumberColumn:
+class Marks(NamedTuple):
+    """Say how numbers are written.
+
+    decimal: the characters that mark decimals. group: the one between thousands, "" for none.
+    """
+
+    decimal: str
+    group: str = ""
+
+
+POINT = Marks(".")
+EITHER = Marks(".,")  # for words of which no file says how they are written
+
+
+def numbers(column: Any, marks: Marks | None = POINT) -> NumberColumn:
     """Return the cells of a column of numbers or text, each as a number if it is one.
 
-    column: as `as_numbers_or_text` gives it. decimal_comma: whether 1,5 is one and a half; then 1.5 is too,
-    but 1.012 is no number, as it may be 1012 (`may_be_thousands`). points_too: there it is 1.012, for words
-    of which no file says how they are written. The arrays are fresh, so that a caller may write to them.
+    column: as `as_numbers_or_text` gives it. marks: how its numbers are written; None reads those which have
+    one reading only: 14,5 and 1.012,5 and 0.012, but not 1.012, which may be 1012. The arrays are fresh, so
+    that a caller may write to them.
     """
     if pa.types.is_floating(column.type):
         values = np.array(column.to_numpy(zero_copy_only=False))  # a copy: Arrow's memory is read-only
@@ -129,25 +156,21 @@ def numbers(column: Any, decimal_comma: bool = False, points_too: bool = False) 
         return NumberColumn(values, missing, np.zeros(len(values), dtype=bool))
     # Stands before the portions, so that a column without any can be put together too.
     none = NumberColumn(np.empty(0), np.empty(0, dtype=bool), np.empty(0, dtype=bool))
-    parts = (_numbers(part, decimal_comma, points_too) for part in portions(chunks_of(column)))
+    parts = (_numbers(part, marks) for part in portions(chunks_of(column)))
     return NumberColumn(*map(np.concatenate, zip(none, *parts, strict=True)))
 
 
-def _numbers(column: pa.Array, decimal_comma: bool, points_too: bool) -> NumberColumn:
+def _numbers(column: pa.Array, marks: Marks | None) -> NumberColumn:
     """Read a portion of a text column as `numbers` does."""
     text = texts(column)
-    # Arrow fails as a whole on a text that is no number, so only those that look like one are handed to it.
-    pattern = _COMMA_NUMBER if decimal_comma else _NUMBER
-    looks_numeric = pc.fill_null(pc.match_substring_regex(text, pattern), False)
-    if decimal_comma and not points_too:
-        looks_numeric = pc.and_(looks_numeric, pa.array(~may_be_thousands(text)))
-    digits = pc.if_else(looks_numeric, text, pa.scalar(None, text.type))
-    if decimal_comma:
-        digits = pc.replace_substring(digits, ",", ".")
+    if marks in (POINT, EITHER) and (plain := _plain_numbers(text)) is not None:
+        missing = np.isnan(plain)
+        return NumberColumn(plain, missing, np.zeros(len(plain), dtype=bool))
+    digits = _clear_digits(text) if marks is None else _digits(text, marks)
     values = np.array(digits.cast(pa.float64()).to_numpy(zero_copy_only=False))
     missing = np.isinf(values) | np.asarray(text.is_null())  # 1e999 reads as infinite
     values[missing] = np.nan
-    others = np.flatnonzero(~np.asarray(looks_numeric) & ~missing)  # positions of cells that hold words
+    others = np.flatnonzero(~np.asarray(digits.is_valid()) & ~missing)  # positions of cells that hold words
     words = pc.utf8_lower(text.take(pa.array(others)))
     missing[others] = pc.is_in(words, value_set=pa.array(MISSING, words.type))
     for word, value in (("true", 1.0), ("false", 0.0)):
@@ -155,7 +178,58 @@ def _numbers(column: pa.Array, decimal_comma: bool, points_too: bool) -> NumberC
     return NumberColumn(values, missing, np.isnan(values) & ~missing)
 
 
-def blank_rows(columns: Sequence[Any], decimal_comma: bool = False) -> Mask:
+def _plain_numbers(text: pa.Array) -> Array | None:
+    """Return the texts as numbers, NaN for null, if each is a finite number with a point or none, else None.
+
+    It is most columns, and ten times faster than `_digits`, of which it is a part.
+    """
+    if not len(text):
+        return None
+    first = text[0].as_py()
+    if first is not None and not first[-1:].isdigit():  # quickly, for most columns of words
+        return None
+    cast = none_if_refused(lambda: text.cast(pa.float64()))
+    if cast is None:
+        return None
+    values: Array = np.array(cast.to_numpy(zero_copy_only=False))
+    return values if np.isfinite(values).sum() == len(text) - text.null_count else None
+
+
+def written(number: float) -> str:
+    """Return a number as the shortest text that has one reading only: 1.012 as 1.012e0, and 7.0 as 7."""
+    shortest = repr(float(number)).removesuffix(".0")
+    return f"{shortest}e0" if _UNCLEAR.fullmatch(shortest) else shortest
+
+
+def _digits(text: pa.Array, marks: Marks) -> pa.Array:
+    """Return the texts that are numbers as a program writes them, and null for the others."""
+    text = pc.replace_substring(text, "\u2212", "-")  # the minus of typesetting
+    decimal = f"[{marks.decimal}]"
+    whole, form = "[0-9]+", f"{decimal}[0-9]+"
+    if marks.group:
+        if marks.group in _SPELLINGS:
+            text = pc.replace_substring_regex(text, _SPELLINGS[marks.group], marks.group)
+        whole += f"|[1-9][0-9]{{0,2}}([{marks.group}][0-9]{{3}})+"
+    exponent = "([eE][+-]?[0-9]+)?"
+    form = f"^[+-]?((({whole})({decimal}[0-9]*)?|{form}){exponent}|{_MACHINE_NUMBER})$"
+    # Arrow fails as a whole on a text that is no number, so only those that look like one are handed to it.
+    none = pa.scalar(None, text.type)
+    machine = pc.match_substring_regex(text, f"^[+-]?{_MACHINE_NUMBER}$")
+    written = text
+    for mark, instead in ((marks.group, ""), (",", ".")):
+        if mark and (not instead or mark in marks.decimal):
+            written = pc.if_else(machine, written, pc.replace_substring(written, mark, instead))
+    return pc.if_else(pc.match_substring_regex(text, form), written, none)
+
+
+def _clear_digits(text: pa.Array) -> pa.Array:
+    """Return as `_digits` does the texts that are one number only, whichever mark is the decimal one."""
+    commas, points = _digits(text, Marks(",", ".")), _digits(text, Marks(".", ","))
+    unclear = pc.fill_null(pc.not_equal(commas, points), False)
+    return pc.if_else(unclear, pa.scalar(None, text.type), pc.coalesce(commas, points))
+
+
+def blank_rows(columns: Sequence[Any]) -> Mask:
     """Return which rows have no cell in any of these columns, (n,): each of their cells is missing.
 
     columns: at least one, of any Arrow type.
@@ -167,72 +241,28 @@ def blank_rows(columns: Sequence[Any], decimal_comma: bool = False) -> Mask:
         if not len(still):
             break
         part = column if len(still) == len(blank) else column.take(pa.array(still))
-        blank[still] = _missing(part, decimal_comma)
+        blank[still] = _missing(part)
     return blank
 
 
-def _missing(column: Any, decimal_comma: bool) -> Mask:
+def _missing(column: Any) -> Mask:
     """Return which cells of a column of any Arrow type are missing, (n,); codes are not unpacked for it."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         codes = pc.fill_null(column.indices.cast(pa.int64()), -1)  # a null takes the last True
-        coded: Mask = np.append(_missing(column.dictionary, decimal_comma), True)[np.asarray(codes)]
+        coded: Mask = np.append(_missing(column.dictionary), True)[np.asarray(codes)]
         return coded
     if pa.types.is_floating(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return numbers(column, decimal_comma).missing
+        return numbers(column, EITHER).missing
     return np.array(column.is_null())
 
 
-def may_be_thousands(text: pa.Array) -> Mask:
-    """Return which texts have a point with exactly three digits behind it that may mark thousands, (n,)."""
-    matched: Mask = np.asarray(pc.fill_null(pc.match_substring_regex(text, _THOUSANDS), False))
-    return matched
-
-
-def canonical(chunks: list[Any], decimal_comma: bool = False) -> Any:
-    """Return a column as float64 if every cell is a number or missing, else as trimmed text; null if missing.
-
-    chunks: the arrays of the column. The list is emptied on the way, so that the memory of each is free once
-    its text has been copied.
-    """
-    values: list[Array] = [np.empty(0)]
-    # First try it as numbers; `else` is reached only where no cell of any portion holds another text.
-    for part in portions(chunks):
-        read = numbers(part, decimal_comma)
-        if read.unread.any():
-            break
-        values.append(read.values)
-    else:
-        chunks.clear()
-        return pa.array(np.concatenate(values), from_pandas=True)
-    del part, values  # free what the first try took before the second takes memory
-    none = pa.scalar(None, pa.large_string())
-    chunks.reverse()  # so that pop() takes the first
-    in_turn = (chunks.pop() for _ in range(len(chunks)))
-    return pa.chunked_array(
-        [
-            pc.if_else(pa.array(numbers(part, decimal_comma).missing), none, texts(part))
-            for part in portions(in_turn)
-        ]
-    )
-
-
-def canonical_columns(columns: list[list[Any]], rows: int, decimal_comma: bool = False) -> list[Any]:
-    """Return each of several columns as `canonical` does, which may empty their lists of arrays.
-
-    columns: the arrays of each column. rows: how many cells each column has. Columns of one type are read as
-    one long column first: a call of Arrow takes longer than reading a hundred cells.
-    """
-    if len(columns) > 1 and len({chunk.type for chunks in columns for chunk in chunks}) == 1:
-        read = numbers(pa.chunked_array([chunk for chunks in columns for chunk in chunks]), decimal_comma)
-        # Positions of columns with a text that is no number: these alone are read again, one by one.
-        with_texts = set(np.flatnonzero(read.unread.reshape(len(columns), rows).any(axis=1)).tolist())
-        values = read.values.reshape(len(columns), rows)
-        return [
-            canonical(chunks, decimal_comma) if i in with_texts else pa.array(row, from_pandas=True)
-            for i, (chunks, row) in enumerate(zip(columns, values, strict=True))
-        ]
-    return [canonical(chunks, decimal_comma) for chunks in columns]
+def unclear(text: pa.Array) -> Mask:
+    """Return which texts are one number with a decimal point and another with a decimal comma, (n,)."""
+    trimmed = texts(text)
+    commas, points = (numbers(trimmed, Marks(*pair)).values for pair in (",.", ".,"))
+    result: Mask = np.isfinite(commas) & np.isfinite(points) & (commas != points)
+    return result
 
 
 def category_indices(column: Any, known: Iterable[str], capitals: bool = True) -> NDArray[np.intp]:
@@ -253,21 +283,22 @@ def category_indices(column: Any, known: Iterable[str], capitals: bool = True) -
     return np.concatenate([np.empty(0, dtype=np.intp), *indices])
 
 
-def kind_of(column: Any, decimal_comma: bool = False) -> str:
+def kind_of(column: Any) -> str:
     """Return what a column seems to hold, to suggest it to the owner: "number", "date" or "text".
 
     A column of numbers may have some words, such as "<5" or "unknown", so it is one if among its first cells
-    numbers outnumber words. A column of dates holds a date in every cell that is not null.
+    numbers outnumber words. A column of dates holds a date in every cell that is not missing.
     """
     if pa.types.is_floating(column.type):
         return "number"
     # Enough to tell, and quick. A column of numbers is one also while a mark of thousands is unclear.
-    first = numbers(column.slice(0, _FIRST_CELLS), decimal_comma, points_too=True)
+    first = numbers(column.slice(0, _FIRST_CELLS), EITHER)
     if np.isfinite(first.values).sum() > first.unread.sum():
         return "number"
     kind = "text"
     for part in portions(chunks_of(column)):
-        all_dates = pc.all(pc.match_substring_regex(texts(part), _DATE)).as_py()  # None where all are missing
+        filled = part.filter(pa.array(~numbers(part, EITHER).missing))
+        all_dates = pc.all(pc.match_substring_regex(texts(filled), _DATE)).as_py()  # None where none is left
         if all_dates is False:
             return "text"
         # A portion of missing cells only leaves the kind as it is.
@@ -305,12 +336,12 @@ def as_numbers_or_text(column: Any, name: str) -> Any:
     raise ValueError(f"Column '{name}' holds {what} in its cells: keep one number or word in each.")
 
 
-def check_text(size: int, name: str, most: int = limits.MOST_BATCH_TEXT_BYTES) -> None:
-    """Raise ValueError where the `size` bytes of a column's unpacked texts are more than `most`.
+def check_text(size: int, name: str) -> None:
+    """Raise ValueError where the `size` bytes of a table's unpacked texts are too many.
 
-    A small file may unpack to any size. name: of the column, for the error.
+    A small file may unpack to any size. name: of the column that is reached, for the error.
     """
-    if size > most:
+    if size > limits.MOST_BYTES:
         raise ValueError(
             f"Column '{name}' holds more text than can be opened here: leave it out, or shorten its texts."
         )

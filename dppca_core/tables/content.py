@@ -2,7 +2,7 @@
 
 An account is the record of the privacy budget that was spent on the patients of its tables.
 
-The same table is: equally many rows that are not blank (`layout`), and the same columns that count, the same
+The same table is: equally many rows that are not blank (`read`), and the same columns that count, the same
 rows in any order, with the same cells in any order of columns. File name, format, separator, quoting,
 encoding, column names and row numbers without a name do not matter. Numbers are compared in single precision
 (24 bits). So these save the same table anew: single precision, the shortest text that reads back as the same
@@ -43,7 +43,7 @@ one with this key. It belongs on the owner's disk and screen, and not in a relea
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,8 +52,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dppca_core.arrays import Array
-from dppca_core.tables import cells, files
-from dppca_core.tables.layout import NO_ROWS
+from dppca_core.tables import cells
 from dppca_core.tables.mixing import Words, mix
 from dppca_core.tables.uninformative import Uninformative
 
@@ -71,7 +70,11 @@ FORMER_ROWS = 2**24  # 128 MB of row hashes
 
 def _cells(column: Any) -> tuple[Words, Array]:
     """Return the 64-bit word that stands for each cell, (n,), and its number, (n,), NaN where it is none."""
-    if not pa.types.is_floating(column.type):  # each different text is hashed once
+    if not pa.types.is_floating(column.type):
+        read = cells.numbers(column, cells.EITHER)
+        if not read.unread.any():
+            return _numeric(read.values, read.missing), read.values
+        # Each different text is hashed once.
         coded = pc.dictionary_encode(cells.texts(column), null_encoding="encode")
         words, values = _words(coded.dictionary)
         indices = np.asarray(coded.indices)
@@ -95,7 +98,7 @@ def _words(text: Any) -> tuple[Words, Array]:
 
     So a number in a column of text has the same word as in a column of numbers.
     """
-    read = cells.numbers(text, decimal_comma=True, points_too=True)
+    read = cells.numbers(text, cells.EITHER)
     words = _numeric(read.values, read.missing)
     for i in np.flatnonzero(read.unread):
         digest = hashlib.blake2b(text[int(i)].as_py().encode(), digest_size=8).digest()
@@ -238,34 +241,3 @@ def content_keys(table: pa.Table | pd.DataFrame) -> Keys:
 def content_key(table: pa.Table | pd.DataFrame) -> str:
     """Return the key of a table in memory, 64 hexadecimal digits. Raises as `content_keys` does."""
     return content_keys(table).key
-
-
-def content_keys_of_file(
-    source: files.Source,
-    encoding: str = "utf-8",
-    progress: Callable[[int, int | None], None] | None = None,
-    former_rows: int = FORMER_ROWS,
-) -> Keys:
-    """Return what `content_keys` returns, of a file of any size, without holding its rows.
-
-    It needs constant memory, and 8 bytes a row up to `former_rows`; a longer file has no key of version 1.
-    progress(rows done, rows in all or None) is called after each batch; what it raises stops the reading. A
-    file that is read once more begins anew. Raises ValueError as `files.opened` does.
-    """
-    with files.opened(source, encoding, batch_rows=_BATCH_ROWS) as layout:
-        # A text file does not state its number of rows, so memory is set aside for the most.
-        most_rows = former_rows if layout.rows is None else layout.rows
-
-    def batches() -> Iterator[Any]:
-        """Yield the file's batches from its first row on. Raises ValueError for a file without rows."""
-        done = patients = 0
-        with files.opened(source, encoding, batch_rows=_BATCH_ROWS) as layout:
-            for batch, blank in layout.batches():
-                yield batch
-                done, patients = done + len(blank), patients + batch.num_rows
-                if progress is not None:
-                    progress(done, layout.rows)
-        if not patients:
-            raise ValueError(NO_ROWS)
-
-    return _keys(batches, most_rows if most_rows <= former_rows else 0)

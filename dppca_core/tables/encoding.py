@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from dppca_core.arrays import Array, Indices
 from dppca_core.tables import answers, cells
-from dppca_core.tables.schema import Column, Schema
+from dppca_core.tables.dictionary import Column, Schema
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class OwnerCounts:
     of kept rows in whose place a constant stands. outside: for each chosen column, cells of kept rows beyond
     their range or none of their categories. missing: for each chosen column, missing cells of all rows, those
     that a missing code marks included. clipped: kept rows whose norm is above the bound. blank: blank rows of
-    the file, which are no patients (`layout`). The counts of two parts of a table can be added.
+    the file, which are no patients (`read`). The counts of two parts of a table can be added.
     """
 
     rows: int
@@ -84,17 +84,17 @@ class Encoded:
 def encode(
     schema: Schema,
     table: pa.Table | pa.RecordBatch,
-    decimal_comma: bool = False,
+    marks: cells.Marks | None = cells.POINT,
     before: int = 0,
     blank: cells.Mask | None = None,
 ) -> Encoded:
     """Return the encoded rows of a table, each from its own cells and the schema alone.
 
-    The formulas are in `dppca_core.tables.schema`. decimal_comma: whether 1,5 is one and a half; a table that
-    was read knows it (`Raw`). before: how many rows of the file precede these, so that an error names a row
-    by its number in the file. blank: which rows of the file, at this place, were left out as blank; None: no
-    row was. Raises ValueError, whose text quotes no cell, for a chosen column that is not
-    there, or for text in a column of numbers.
+    The formulas are in `dppca_core.tables.dictionary`. marks: how numbers in text are written where the
+    dictionary does not say; a table that was read knows it (`Raw`). before: how many rows of the file precede
+    these, so that an error names a row by its number in the file. blank: which rows of the file, at this
+    place, were left out as blank; None: no row was. Raises ValueError, whose text quotes no cell, for a
+    chosen column that is not there, or for text in a column of numbers.
     """
     positions = {name: position for position, name in enumerate(table.schema.names)}
     for column in schema.columns:
@@ -111,10 +111,11 @@ def encode(
     for column in schema.columns:
         part = rows[:, begin : (begin := begin + len(column.features))]
         column_cells = cells.as_numbers_or_text(table.column(positions[column.name]), column.name)
+        stated = column.marks or marks
         if column.kind == "number":
-            missing, beyond = _numbers(column, column_cells, decimal_comma, places, part)
+            missing, beyond = _numbers(column, column_cells, stated, places, part)
         else:
-            missing, beyond = _categories(column, column_cells, decimal_comma, part)
+            missing, beyond = _categories(column, column_cells, stated, part)
         outside.append(beyond)
         absent.append(int(missing.sum()))
         if column.fill is None:  # nothing stands for a missing cell, so its row is dropped
@@ -136,15 +137,15 @@ def encode(
 
 
 def _numbers(
-    column: Column, column_cells: pa.Array, decimal_comma: bool, places: Indices, part: Array
+    column: Column, column_cells: pa.Array, marks: cells.Marks | None, places: Indices, part: Array
 ) -> tuple[cells.Mask, cells.Mask]:
     """Write a column's encoded numbers to `part`, (n, 1); return which cells are missing, which out of range.
 
     column_cells: as `cells.as_numbers_or_text` gives them. places: of the rows in the file, from 1, (n,).
     """
-    values, missing, unread = answers.numbers(column_cells, column.missing_codes, decimal_comma)
+    values, missing, unread = answers.numbers(column_cells, column.missing_codes, marks, column.synonyms)
     if unread.any():
-        others, what = int(unread.sum()) - 1, _what_instead(column_cells, unread, decimal_comma)
+        others, what = int(unread.sum()) - 1, _what_instead(column_cells, unread)
         raise ValueError(
             f"Column '{column.name}' holds no number in row {places[np.argmax(unread)]:,}"
             f"{f' and {others:,} more' if others else ''}, {what}"
@@ -162,34 +163,30 @@ def _numbers(
     return missing, beyond
 
 
-def _what_instead(column_cells: pa.Array, unread: cells.Mask, decimal_comma: bool) -> str:
+def _what_instead(column_cells: pa.Array, unread: cells.Mask) -> str:
     """Return the end of the error: what a column holds instead of numbers, and what to do about it.
 
     unread: which of its cells are neither a number nor missing.
     """
-    first = cells.texts(column_cells.slice(int(np.argmax(unread)), 1))
-    if decimal_comma and cells.may_be_thousands(first).any():
-        return (
-            "but a point that may mark thousands or decimals: write thousands without a mark, and decimals "
-            "with a comma."
-        )
+    if cells.unclear(column_cells.slice(int(np.argmax(unread)), 1)).any():
+        return "but a mark of thousands or of decimals: say which under 'numbers as' in the dictionary."
     if cells.kind_of(column_cells) == "date":
         return "but a date: turn them into numbers, such as an age or days since."
     return (
-        "but text, or commas in a number: make its word a missing code, leave the column out, make it a "
-        "category, or mend it."
+        "but text, or other marks in a number: choose them under 'numbers as', make its word a missing code, "
+        "leave the column out, or make it a category."
     )
 
 
 def _categories(
-    column: Column, column_cells: pa.Array, decimal_comma: bool, part: Array
+    column: Column, column_cells: pa.Array, marks: cells.Marks | None, part: Array
 ) -> tuple[cells.Mask, cells.Mask]:
     """Write a column's centred indicators to `part`, (n, c); return which cells are missing, which unknown.
 
     A cell is unknown if it is none of the categories.
     """
     codes, missing = answers.categories(
-        column_cells, column.categories, column.synonyms, column.missing_codes, decimal_comma
+        column_cells, column.categories, column.synonyms, column.missing_codes, marks
     )
     if column.fill:  # "" fills with none of the categories, as -1 already does
         codes[missing] = column.categories.index(str(column.fill))

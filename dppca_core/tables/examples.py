@@ -1,6 +1,6 @@
 """Return the bundled clinical tables as if their owner had uploaded them, with their public dictionaries.
 
-A dictionary (`dppca_core.tables.schema`) lists the columns with their ranges or categories.
+A dictionary (`dppca_core.tables.dictionary`) lists the columns with their ranges or categories.
 A dictionary's ranges come from `data/<name>.json`: its range where it states one, else three scales on either
 side of the centre. This program takes none from the rows; but the centres and scales of the breast
 cancer table are, by the provenance in its file, the rounded means and standard deviations of the published
@@ -15,8 +15,8 @@ import pandas as pd
 
 from dppca_core import checks
 from dppca_core.paths import DATA, stored_json
-from dppca_core.tables import reading
-from dppca_core.tables.schema import Column, Schema
+from dppca_core.tables.dictionary import Column, Schema
+from dppca_core.tables.read import Raw, from_frame
 
 _SCALES_EACH_SIDE = 3.0  # of a distribution without tails, nearly everyone
 _LABEL = "diagnosis"
@@ -30,7 +30,7 @@ def names() -> tuple[str, ...]:
     return ("breast_cancer", *brought)
 
 
-def example(name: str) -> tuple[reading.Raw, Schema]:
+def example(name: str) -> tuple[Raw, Schema]:
     """Return a table and its dictionary, by which missing numbers are filled by the middle of their range.
 
     Columns of the table that the dictionary lacks are labels, or name the hospital. Raises ValueError for a
@@ -44,12 +44,12 @@ def example(name: str) -> tuple[reading.Raw, Schema]:
 
         bunch: Any = load_breast_cancer(as_frame=True)
         label = bunch.target.map(lambda code: str(bunch.target_names[code]))
-        return reading.from_frame(bunch.data.assign(**{_LABEL: label}), stored["title"]), schema
+        return from_frame(bunch.data.assign(**{_LABEL: label}), stored["title"]), schema
     frame = pd.read_csv(DATA / f"{name}.csv")
     for column in stored.get("measurements", ()):
         if column.get("zero") == "absent":  # the published file writes 0 where nothing was measured
             frame[column["name"]] = frame[column["name"]].replace(0, float("nan"))
-    return reading.from_frame(frame, stored["title"]), schema
+    return from_frame(frame, stored["title"]), schema
 
 
 def _stored_schema(stored: dict[str, Any], least: float = -math.inf) -> Schema:

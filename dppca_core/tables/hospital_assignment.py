@@ -26,7 +26,7 @@ def at_random(n: int, hospitals: int, seed: int) -> tuple[Indices, ...]:
 
 
 def by_column(
-    column: Any, name: str, kept: cells.Mask | None = None, decimal_comma: bool = False
+    column: Any, name: str, kept: cells.Mask | None = None, marks: cells.Marks | None = cells.POINT
 ) -> dict[str, Indices]:
     """Return the rows of each hospital by its name, in the order of the names.
 
@@ -38,7 +38,7 @@ def by_column(
     coded = pc.dictionary_encode(used)
     # Each different name is stored once, with a code for each cell.
     whole = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
-    read = cells.numbers(whole.dictionary, decimal_comma)
+    read = cells.numbers(whole.dictionary, marks)
     codes = np.asarray(pc.fill_null(whole.indices, -1))
     nameless = int((np.append(read.missing, True)[codes]).sum())  # code -1, a null, takes the last True
     if nameless:

@@ -8,8 +8,9 @@ the range, further from all other numbers than these are from each other, or bel
 unless it continues a scale such as -1, 0, 1. Any other number is listed where most cells outside of the range
 are that number.
 
-The dictionary (`dppca_core.tables.schema`) is the public description of the columns. A missing code is a cell
-that it takes for missing, a synonym another spelling of a category, a word any text that a cell holds.
+The dictionary (`dppca_core.tables.dictionary`) is the public description of the columns. A missing code is a
+cell that it takes for missing, a synonym a word that stands for a category or a number, a word any text that
+a cell holds. For a word such as "<0.5" half of the limit is suggested, for ">200" or "90+" the limit.
 """
 
 import difflib
@@ -40,6 +41,9 @@ _MISSING_WORDS = re.compile(
     r"no ?data|refused|declined|unbekannt|keine ?angabe|inconnu|desconocido|sconosciuto"
 )
 _SHORT_WORDS = re.compile(r"u|x|n ?[adk]|k ?a|[<>]=? ?[0-9]+( [0-9]+)?")  # which may be answers as well
+_LIMIT = re.compile(
+    r"[<≤] ?=? ?(?P<below>[0-9][0-9.,]*)|[>≥] ?=? ?(?P<above>[0-9][0-9.,]*)|(?P<more>[0-9][0-9.,]*) ?\+"
+)
 _SEPARATORS = re.compile(r"[\s_.,'\"/()\-]+")
 
 
@@ -47,7 +51,7 @@ _SEPARATORS = re.compile(r"[\s_.,'\"/()\-]+")
 class Expected:
     """State what the dictionary says of a column so far, even if it is unfinished.
 
-    The fields are those of `schema.Column`. The default range holds any number.
+    The fields are those of `dictionary.Column`. The default range holds any number.
     """
 
     kind: str
@@ -55,14 +59,15 @@ class Expected:
     high: float = math.inf
     categories: tuple[str, ...] = ()
     missing_codes: tuple[str, ...] = ()
-    synonyms: tuple[tuple[str, str], ...] = ()
+    synonyms: tuple[tuple[str, float | str], ...] = ()
+    marks: cells.Marks | None = None
 
 
 class Suggestion(NamedTuple):
     """Hold a word of a column that its dictionary does not know, for the owner to decide about.
 
-    times: how many cells hold it. take_as: what it likely stands for, one of the categories or `AS_MISSING`;
-    None where nothing is suggested.
+    times: how many cells hold it. take_as: what it likely stands for, one of the categories, a number as
+    text, or `AS_MISSING`; None where nothing is suggested.
     """
 
     word: str
@@ -86,23 +91,25 @@ class ColumnQuality:
     suggestions: tuple[Suggestion, ...] = field(repr=False, default=())
 
 
-def check_column(column: Any, expected: Expected, decimal_comma: bool = False) -> ColumnQuality:
+def check_column(column: Any, expected: Expected, marks: cells.Marks | None = cells.POINT) -> ColumnQuality:
     """Return the counts and suggestions for a column of numbers or text.
 
-    column: as `cells.as_numbers_or_text` gives it. decimal_comma: whether 1,5 is one and a half.
+    column: as `cells.as_numbers_or_text` gives it. marks: how its numbers are written (`cells`).
     """
     if expected.kind == "number":
-        return _check_numbers(column, expected, decimal_comma)
-    return _check_categories(column, expected, decimal_comma)
+        return _check_numbers(column, expected, marks)
+    return _check_categories(column, expected, marks)
 
 
-def _check_numbers(column: Any, expected: Expected, decimal_comma: bool) -> ColumnQuality:
+def _check_numbers(column: Any, expected: Expected, marks: cells.Marks | None) -> ColumnQuality:
     """Check a column of numbers; suggest its frequent words, and numbers that look like missing codes."""
-    read = answers.numbers(column, expected.missing_codes, decimal_comma)
+    read = answers.numbers(column, expected.missing_codes, expected.marks or marks, expected.synonyms)
     values = read.values[~np.isnan(read.values)]
     outside = (values < expected.low) | (values > expected.high)
     words = [
-        Suggestion(word, count, AS_MISSING if _looks_missing(word) else None)
+        Suggestion(
+            word, count, _number_meant(word, expected) or (AS_MISSING if _looks_missing(word) else None)
+        )
         for word, count in _frequent(column, read.unread)[:_MOST_WORDS]
     ]
     return ColumnQuality(
@@ -112,6 +119,20 @@ def _check_numbers(column: Any, expected: Expected, decimal_comma: bool) -> Colu
         outside=int(outside.sum()),
         suggestions=(*words, *_suspected_codes(values, outside)),
     )
+
+
+def _missing_if_so(word: str) -> str | None:
+    return AS_MISSING if _looks_missing(word) else None
+
+
+def _number_meant(word: str, expected: Expected) -> str | None:
+    """Return the number of the range that a word beyond a limit likely stands for, as text; else None."""
+    limit = _LIMIT.fullmatch(word)
+    if limit is None:
+        return None
+    read = answers.as_numbers([limit["below"] or limit["above"] or limit["more"]])
+    number = float(read.values[0]) / (2 if limit["below"] else 1)
+    return f"{number:.15g}" if expected.low <= number <= expected.high else None
 
 
 def _suspected_codes(values: Array, outside: cells.Mask) -> list[Suggestion]:
@@ -142,10 +163,10 @@ def _suspected_codes(values: Array, outside: cells.Mask) -> list[Suggestion]:
     ]
 
 
-def _check_categories(column: Any, expected: Expected, decimal_comma: bool) -> ColumnQuality:
+def _check_categories(column: Any, expected: Expected, marks: cells.Marks | None) -> ColumnQuality:
     """Check a column of categories; suggest a category, or "missing", for its frequent other words."""
     indices, missing = answers.categories(
-        column, expected.categories, expected.synonyms, expected.missing_codes, decimal_comma
+        column, expected.categories, expected.synonyms, expected.missing_codes, expected.marks or marks
     )
     others = (indices < 0) & ~missing  # cells with a word that is none of the categories
     suggestions = [

@@ -15,13 +15,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dppca_core.tables import cells, limits, reading
+from dppca_core.tables import cells, limits
+from dppca_core.tables.read import Raw
 
 _TEXT = pa.large_string()
 
 
 @dataclass(frozen=True, eq=False)
-class JoinedTable(reading.Raw):
+class JoinedTable(Raw):
     """Hold the rows of several hospitals as one table.
 
     hospital_column: the name of its column that holds the hospital of each row.
@@ -36,12 +37,12 @@ class JoinedTable(reading.Raw):
 
 
 def join(
-    tables: Sequence[reading.Raw], mappings: Sequence[Mapping[str, str | None]], names: Sequence[str]
+    tables: Sequence[Raw], mappings: Sequence[Mapping[str, str | None]], names: Sequence[str]
 ) -> JoinedTable:
     """Return one table of all rows, with a column that names each row's hospital.
 
     Cells are as in their own tables: where one has numbers and another text, numbers become text that reads
-    as the same number. Where only some tables write decimals with a comma, each number of these gets a point
+    as the same number. Where only some tables have points for sure, each number of the others gets a point
     instead: how a cell reads depends on that cell and on the form of its own file, never on another cell.
 
     Args:
@@ -63,9 +64,9 @@ def join(
     name_bytes = sum(raw.n * len(hospital.encode()) for raw, hospital in zip(tables, hospitals, strict=True))
     _check_size(tables, len(columns) + 1, name_bytes)
     order = sorted(range(len(hospitals)), key=hospitals.__getitem__)
-    all_commas = all(raw.decimal_comma for raw in tables)
-    # Tables whose decimal commas become points, as the others have points.
-    rewritten = [tables[i].decimal_comma and not all_commas for i in order]
+    marks = tables[0].marks if len({raw.marks for raw in tables}) == 1 else cells.POINT
+    # Tables whose numbers get points, as those of the others have points.
+    rewritten = [tables[i].marks != marks for i in order]
     for i in compress(order, rewritten):
         _check_points(hospitals[i], tables[i], mappings[i])
     joined = {
@@ -87,7 +88,7 @@ def join(
     name = f"{tables[0].name} and {len(tables) - 1:,} more" if len(tables) > 1 else tables[0].name
     form, unnamed = f"{len(tables):,} hospitals", ()
     blank = np.concatenate([tables[i].blank for i in order])
-    return JoinedTable(name, form, pa.table(joined), unnamed, all_commas, blank, hospital_column)
+    return JoinedTable(name, form, pa.table(joined), unnamed, marks, blank, (), hospital_column)
 
 
 def check_hospitals(names: Sequence[str]) -> list[str]:
@@ -116,7 +117,7 @@ def check_hospitals(names: Sequence[str]) -> list[str]:
 
 
 def _check_mapping(
-    hospital: str, raw: reading.Raw, mapping: Mapping[str, str | None], columns: Sequence[str]
+    hospital: str, raw: Raw, mapping: Mapping[str, str | None], columns: Sequence[str]
 ) -> None:
     """Raise ValueError unless a hospital's mapping names its own column, or None, for every joined column.
 
@@ -138,21 +139,21 @@ def _check_mapping(
         used.add(source)
 
 
-def _check_points(hospital: str, raw: reading.Raw, mapping: Mapping[str, str | None]) -> None:
-    """Raise ValueError where a hospital's decimal commas cannot become points: a cell has an unclear point.
+def _check_points(hospital: str, raw: Raw, mapping: Mapping[str, str | None]) -> None:
+    """Raise ValueError where a hospital's numbers cannot get points: a cell has a mark that is not clear.
 
     It would read as a decimal point in the joined table.
     """
     for name in filter(None, mapping.values()):
         column = raw.table[name]
-        if column.type == _TEXT and any(cells.may_be_thousands(chunk).any() for chunk in column.chunks):
+        if column.type == _TEXT and any(cells.unclear(chunk).any() for chunk in column.chunks):
             raise ValueError(
-                f"{hospital}'s column '{name}' has a point that may mark thousands or decimals: write "
-                "thousands without a mark, and decimals with a comma."
+                f"{hospital}'s column '{name}' has a mark of thousands or of decimals, and the tables write "
+                "numbers in two ways: write thousands without a mark there."
             )
 
 
-def _check_size(tables: Sequence[reading.Raw], columns: int, text_bytes: int) -> None:
+def _check_size(tables: Sequence[Raw], columns: int, text_bytes: int) -> None:
     """Raise ValueError where the tables' rows, one after another, would be too much for this server.
 
     columns: of the joined table. text_bytes: what the join adds to the tables' own texts.
@@ -162,7 +163,7 @@ def _check_size(tables: Sequence[reading.Raw], columns: int, text_bytes: int) ->
     for size, most, what in (
         (rows, limits.MOST_ROWS, "rows"),
         (rows * columns, limits.MOST_CELLS, "cells"),
-        (text_bytes, limits.MOST_TABLE_TEXT_BYTES, "bytes of text"),
+        (text_bytes, limits.MOST_BYTES, "bytes of text"),
     ):
         if size > most:
             raise ValueError(
@@ -183,7 +184,7 @@ def _free_name(columns: Sequence[str]) -> str:
 def _concatenated(parts: list[Any], rewritten: list[bool]) -> Any:
     """Return the tables' columns of numbers or text, one after the other, as one column of one type.
 
-    parts: one column of each table. rewritten: for each, whether a decimal comma becomes a point. Parts of
+    parts: one column of each table. rewritten: for each, whether its numbers get points. Parts of
     one type are not copied. A part without any cell, of a hospital that did not measure it, has no say in
     the type.
     """
@@ -198,16 +199,18 @@ def _concatenated(parts: list[Any], rewritten: list[bool]) -> Any:
     return pa.chunked_array(list(chain.from_iterable(part.chunks for part in parts)), parts[0].type)
 
 
-def _as_text(column: Any, decimal_comma: bool = False) -> Any:
+def _as_text(column: Any, clear: bool = False) -> Any:
     """Return a column's cells as text, and each number in the digits that it would have as a number.
 
-    So 017 becomes 17, as it reads in a table where the whole column is of numbers. decimal_comma: whether 1,5
-    is one and a half; it becomes 1.5.
+    So 017 becomes 17, as it reads in a table where the whole column is of numbers. clear: whether numbers
+    are read by what is clear, so that 1,5 becomes 1.5.
     """
     coded = pc.dictionary_encode(column).combine_chunks()  # each different cell is rewritten once
-    read = cells.numbers(coded.dictionary, decimal_comma)
+    numbers = cells.numbers(coded.dictionary, None if clear else cells.POINT)
     words = [
-        str(value) if unread else repr(float(number)).removesuffix(".0")
-        for value, number, unread in zip(coded.dictionary.to_pylist(), read.values, read.unread, strict=True)
+        str(value) if unread else cells.written(number)
+        for value, number, unread in zip(
+            coded.dictionary.to_pylist(), numbers.values, numbers.unread, strict=True
+        )
     ]
     return pa.chunked_array([pa.array(words, _TEXT).take(coded.indices)])

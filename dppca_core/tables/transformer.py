@@ -2,8 +2,8 @@
 
     make_pipeline(DictionaryEncoder(schema), PrivatePCA(bound=schema.bound, ...)).fit(frame)
 
-The dictionary (`schema.Schema`) is public and nothing is learned from rows, so that encoding them spends no
-privacy budget. "The page" is *Your data* of the dashboard.
+The dictionary (`dictionary.Schema`) is public and nothing is learned from rows, so that encoding them spends
+no privacy budget. "The page" is *Your data* of the dashboard.
 """
 
 from typing import Any, Self
@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dppca_core.arrays import Array
 from dppca_core.tables import cells, encoding
-from dppca_core.tables.schema import Schema
+from dppca_core.tables.dictionary import Schema
 
 
 # scikit-learn has no types: its classes are "Any" to mypy.

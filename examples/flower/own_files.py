@@ -99,9 +99,9 @@ def _modified(path: Path) -> int:
 def _provider(rows: Path, constants: Path, stamp: tuple[int, int]) -> Provider:
     """Return the patients. The cache reads them anew once `stamp`, both files' times of change, differs."""
     public = read_json(constants)
-    if "columns" in public:  # a data dictionary, as the page "Your data" saves it
+    if "fields" in public:  # a data dictionary, as the page "Your data" saves it
         schema, raw = Schema.from_json(json.dumps(public)), tables.read(rows, rows.name)
-        encoded = tables.encode(schema, raw.table, raw.decimal_comma)
+        encoded = tables.encode(schema, raw.table, raw.marks)
         return Cohort.from_rows([encoded.whole], schema.bound)[0]
     columns = [feature["name"] for feature in public["features"]]
     centre, scale = (np.array([f[key] for f in public["features"]]) for key in ("centre", "scale"))

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dppca_core.tables import Raw, Schema, safe_cell
+from dppca_core.tables import Raw, Schema, dictionary_lines, safe_cell
 from pages.hospitals.providers.model import hospitals
 from pages.hospitals.who_sees_what import model
-from pages.hospitals.your_data import dictionary, large_table, prepared_table, text
+from pages.hospitals.your_data import dictionary, file_reading, prepared_table, text
 from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings import hospitals as to_hospitals
 from pages.shared.settings.catalogue import CHOICES, OF_PARAMETER
@@ -79,8 +79,8 @@ def test_hospitals_that_somebody_types_are_hospitals_or_left_out(added):
 
 TYPED = READ.filter(lambda word: word.isprintable() or word.isascii())  # a browser sends no lone surrogates
 LINES = st.builds(
-    dictionary.DictionaryLine,
-    st.sampled_from(dictionary.KINDS),
+    dictionary_lines.DictionaryLine,
+    st.sampled_from(dictionary_lines.KINDS),
     *(st.none() | st.floats(allow_nan=False, allow_infinity=False),) * 2,
     *(TYPED | st.lists(TYPED, max_size=5).map("; ".join),) * 2,
 )
@@ -154,7 +154,7 @@ def bring_file(visit, key, name, data):
 
 
 def prepared(name, data):
-    raw = large_table.read(data, name, "utf-8")
+    raw = file_reading.read(data, name, {})
     if isinstance(raw, Raw):
         lines = {column: dictionary.blank_line(kind) for column, kind in list(raw.kinds.items())[:4]}
         assert len(dictionary.to_frame(lines)) == len(lines)

@@ -140,7 +140,7 @@ def spectrum(dictionary: str, rows: str) -> pd.DataFrame:
     """
     schema = Schema.from_json(Path(dictionary).read_bytes())
     raw = tables.read(Path(rows).read_bytes(), rows)
-    held = clip_rows(tables.encode(schema, raw.table, raw.decimal_comma).rows, schema.bound)
+    held = clip_rows(tables.encode(schema, raw.table, raw.marks).rows, schema.bound)
     mean, moment = held.mean(axis=0), held.T @ held
     matrices = {"at the mean": moment / len(held) - np.outer(mean, mean), "at mid-range": moment / raw.n}
     return pd.DataFrame({name: np.linalg.eigvalsh(matrix)[::-1] for name, matrix in matrices.items()})
@@ -153,6 +153,6 @@ def biplot(dictionary: str, rows: str, release: str) -> pd.DataFrame:
     """
     schema = Schema.from_json(Path(dictionary).read_bytes())
     raw = tables.read(Path(rows).read_bytes(), rows)
-    held = clip_rows(tables.encode(schema, raw.table, raw.decimal_comma).rows, schema.bound)
+    held = clip_rows(tables.encode(schema, raw.table, raw.marks).rows, schema.bound)
     document = json.loads(Path(release).read_text("utf-8"))
     return pd.DataFrame(held @ np.array(document["components"][:2]).T)

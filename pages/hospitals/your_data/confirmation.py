@@ -99,7 +99,6 @@ def release_keywords(order: Order, table: PreparedTable, payer: Payer, progress:
         "by_column": is_by_hospital(table.assignment),
         "expected": order.account,
         "progress": progress,
-        "read": table.read,
     }
 
 

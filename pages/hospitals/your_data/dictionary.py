@@ -7,111 +7,31 @@ filled into missing cells. A line is one column of it that may still be incomple
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 
 import pandas as pd
 
-from dppca_core.tables import Column, Schema, safe_cell
+from dppca_core.tables import Schema, safe_cell
+from dppca_core.tables.cells import Marks
+from dppca_core.tables.dictionary_lines import (
+    KINDS,
+    MARKS,
+    DictionaryLine,
+    join_synonyms,
+    join_words,
+    line_from_column,
+    lines_from_csv,
+    split_synonyms,
+    split_words,
+    to_column,
+)
 from dppca_core.tables.quality import AS_MISSING, Expected
 
-KINDS = ("number", "category")
-NONE_OF_THEM = "none"  # typed as what is filled in (`_none_of`): the cell counts as none of the categories
 ALL = "all"  # typed as a choice: all columns
-# By what separates words: one word up to the next, in quotation marks or as it stands.
-_WORD = {mark: re.compile(rf'\s*(?:"((?:[^"]|"")*)"|([^{mark}]*?))\s*(?:{mark}|$)') for mark in ";,"}
 _POSITIONS = re.compile(r"(\d{1,6})(?:\s*-\s*(\d{1,6}))?")
 _DTYPES = {"kind": "str", "low": "float64", "high": "float64", "categories": "str"}
 _DTYPES |= {"missing": "str", "usual": "str", "codes": "str", "synonyms": "str"}
-
-
-@dataclass(frozen=True)
-class DictionaryLine:
-    """Hold one column as typed, in a row of the editor; a blank text or None was not typed.
-
-    low, high: the range of a number. categories: of a category, separated by semicolons or commas. missing:
-    what is filled into missing cells; blank leaves their rows out. usual: where most patients lie; blank if
-    that is not known. codes: words that count as missing. synonyms: other words for categories, as
-    "m = male; w = female".
-    """
-
-    kind: str = "number"
-    low: float | None = None
-    high: float | None = None
-    categories: str = ""
-    missing: str = ""
-    usual: str = ""
-    codes: str = ""
-    synonyms: str = ""
-
-    @property
-    def without_words(self) -> "DictionaryLine":
-        """Return the line without codes and synonyms, which may be quoted from cells and so be private."""
-        return replace(self, codes="", synonyms="")
-
-    @property
-    def incomplete(self) -> bool:
-        """Return whether the range or the categories have still to be typed."""
-        if self.kind == "category":
-            return not split_words(self.categories)
-        return self.low is None or self.high is None
-
-
-def split_words(typed: str) -> tuple[str, ...]:
-    """Split a text at semicolons, or at commas where it has none, and leave out blank parts.
-
-    A part in quotation marks is one word; a quotation mark within is written twice.
-    """
-    parts = _WORD[";" if ";" in typed else ","].findall(typed)
-    words = (quoted.replace('""', '"') or plain for quoted, plain in parts)
-    return tuple(word for word in words if word.strip())
-
-
-def join_words(words: Sequence[str]) -> str:
-    """Return a text that `split_words` splits into these."""
-    return "; ".join(map(_quoted, words)) + (";" if len(words) == 1 and "," in words[0] else "")
-
-
-def _quoted(word: str) -> str:
-    """Return a word as it stands in a list of words, in quotation marks where it would be read otherwise."""
-    return '"' + word.replace('"', '""') + '"' if ";" in word or word.startswith('"') else word
-
-
-def _none_of(categories: Sequence[str]) -> str:
-    """Return what is typed to fill in none of these: "none" or, if that is one of them, "none of them"."""
-    typed = NONE_OF_THEM
-    while typed in map(str.casefold, categories):
-        typed += " of them"
-    return typed
-
-
-def number_text(value: float | str | None) -> str:
-    """Return the shortest text that is read as this number, "" for None."""
-    return "" if value is None else repr(float(value)).removesuffix(".0")
-
-
-def _split_synonyms(typed: str) -> tuple[tuple[str, str], ...]:
-    """Return pairs of a word and its category, which is "" where none is stated.
-
-    Blanks about the sign mark it where a word has one of its own, as "<=5 = low".
-    """
-    pairs = (part.partition(" = " if " = " in part else "=") for part in split_words(typed))
-    return tuple((word.strip(), category.strip()) for word, _, category in pairs)
-
-
-def _join_synonyms(synonyms: Sequence[tuple[str, str]]) -> str:
-    """Return a text that `_split_synonyms` splits into these pairs of a word and its category."""
-    return join_words([f"{word} = {category}" for word, category in synonyms])
-
-
-def add_words(line: DictionaryLine, taken: Mapping[str, str]) -> DictionaryLine:
-    """Return the line with further codes and synonyms; taken: each word's category, or AS_MISSING."""
-    codes = [word for word, take_as in taken.items() if take_as == AS_MISSING]
-    synonyms = [(word, take_as) for word, take_as in taken.items() if take_as != AS_MISSING]
-    return replace(
-        line,
-        codes=join_words([*split_words(line.codes), *codes]),
-        synonyms=_join_synonyms([*_split_synonyms(line.synonyms), *synonyms]),
-    )
+_DTYPES |= {"marks": "str", "other_names": "str"}
 
 
 def expected(line: DictionaryLine) -> Expected:
@@ -121,59 +41,43 @@ def expected(line: DictionaryLine) -> Expected:
     out.
     """
     categories = split_words(line.categories)
-    return Expected(
-        line.kind,
-        -math.inf if line.low is None else line.low,
-        math.inf if line.high is None else line.high,
-        categories,
-        split_words(line.codes),
-        tuple(pair for pair in _split_synonyms(line.synonyms) if pair[1] in categories),
+    low, high = (-math.inf if line.low is None else line.low), (math.inf if line.high is None else line.high)
+    pairs: list[tuple[str, float | str]] = []
+    for word, meant in split_synonyms(line.synonyms):
+        if line.kind == "category" and meant in categories:
+            pairs.append((word, meant))
+        elif line.kind == "number" and (number := _number(meant)) is not None:
+            pairs.append((word, number))
+    decimal, group = MARKS.get(line.marks, (None, ""))
+    marks = None if decimal is None else Marks(decimal, group)
+    return Expected(line.kind, low, high, categories, split_words(line.codes), tuple(pairs), marks)
+
+
+def _number(typed: str) -> float | None:
+    """Return a typed number, None for another text."""
+    try:
+        return float(typed)
+    except ValueError:
+        return None
+
+
+def add_words(line: DictionaryLine, taken: Mapping[str, str]) -> DictionaryLine:
+    """Return the line with further codes and synonyms.
+
+    taken: by word, AS_MISSING or what it stands for, a category or a number as text.
+    """
+    codes = [word for word, take_as in taken.items() if take_as == AS_MISSING]
+    synonyms = [(word, take_as) for word, take_as in taken.items() if take_as != AS_MISSING]
+    return replace(
+        line,
+        codes=join_words([*split_words(line.codes), *codes]),
+        synonyms=join_synonyms([*split_synonyms(line.synonyms), *synonyms]),
     )
 
 
 def blank_line(kind: str) -> DictionaryLine:
     """Return a line with nothing typed; kind: of a table's column. Texts and dates count as categories."""
     return DictionaryLine("number" if kind == "number" else "category")
-
-
-def line_from_column(column: Column) -> DictionaryLine:
-    """Return the editable line that states the same as a column of a data dictionary."""
-    fill, usual = column.fill, column.usual
-    mapped = {"codes": join_words(column.missing_codes), "synonyms": _join_synonyms(column.synonyms)}
-    if column.kind == "number":
-        missing, usually = number_text(fill), number_text(usual)
-        ends = float(column.low), float(column.high)
-        return DictionaryLine("number", *ends, missing=missing, usual=usually, **mapped)
-    # A blank filling is none of the categories.
-    missing = "" if fill is None else str(fill) or _none_of(column.categories)
-    words = join_words(column.categories)
-    usually = "" if usual is None else str(usual)
-    return DictionaryLine("category", None, None, words, missing, usually, **mapped)
-
-
-def to_column(name: str, line: DictionaryLine) -> Column:
-    """Return the column that a line states. Raises ValueError where it is incomplete or impossible."""
-    missing, usual = line.missing.strip(), line.usual.strip()
-    mapped = {"missing_codes": split_words(line.codes), "synonyms": _split_synonyms(line.synonyms)}
-    if line.kind == "category":
-        known = split_words(line.categories)
-        fill = "" if missing.casefold() == _none_of(known) else missing or None
-        return Column(name, "category", categories=known, fill=fill, usual=usual or None, **mapped)
-    if line.low is None or line.high is None:
-        raise ValueError(f"'{name}' needs its lowest and its highest value")
-    filled = _parse_number(
-        missing, f"what is filled into '{name}' must be a number, or blank to leave the patient out"
-    )
-    usually = _parse_number(usual, f"the usual value of '{name}' must be a number, or blank")
-    return Column(name, "number", line.low, line.high, fill=filled, usual=usually, **mapped)
-
-
-def _parse_number(typed: str, otherwise: str) -> float | None:
-    """Return a typed number, None for a blank, or raise ValueError with the sentence `otherwise`."""
-    try:
-        return float(typed) if typed else None
-    except ValueError:
-        raise ValueError(otherwise) from None
 
 
 def to_schema(lines: Mapping[str, DictionaryLine], bound: float | None) -> Schema:
@@ -241,16 +145,28 @@ def lines_from_frame(typed: pd.DataFrame, names: Collection[str]) -> dict[str, D
     }
 
 
-def load(text: bytes, columns: Collection[str]) -> tuple[dict[str, DictionaryLine], float | None, list[str]]:
+def load(data: bytes, columns: Collection[str]) -> tuple[dict[str, DictionaryLine], float | None, list[str]]:
     """Return what a dictionary's file says of a table: lines, the bound, and columns that the table lacks.
 
-    text: the file's content, JSON. columns: the table's. The lines are of those columns that both have. The
-    bound is None, for the default, where the table lacks some, since the stated one was for rows of all.
-    Raises ValueError with one sentence for a file that is no dictionary, or has none of these columns.
+    data: the file's content, JSON, or CSV of the template or REDCap. columns: the table's. The lines are of
+    those columns that both have. The bound is None, for the default, where the table lacks some, since the
+    stated one was for rows of all. Raises ValueError with one sentence for a file that is no dictionary, or
+    has none of these columns.
     """
-    schema, known = Schema.from_json(text), set(columns)
-    lines = {column.name: line_from_column(column) for column in schema.columns if column.name in known}
-    if not lines:
+    lines, bound = read_lines(data)
+    known = set(columns)
+    absent = [name for name in lines if name not in known]
+    if len(absent) == len(lines):
         raise ValueError("The dictionary speaks of none of this table's columns.")
-    absent = [column.name for column in schema.columns if column.name not in lines]
-    return lines, None if absent else schema.bound, absent
+    return {name: line for name, line in lines.items() if name in known}, None if absent else bound, absent
+
+
+def read_lines(data: bytes) -> tuple[dict[str, DictionaryLine], float | None]:
+    """Return the lines of a dictionary's file by name of column, and the bound of rows that it states.
+
+    Raises ValueError with one sentence for a file that is no dictionary.
+    """
+    if not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
+        return lines_from_csv(data), None
+    schema = Schema.from_json(data)
+    return {column.name: line_from_column(column) for column in schema.columns}, schema.bound

@@ -3,11 +3,13 @@
 A column that is chosen gets the dictionary's name.
 """
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
-from dppca_core.tables import Schema
+from dppca_core.tables import dictionary_lines
+from dppca_core.tables.dictionary_lines import DictionaryLine
 from pages.hospitals.your_data import dictionary, mapping_editor, several_text
 from pages.hospitals.your_data.column_mapping import MOST_LISTED, ColumnMapping
 from pages.hospitals.your_data.session import TableSession
@@ -19,18 +21,31 @@ _LEFT_OUT = "left out"
 def ask(state: TableSession, data: bytes) -> None:
     """Let `show` ask which columns stand for names that only the dictionary has, if any column is free.
 
-    data: the dictionary's file. Nothing is asked of a table that is read in pieces, whose columns cannot get
-    other names, and where more than 200 names would have to be typed. Raises ValueError for a file that is no
-    dictionary.
+    Where the dictionary states the other names of all of these, they are taken without a question. data: the
+    dictionary's file. Nothing is asked where more than 200 names would have to be typed. Raises ValueError
+    for a file that is no dictionary.
     """
     state.opened = None  # first, so that no question on the file before is left if this one is refused
-    names = [column.name for column in Schema.from_json(data).columns]
+    lines, _ = dictionary.read_lines(data)
     columns = () if state.raw is None or state.hospitals.first is None else state.raw.columns
-    known, stated = set(columns), set(names)
-    absent = [name for name in names if name not in known]
-    free = [name for name in columns if name not in stated]
-    if absent and free and len(absent) <= MOST_LISTED:
-        state.opened = data, ColumnMapping(absent, free, _LEFT_OUT)
+    absent = [name for name in lines if name not in columns]
+    free = [name for name in columns if name not in lines]
+    if not absent or not free or len(absent) > MOST_LISTED:
+        return
+    mapping = ColumnMapping(absent, free, _LEFT_OUT)
+    state.opened = data, mapping
+    for name in absent:
+        for column in _other_names(lines[name]):
+            if column in free:
+                mapping.answers[name] = column
+    mapping.restart()
+    stated = {name for name in absent if mapping.answers.get(name) in _other_names(lines[name])}
+    if len(stated) == len(absent) and not mapping.twice:
+        _take_columns(state)
+
+
+def _other_names(line: DictionaryLine) -> tuple[str, ...]:
+    return dictionary_lines.split_words(line.other_names)
 
 
 def show(state: TableSession) -> None:
@@ -60,4 +75,8 @@ def _take_columns(state: TableSession) -> None:
         column_name = getattr(state, attribute)
         setattr(state, attribute, new_names.get(column_name, column_name))
     lines, bound, _ = dictionary.load(data, state.hospitals.first.columns)
+    for column, name in new_names.items():  # saved with the dictionary, so that it is asked once
+        others = _other_names(lines[name])
+        if column not in others:
+            lines[name] = replace(lines[name], other_names=dictionary_lines.join_words([*others, column]))
     state.set_lines(lines, bound)

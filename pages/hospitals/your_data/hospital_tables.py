@@ -41,7 +41,7 @@ class HospitalTable:
 class HospitalTables:
     """Hold the first table, and those of other hospitals in the order in which they were added.
 
-    first: None without a table, and for one that is too large to hold, which cannot be joined. added: how
+    first: None without a table. added: how
     many tables were ever added, so that no number is used twice. joined: the joined table that was made last,
     with what it was made from.
     """

@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 from dppca_core.arrays import Array
 from dppca_core.numerics import linalg, subspace_metrics
 from dppca_core.numerics.unit_rows import unit_rows
-from dppca_core.release import patient_rows
 from dppca_core.tables import Raw
 from pages.hospitals.your_data.prepared_table import PreparedTable, Rows
 
@@ -45,12 +44,8 @@ class TableTruths(NamedTuple):
 def truths(prepared: PreparedTable) -> TableTruths:
     """Return both matrices of a table's clipped rows, without privacy, and the mean by which they differ."""
     held, used = prepared.held, prepared.used
-    if isinstance(held, Rows):
-        weighted = held.rows if held.weights is None else held.rows * held.weights
-        moment = weighted.T @ weighted / prepared.n
-    else:
-        total = patient_rows.sum_rows(prepared.parts, prepared.d)
-        moment = total.total / (4.0**total.bits * total.n)  # the sum is in whole units of 4^-bits
+    weighted = held.rows if held.weights is None else held.rows * held.weights
+    moment = weighted.T @ weighted / prepared.n
     # The moment is over all n patients, of whom those left out are rows of zeros; mean and covariance are
     # over the patients who are used.
     mean = prepared.row_sum / used

@@ -1,7 +1,7 @@
 """Render the page's last part: what only the owner may see of a release. One switch hides it all.
 
 The answer without privacy is PCA of the same clipped rows, by their covariance and by their second moment
-(`owner_only_diagnostics`). `held` is a table's clipped rows, or for a large table each hospital's exact sum.
+(`owner_only_diagnostics`). `held` is a table's clipped rows.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ import streamlit as st
 from dppca_core.arrays import Array
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.numerics import linalg
-from dppca_core.tables import JoinedTable, Raw, limits
+from dppca_core.tables import JoinedTable, limits
 from pages.hospitals.your_data import (
     charts,
     figure_code,
@@ -50,7 +50,7 @@ def show(prepared: PreparedTable, twin: Twin | None, release: ReleaseJob | None,
         return
     st.markdown(owner_only_text.NOT_PRIVATE)
     _show_usable(prepared, twin, layout)
-    if prepared.d > limits.MOST_COLUMNS_IN_PIECES:
+    if prepared.d > limits.MOST_MATRIX_FEATURES:
         st.caption(owner_only_text.TOO_WIDE)
         return
     if release is None:
@@ -67,7 +67,7 @@ def show(prepared: PreparedTable, twin: Twin | None, release: ReleaseJob | None,
         st.caption(owner_only_text.SCALED)
         lengths = np.array(released.document["scales"]) * released.document["length after scaling"]
         truths = owner_only_diagnostics.divide_columns(truths, lengths)
-        held = replace(held, rows=held.rows / lengths) if isinstance(held, Rows) else held
+        held = replace(held, rows=held.rows / lengths)
     k = released.basis.shape[1]
     verdict = owner_only_diagnostics.verdict(truths.covariance, released.basis)
     shares = (float(in_unit("share", error, k)) for error in (verdict.error, verdict.guess))
@@ -97,7 +97,7 @@ def _show_usable(prepared: PreparedTable, twin: Twin | None, layout: PageLayout)
 
 
 def _show_details(
-    prepared: PreparedTable, release: ReleaseJob, truths: TableTruths, held: Any, metric: str
+    prepared: PreparedTable, release: ReleaseJob, truths: TableTruths, held: Rows, metric: str
 ) -> None:
     """Render errors, losses, scree plot, biplot and classifier.
 
@@ -116,7 +116,7 @@ def _show_details(
     if released.document["mean"] is None:
         st.markdown(owner_only_text.verdict_uncentred(uncentred, k, metric))
     unit_rows = is_unit(released.document["method"])
-    if unit_rows and isinstance(held, Rows):
+    if unit_rows:
         centred_rows = released.document["mean"] is not None
         measure_scaled = partial(owner_only_diagnostics.verdict_on_scaling, held, truths, k, centred_rows)
         scaled = session.current().cached_for_table(("scaled", release.number, centred_rows), measure_scaled)
@@ -136,9 +136,6 @@ def _show_details(
         drawn = charts.scree(*spectra, unit_rows, released.eigenvalue_error or 0.0, released.is_noise)
         _show_figure("scree", drawn, charts.describe_scree(drawn), recipes[0])
     raw = prepared.raw
-    if not isinstance(raw, Raw) or not isinstance(held, Rows):
-        right.caption(owner_only_text.NO_ROWS)
-        return
     with right:
         st.markdown("**Biplot**")
         label = _choose_label(prepared)
@@ -160,7 +157,7 @@ def _show_details(
 def _reproducible(prepared: PreparedTable, document: dict[str, Any]) -> bool:
     """Return whether code can compute both figures from a file: each row counts once, in public units."""
     held, raw = prepared.held, prepared.raw
-    plain = isinstance(held, Rows) and held.weights is None and not isinstance(raw, JoinedTable)
+    plain = held.weights is None and not isinstance(raw, JoinedTable)
     return plain and document["scales"] is None
 
 

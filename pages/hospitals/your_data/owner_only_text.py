@@ -23,10 +23,8 @@ LOSSES = (
     "their own mean."
 )
 TOO_WIDE = (
-    f"Beyond {limits.MOST_COLUMNS_IN_PIECES:,} measurements there is no answer without privacy "
-    "to compare with."
+    f"Beyond {limits.MOST_MATRIX_FEATURES:,} measurements there is no answer without privacy to compare with."
 )
-NO_ROWS = "Of a table that was read in pieces there are no rows here to draw."
 
 
 def usable(n: int, counted: int, rows: int, most_kept: int | None) -> str:

@@ -17,10 +17,8 @@ from dppca_core import tables
 from dppca_core.arrays import Array, Indices
 from dppca_core.numerics import moments
 from dppca_core.release import patient_rows
-from dppca_core.release.discrete_gaussian import IntegerSum
-from dppca_core.release.exact_stages import Reader
 from dppca_core.release.patient_rows import PatientRows
-from dppca_core.tables import JoinedTable, OwnerCounts, Raw, Schema, hospital_assignment
+from dppca_core.tables import JoinedTable, OwnerCounts, Raw, Schema, cells, hospital_assignment
 from dppca_core.tables.cells import Mask
 from dppca_core.tables.patients import check_not_a_measurement, new_key, patient_codes
 
@@ -31,33 +29,7 @@ TOO_FEW = "Fewer than two patients are left: every other row has a missing cell.
 ASSIGNMENT_SEED = 0  # public: to which hospital a patient is assigned hides nothing
 
 
-@dataclass(frozen=True, eq=False)
-class LargeTable:
-    """Hold the file of a table too large to hold as rows, as it was uploaded.
-
-    It has the fields of `Raw` that the page asks for. `n`, its rows, is None where the file does not state
-    it. `key` is the digest of its content, by which its account is found; it is known once it was read, and
-    then `n` counts no blank row. Kinds and constants stay unknown: all columns count as numbers until the
-    owner says otherwise.
-    """
-
-    name: str
-    form: str
-    columns: tuple[str, ...]
-    n: int | None
-    encoding: str
-    data: bytes = field(repr=False)
-    unnamed: tuple[int, ...] = ()
-    key: str = ""
-    constant: tuple[str, ...] = ()
-
-    @property
-    def kinds(self) -> dict[str, str]:
-        """Return "number" for each column."""
-        return dict.fromkeys(self.columns, "number")
-
-
-Table = Raw | LargeTable
+Table = Raw
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,23 +68,21 @@ class PreparedTable:
 
     A patient who is left out, for a missing cell, counts as a row of zeros: so the number of patients does
     not tell of any cell, and replacing a row by one that is left out moves a sum by at most the row's own
-    length. `owner` counts rows and cells for the owner's eyes. `held` is the patients' rows or, of a table
-    too large to hold, each hospital's exact sum. `row_sum`, (d,), is the sum of all clipped rows times their
-    squared weights (1 without patients), and `used` the sum of these: their ratio is the mean about which the
-    owner's covariance is taken, and centres no release. `read` reads the rows of such a large table again.
+    length. `owner` counts rows and cells for the owner's eyes. `row_sum`, (d,), is the sum of all clipped
+    rows times their squared weights (1 without patients), and `used` the sum of these: their ratio is the
+    mean about which the owner's covariance is taken, and centres no release.
 
     All of it is private except the schema, the sizes and how patients were assigned (`assignment`).
     """
 
-    raw: Table = field(repr=False)
+    raw: Raw = field(repr=False)
     schema: Schema
     owner: OwnerCounts = field(repr=False)
     sizes: tuple[int, ...]
     assignment: str
-    held: Rows | tuple[IntegerSum, ...] = field(repr=False)
+    held: Rows = field(repr=False)
     row_sum: Array = field(repr=False)
     used: float = field(repr=False)
-    read: Reader | None = field(repr=False, default=None)
     most_kept: int | None = None  # rows of one patient; None where all count
 
     @property
@@ -139,38 +109,31 @@ class PreparedTable:
 
     @property
     def parts(self) -> list[patient_rows.Part]:
-        """Return what each hospital hands in for a release: its rows, or their exact sum.
+        """Return the rows that each hospital hands in for a release.
 
         Patients who are left out are rows of zeros at the end or, where patients are named, only counted.
         """
-        if isinstance(self.held, Rows):
-            rows, groups, weights = self.held.rows, self.held.by_hospital, self.held.weights
-            if weights is not None:
-                means = self.held.of_mean
-                return [
-                    PatientRows(rows[group], weights[group], size, None if means is None else means[group])
-                    for group, size in zip(groups, self.sizes, strict=True)
-                ]
+        rows, groups, weights = self.held.rows, self.held.by_hospital, self.held.weights
+        if weights is not None:
+            means = self.held.of_mean
             return [
-                np.concatenate([rows[group], np.zeros((size - len(group), self.d))])
+                PatientRows(rows[group], weights[group], size, None if means is None else means[group])
                 for group, size in zip(groups, self.sizes, strict=True)
             ]
-        return list(self.held)
+        return [
+            np.concatenate([rows[group], np.zeros((size - len(group), self.d))])
+            for group, size in zip(groups, self.sizes, strict=True)
+        ]
 
     @property
-    def present(self) -> list[int] | None:
-        """Return how many rows of each hospital are not left out; None where its sum is held, and no rows.
-
-        They are the first rows of each of `parts`.
-        """
-        return [len(group) for group in self.held.by_hospital] if isinstance(self.held, Rows) else None
+    def present(self) -> list[int]:
+        """Return how many rows of each hospital are not left out: the first rows of each of `parts`."""
+        return [len(group) for group in self.held.by_hospital]
 
     @property
     def averaged(self) -> bool:
         """Return whether rows of one patient count as one."""
-        if isinstance(self.held, Rows):
-            return self.held.weights is not None
-        return patient_rows.is_averaged(self.held[0])
+        return self.held.weights is not None
 
     @property
     def public(self) -> dict[str, Any]:
@@ -203,7 +166,7 @@ def prepare(
     joined = isinstance(raw, JoinedTable)
     if joined:
         hospital_column = raw.hospital_column
-    encoded = tables.encode(schema, raw.table, raw.decimal_comma, blank=raw.blank)
+    encoded = tables.encode(schema, raw.table, raw.marks, blank=raw.blank)
     most_kept = None if patient_column is None else most_kept
     patients = _patient_of_each_row(raw, patient_column, schema)
     n = int(patients.max()) + 1  # they are numbered from 0
@@ -214,8 +177,9 @@ def prepare(
         hospitals = min(hospitals, n)
         hospital_of_patient = _hospital_of_each(tables.at_random(n, hospitals, ASSIGNMENT_SEED), n)
     else:
-        comma = raw.decimal_comma and not joined  # a table's name was typed, and is in no file
-        rows_by_hospital = tables.by_column(raw.table[hospital_column], hospital_column, decimal_comma=comma)
+        # A joined table's name was typed, and is in no file.
+        marks = cells.POINT if joined else raw.marks
+        rows_by_hospital = tables.by_column(raw.table[hospital_column], hospital_column, marks=marks)
         first_rows = np.unique(patients, return_index=True)[1]  # of each patient, in the order of patients
         hospital_of_row = _hospital_of_each(rows_by_hospital.values(), raw.n)
         hospital_of_patient, hospitals = hospital_of_row[first_rows], len(rows_by_hospital)
@@ -278,7 +242,7 @@ def _patient_of_each_row(raw: Raw, column: str | None, schema: Schema) -> Indice
     if column is None:
         return np.arange(raw.n)
     check_not_a_measurement(column, schema)  # refuses a column that is a measurement too
-    codes = patient_codes(raw.table[column], column, raw.decimal_comma, new_key())
+    codes = patient_codes(raw.table[column], column, raw.marks, new_key())
     numbers, _ = pd.factorize(codes)
     return np.asarray(numbers, dtype=np.intp)
 

@@ -5,14 +5,15 @@ suggestion is a word that may need that (`tables.quality`). All of it is private
 """
 
 import re
+from itertools import chain
 
 import pandas as pd
 import streamlit as st
 
-from dppca_core.tables import Raw, safe_cell
+from dppca_core.tables import safe_cell
 from dppca_core.tables.quality import AS_MISSING, ColumnQuality, Suggestion, check_column
 from pages.hospitals.your_data import dictionary, owner_only_text, quality_text
-from pages.hospitals.your_data.prepared_table import LargeTable, PreparedTable
+from pages.hospitals.your_data.prepared_table import PreparedTable
 from pages.hospitals.your_data.session import TableSession
 from pages.hospitals.your_data.text import refusal
 from pages.shared import text
@@ -28,20 +29,14 @@ def show(state: TableSession, prepared: PreparedTable | None) -> None:
         st.markdown(owner_only_text.NOT_PRIVATE)
         try:
             with st.spinner("Counting cells"):
-                columns = _qualities(state, prepared)
+                columns = _qualities(state)
         except Exception:  # the text of an error may hold a cell, and would go to the log
             st.caption(quality_text.UNCOUNTED)
-            return
-        if not columns:
-            st.caption(quality_text.NOT_READ)
             return
         if prepared is not None:
             st.markdown("\n".join(f"- {line}" for line in quality_text.rows(prepared)))
         _show_columns(columns)
-        if isinstance(state.raw, LargeTable):
-            st.caption(quality_text.NO_SUGGESTIONS)
-        else:
-            _map_words(state, columns)
+        _map_words(state, columns)
 
 
 def _show_columns(columns: dict[str, ColumnQuality]) -> None:
@@ -68,26 +63,16 @@ def _show_columns(columns: dict[str, ColumnQuality]) -> None:
     st.caption(quality_text.listed(len(shown), len(with_counts), len(columns)))
 
 
-def _qualities(state: TableSession, prepared: PreparedTable | None) -> dict[str, ColumnQuality]:
-    """Return each chosen column's quality, counted again only where its line has changed. Reads private rows.
+def _qualities(state: TableSession) -> dict[str, ColumnQuality]:
+    """Return each chosen column's quality, counted again only where its line has changed.
 
-    A table read in pieces has the counts that were made while it was read: none before, and no suggestions.
+    Reads private rows.
     """
-    if isinstance(state.raw, Raw):
-        for name, line in state.typed.items():
-            if name not in state.quality or state.quality[name][0] != line:
-                cells, expected = state.raw.table[name], dictionary.expected(line)
-                state.quality[name] = line, check_column(cells, expected, state.raw.decimal_comma)
-        return {name: state.quality[name][1] for name in state.chosen}
-    if prepared is None:
-        return {}
-    owner = prepared.owner  # counts no cells that could not be read
-    return {
-        column.name: ColumnQuality(owner.rows, missing, 0, outside)
-        for column, missing, outside in zip(
-            prepared.schema.columns, owner.missing, owner.outside, strict=True
-        )
-    }
+    for name, line in state.typed.items():
+        if name not in state.quality or state.quality[name][0] != line:
+            cells, expected = state.raw.table[name], dictionary.expected(line)
+            state.quality[name] = line, check_column(cells, expected, state.raw.marks)
+    return {name: state.quality[name][1] for name in state.chosen}
 
 
 def _map_words(state: TableSession, columns: dict[str, ColumnQuality]) -> None:
@@ -97,7 +82,8 @@ def _map_words(state: TableSession, columns: dict[str, ColumnQuality]) -> None:
     if words:
         st.markdown(quality_text.MAP)
         known = (dictionary.expected(state.lines[name]).categories for name, _ in words)
-        options = dict.fromkeys([LEAVE, MISSING, *(category for each in known for category in each)])
+        suggested = (each.take_as for _, each in words if each.take_as)
+        options = dict.fromkeys([LEAVE, MISSING, *chain.from_iterable(known), *suggested])
         column_of = st.column_config
         edited = st.data_editor(
             _to_frame(words),
@@ -142,11 +128,12 @@ def _to_frame(words: list[tuple[str, Suggestion]]) -> pd.DataFrame:
 def _enter_words(state: TableSession, words: list[tuple[str, Suggestion]], taken: list[str]) -> None:
     """Enter words in the lines of their columns, and keep these lines as they were for one undo.
 
-    taken: for each word what the owner chose: LEAVE, MISSING or a category, of its own column.
+    taken: for each word what the owner chose: LEAVE, MISSING, what was suggested, or one of its categories.
     """
     mapped: dict[str, dict[str, str]] = {}
     for (name, each), take_as in zip(words, taken, strict=True):
-        if take_as not in (LEAVE, MISSING, *dictionary.expected(state.lines[name]).categories):
+        meant = (LEAVE, MISSING, each.take_as, *dictionary.expected(state.lines[name]).categories)
+        if take_as not in meant:
             st.error(refusal(quality_text.not_a_category(name, take_as)))
             return
         if take_as != LEAVE:

@@ -5,8 +5,6 @@ from pages.hospitals.your_data.text import left_out_as_blank, literal
 from pages.shared import text
 
 UNCOUNTED = "The cells of this table could not be counted."
-NOT_READ = "Counts by column come with the reading of this table."
-NO_SUGGESTIONS = "Of a table read in pieces no words are suggested. Type missing codes and other words above."
 MAP = "**Words to map by hand.** See the code book. Nothing is mapped before you press the button."
 UNDO_BY_HAND = "Mapped words stand in the dictionary above, under *missing codes* and *other words*."
 _LISTED = 5  # columns

@@ -90,7 +90,7 @@ class Twin(NamedTuple):
     @property
     def is_only_predicted(self) -> bool:
         """Return whether no run is drawn at all: one would take a d x d matrix."""
-        return self.in_closed_form and self.experiment.d > limits.MOST_COLUMNS_IN_PIECES
+        return self.in_closed_form and self.experiment.d > limits.MOST_MATRIX_FEATURES
 
     @property
     def rehearsed(self) -> list["Twin"]:

@@ -13,13 +13,12 @@ from dppca_core.methods import METHODS
 from dppca_core.release import bundle, how_chosen
 from dppca_core.release.private_release import USABLE_SHARE, Released
 from dppca_core.release.request import OFFERED, Request
-from dppca_core.tables import Column, Schema
+from dppca_core.tables import Column, Schema, dictionary_lines
 from pages.hospitals.your_data import (
     account_panel,
     account_text,
     analyst_text,
     charts,
-    dictionary,
     plain_text,
     rehearsal,
     sources,
@@ -305,7 +304,7 @@ def _public_line(column: Column) -> tuple[str, str, str]:
     """Return a column's line in the table of what is public: name, range or categories, if missing."""
     values, written = ", ".join(column.categories), str
     if column.kind == "number":
-        written = dictionary.number_text
+        written = dictionary_lines.number_text
         values = f"{written(column.low)} to {written(column.high)}"
     if column.usual is not None:
         values += f", usually {written(column.usual)}"

@@ -6,7 +6,6 @@ by itself (`dppca_core.release.score_histogram`). The twin is the rehearsal of a
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -229,20 +228,18 @@ def make(order: Order, prepared: PreparedTable, **given: Any) -> ScoreHistogram:
 def _codes(prepared: PreparedTable, group: Group) -> list[Indices]:
     """Return, for each hospital, the number of each row's group; the last group is "other".
 
-    Reads private rows. Raises ValueError for a table of which no rows are held.
+    Reads private rows.
     """
     held = prepared.held
-    if not isinstance(held, Rows):
-        raise ValueError(score_text.IN_PIECES)
     columns = (column for column in prepared.schema.columns if column.name == group.column)
     column = next(columns, None)
     if column is None or column.categories != group.categories:
         column = Column(group.column, "category", categories=group.categories)
     # A missing cell without a filling counts as "other", so that no row is left out here.
-    column = replace(column, fill=column.fill or "")
+    column = column.changed(fill=column.fill or "")
     raw = prepared.raw
     # Encoding takes a centre off each category's indicator: put it back, and the chosen one is 1.
-    answers = tables.encode(Schema((column,)), raw.table, raw.decimal_comma).rows + np.array(column.centres)
+    answers = tables.encode(Schema((column,)), raw.table, raw.marks).rows + np.array(column.centres)
     codes = np.where(answers.any(axis=1), answers.argmax(axis=1), len(group.categories))
     codes = codes[held.kept]  # of the table's rows those that are in use, and of these each hospital's
     return [codes[members] for members in held.by_hospital]

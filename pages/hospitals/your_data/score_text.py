@@ -26,7 +26,6 @@ AFTER = (
     "The picture of your own table comes after a release of its components, by the same dictionary and of "
     "the same hospitals."
 )
-IN_PIECES = "A table that was read in pieces cannot be split by a column."
 END = "Anybody may see the result."
 
 

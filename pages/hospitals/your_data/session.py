@@ -20,13 +20,13 @@ from dppca_core.accounts.account import Account
 from dppca_core.accounts.book import Book, BookTable, Payer, default_path
 from dppca_core.byte_cache import return_memory
 from dppca_core.release.how_chosen import NOT_STATED
-from dppca_core.tables import JoinedTable, Raw
+from dppca_core.tables import JoinedTable, QuestionError, Raw
+from dppca_core.tables.dictionary_lines import DictionaryLine
 from dppca_core.tables.quality import ColumnQuality
 from pages.hospitals.your_data import owner
 from pages.hospitals.your_data.column_mapping import ColumnMapping
-from pages.hospitals.your_data.dictionary import DictionaryLine
 from pages.hospitals.your_data.hospital_tables import HospitalTables
-from pages.hospitals.your_data.prepared_table import PreparedTable, Table, TableIdentity
+from pages.hospitals.your_data.prepared_table import PreparedTable, TableIdentity
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session_expiry import SessionExpiry
 
@@ -59,7 +59,7 @@ class TableSession:
     takes them for new widgets, which begin with what is here.
     """
 
-    raw: Table | None = None  # of several hospitals, their tables joined
+    raw: Raw | None = None  # of several hospitals, their tables joined
     hospitals: HospitalTables = field(default_factory=HospitalTables)
     opened: tuple[bytes, ColumnMapping] | None = None  # a dictionary of other names, until these are mapped
     files: dict[str, tuple[str, str]] = field(default_factory=dict)  # by uploader: the last, and why refused
@@ -86,7 +86,10 @@ class TableSession:
     other_patients: set[str] = field(default_factory=set)  # keys of tables, as their owner has answered
     pending: ReleaseJob | None = None  # waits for its confirmation
     confirmed: list[ReleaseJob] = field(default_factory=list)  # oldest first, each with its `Order`
-    reading: ReleaseJob | None = None  # of a large table
+    questions: dict[str, tuple[str, QuestionError]] = field(
+        default_factory=dict
+    )  # by uploader: on which file
+    answers: dict[str, dict[str, str]] = field(default_factory=dict)  # to such questions, by file
     diagnostics: dict[object, Any] = field(default_factory=dict)  # of this table, for its owner alone
     cache_by_name: dict[str, tuple[object, Any]] = field(default_factory=dict)  # each with its request
     how_chosen: tuple[str, str] = (NOT_STATED, "")  # columns and k: the answer, and a sentence of the owner
@@ -128,13 +131,13 @@ class TableSession:
         self.chosen, self.bound = tuple(lines), bound
         self.generation += 1
 
-    def load(self, raw: Table) -> None:
+    def load(self, raw: Raw) -> None:
         """Replace the table. What was typed for columns of the same names stays."""
         self._drop_results()
         self.raw, self.example, self.table_lost = raw, "", False
         # Uploads count as handled still, but why one was refused concerns the former table.
         self.files = {uploader: (file_id, "") for uploader, (file_id, _) in self.files.items()}
-        self.hospitals = HospitalTables(raw if isinstance(raw, Raw) else None)
+        self.hospitals = HospitalTables(raw)
         self.opened = None
         return_memory()  # of the former table, and of what reading this one needed
         self.several_rows = self.most_rows = self.named_patients = self.most_kept = None
@@ -161,17 +164,16 @@ class TableSession:
         self._drop_results()
         self.raw = self.opened = None
         self.uploader = secrets.token_hex(4)
-        self.cache_by_name.pop("dictionary", None)
+        for name in ("dictionary", "template"):
+            self.cache_by_name.pop(name, None)
         self.hospitals = HospitalTables()
         self.lines = {name: line.without_words for name, line in self.lines.items()}
         self.editor_lines = {}
         return_memory()  # else it stays with this process, and the next visitor's table finds no room
 
     def _drop_results(self) -> None:
-        """Stop reading, and drop all that was computed from the table or waits to be confirmed for it."""
-        if self.reading is not None:
-            self.reading.stop()
-        self.prepared = self.pending = self.reading = None
+        """Drop all that was computed from the table or waits to be confirmed for it."""
+        self.prepared = self.pending = None
         for by_name in (self.diagnostics, self.quality, self.unmapped):
             by_name.clear()
 

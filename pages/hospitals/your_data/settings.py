@@ -56,7 +56,6 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         return Choice(key, label, plain, (BY_RULE, *options), BY_RULE, {BY_RULE: "by rule"}, help)
 
     return [
-        among("own.encoding", "Text encoding", {"utf-8": "UTF-8", "windows-1252": "Windows-1252"}),
         like(
             *("providers", 1, "Number of hospitals", "Number of hospitals"),
             help="1: all patients in one place. More: patients are assigned at random, to rehearse methods "

@@ -6,32 +6,26 @@ Tables are named by `number`: 0 is the first, others count from 1 as they were a
 from functools import partial
 
 import streamlit as st
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dppca_core.tables import Raw, limits, safe_cell
-from pages.hospitals.your_data import large_table, mapping_editor, session, several_text
-from pages.hospitals.your_data.hospital_tables import HospitalTable, HospitalTables
-from pages.hospitals.your_data.prepared_table import LargeTable
+from pages.hospitals.your_data import file_reading, mapping_editor, session, several_text
+from pages.hospitals.your_data.hospital_tables import HospitalTable
 from pages.hospitals.your_data.session import TableSession
 from pages.hospitals.your_data.text import refusal
 from pages.shared.server import uploads
-from pages.shared.settings.catalogue import Settings
 
 
-def show(state: TableSession, settings: Settings) -> bool:
+def show(state: TableSession) -> bool:
     """Render the tables of other hospitals, and join them to the first once all questions are answered.
 
     Returns whether the page can go on: not while an answer is missing, and not with tables that cannot be
-    joined. A table that is too large to be joined goes on alone.
+    joined.
     """
     hospitals = state.hospitals
     with st.expander("Another hospital's table", expanded=bool(hospitals.others)):
-        if hospitals.first is None:
-            st.caption(several_text.LARGE)
-            return True
         if hospitals.others:
             _show_tables(state, hospitals.first)
-        _choose_another(state, settings)
+        _choose_another(state)
     if problem := hospitals.problem():
         st.info(refusal(problem))
         return False
@@ -113,7 +107,7 @@ def _ask_columns(state: TableSession, other: HospitalTable) -> None:
         middle.button(label, key=f"{key} rest", on_click=other.mapping.leave_out_rest, width="stretch")
 
 
-def _choose_another(state: TableSession, settings: Settings) -> None:
+def _choose_another(state: TableSession) -> None:
     """Render the upload of another hospital's table, or that no more can be joined."""
     hospitals = state.hospitals
     if len(hospitals.others) + 1 >= limits.MOST_HOSPITALS:
@@ -121,22 +115,13 @@ def _choose_another(state: TableSession, settings: Settings) -> None:
         return
     # A new key for each table, so that the next file is not taken for the one before.
     key = f"own another {state.tables_loaded} {hospitals.added}"
-    upload = uploads.ask("A table of another hospital", ["csv", "tsv", "txt", "parquet"], key)
+    upload = uploads.ask("A table of another hospital", file_reading.ENDINGS, key)
     st.caption(several_text.ASKED)
-    encoding = settings["own.encoding"]
-    add_table, former_count = partial(_add_table, hospitals, upload, encoding), hospitals.added
-    # Each upload is added once, though the page runs often. In another encoding it counts as another one.
-    refused = state.handle("another", f"{upload.file_id} {encoding}" if upload else "", add_table)
+    former_count = hospitals.added
+    # `add` returns None, or a sentence takes its place where the table is refused.
+    add = lambda table: session.attempt(partial(hospitals.add, table)) or ""  # noqa: E731
+    refused = file_reading.take(state, "another", upload, add)
     if refused:
         st.error(refusal(refused))
     if hospitals.added != former_count:
         st.rerun()
-
-
-def _add_table(hospitals: HospitalTables, upload: UploadedFile, encoding: str) -> str:
-    """Add an uploaded table. Return "", or why that is not possible."""
-    table = large_table.read_upload(upload, encoding)
-    if isinstance(table, LargeTable):
-        return several_text.LARGE
-    # `add` returns None, or a sentence takes its place where the table is refused.
-    return table if isinstance(table, str) else session.attempt(partial(hospitals.add, table)) or ""

@@ -10,7 +10,6 @@ from pages.hospitals.your_data.text import literal
 from pages.shared import text
 
 UNJOINED = "The tables cannot be joined."
-LARGE = "A table that is read in pieces cannot be joined with another: join them by a script."
 ASKED = (
     "Its rows join those above, under the same columns. Each hospital's number of patients becomes public. "
     "Your name for a hospital is in no release, but another name makes another table for your account."

@@ -293,7 +293,7 @@ def _centring(released: Released, share: float) -> str:
             f"Rows are centred at their mean, for which {text.percent(share)} of the budget paid. Its noise "
             "is known, and small beside theirs where the rehearsal promises an answer."
         )
-    columns = released.document["public"].get("dictionary", {}).get("columns", [{}])
+    columns = released.document["public"].get("dictionary", {}).get("fields", [{}])
     at = public_centre(all("usual" in column for column in columns))
     risk = (
         f"Rows are centred at {at}, not at their mean. The first component may be the mean and not a pattern."

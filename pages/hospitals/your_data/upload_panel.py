@@ -12,11 +12,11 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from dppca_core.tables import JoinedTable, Raw, Schema, examples
+from dppca_core.tables import JoinedTable, Raw, Schema, dictionary_lines, examples
 from pages.hospitals.your_data import (
     dictionary,
     dictionary_names,
-    large_table,
+    file_reading,
     plain_text,
     quality_panel,
     session,
@@ -26,7 +26,7 @@ from pages.hospitals.your_data import (
 )
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.layout import PageLayout, choose_or_none
-from pages.hospitals.your_data.prepared_table import LargeTable, PreparedTable, Table, is_at_random, prepare
+from pages.hospitals.your_data.prepared_table import PreparedTable, is_at_random, prepare
 from pages.hospitals.your_data.session import TableSession
 from pages.shared.reports import take_along
 from pages.shared.server import uploads
@@ -41,7 +41,7 @@ def show(layout: PageLayout) -> PreparedTable | None:
     """Ask for a table and what is public about it. Return the table once it is ready for a release."""
     state = session.current()
     _choose_file(state, layout)
-    if state.raw is None or not several_panel.show(state, layout.settings):
+    if state.raw is None or not several_panel.show(state):
         return None
     left, right = st.columns([5, 1], vertical_alignment="center")
     left.markdown(upload_text.uploaded(state.raw))
@@ -82,10 +82,7 @@ def _prepare(state: TableSession, layout: PageLayout) -> PreparedTable | None:
     if schema is None:
         st.error(page_text.refusal(error))
         return None
-    if isinstance(state.raw, LargeTable):
-        prepared = large_table.show(state, schema)
-    else:
-        prepared = _prepare_once(state, state.raw, schema, layout.settings["own.providers"])
+    prepared = _prepare_once(state, state.raw, schema, layout.settings["own.providers"])
     if isinstance(prepared, str):
         st.error(page_text.refusal(prepared))
     return prepared if isinstance(prepared, PreparedTable) else None
@@ -93,12 +90,11 @@ def _prepare(state: TableSession, layout: PageLayout) -> PreparedTable | None:
 
 def _choose_file(state: TableSession, layout: PageLayout) -> None:
     """Render the upload of a table and the bundled examples; load a new file once."""
-    encoding = layout.settings["own.encoding"]
     left, right = st.columns([3, 2], gap="large")
     with left:
         upload = uploads.ask(
             "A table: one row per patient, column names in the first line",
-            ["csv", "tsv", "txt", "parquet"],
+            file_reading.ENDINGS,
             f"own file {state.uploader}",
             help="It stays in this session's memory: no disk, no log, no other visitor.",
         )
@@ -106,19 +102,17 @@ def _choose_file(state: TableSession, layout: PageLayout) -> None:
         lost_place = st.empty()
     with right:
         with layout.details():
-            st.caption(upload_text.large(st.get_option("server.maxUploadSize")))
-            widgets.show_control("own.encoding")
+            st.caption(upload_text.LARGEST)
         for name in examples.names():
             label = f"Try it with the {name.replace('_', ' ')} table"
             st.button(label, on_click=_load_example, args=(state, name), width="stretch")
 
-    def take() -> str:
-        """Load the uploaded table. Return "", or why there is none."""
-        table = large_table.read_upload(upload, encoding)
-        return table if isinstance(table, str) else state.load(table) or ""  # `load` returns None
+    def load(table: Raw) -> str:
+        """Load the table that was read."""
+        state.load(table)
+        return ""
 
-    # Another encoding counts as another upload, so that the file is read again by it.
-    refused = state.handle("table", f"{upload.file_id} {encoding}" if upload else "", take)
+    refused = file_reading.take(state, "table", upload, load)
     if refused:
         st.error(page_text.refusal(refused) + (upload_text.FORMER_STAYS if state.raw else ""))
     if state.table_lost:  # no table was loaded in this run either
@@ -130,7 +124,7 @@ def _load_example(state: TableSession, name: str) -> None:
     raw, schema = examples.example(name)
     state.load(raw)
     state.example, state.several_rows = name, False  # each patient of an example has one row
-    lines = {column.name: dictionary.line_from_column(column) for column in schema.columns}
+    lines = {column.name: dictionary_lines.line_from_column(column) for column in schema.columns}
     state.set_lines(lines, schema.bound)
 
 
@@ -222,7 +216,7 @@ def _choose_column(
     return choose_or_none(label, "none", free, begin, key=key, width=300, help=help)
 
 
-def _choose_columns(state: TableSession, raw: Table) -> None:
+def _choose_columns(state: TableSession, raw: Raw) -> None:
     """Let the owner choose which columns count, and give new ones a blank line of the dictionary."""
     marks, kinds = {"text": " (words)", "date": " (dates)"}, raw.kinds
     if len(raw.columns) > _MOST_LISTED:
@@ -271,7 +265,7 @@ def _page_of_lines(state: TableSession) -> tuple[str, ...]:
     high = places[1].number_input("Highest", value=None, key=f"{key} high", help=help_text["high"])
     missing = places[2].text_input("If missing", key=f"{key} missing", help=help_text["missing"])
     usual = places[3].text_input("Usual", key=f"{key} usual", help=help_text["usual"])
-    rule = dictionary.DictionaryLine("number", low, high, missing=missing, usual=usual)
+    rule = dictionary_lines.DictionaryLine("number", low, high, missing=missing, usual=usual)
     label = "Take this range for all numbers without one"
     st.button(label, key=f"{key} fill", on_click=_fill_ranges, args=(state, rule), disabled=rule.incomplete)
     pages = -(-len(state.chosen) // _MOST_LISTED)  # rounded up
@@ -280,7 +274,7 @@ def _page_of_lines(state: TableSession) -> tuple[str, ...]:
     return state.chosen[(page - 1) * _MOST_LISTED : page * _MOST_LISTED]
 
 
-def _fill_ranges(state: TableSession, rule: dictionary.DictionaryLine) -> None:
+def _fill_ranges(state: TableSession, rule: dictionary_lines.DictionaryLine) -> None:
     """Give all chosen numbers without a range those of `rule`, but for their own missing codes."""
     lines = {name: state.lines[name] for name in state.chosen}
     filled = {
@@ -307,7 +301,7 @@ def _edit_lines(state: TableSession) -> None:
         disabled=["column"],
         column_config={
             "column": column.TextColumn("column", pinned=True),
-            "kind": column.SelectboxColumn("kind", options=list(dictionary.KINDS), required=True),
+            "kind": column.SelectboxColumn("kind", options=list(dictionary_lines.KINDS), required=True),
             "low": column.NumberColumn("lowest", help=help_text["low"]),
             "high": column.NumberColumn("highest", help=help_text["high"]),
             "categories": column.TextColumn("categories", width="medium", help=help_text["categories"]),
@@ -315,6 +309,10 @@ def _edit_lines(state: TableSession) -> None:
             "usual": column.TextColumn("usual", help=help_text["usual"]),
             "codes": column.TextColumn("missing codes", help=help_text["codes"]),
             "synonyms": column.TextColumn("other words", help=help_text["synonyms"]),
+            "marks": column.SelectboxColumn(
+                "numbers as", options=list(dictionary_lines.MARKS), help=help_text["marks"]
+            ),
+            "other_names": column.TextColumn("other names", help=help_text["other_names"]),
         },
     )
     state.lines |= dictionary.lines_from_frame(typed, state.editor_lines)
@@ -329,7 +327,11 @@ def _edit_lines(state: TableSession) -> None:
 def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
     """Render the upload of a dictionary and, once the present one is complete (schema), its download."""
     with st.expander("Open or save this as a data dictionary"):
-        upload = uploads.ask("A data dictionary (JSON)", ["json"], "own dictionary")
+        upload = uploads.ask(
+            "A data dictionary: saved here, the template filled in, or REDCap's",
+            ["json", "csv"],
+            "own dictionary",
+        )
         former_generation, take = state.generation, partial(_open_dictionary, state, upload)
         refused = state.handle("dictionary", upload.file_id if upload else "", take)
         if state.generation != former_generation:  # what stands above is of other lines
@@ -337,6 +339,10 @@ def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
         if refused:
             st.error(page_text.refusal(refused))
         dictionary_names.show(state)
+        if state.chosen:
+            write = partial(dictionary_lines.write_template, state.typed)
+            template = state.cached_by_name("template", state.typed, write)
+            take_along.download("Template for a spreadsheet", template, "dictionary.csv", "text/csv")
         if schema is not None:
             written = schema.to_json()
             take_along.download("Save the dictionary", written, "dictionary.json", "application/json")
@@ -346,8 +352,11 @@ def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
 
 def _open_dictionary(state: TableSession, upload: UploadedFile) -> str:
     """Take over an uploaded dictionary, or ask about its names. Return why that is not possible."""
+    former = state.generation
     try:
         dictionary_names.ask(state, upload.getvalue())
+        if state.generation != former:  # it was taken over under its other names
+            return ""
         lines, bound, absent = dictionary.load(upload.getvalue(), state.raw.columns)
     except ValueError as reason:
         # A dictionary with none of the table's names is not refused while `ask` has a question open: which of
@@ -358,7 +367,7 @@ def _open_dictionary(state: TableSession, upload: UploadedFile) -> str:
     return ""
 
 
-def _public_choices(state: TableSession, raw: Table, schema: Schema | None) -> None:
+def _public_choices(state: TableSession, raw: Raw, schema: Schema | None) -> None:
     """Ask for the bound of rows, and how patients are assigned to hospitals: both become public."""
     left, middle, right = st.columns(3, vertical_alignment="bottom")
     usual = "" if schema is None else f"{schema.default_bound:.4g}"
@@ -383,7 +392,7 @@ def _public_choices(state: TableSession, raw: Table, schema: Schema | None) -> N
             key=f"own by {state.generation} {hash(state.chosen)}",
         )
     with right:
-        if state.hospital_column is None and not isinstance(raw, LargeTable):
+        if state.hospital_column is None:
             widgets.show_control("own.providers")
 
 

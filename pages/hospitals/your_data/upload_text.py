@@ -6,17 +6,13 @@
 from collections.abc import Sequence
 
 from dppca_core.tables import Raw, Schema, limits
-from pages.hospitals.your_data.prepared_table import PreparedTable, Table, is_by_column
+from pages.hospitals.your_data.prepared_table import PreparedTable, is_by_column
 from pages.hospitals.your_data.text import left_out_as_blank, literal, noun, unit
 from pages.shared import text
 from pages.shared.background import sessions
 
 UNREADABLE = "The file cannot be read as a table."
 FORMER_STAYS = " The table that was here before still is."
-TOO_LARGE = (
-    "This table is too large to hold, so it is read in pieces, of which only sums are kept. That takes a "
-    "while, and again after each change of the dictionary."
-)
 RANGES_OF_EXAMPLE = (
     "This example's ranges are rounded from the table's own published summary, which a hospital must not do "
     "with its own."
@@ -28,7 +24,9 @@ HELP = {  # by the dictionary's column
     "missing": "Blank: the row is left out. Else what is filled in; 'none' of them ('none of them', where "
     "'none' is a category).",
     "codes": "Cells that count as missing, as 999; <5; unknown. Capitals do not matter. Never published.",
-    "synonyms": "Other words for categories, as m = male; w = female. Never published.",
+    "synonyms": "Other words, as m = male; w = female, or <0.5 = 0.25 for a number. Never published.",
+    "marks": "How the file writes numbers. Blank: as its form says, or what is clear.",
+    "other_names": "What other files call this column.",
     "usual": "Where most patients lie, from the code book: then no mean is paid for. Blank: not known.",
 }
 BOUND = "Public row bound B, in encoded units"
@@ -41,26 +39,21 @@ HELD = (
     "closed."
 )
 LOST = "The connection was lost for too long, and with it your table and what you typed: load it again."
+LARGEST = (
+    f"Up to {limits.MOST_BYTES / 2**20:,.0f} MB, unpacked. Of a larger table, save the columns that you "
+    "need, as Parquet."
+)
 _LISTED = 3  # columns
 
 
-def large(most: int) -> str:
-    """Return how large a file may be, `most` MB, and from which size on it is read in pieces."""
-    return (
-        f"Up to {most:,} MB. Above {limits.MOST_BYTES / 2**20:,.0f} MB we read a file in pieces, and keep "
-        f"sums only, unless it has more than {limits.MOST_COLUMNS_IN_PIECES:,} columns."
-    )
-
-
-def uploaded(raw: Table) -> str:
+def uploaded(raw: Raw) -> str:
     """Return the table's name, form and size in one line."""
-    rows = "" if raw.n is None else f"{raw.n:,} rows, "
-    line = f"**{literal(raw.name)}** ({raw.form}): {rows}{len(raw.columns):,} named columns."
+    line = f"**{literal(raw.name)}** ({raw.form}): {raw.n:,} rows, {len(raw.columns):,} named columns."
     if raw.unnamed:
         line += f" Column {', '.join(map(str, raw.unnamed[:_LISTED]))} has no name and is left out."
-    if isinstance(raw, Raw) and raw.blank.any():
+    if raw.blank.any():
         line += f" {left_out_as_blank(int(raw.blank.sum()))}"
-    return line
+    return " ".join((line, *map(literal, raw.notes)))
 
 
 def ask_rows(joined: bool) -> str:

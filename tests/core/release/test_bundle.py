@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import zipfile
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -99,7 +98,7 @@ def test_its_code_runs_as_it_stands_on_new_rows(tmp_path, asked):
 def test_its_code_reads_decimal_commas_and_the_words_of_a_saved_dictionary(tmp_path):
     """A decimal comma beside a word is a number, and mapped words are as they were for the release."""
     words = {"pulse": {"missing_codes": ("<30",)}, "sex": {"synonyms": (("woman", "f"),)}}
-    mapped = Schema(tuple(replace(column, **words.get(column.name, {})) for column in COLUMNS), bound=0.9)
+    mapped = Schema(tuple(column.changed(**words.get(column.name, {})) for column in COLUMNS), bound=0.9)
     made, payer = released(schema=mapped.published)
     for name, text in texts(made, payer).items():
         (tmp_path / name).write_text(text)

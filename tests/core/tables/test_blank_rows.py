@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from dppca_core import tables
 from dppca_core.numerics.moments import clip_rows
-from dppca_core.tables import Column, Schema, pieces
-from dppca_core.tables.patients import count_patients, read_patients
+from dppca_core.tables import Column, Schema
 
 N, BLANK = 300, 700
 SCHEMA = Schema((Column("a", "number", 0, 100), Column("b", "number", 0, 9)), bound=0.8)
@@ -68,12 +67,6 @@ def stored(request):
     return request.param
 
 
-@pytest.fixture(autouse=True)
-def small(monkeypatch):
-    """Read pieces of 256 rows, so that some have no patient."""
-    monkeypatch.setattr(pieces, "_BATCH_CELLS", 256)
-
-
 def test_a_table_in_memory_is_that_of_its_patients(stored):
     frame, (rows, blank) = patients(), with_blanks(patients())
     raw, expected = tables.read(stored(rows), "t"), tables.read(stored(frame), "t")
@@ -81,28 +74,15 @@ def test_a_table_in_memory_is_that_of_its_patients(stored):
     assert raw.table.equals(expected.table) and raw.keys == expected.keys
     np.testing.assert_array_equal(raw.blank, blank)
     assert not expected.blank.any()
-    assert tables.content_keys_of_file(stored(rows)) == raw.keys
     assert tables.content_key(rows) == tables.from_frame(rows, "t").key == raw.key
 
 
-def test_a_table_in_pieces_is_that_in_memory(stored):
-    """Only some columns are read, and a patient who has none of these still counts."""
-    rows, blank = with_blanks(patients())
-    raw, data, handed = tables.read(stored(rows), "t"), stored(rows), []
-    whole = tables.encode(SCHEMA, raw.table, raw.decimal_comma, blank=raw.blank)
+def test_a_patient_without_a_usable_cell_still_counts(stored):
+    rows, _ = with_blanks(patients())
+    raw = tables.read(stored(rows), "t")
+    whole = tables.encode(SCHEMA, raw.table, raw.marks, blank=raw.blank)
     assert (whole.owner.rows, whole.owner.blank) == (N, BLANK)
     assert whole.owner.dropped > 5 and len(whole.whole) == N  # they are rows of zeros
-    done = []
-    count = pieces.read_pieces(
-        data, SCHEMA, lambda _, part: handed.append(part), progress=lambda *now: done.append(now)
-    )
-    assert count == whole.owner and done[-1][0] == len(blank)
-    np.testing.assert_array_equal(np.concatenate(handed), clip_rows(whole.rows, SCHEMA.bound))
-    by_ward = tables.reduce_file(data, SCHEMA, by="ward")
-    assert by_ward.owner == whole.owner and sum(part.n for part in by_ward.cohort) == whole.owner.kept
-    counted = count_patients(data, SCHEMA, "who", by="ward")
-    assert len(counted.codes) == N / 2 and counted.usable.sum() == whole.owner.kept
-    assert read_patients(data, SCHEMA, counted, lambda *_: None) == whole.owner
 
 
 def test_tables_of_several_hospitals_are_joined_without_them():
@@ -119,19 +99,14 @@ def test_tables_of_several_hospitals_are_joined_without_them():
 def test_a_row_is_named_by_its_place_in_the_file():
     data = b"a,b\n,\n1,2\n,\n3,4\n,\n5,word\n"
     raw = tables.read(data, "t")
-    for read in (
-        lambda: tables.encode(SCHEMA, raw.table, blank=raw.blank),
-        lambda: tables.reduce_file(data, SCHEMA),
-    ):
-        with pytest.raises(ValueError, match="'b' holds no number in row 6, but text"):
-            read()
+    with pytest.raises(ValueError, match="'b' holds no number in row 6, but text"):
+        tables.encode(SCHEMA, raw.table, blank=raw.blank)
 
 
-def test_a_cell_in_any_column_makes_a_patient_also_one_that_cannot_be_read():
-    """The second cell of a column that is not wanted: a list, a date, a code, or nothing but its null."""
+def test_a_cell_in_any_column_makes_a_patient():
+    """A date, a whole number or a code, or nothing but its null."""
     words = pa.array([None, " NA", "x", None]).dictionary_encode()
     more = {
-        "list": pa.array([None, None, [1], None]),
         "date": pa.array([None, None, 7, None], pa.timestamp("s")),
         "whole": pa.array([None, None, 7, None], pa.int8()),
         "code": pa.DictionaryArray.from_arrays(words.indices.cast(pa.int8()), words.dictionary),
@@ -140,22 +115,20 @@ def test_a_cell_in_any_column_makes_a_patient_also_one_that_cannot_be_read():
         table = pa.table({"a": [1.0, None, None, None], "b": [2.0, None, None, None], name: column})
         file = io.BytesIO()
         pq.write_table(table, file, row_group_size=2)
-        owner = tables.reduce_file(file.getvalue(), SCHEMA).owner
+        raw = tables.read(file.getvalue(), "t")
+        owner = tables.encode(SCHEMA, raw.table, raw.marks, blank=raw.blank).owner
         assert (owner.rows, owner.kept, owner.blank) == (2, 1, 2), name
 
 
 @pytest.mark.parametrize("data", [b"a,b\n,\n,\n", b'a;b\n"";NA\n?;.\n'])
 def test_a_file_of_blank_rows_has_no_patient(data):
-    for read in (tables.read, lambda data, _: tables.content_keys_of_file(data)):
-        with pytest.raises(ValueError, match="names but no rows"):
-            read(data, "t")
-    with pytest.raises(ValueError, match="No row is left"):
-        tables.reduce_file(data, SCHEMA)
+    with pytest.raises(ValueError, match="names but no rows"):
+        tables.read(data, "t")
 
 
 def test_rows_to_be_scored_keep_their_places():
     raw = tables.read(b"a,b\n,\n1,2\n", "t", to_score=True)
-    assert raw.table.to_pydict() == {"a": [None, 1.0], "b": [None, 2.0]} and not raw.blank.any()
+    assert raw.table.to_pydict() == {"a": [None, "1"], "b": [None, "2"]} and not raw.blank.any()
 
 
 CELL = st.sampled_from([None, 0.0, 55.0, 100.0])

@@ -43,11 +43,10 @@ def released(name: str, data: bytes) -> None:
     assert raw.n >= 2 and set(raw.constant) <= set(raw.columns)
     schema = hostile.dictionary()
     if {column.name for column in schema.columns} <= set(raw.columns):
-        encoded = tables.encode(schema, raw.table)
+        encoded = tables.encode(schema, raw.table, raw.marks)
         assert np.isfinite(encoded.rows).all() and np.abs(encoded.rows).max(initial=0) <= 1
         if len(encoded.rows):
             Cohort.from_rows([encoded.rows], schema.bound)
-        tables.reduce_file(data, schema)
 
 
 def test_any_table_is_read_or_refused_in_one_sentence():
@@ -148,9 +147,6 @@ def test_a_small_parquet_does_not_become_a_large_table(pool, letters):
     before = pool.max_memory()
     with pytest.raises(ValueError, match="Column 'note' holds more text than can be opened here"):
         tables.read(data, "bomb.parquet")
-    schema = Schema(tuple(tables.Column(name, "number", 0, 1, fill=0.5) for name in ("age", "note")))
-    with pytest.raises(ValueError, match="Column 'note' holds more text than can be opened here"):
-        tables.reduce_file(data, schema)
     assert pool.max_memory() - before < 2**27
 
 

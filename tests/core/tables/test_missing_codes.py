@@ -1,16 +1,13 @@
-"""Missing codes and synonyms: the same in memory, in pieces and by patient; never in what is published."""
+"""Missing codes and synonyms: what cells they mean, and that none is in what is published."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from dppca_core import tables
-from dppca_core.numerics.moments import clip_rows
-from dppca_core.tables import Column, Schema, pieces
-from dppca_core.tables.patients import count_patients, read_patients
+from dppca_core.tables import Column, Schema
 
 WEIGHT = Column("weight", "number", 30, 200, fill=80.0, missing_codes=("999", "<5", "Unknown"))
 SEX = Column(
@@ -21,27 +18,6 @@ SEX = Column(
 )
 AGE = Column("age", "number", 0, 120, missing_codes=("-1",))
 SCHEMA = Schema((AGE, WEIGHT, SEX), bound=1.2)
-OLD = """{
- "columns": [
-  {
-   "name": "age",
-   "kind": "number",
-   "low": 0,
-   "high": 120,
-   "fill": null
-  },
-  {
-   "name": "sex",
-   "kind": "category",
-   "categories": [
-    "female",
-    "male"
-   ],
-   "fill": ""
-  }
- ],
- "bound": 1.0
-}"""
 
 
 def messy(n=2_000):
@@ -68,8 +44,7 @@ def messy(n=2_000):
 
 
 @pytest.mark.parametrize("comma", [False, True])
-def test_cells_are_what_the_dictionary_means_in_memory_in_pieces_and_by_patient(monkeypatch, comma):
-    monkeypatch.setattr(pieces, "_BATCH_CELLS", 4 * 256)
+def test_cells_are_what_the_dictionary_means(comma):
     typed, meant = messy()
     named = meant.assign(who=typed["who"])  # a row without any cell would be no patient
     expected = tables.encode(SCHEMA.published, tables.from_frame(named, "meant").table)
@@ -77,34 +52,23 @@ def test_cells_are_what_the_dictionary_means_in_memory_in_pieces_and_by_patient(
         typed = typed.apply(lambda cells: cells.astype(str).str.replace(".", ","))
     data = typed.to_csv(index=False, sep=";" if comma else ",").encode()
     raw = tables.read(data, "typed.csv")
-    encoded = tables.encode(SCHEMA, raw.table, raw.decimal_comma)
+    encoded = tables.encode(SCHEMA, raw.table, raw.marks)
     np.testing.assert_array_equal(encoded.whole, expected.whole)
     assert encoded.owner == expected.owner
     assert encoded.owner.missing == tuple((meant.isna() | (meant == "")).sum())
-    rows = []
-    assert pieces.read_pieces(data, SCHEMA, lambda _, part: rows.append(part)) == expected.owner
-    np.testing.assert_array_equal(np.concatenate(rows), clip_rows(encoded.rows, SCHEMA.bound))
-    counted = count_patients(data, SCHEMA, "who")
-    assert counted.usable.sum() == expected.kept.sum()
-    assert read_patients(data, SCHEMA, counted, lambda *_: None) == expected.owner
 
 
 def test_json_keeps_them_and_what_is_published_does_not():
     text = SCHEMA.to_json()
     assert Schema.from_json(text) == SCHEMA and hash(Schema.from_json(text)) == hash(SCHEMA)
-    assert json.loads(text)["columns"][2]["synonyms"] == {"m": "male", "W": "female", "1": "male"}
-    assert json.loads(text)["columns"][1]["missing codes"] == ["999", "<5", "Unknown"]
+    assert json.loads(text)["fields"][2]["synonyms"] == {"m": "male", "W": "female", "1": "male"}
+    assert json.loads(text)["fields"][1]["missingValues"] == ["999", "<5", "Unknown"]
     published = SCHEMA.published.to_json()
-    assert "missing codes" not in published and "synonyms" not in published and "<5" not in published
+    assert "missingValues" not in published and "synonyms" not in published and "<5" not in published
     assert SCHEMA.published.bound == SCHEMA.bound
     typed = json.loads(text)
-    typed["columns"][0]["missing codes"] = [-1, 99.5]
+    typed["fields"][0]["missingValues"] = [-1, 99.5]
     assert Schema.from_json(json.dumps(typed)).columns[0].missing_codes == ("-1", "99.5")
-
-
-def test_an_old_dictionary_reads_and_writes_the_same_bytes():
-    schema = Schema.from_json(OLD)
-    assert schema.to_json() == OLD and schema.published is schema
 
 
 @pytest.mark.parametrize(
@@ -126,23 +90,41 @@ def test_an_old_dictionary_reads_and_writes_the_same_bytes():
 )
 def test_a_word_that_would_be_taken_in_two_ways_is_refused_and_not_quoted(changed):
     with pytest.raises(ValueError, match="'sex'") as caught:
-        replace(SEX, **changed)
+        SEX.changed(**changed)
     for word in ("'M", "neither", "n/a", "xxx"):
         assert word not in str(caught.value)
 
 
-def test_numbers_have_no_synonyms():
-    with pytest.raises(ValueError, match="must each stand for one of its categories"):
-        replace(AGE, synonyms=(("old", "99"),))
+@pytest.mark.parametrize("synonyms", [(("old", "99"),), (("old", 121.0),), (("7", 8.0),)])
+def test_a_word_of_a_number_stands_for_a_number_of_its_range(synonyms):
+    with pytest.raises(
+        ValueError, match="synonyms of 'age' must be words, each of which stands for a number"
+    ):
+        AGE.changed(synonyms=synonyms)
+
+
+def test_a_word_below_detection_is_encoded_as_its_number():
+    raw = tables.from_frame(pd.DataFrame({"crp": ["<0.5", "4.1", " <0.5 ", "n.d."], "b": [1, 2, 3, 4]}), "t")
+    crp = Column("crp", "number", 0, 10, synonyms=(("<0.5", 0.25),), missing_codes=("n.d.",))
+    encoded = tables.encode(Schema((crp, Column("b", "number", 0, 9))), raw.table)
+    np.testing.assert_allclose(encoded.rows[:, 0] * 5 + 5, [0.25, 4.1, 0.25])
+    assert encoded.owner.missing == (1, 0) and encoded.owner.outside == (0, 0)
+
+
+def test_stated_marks_read_a_column():
+    raw = tables.read(b"x;y\n1.012;3,5\n933;1.5\n", "t")
+    german = Column("x", "number", 0, 2000, decimal=",", group=".")
+    encoded = tables.encode(Schema((german, Column("y", "number", 0, 9))), raw.table, raw.marks)
+    np.testing.assert_allclose(encoded.rows * [1000, 4.5] + [1000, 4.5], [[1012, 3.5], [933, 1.5]])
 
 
 @pytest.mark.parametrize(
     ("key", "given"),
-    [("missing codes", "999"), ("missing codes", [["9"]]), ("synonyms", ["m"]), ("missing codes", [9**400])],
+    [("missingValues", "999"), ("missingValues", [["9"]]), ("synonyms", ["m"]), ("missingValues", [9**400])],
     ids=["a word", "a list", "no categories", "a long number"],
 )
 def test_a_file_that_states_them_otherwise_is_refused(key, given):
     plain = json.loads(SCHEMA.to_json())
-    plain["columns"][2][key] = given
+    plain["fields"][2][key] = given
     with pytest.raises(ValueError, match="'sex'"):
         Schema.from_json(json.dumps(plain))

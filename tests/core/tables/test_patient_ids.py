@@ -1,4 +1,4 @@
-"""An id is read by itself: what another patient's id is parts and joins no rows, in memory and in pieces."""
+"""An id is read by itself: what another patient's id is parts and joins no rows."""
 
 import io
 
@@ -9,8 +9,7 @@ import pytest
 from pyarrow import parquet
 
 from dppca_core import tables
-from dppca_core.tables import Column, Schema, pieces
-from dppca_core.tables import patients as counting
+from dppca_core.tables import Column, Schema
 from pages.hospitals.your_data import prepared_table
 
 SCHEMA = Schema((Column("x", "number", 0, 1), Column("y", "number", 0, 1)))
@@ -35,40 +34,19 @@ def stored(column):
     return buffer.getvalue()
 
 
-def in_memory(data):
+def grouping(data):
     raw = tables.read(data, "t")
     return prepared_table._patient_of_each_row(raw, "who", SCHEMA)
 
 
-def in_pieces(data):
-    parts = [
-        counting.patient_codes(piece.batch.column("who"), "who", piece.decimal_comma, "0" * 16)
-        for piece in pieces.pieces(data, SCHEMA, ("who",))
-    ]
-    return pd.factorize(np.concatenate(parts))[0]
-
-
-@pytest.fixture(autouse=True)
-def small(monkeypatch):
-    monkeypatch.setattr(pieces, "_BATCH_CELLS", 8)
-
-
 @pytest.mark.parametrize("others", [NUMBERS, SPELLINGS], ids=["numbers", "words too"])
 @pytest.mark.parametrize("separator", [",", ";"])
-@pytest.mark.parametrize("grouping", [in_memory, in_pieces])
-def test_one_id_does_not_change_how_others_are_grouped(grouping, separator, others):
+def test_one_id_does_not_change_how_others_are_grouped(separator, others):
     words = [1, 1, *range(5, 12)] if separator == ";" else range(5, 14)
     expected = [*ALIKE, *words][: len(others)]
     for last in (*WORDS, "18"):
         grouped = grouping(table([*others, last], separator))[:-1]
         np.testing.assert_array_equal(grouped, expected)
-
-
-@pytest.mark.parametrize("separator", [",", ";"])
-def test_in_memory_is_in_pieces(separator):
-    for last in (*WORDS, "18"):
-        data = table([*SPELLINGS, last], separator)
-        np.testing.assert_array_equal(in_memory(data), in_pieces(data))
 
 
 @pytest.mark.parametrize(
@@ -85,17 +63,15 @@ def test_in_memory_is_in_pieces(separator):
     ids=lambda column: str(column.type),
 )
 def test_a_typed_column_names_the_patients_that_it_would_as_text(column):
-    for grouping in (in_memory, in_pieces):
-        np.testing.assert_array_equal(grouping(stored(column)), [0, 0, 1, 2])
+    np.testing.assert_array_equal(grouping(stored(column)), [0, 0, 1, 2])
 
 
-@pytest.mark.parametrize("grouping", [in_memory, in_pieces])
 @pytest.mark.parametrize("last", ["18", "word"])
 @pytest.mark.parametrize(
     ("bad", "says"),
     [("", "no patient"), ("NaN", "no patient"), ("1e999", "no patient"), ("9007199254740993", "15 digits")],
 )
-def test_what_two_patients_could_share_is_refused_whatever_the_others_are(grouping, last, bad, says):
+def test_what_two_patients_could_share_is_refused_whatever_the_others_are(last, bad, says):
     with pytest.raises(ValueError, match=says):
         grouping(table(["17", bad, last]))
 
@@ -117,6 +93,6 @@ def test_tables_of_several_hospitals_join_the_patients_of_both():
 def test_one_hospital_s_name_changes_no_other_row_s_hospital(last):
     where = ["7", "07", "7.0", "N", " N ", "x", "1e1", "10", last]
     raw = tables.read(table([f"p{i}" for i in range(9)], where=where), "t")
-    hospitals = tables.by_column(raw.table["where"], "where", None, raw.decimal_comma)
+    hospitals = tables.by_column(raw.table["where"], "where", None, raw.marks)
     rows = {frozenset(np.setdiff1d(rows, [8]).tolist()) for rows in hospitals.values()} - {frozenset()}
     assert rows == {frozenset({0, 1, 2}), frozenset({3, 4}), frozenset({5}), frozenset({6, 7})}

@@ -65,11 +65,11 @@ def test_the_key_is_that_of_one_file_and_of_any_order_of_uploads():
 
 
 def test_numbers_and_texts_of_a_patient_read_alike():
-    """In one file 017 is a number, in the other text, since another patient there is R-4."""
-    numbers = raw(pd.DataFrame({"id": ["017", "3", "2.5"], "x": [1, 2, 3]}))
+    """In one file 017 is a number, in the other text."""
+    numbers = tables.from_frame(pd.DataFrame({"id": [17, 3, 2.125], "x": [1, 2, 3]}), "t")
     texts = raw(pd.DataFrame({"id": ["17", "R-4", "03"], "x": [1, 2, 3]}))
     joined = tables.join((numbers, texts), ({"id": "id"}, {"id": "id"}), ("a", "b"))
-    assert joined.table["id"].to_pylist() == ["17", "3", "2.5", "17", "R-4", "3"]
+    assert joined.table["id"].to_pylist() == ["17", "3", "2.125e0", "17", "R-4", "3"]
 
 
 def test_what_was_not_measured_is_missing():
@@ -114,7 +114,7 @@ def test_as_many_hospitals_as_are_dealt_and_no_more():
 
 
 @pytest.mark.parametrize(
-    ("limit", "what"), [("MOST_ROWS", "rows"), ("MOST_CELLS", "cells"), ("MOST_TABLE_TEXT_BYTES", "text")]
+    ("limit", "what"), [("MOST_ROWS", "rows"), ("MOST_CELLS", "cells"), ("MOST_BYTES", "text")]
 )
 def test_tables_too_large_together_are_refused(monkeypatch, limit, what):
     monkeypatch.setattr(several.limits, limit, 79)
@@ -139,7 +139,7 @@ def test_one_patients_word_leaves_all_other_rows_as_they_were(separator, others)
     def rows(last):
         held = [halves(last, separator, 0), *(halves("1", other, 1) for other in others)]
         whole = tables.join(held, [{"age": "age", "stage": "stage"}] * len(held), NAMES[: len(held)])
-        return tables.encode(schema, whole.table, whole.decimal_comma).rows
+        return tables.encode(schema, whole.table, whole.marks).rows
 
     number, word = rows("2.5"), rows("unknown")
     assert np.flatnonzero((number != word).any(axis=1)).tolist() == [len(number) - 1]

@@ -1,12 +1,10 @@
 """Which files are the same table: the ledger finds what was spent on it again."""
 
 import io
-import tracemalloc
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from dppca_core import tables
@@ -39,9 +37,7 @@ def parquet(frame: pd.DataFrame) -> bytes:
 
 
 def key(data: bytes) -> str:
-    content_key = tables.read(data, "t").key
-    assert tables.content_keys_of_file(data).key == content_key
-    return content_key
+    return tables.read(data, "t").key
 
 
 KEY = key(csv(table()))
@@ -137,29 +133,6 @@ def test_columns_that_agree_as_often_do_not_cancel():
     assert tables.content_key(crossed) != tables.content_key(alike)
 
 
-def test_a_key_takes_the_same_memory_for_any_number_of_rows():
-    """A file of half a megabyte may hold 60 million rows."""
-    n = 2_000_000
-    file = io.BytesIO()
-    pq.write_table(pa.table({"a": np.ones(n), "b": np.full(n, 2.0)}), file, compression="zstd")
-    tables.content_keys_of_file(file.getvalue(), former_rows=0)  # what is loaded at first is not counted
-    tracemalloc.start()
-    try:
-        tables.content_keys_of_file(file.getvalue(), former_rows=0)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < n  # a byte a row
-
-
-@pytest.mark.parametrize("save", [csv, parquet], ids=["rows not told", "rows told"])
-def test_the_former_key_is_left_out_where_it_would_take_too_much(save):
-    data = save(table())
-    whole = tables.read(data, "t").keys
-    assert tables.content_keys_of_file(data) == tables.content_keys_of_file(data, former_rows=N) == whole
-    assert tables.content_keys_of_file(data, former_rows=N - 1) == (whole.key, whole.former[1:])
-
-
 NUMBERS = pd.DataFrame(np.random.default_rng(1).normal(75, 12, (20_000, 2)), columns=["a", "b"])
 # Between two numbers of single precision, a thousandth of a millionth of a millionth off the middle.
 BORDER = pd.DataFrame({"a": [1 + 2**-24 + 2**-52, 2.0], "b": [1.0, 2.0]})
@@ -194,18 +167,3 @@ def test_what_says_nothing_is_known_at_the_end_of_many_rows(changed, in_order):
 def test_where_no_column_says_anything_all_count():
     first, second = pa.table({"a": [1, 2, 3], "b": [5, 5, 5]}), pa.table({"a": [2, 3, 4], "b": [5, 5, 5]})
     assert tables.content_key(first) != tables.content_key(second)
-
-
-def test_batches_do_not_matter(tmp_path):
-    frame = pd.concat([table()] * 400, ignore_index=True)
-    whole = tables.from_frame(frame, "t").key
-    path = tmp_path / "t.parquet"
-    pq.write_table(pa.Table.from_pandas(frame), path, row_group_size=5_000)
-    done = []
-
-    def report(rows, total):
-        done.append((rows, total))
-
-    assert tables.content_keys_of_file(path, progress=report).key == whole
-    assert done[-1] == (len(frame), len(frame))
-    assert len(done) > 2

@@ -2,7 +2,6 @@
 
 import json
 import math
-from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +15,7 @@ from dppca_core.tables import Column, Schema, examples
 AGE = Column("age", "number", 20.0, 100.0, fill=60.0)
 SEX = Column("sex", "category", categories=("F", "M"), fill="")
 STAGE = Column("stage", "category", categories=("1", "2", "3"))
-AGE_2 = replace(AGE, name="other age")
+AGE_2 = AGE.changed(name="other age")
 SCHEMA = Schema((AGE, SEX, STAGE))
 
 
@@ -47,30 +46,33 @@ def test_a_usual_value_is_encoded_as_0_in_the_same_unit():
     expected = [[0, 0, 0, 0], [1, 1, -1, 1], [1.75, 2, -1, 0], [-0.25, 0, -1, 0]]
     np.testing.assert_allclose(tables.encode(schema, table).rows, expected, rtol=1e-15)
     assert schema.longest == pytest.approx(math.sqrt(1.75**2 + 4 + 2))
-    without = Schema(tuple(replace(column, usual=None) for column in schema.columns))
+    without = Schema(tuple(column.changed(usual=None) for column in schema.columns))
     assert schema.default_bound == without.default_bound
     assert schema.has_usual_values and not Schema((age, AGE_2)).has_usual_values
     assert Schema.from_json(schema.to_json()) == schema
-    assert "usual" not in without.to_json()  # and so ledgers of tables from before know them again
+    assert "usual" not in without.to_json()
 
 
 @pytest.mark.parametrize(
     ("column", "message"),
     [
-        ({"name": "age", "kind": "number", "low": 1, "high": 2, "usual": 3}, "usual value of 'age' must lie"),
         (
-            {"name": "age", "kind": "number", "low": 1, "high": 2, "usual": "x"},
+            {"name": "age", "type": "number", "constraints": {"minimum": 1, "maximum": 2}, "usual": 3},
+            "usual value of 'age' must lie",
+        ),
+        (
+            {"name": "age", "type": "number", "constraints": {"minimum": 1, "maximum": 2}, "usual": "x"},
             "usual value of 'age' must be",
         ),
         (
-            {"name": "sex", "kind": "category", "categories": ["F"], "usual": "M"},
+            {"name": "sex", "type": "string", "categories": ["F"], "usual": "M"},
             "usual value of 'sex' must be",
         ),
     ],
 )
 def test_a_usual_value_is_one_that_the_column_can_have(column, message):
     with pytest.raises(ValueError, match=message):
-        Schema.from_json(json.dumps({"columns": [column]}))
+        Schema.from_json(json.dumps({"fields": [column]}))
 
 
 def test_what_only_the_owner_may_know_is_counted():
@@ -146,7 +148,7 @@ def test_json_round_trip():
 
 
 CANARY = "Xcanary7"
-NUMBERS = {"name": "x", "kind": "number", "low": 0, "high": 1}
+NUMBERS = {"name": "x", "type": "number", "constraints": {"minimum": 0, "maximum": 1}}
 
 
 @pytest.mark.parametrize(
@@ -157,7 +159,7 @@ NUMBERS = {"name": "x", "kind": "number", "low": 0, "high": 1}
         (lambda: Column("x", "number"), "below"),
         (lambda: Column("x", "number", math.nan, 1), "low of 'x'"),
         (lambda: Column("x", "number", 0, math.inf), "high of 'x'"),
-        (lambda: Column("x", "number", 0, "1"), "high of 'x' must be a number"),
+        (lambda: Column("x", "number", 0, "1"), "high of 'x' cannot be read: input should be a valid number"),
         (lambda: Column("x", "number", 0, 1, fill=2), "fill of 'x' must lie between 0 and 1"),
         (lambda: Column("x", "number", 0, 1, fill="a"), "fill of 'x'"),
         (lambda: Column("x", "date"), "kind of 'x'"),
@@ -181,13 +183,16 @@ NUMBERS = {"name": "x", "kind": "number", "low": 0, "high": 1}
         (lambda: Schema.from_json("{"), "JSON"),
         (lambda: Schema.from_json(b"\xff"), "not in UTF-8"),
         (lambda: Schema.from_json("[" * 100_000), "JSON"),
-        (lambda: Schema.from_json('{"columns": [1, 2]}'), "needs a"),
+        (lambda: Schema.from_json('{"fields": [1, 2]}'), "needs a"),
         (
-            lambda: Schema.from_json(json.dumps({"columns": [NUMBERS | {"scale": 1}]})),
+            lambda: Schema.from_json(json.dumps({"fields": [NUMBERS | {"scale": 1}]})),
             "unknown entry 'scale'",
         ),
-        (lambda: Schema.from_json(json.dumps({"columns": [{"name": "x", "kind": "number"}]})), "lacks high"),
-        (lambda: Schema.from_json(json.dumps({"columns": [NUMBERS], "limit": 1})), "unknown entry 'limit'"),
+        (
+            lambda: Schema.from_json(json.dumps({"fields": [{"name": "x", "type": "number"}]})),
+            "lacks its maximum and minimum",
+        ),
+        (lambda: Schema.from_json(json.dumps({"fields": [NUMBERS], "limit": 1})), "unknown entry 'limit'"),
         (lambda: tables.encode(SCHEMA, frame(age=[1.0], sex=["F"])), "no column 'stage'"),
         (
             lambda: tables.encode(Schema((AGE, SEX)), frame(age=["1", CANARY, CANARY], sex=["F"] * 3)),

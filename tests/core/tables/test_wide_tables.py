@@ -14,7 +14,7 @@ from dppca_core.accounts.book import Book
 from dppca_core.privacy import Budget
 from dppca_core.release import discrete_gaussian, private_release
 from dppca_core.release.request import Request
-from dppca_core.tables import Column, Schema, cells, limits
+from dppca_core.tables import Column, Schema
 from tests.core.accounts.paying import TABLE
 
 WIDE = 20_000
@@ -64,21 +64,3 @@ def test_a_wide_release_is_near_the_truth_and_takes_no_square(monkeypatch, metho
     tracemalloc.stop()
     assert np.linalg.norm(directions().T @ released.basis) ** 2 > 1.9  # of 2
     assert peak < 10 * rows.nbytes
-
-
-def test_columns_are_read_together_as_each_alone():
-    """Texts among numbers, missing cells, and two chunks each."""
-    columns = [["1", "x", "3"], ["1.5", "NA", "-2"], [" a", "b ", ""], ["true", "1e3", "7"]]
-    chunked = [[pa.array(c[:2], pa.large_string()), pa.array(c[2:], pa.large_string())] for c in columns]
-    each = [cells.canonical(list(chunks)) for chunks in chunked]
-    together = cells.canonical_columns([list(chunks) for chunks in chunked], 3)
-    assert [c.type for c in together] == [c.type for c in each]
-    assert [c.to_pylist() for c in together] == [c.to_pylist() for c in each]
-
-
-def test_a_wide_table_in_pieces_is_refused_with_a_way_out():
-    """Each hospital's sum would be a d x d matrix."""
-    data = csv(np.zeros((2, WIDE)))
-    with pytest.raises(ValueError, match="at most 2,000 features, got 20,000: choose fewer from the literat"):
-        tables.reduce_file(data, SCHEMA)
-    assert limits.most_bytes(WIDE) > limits.most_bytes(limits.MOST_COLUMNS_IN_PIECES) == limits.MOST_BYTES

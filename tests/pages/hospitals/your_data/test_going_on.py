@@ -5,14 +5,13 @@ import sqlite3
 import numpy as np
 import pytest
 
-from dppca_core.release import discrete_gaussian, exact_stages
-from dppca_core.tables import Schema, limits
+from dppca_core.release import discrete_gaussian
+from dppca_core.tables import Schema
 from pages.hospitals.your_data import account_text, book_releases, text
 from tests.pages.hospitals.your_data.table_page import (
     DICTIONARY,
     TablePage,
     limited,
-    parquet,
     patients,
     prepared,
     released,
@@ -146,23 +145,3 @@ def test_steps_that_were_changed_stop_nothing_else(folder, stopped):
     page = prepared()
     assert not page.app.exception and page.has_button("Release")
     assert "nothing of it is drawn again" in page.errors and not page.has_button("Go on")
-
-
-def test_a_table_read_in_pieces_is_read_again_for_every_step(monkeypatch):
-    """Two stages of a file too large to hold; the sums are those of the same table in memory."""
-    monkeypatch.setattr(limits, "MOST_ROWS", len(patients()) - 1)
-    page = TablePage(**METHODS | {"own.method": "two_stage_own_noise"})
-    page.upload(parquet(patients()), "ours.parquet")
-    page.answer()
-    page.open_dictionary()
-    page.choose_hospitals()
-    page.press("Read it now")
-    page.press("Set this limit")
-    summed, products = [], exact_stages.whole_products
-    monkeypatch.setattr(
-        exact_stages, "whole_products", lambda rows, *a: summed.append(len(rows)) or products(rows, *a)
-    )
-    page.release()
-    result = page.state.releases[0].result
-    assert result.document["hospitals"] == list(page.state.ready.sizes) and result.basis.shape == (3, 2)
-    assert sum(summed) == 4 * len(patients())

@@ -16,7 +16,7 @@ from dppca_core.release import bundle
 from dppca_core.release.score_histogram import ScoreRequest, as_asked, part_for_scores
 from dppca_core.tables import Column, quality
 from dppca_core.tables.name_matching import suggest
-from pages.hospitals.your_data import large_table
+from pages.hospitals.your_data import file_reading
 from tests import hostile
 from tests.core.accounts.paying import HALF, payer
 from tests.core.release.test_bundle import released
@@ -32,9 +32,9 @@ def some(rng, words):
 
 
 def raw_table(rng):
-    """Return a table that was read from a hostile file; None where it was refused, or too large to hold."""
+    """Return a table that was read from a hostile file; None where it was refused, or something is asked."""
     name, data = hostile.table_file(rng)
-    raw = hostile.answered(large_table.read, data, name, "utf-8")
+    raw = hostile.answered(file_reading.read, data, name, {})
     return raw if isinstance(raw, tables.Raw) else None
 
 

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from dppca_core import tables
-from dppca_core.tables import Column, Schema, limits, quality
-from pages.hospitals.your_data import dictionary, owner_only_text, quality_panel, quality_text
-from pages.hospitals.your_data.dictionary import DictionaryLine
+from dppca_core.tables import Column, Schema, dictionary_lines, quality
+from dppca_core.tables.dictionary_lines import DictionaryLine
+from pages.hospitals.your_data import dictionary, owner_only_text, quality_panel
 from tests import hostile
 from tests.pages.hospitals.your_data.table_page import CANARY, TablePage, csv, patients, prepared
 
@@ -91,7 +91,7 @@ def test_words_are_suggested_before_the_dictionary_is_complete():
     page.run()
     assert list(words(page)["cell"]) == ["999", "<5"]
     take(page)
-    assert page.state.lines["weight"] == DictionaryLine(codes="999; <5")
+    assert page.state.lines["weight"] == DictionaryLine(codes="999", synonyms="<5 = 2.5")
     assert len(page.app.data_editor) == 1 and page.has_button("Undo the last mapping")
 
 
@@ -115,23 +115,6 @@ def test_cells_are_counted_once_for_each_line(monkeypatch):
     assert len(counted) == 7
 
 
-def test_a_table_read_in_pieces_has_its_counts_and_takes_typed_codes(monkeypatch):
-    monkeypatch.setattr(limits, "MOST_BYTES", 100)
-    page = prepared(csv(messy()), SCHEMA)
-    assert quality_text.NOT_READ in page.captions
-    page.press("Read it now")
-    assert "holds no number in row 4" in page.errors
-    line = dictionary.line_from_column(SCHEMA.columns[1])
-    page.state.lines["weight"] = dictionary.add_words(line, {"<5": "", "999": ""})
-    page.state.generation += 1
-    page.run()
-    page.press("Read it now")
-    assert (
-        counted_on(page).loc["weight", "missing"] == "7 (5.8 %)"
-        and quality_text.NO_SUGGESTIONS in page.captions
-    )
-
-
 @pytest.mark.parametrize(
     "column",
     [
@@ -145,7 +128,7 @@ def test_a_table_read_in_pieces_has_its_counts_and_takes_typed_codes(monkeypatch
     ],
 )
 def test_a_line_states_the_words_of_its_column(column):
-    assert dictionary.to_column(column.name, dictionary.line_from_column(column)) == column
+    assert dictionary_lines.to_column(column.name, dictionary_lines.line_from_column(column)) == column
 
 
 def test_a_formula_among_cells_is_not_offered():
@@ -160,10 +143,10 @@ def check_hostile_words(case):
     rng = np.random.default_rng(case)
     cells = [hostile.utf8(hostile.word(rng))[:300] for _ in range(12)] + ["m", "9", "<5"]
     known = [hostile.utf8(hostile.word(rng))[:50] for _ in range(3)]
-    line = DictionaryLine("category", categories=dictionary.join_words(known), missing="none")
+    line = DictionaryLine("category", categories=dictionary_lines.join_words(known), missing="none")
     line = line if case % 2 else DictionaryLine("number", 0.0, 10.0, missing="5")
     raw = tables.from_frame(pd.DataFrame({"c": cells, "d": 1.0}), "t")
-    if hostile.answered(dictionary.to_column, "c", line) is None:
+    if hostile.answered(dictionary_lines.to_column, "c", line) is None:
         return
     offered = quality.check_column(raw.table["c"], dictionary.expected(line)).suggestions
     options = ["", *dictionary.expected(line).categories]
@@ -171,7 +154,7 @@ def check_hostile_words(case):
     mapped = dictionary.add_words(line, {word: options[rng.integers(len(options))] for word in words})
     checked = quality.check_column(raw.table["c"], dictionary.expected(mapped))
     assert not {each.word for each in checked.suggestions} & set(words)
-    schema = Schema((dictionary.to_column("c", mapped), Column("d", "number", 0, 2)))
+    schema = Schema((dictionary_lines.to_column("c", mapped), Column("d", "number", 0, 2)))
     encoded = hostile.answered(tables.encode, schema, raw.table)
     assert (encoded is None) == bool(checked.unread)
     if encoded is not None:

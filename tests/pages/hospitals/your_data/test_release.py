@@ -3,7 +3,6 @@
 import json
 import math
 import threading
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -232,7 +231,7 @@ def test_scales_are_public_unless_they_are_paid_for_and_the_page_says_what_their
 
 def test_usual_values_of_a_dictionary_are_where_rows_are_centred():
     """Typed in the dictionary's file: nothing is paid for a mean, and the release and its report say so."""
-    columns = tuple(replace(column, usual=column.low + 20) for column in DICTIONARY.columns)
+    columns = tuple(column.changed(usual=column.low + 20) for column in DICTIONARY.columns)
     page = limited(dictionary=Schema(columns))
     assert page.state.ready.schema.has_usual_values
     assert "the usual values that the dictionary gives" in page.captions
@@ -240,6 +239,6 @@ def test_usual_values_of_a_dictionary_are_where_rows_are_centred():
     document = page.state.releases[0].result.document
     assert (
         document["mean"] is None
-        and document["public"]["dictionary"]["columns"][0]["usual"] == columns[0].usual
+        and document["public"]["dictionary"]["fields"][0]["usual"] == columns[0].usual
     )
     assert "centred at the usual values that the dictionary gives" in page.markdown

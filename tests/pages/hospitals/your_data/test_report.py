@@ -134,10 +134,11 @@ def test_every_number_of_a_report_is_one_of_release_json(view, method):
         noisy = grey.all(axis=0)  # an eigenvalue is as grey as its component
         assert strengths.count("may be noise") == (noisy.sum() if eigenvalues else 0)
         assert all(noisy[i] for i, value in enumerate(eigenvalues) if value <= error)
-    *measured, _ = document["public"]["dictionary"]["columns"]
+    *measured, _ = document["public"]["dictionary"]["fields"]
     listed = list(filter(None, read.rows["What counts as public"]))[: len(measured)]
     for column, (name, span, missing) in zip(measured, listed, strict=True):
-        assert [name, *map(float, span.split(" to "))] == [column[key] for key in ("name", "low", "high")]
+        ends = column["constraints"]
+        assert (name, *map(float, span.split(" to "))) == (column["name"], ends["minimum"], ends["maximum"])
         assert missing == "row left out" or float(missing.split()[0]) == column["fill"]
 
     # Sentences have the document's numbers, those of its loadings that are told from 0, and how many are.

@@ -15,7 +15,7 @@ from dppca_core.experiments.demonstrations import twin_scores
 from dppca_core.release import discrete_gaussian, loading_noise, score_histogram
 from dppca_core.release.request import Request
 from dppca_core.release.score_histogram import Group, ScoreRequest
-from dppca_core.tables import Column, Schema, limits
+from dppca_core.tables import Column, Schema
 from pages.hospitals.your_data import (
     confirmation,
     owner_only_diagnostics,
@@ -30,11 +30,9 @@ from pages.shared.settings import catalogue
 from tests.pages.hospitals.your_data.table_page import (
     CANARY,
     WIDE,
-    TablePage,
     csv,
     limited,
     marked,
-    parquet,
     patients,
     prepared,
     released,
@@ -198,22 +196,6 @@ def test_no_picture_is_offered_on_axes_of_noise(monkeypatch):
 def test_one_component_has_none():
     page = released(dictionary=WIDE, **LINK | {"own.k": "1"})
     assert score_text.ONE_COMPONENT in page.captions and not page.has_button(PICTURE)
-
-
-def test_a_table_read_in_pieces_is_read_again(monkeypatch):
-    monkeypatch.setattr(limits, "MOST_ROWS", MANY - 1)
-    page = TablePage(**LINK)
-    page.upload(parquet(patients(n=MANY)), "ours.parquet")
-    page.answer()
-    page.open_dictionary(WIDE)
-    page.press("Read it now")
-    page.press("Set this limit")
-    page.release()
-    page.release(PICTURE)
-    request = page.state.last("scores").what.request
-    counts = score_histogram.whole_counts(request, page.state.ready.parts, read=page.state.ready.read)
-    assert counts.sum() * 2.0**-20 == MANY
-    assert np.abs(picture(page).counts.ravel() - counts[0] * 2.0**-20).max() < 6 * picture(page).std
 
 
 def shares(lost):

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from dppca_core import tables
-from dppca_core.tables import limits
 from pages.hospitals.your_data import prepared_table, several_text
 from pages.hospitals.your_data.column_mapping import NOT_MEASURED
 from tests.pages.hospitals.your_data.table_page import (
@@ -18,7 +17,6 @@ from tests.pages.hospitals.your_data.table_page import (
     TablePage,
     csv,
     patients,
-    prepared,
 )
 
 NAMES = {"age": "AGE (years)", "weight": "Gewicht", "pulse": "Pulse_bpm", "sex": "geschlecht"}
@@ -106,7 +104,7 @@ def test_a_table_comes_and_goes_and_the_first_is_as_before():
     ("data", "error"),
     [
         (TABLE, "This is the table of Hospital 1 again"),
-        (b"a,b\n1,2,3\n", "cells as the first"),
+        (b"a,b\n1,2\n1,2,3\n", "cells as the names"),
         (b"", "empty"),
     ],
 )
@@ -114,16 +112,6 @@ def test_what_cannot_be_added_is_one_sentence_and_loses_nothing(data, error):
     page = page_of(data)
     assert error in page.errors and "\n" not in page.errors
     assert page.state.ready.sizes == (120,) and not page.state.hospitals.others
-
-
-def test_a_table_that_is_read_in_pieces_is_joined_with_none(monkeypatch):
-    page = prepared()
-    monkeypatch.setattr(limits, "MOST_BYTES", 1000)
-    HospitalsPage.add(page, csv(SECOND))
-    assert several_text.LARGE in page.errors
-    page.upload(OTHER_TABLE)
-    assert several_text.LARGE in page.captions
-    assert not [box for box in page.app.file_uploader if box.key.startswith("own another")]
 
 
 def test_a_patient_of_two_hospitals_counts_once_in_the_first_by_name():

@@ -19,7 +19,8 @@ from pages.hospitals.your_data.settings import UNKNOWN
 from pages.shared.background import cache
 from pages.shared.settings import catalogue
 from tests.pages.hospitals.your_data.table_page import csv, limited, prepared
-from tests.pages.hospitals.your_data.test_large_patients import in_memory, in_pieces, visits
+from tests.pages.hospitals.your_data.test_patient_parts import prepare as prepare_patients
+from tests.pages.hospitals.your_data.test_patient_parts import visits
 
 N, D = 6_000, 12
 NAMES = [f"m{i}" for i in range(D)]
@@ -153,12 +154,12 @@ def test_the_owners_part_rehearses_for_the_patients_that_are_usable(monkeypatch,
 
 @pytest.mark.parametrize("most", [None, 2])
 def test_a_patient_with_several_rows_is_usable_if_one_row_is(most):
-    """And where at most M rows count, each is 1/M of a patient; the same in pieces."""
+    """And where at most M rows count, each is 1/M of a patient."""
     frame = visits()
-    held, large = (prepare(frame, most=most) for prepare in (in_memory, in_pieces))
+    held = prepare_patients(frame, most=most)
     usable = frame.dropna(subset=["c0"]).groupby("who").size()
     expected = len(usable) if most is None else usable.clip(upper=most).sum() / most
-    assert held.usable == large.usable == int(expected + 0.5) < held.n
+    assert held.usable == int(expected + 0.5) < held.n
 
 
 def test_the_planner_counts_them_too():

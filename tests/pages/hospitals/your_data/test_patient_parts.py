@@ -1,0 +1,80 @@
+"""A patient counts once, whatever rows they have: what a release gets where a column names patients."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dppca_core import tables
+from dppca_core.release import patient_rows
+from dppca_core.tables import Column, Schema
+from pages.hospitals.your_data import prepared_table
+from tests.pages.hospitals.your_data.table_page import csv
+
+D, N = 4, 700
+NAMES = [f"c{i}" for i in range(D)]
+SCHEMA = Schema(tuple(Column(name, "number", -3, 3, fill=0.5 if i else None) for i, name in enumerate(NAMES)))
+
+
+def visits():
+    """Return rows of 700 patients, scattered; some have missing cells, some no row without."""
+    rng = np.random.default_rng(3)
+    who = rng.permutation(np.repeat(np.arange(N), rng.integers(1, 7, N)))
+    visit = 0.2 * rng.standard_normal((len(who), D)) + 0.5
+    values = rng.standard_normal((N, D))[who] * [2, 1.2, 0.4, 0.3] + visit
+    frame = pd.DataFrame(np.where(rng.random((len(who), D)) < 0.2, np.nan, values), columns=NAMES)
+    frame["who"], frame["where"] = [f" Rec-{i} " for i in who], rng.choice(["N", "S", "7"], len(who))
+    return frame
+
+
+def prepare(frame, by=None, column="who", most=None, schema=SCHEMA):
+    return prepared_table.prepare(tables.read(csv(frame), "t"), schema, by, 1, column, most)
+
+
+def test_without_a_column_of_patients_no_number_of_their_rows_is_stated():
+    frame = visits().drop(columns="who").fillna(0.5)
+    assert "rows kept of a patient" not in prepare(frame, "where", None, most=5).public
+
+
+@pytest.mark.parametrize("most", [None, 3])
+def test_all_rows_of_a_patient_move_the_sum_no_more_than_one_row_could(most, monkeypatch):
+    """By sqrt 2 of a row's greatest, here nearly reached; with weights of 1 by more."""
+    others = pd.DataFrame(np.zeros((600, D)), columns=NAMES).assign(who=np.arange(600))
+    mine, theirs = np.zeros((2, 40, D))
+    mine[:, 0], theirs[:, 1] = 3.0, 3.0
+
+    def moved():
+        sums = []
+        for rows in (mine, theirs):
+            patient = pd.DataFrame(rows, columns=NAMES).assign(who=600)
+            frame = pd.concat([others, patient]).sample(frac=1, random_state=0)
+            (part,) = prepare(frame, most=most, schema=Schema(SCHEMA.columns, bound=0.5)).parts
+            total = patient_rows.sum_rows([part], D)
+            sums.append(total.total / 4.0**total.bits)
+        return np.linalg.norm(sums[0] - sums[1])
+
+    assert 1.35 < moved() <= np.sqrt(2)
+    monkeypatch.setattr(prepared_table, "row_weights", lambda counted, most=None: np.ones((len(counted), 1)))
+    assert moved() > 2 * np.sqrt(2)
+
+
+def with_nameless(frame):
+    return frame.assign(who=frame["who"].where(np.arange(len(frame)) != len(frame) - 2))
+
+
+REFUSED = {
+    "nameless": (with_nameless, {}, "'who' names no patient"),
+    "measurement": (lambda frame: frame, {"column": "c1"}, "'c1' names the patients and cannot count"),
+    "none left": (lambda frame: frame.assign(c0=np.nan), {}, "Fewer than two patients"),
+    "no first row": (
+        lambda frame: pd.concat([frame, frame.assign(where="Z")], ignore_index=True),
+        {"by": "where"},
+        "A hospital has only patients who were in another",
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "asked", "says"), REFUSED.values(), ids=list(REFUSED))
+def test_what_does_not_fit_is_one_sentence(change, asked, says):
+    with pytest.raises(ValueError, match=r"^[^\n]+\.$") as no:
+        prepare(change(visits()), **asked)
+    assert says in str(no.value) and "Rec-" not in str(no.value)
