@@ -21,6 +21,10 @@ QUESTIONS = (
     "Who sees what?",
     "What would we release, and at what cost?",
 )
+SCENES = {
+    "Hospitals that measure differently": "6 hospitals, 10,000 patients.",
+    "Heart disease, four real hospitals": "4 hospitals, 920 patients.",
+}
 HEAD, LINE = 35, 35  # pixels: heights of the table's head and of a line
 
 
@@ -50,6 +54,14 @@ def test_a_board_decides_from_the_scene_to_the_signed_page(watched, address, new
     page = seen.page
     seen.open(f"{address}?{SMALL}&view=plain")
     go_to(page, "Should we join?")
+    page.get_by_role("radio", name="To publish").click()
+    for scene, facts in SCENES.items():  # a control of one scene sets nothing in the next
+        page.get_by_role("button", name=scene).click()
+        page.get_by_text(facts).wait_for()
+        page.wait_for_selector(AT_REST)
+    page.get_by_role("radio", name="For our own use").click()
+    page.get_by_text("For our own use, we recover").first.wait_for()
+    expect(page.get_by_text(facts)).to_be_visible()
     page.get_by_role("button", name="Five large hospitals").click()
     page.get_by_text("5 hospitals, 20,000 patients.").wait_for()
     page.wait_for_selector(AT_REST)

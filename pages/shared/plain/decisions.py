@@ -54,5 +54,5 @@ def note(start: float, repeats: int) -> str:
     begins = f"The scale begins at {start:g} %. " if start else ""
     return (
         f"{begins}Each bar shows the median of {repeats} repeats. The thin line holds it with 99 % "
-        "certainty. Pages with ten repeats can show other shares where it is long."
+        "certainty. Other pages make ten repeats, so that their shares differ a little."
     )

@@ -36,16 +36,15 @@ def key(widget: str, value: Any, follows: bool = True) -> str:
     return _key(widget, edition)
 
 
-def moved_to(widget: str, key: str) -> Any:
-    """Note a visitor's move of the widget of this key, and return its value; None if the key is outdated.
+def _moved_to(widget: str, key: str) -> Any:
+    """Return to what a visitor has moved the widget of this key; None if nobody has.
 
-    After a run that the browser missed, Streamlit may report a move of a widget that is no longer there.
+    After a run that the browser missed, Streamlit may report a widget that is no longer there as moved: under
+    an outdated key, or with the value that it showed.
     """
-    _, edition = st.session_state.get(_SHOWN, {}).get(widget, (None, 0))
-    if key != _key(widget, edition) or key not in st.session_state:
+    shown, edition = st.session_state.get(_SHOWN, {}).get(widget, (None, 0))
+    if key != _key(widget, edition) or key not in st.session_state or st.session_state[key] == shown:
         return None
-    st.session_state[_SHOWN][widget] = st.session_state[key], edition
-    st.session_state[_LAST_MOVED] = widget
     return st.session_state[key]
 
 
@@ -59,9 +58,16 @@ def widget_arguments(
     widget_key = key(widget, value, follows)
 
     def act() -> None:
-        new_value = moved_to(widget, widget_key)
-        if new_value is not None:
-            then(new_value)
+        new_value = _moved_to(widget, widget_key)
+        if new_value is None:
+            return
+        then(new_value)
+        _, edition = st.session_state[_SHOWN][widget]
+        st.session_state[_LAST_MOVED] = widget
+        st.session_state[_SHOWN][widget] = (
+            new_value,
+            edition,
+        )  # last, as an interrupted callback is called again
 
     return {"key": widget_key, "on_change": finished_by_next_run(act)}
 

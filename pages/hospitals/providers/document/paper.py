@@ -125,6 +125,7 @@ def items(agreement: Agreement) -> Iterator[tuple[str, str]]:
     yield "Server run by", _LINE
     yield "Costs, staff days", f"{BLANK} a year, {BLANK} days"
     yield "Review on", BLANK
+    yield "We decide", "☐ to join ☐ to stay alone ☐ to ask again"
     yield "Medical director", f"{BLANK * 2} date {BLANK}"
     yield "Data protection officer", f"{BLANK * 2} date {BLANK}"
 

@@ -172,10 +172,15 @@ class JoiningBoard(Decided):
 
     @property
     def agreement(self) -> Agreement:
-        """Return what a board would sign, once there is a verdict."""
+        """Return what a board would sign, once there is a verdict.
+
+        Where joining is not worth it under the trust that is set, it is the least trust under which it is.
+        """
         assert self.decision is not None
-        runs = self.cells.runs
-        return Agreement(runs.setting, self.decision, decision.bars(runs, self.trust), self.trust)
+        runs, evidence = self.cells.runs, self.decision.evidence
+        worth = [trust for trust in rows.LOOKS if evidence[trust].passes]
+        trust = self.trust if self.trust in worth or not worth else worth[0]
+        return Agreement(runs.setting, self.decision, decision.bars(runs, trust), trust)
 
     @property
     def cautious(self) -> tuple[int, Decided]:

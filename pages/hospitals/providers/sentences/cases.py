@@ -1,7 +1,7 @@
 """What happens if: sentences that say only what runs, the protocol's tests or the accounting show."""
 
 from pages.hospitals.providers.model.decision import Decided, JoiningBoard
-from pages.hospitals.providers.sentences.decision import headline, interval, points
+from pages.hospitals.providers.sentences.decision import SIMULATED, headline, interval, points
 from pages.hospitals.providers.settings import loss_text
 from pages.shared import text
 from pages.shared.plain import phrases, rows
@@ -33,7 +33,6 @@ CHEATS = (
 )
 _OWN_NOISE = "**Trusting nobody**: each message keeps its own noise, so the promise to the others holds."
 _ONE_PLACE = "**With one trusted place**: the place sees every hospital's sums. Working with it exposes them."
-_SIMULATED = "Sealed sums are simulated only: over a network this program refuses them today."
 WITHDRAWS = (
     "What was released stays: nobody can call it back.",
     "The promise holds for it all the same: it never rested on the patient's being left out.",
@@ -76,4 +75,4 @@ def colludes(board: JoiningBoard) -> tuple[str, ...]:
     if count > 2:
         most = text.short(board.colluding(count - 1))
         parts.append(f"If all hospitals but one do so, it becomes {most} for that one.")
-    return _OWN_NOISE, *parts, _ONE_PLACE, _SIMULATED
+    return _OWN_NOISE, *parts, _ONE_PLACE, SIMULATED

@@ -6,12 +6,14 @@ A gain is the share of our pattern that is recovered together less that recovere
 import math
 from collections.abc import Iterator
 
+import numpy as np
 import pandas as pd
 
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.decision.cells import TRIAL
 from dppca_core.experiments.decision.claims import Claim, compared
 from dppca_core.experiments.decision.confirmation import MORE, PASSES
+from dppca_core.experiments.decision.outcomes import TOGETHER
 from dppca_core.experiments.decision.predictions import Turn
 from dppca_core.experiments.decision.rule import MARGIN, USEFUL, Answer, Evidence
 from dppca_core.methods import METHODS
@@ -37,6 +39,7 @@ RULE = (
     f"A gain counts from {MARGIN:g} points of the pattern, with 99 % certainty. "
     f"Together, 9 of 10 repeats must also recover {USEFUL:g} %."
 )
+SIMULATED = "Sealed sums are simulated only: over a network this program refuses them today."
 STILL_CLOSE = "Close so far: more repeats are being made …"
 CONFIRMING = "More patients may help: repeats are being made to confirm how many …"
 NOT_CONFIRMED = "More patients were predicted to help, but repeats with more did not confirm it."
@@ -181,6 +184,7 @@ def by_trust(decided: Decided) -> pd.DataFrame:
         lines.append(
             {
                 "we trust": phrases.ROWS[trust],
+                "together": phrases.share(float(np.median(decided.cells.shares((TOGETHER, trust))))),
                 "gain, points": points(evidence.median),
                 "99 % certain": interval(evidence),
                 "9 of 10 recover at least": phrases.share(evidence.tenth),
@@ -206,6 +210,8 @@ def reading(decided: Decided) -> str:
         parts.append(OWN_NOISE)
     elif laws["secure aggregation"] == laws["central"]:
         parts.append(ONE_LAW)
+    if decided.decision and decided.decision.answer is Answer.JOIN_IF:
+        parts.append(SIMULATED)
     return " ".join([*parts, claimed(decided)]).strip()
 
 

@@ -33,8 +33,8 @@ WHOSE = {
     SYNTHETIC: (f"{_OUR_PATTERN}. Measurements are standardised by the ranges that each laboratory prints.",),
     HEART: (
         f"{_OUR_PATTERN}. Measurements are standardised by one public range.",
-        "Shares are computed from the patients' records without noise: not private.",
-        "So our own records give 100 % where they need no protection.",
+        "Our own records define it, so that alone, with no protection, we find all of it.",
+        "These shares are computed from real records without noise, so this page itself is not private.",
     ),
 }
 SIZES_OF_THE_COHORT = "Compared are the cohort's six hospitals; the decision is about the typed ones."

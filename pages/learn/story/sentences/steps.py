@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.decision.hospitals import LEAST_REPEATS
 from dppca_core.experiments.decision.rule import MARGIN, USEFUL
-from pages.learn.story.model import ALONE, FREE, GUESS, TRUSTS, Point, ShownClaim, Story, under
+from pages.learn.story.model import ALONE, FREE, GUESS, TRUSTS, Point, ShownClaim, Story, Weights, under
 from pages.learn.story.sentences import glossary
 from pages.learn.story.sentences.glossary import StepText
 from pages.learn.story.settings import step_controls
@@ -136,15 +136,20 @@ def invented(story: Story) -> str:
     return "These are real patients, and real measurements."
 
 
+def _named(weights: Weights, verb: str) -> str:
+    """Return how many of the measurements that truly weigh most are named."""
+    count, agree = weights.counted, weights.agree
+    share = "all" if agree == count else f"{agree}"
+    if count < len(weights.shown):
+        return f"Only {text.count(count, 'truly counts', 'truly count')}, and {verb} {share} of them."
+    return f"Of the {count} measurements that truly weigh most, {verb} {share}."
+
+
 def pattern(story: Story) -> StepText:
     """Return step 3: what the pattern names, and how much of it all together find without privacy."""
     here, weights = story.here, story.weights(FREE)
-    count, agree = weights.counted, weights.agree
     finding = f"It names {text.listed(story.names(weights.shown[:3]))}, and no patient."
-    share = "all" if agree == count else f"{agree}"
-    seen = f"Of the {count} measurements that truly weigh most, we find {share}."
-    if count < len(weights.shown):
-        seen = f"Only {text.count(count, 'truly counts', 'truly count')}, and we find {share} of them."
+    seen = _named(weights, "we find")
     shown = f"We recover {_shares(here, FREE)} of the pattern. {a_guess(story)}"
     terms = (glossary.PATTERN, glossary.WEIGHT, glossary.SHARE, glossary.GUESS)
     left = "move *Patients in total* to the left. Which bars go wrong first?"
@@ -273,7 +278,12 @@ def joined(story: Story) -> StepText:
         does = _says(against, more="That is more.", less="That is less.", as_good="That is as good.")
         lines[1] += f" {text.JOINING[other]}: {_shares(here, under(other))}. {does}".rstrip()
         lone = here.compared(ALONE, private)
-        is_ = _says(lone, more="That is more.", less="That is less.", as_good="That is as good.")
+        is_ = _says(
+            lone,
+            more="Together with privacy is less.",
+            less="Together with privacy is more.",
+            as_good="Together with privacy is as good.",
+        )
         lines.append(f"{decisions.alone(story.setting.use, here.median(ALONE))} {is_}".rstrip())
         claims = _given(against, lone)
     move = "choose another trust. Whose noise is it then?"
@@ -294,7 +304,7 @@ def decision(story: Story) -> StepText:
         alone = f"{alone} {decisions.together(story.trust, *together)}"
     count = text.count(setting.k, "pattern", "patterns")
     what = f"A release has {count} in {story.d} measurements of {setting.n:,} patients, and nothing else."
-    more = [alone, what, promise(story)]
+    more = [alone, what, _named(story.weights(under(story.trust)), "it names"), promise(story)]
     if setting.delta > 1 / setting.n:
         more.append(failure(story))
     terms = (glossary.SHARE, glossary.NOISE, glossary.SEALED, glossary.ATTACKER, glossary.GUESS)
