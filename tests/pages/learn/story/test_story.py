@@ -195,7 +195,7 @@ def test_the_story_and_should_we_join_have_one_number_and_one_verdict(scene, use
             )
             assert decisions.together(trust, together, free) in numbers
             assert decisions.together(trust, together, free) in wording[7].more[0]
-    fresh = JoiningRuns(story.setting)
+    fresh = JoiningRuns(replace(story.setting, repeats=story.repeats))  # more where the first left it open
     assert np.median(fresh.together(story.trust)) == story.here.median(under(story.trust))
 
 
