@@ -59,6 +59,7 @@ def test_presented_a_step_fills_the_screen_without_menu_or_scrolling(watched, ad
             assert not [each for each in page.locator(hidden).all() if each.is_visible()], hidden
         assert page.evaluate(SCROLLS) <= 0, number
         assert page.evaluate(SMALLEST) >= least and page.evaluate(IN_CHART) >= least
+    page.get_by_role("heading", name="What would we release").click()
     page.keyboard.press("ArrowLeft")
     expect(page.get_by_role("heading", name="Who sees what?")).to_be_visible()
     page.get_by_role("button", name="Leave").click()

@@ -99,9 +99,9 @@ def test_the_protocol_says_whose_patients_and_pattern():
         for data in ("clinical", "heart")
     }
     assert "paired runs on simulated patients" in texts["clinical"]
-    assert "paired runs on the public table heart_disease" in texts["heart"]
-    assert all(" of the pattern of our own patients alone and" in text for text in texts.values())
-    assert "pattern of our own" not in papers.protocol(agreement(SETTINGS["stages"]))
+    assert "paired runs on the public records of real hospitals" in texts["heart"]
+    assert all(" of our own pattern alone and" in text for text in texts.values())
+    assert "our own pattern" not in papers.protocol(agreement(SETTINGS["stages"]))
 
 
 def test_the_protocol_has_the_decisions_numbers(signed):

@@ -304,7 +304,8 @@ def decision(story: Story) -> StepText:
         alone = f"{alone} {decisions.together(story.trust, *together)}"
     count = text.count(setting.k, "pattern", "patterns")
     what = f"A release has {count} in {story.d} measurements of {setting.n:,} patients, and nothing else."
-    more = [alone, what, _named(story.weights(under(story.trust)), "it names"), promise(story)]
+    named = _named(story.weights(under(story.trust)), "it names")
+    more = [alone, f"{what} {named}", promise(story)]
     if setting.delta > 1 / setting.n:
         more.append(failure(story))
     terms = (glossary.SHARE, glossary.NOISE, glossary.SEALED, glossary.ATTACKER, glossary.GUESS)

@@ -123,9 +123,12 @@ def test_the_paper_of_a_scene_has_the_figures_of_its_page(page, name, use):
     seen = Seen(paper.paper(signed, MADE).html()).text
     assert len(words(seen)) + AXES <= paper.MOST_WORDS
     assert all(len(words(item)) <= paper.MOST_OF_AN_ITEM for _, item in paper.items(signed))
-    for row in board.bars().rows:
-        share = phrases.share(row.share)
-        assert share in seen and share in at.markdown
+    shown = f"{at.markdown} {at.tables[0].to_string()}"  # the table has what each trust recovers
+    for each in signed.bars.values():
+        share = phrases.share(each.median)
+        assert share in seen and share in shown
+    worth = [evidence.passes for evidence in signed.decision.evidence.values()]
+    assert signed.decision.evidence[signed.trust].passes or not any(worth)
     assert paper.answer(signed).lower().startswith(signed.decision.answer.value)
     assert text.odds(signed.budget.epsilon, signed.budget.delta) in seen
     assert f"{signed.ours.patients:,} of {signed.setting.n:,} patients" in seen
