@@ -40,8 +40,8 @@ PRINTED = 0.9  # share of a hospital's shift and (log) scale that its printed ra
 _SHIFT_STD, _LOG_SCALE_STD, _MISSING_SHARE, _MOST_LOG_VARIANCE = 0.5, 0.2, 0.1, 0.6
 MOST_STRENGTH = 2.0
 
-HOSPITALS = ByteCache(64 * 2**20)  # populations, as every draw needs them
-PATIENTS = ByteCache(64 * 2**20)  # means and scatters of draws
+HOSPITALS = ByteCache(32 * 2**20)  # populations, as every draw needs them
+PATIENTS = ByteCache(32 * 2**20)  # means and scatters of draws
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from dppca_core.numerics import unit_rows
 from dppca_core.numerics.moments import DenseMoment, RowMoment, clip_rows
 
 MOST_ROWS = 100_000  # of a drawn hospital's patients that are drawn one by one, unless it says otherwise
-ROWS = ByteCache(192 * 2**20)  # rows of drawn hospitals' patients, by hospital
+ROWS = ByteCache(128 * 2**20)  # rows of drawn hospitals' patients, by hospital
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ settings = widgets.settings()
 
 
 def controls() -> None:
-    """Show which method is measured and which bounds are drawn; its own closed form has no switch."""
+    """Show which method is measured and which bounds are drawn; its own closed form stays."""
     drawn, always = model.drawn(settings), model.always_drawn(settings)
     left, right = widgets.beside("bounds", [1, 3])
     with left:
@@ -22,7 +22,8 @@ def controls() -> None:
         for i, name in enumerate(SIN_BOUNDS):
             with columns[i % 2]:
                 if name == always:
-                    st.caption(f"{BOUNDS[name].title}: drawn while its method is measured")
+                    title, why = BOUNDS[name].title, "Drawn while its method is measured."
+                    st.checkbox(title, True, key=f"always {name}", disabled=True, help=why)
                 else:
                     widgets.show_control(f"show.{name}")
 

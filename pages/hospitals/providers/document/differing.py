@@ -59,7 +59,9 @@ def _first(shown: SiteView) -> Iterator[None]:
 
 def _measured(shown: SiteView) -> Blocks:
     """Yield both figures with what has been measured so far."""
-    results, details = shown.results, sentences.details(shown) or text.MEASURING
+    results = shown.results
+    coming = results.next_missing(shown.strength, shown.kind) is not None
+    details = sentences.details(shown) or (text.MEASURING if coming else failed_runs.NO_ANSWER)
     yield failed_runs.notice(results.failed)
     yield Section(sentences.STANDARDISING)
     draw = charts.against_strength if shown.recipe.synthetic else charts.by_kind
@@ -81,7 +83,6 @@ def _measured(shown: SiteView) -> Blocks:
         code=lambda: shown.code("joining"),
     )
     yield Note(about)
-    coming = results.next_missing(shown.strength, shown.kind) is not None
     yield Note(refresh.coming(len(results.cells)) if coming else sentences.runs(shown))
 
 

@@ -21,7 +21,7 @@ from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
-from dppca_core.populations import gaussian_patients, site_summaries, spiked
+from dppca_core.populations import clinical, gaussian_patients, site_summaries, spiked
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.privacy import Budget
 from pages.shared.background import cache as cached
@@ -81,6 +81,8 @@ CACHES = {
     "populations' roots": spiked.ROOTS,
     "second moments": draws.MOMENTS,
     "rows of drawn patients": gaussian_patients.SAMPLES,
+    "populations of hospitals that differ": clinical.HOSPITALS,
+    "patients of hospitals that differ": clinical.PATIENTS,
     "rows of hospitals that differ": site_summaries.ROWS,
     "what runs are measured against": draws.TRUTHS,
     "cells that were measured": cached.CELLS,
