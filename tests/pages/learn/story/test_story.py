@@ -18,7 +18,7 @@ from dppca_core.experiments.explorer.results import Results
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
-from pages.hospitals.providers.model.decision import JoiningBoard
+from pages.hospitals.providers.model.decision import Decided, JoiningBoard
 from pages.hospitals.providers.sentences import decision as board_words
 from pages.learn.story import charts, document
 from pages.learn.story.model import ALONE, FREE, GUESS, TRUSTS, ShownClaim, Story, under
@@ -183,7 +183,7 @@ def test_the_story_and_should_we_join_have_one_number_and_one_verdict(scene, use
     story, wording, _ = measured_story(scene, use)
     for trust in TRUSTS:
         board = JoiningBoard(story.settings | {"trust": trust})
-        board.complete()
+        Decided.complete(board)  # the shared store may have been given up meanwhile
         alone, together, free = (row.share for row in board.bars().rows)
         shown = [story.here.median(name) for name in (ALONE, under(trust), FREE)]
         assert shown == [alone, together, free]
