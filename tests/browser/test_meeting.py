@@ -7,20 +7,11 @@ import zipfile
 import pytest
 from playwright.sync_api import expect
 
+from pages.learn.story.sentences.steps import QUESTIONS
 from tests.browser.conftest import AT_REST, SMALL, downloaded, go_to
 
 pytestmark = pytest.mark.browser
 
-QUESTIONS = (
-    "Why work together at all?",
-    "Why not just share the totals?",
-    "What is it that we want to share?",
-    "How does noise protect a patient?",
-    "What does noise cost?",
-    "Can more patients make up for the noise?",
-    "Who sees what?",
-    "What would we release, and at what cost?",
-)
 SCENES = {
     "Hospitals that measure differently": "6 hospitals, 10,000 patients.",
     "Heart disease, four real hospitals": "4 hospitals, 920 patients.",
