@@ -49,15 +49,11 @@ class StoppedError(Exception):
 
 
 class IntegerSum(NamedTuple):
-    """Hold sum x x^T of n rows rounded to multiples of 2^-bits, (d, d), in whole units of 4^-bits.
-
-    averaged: n are patients, whose rows count as one row at most.
-    """
+    """Hold sum x x^T of n rows rounded to multiples of 2^-bits, (d, d), in whole units of 4^-bits."""
 
     n: int
     bits: int
     total: Array
-    averaged: bool = False
 
 
 def bits_for(n: int) -> int:
@@ -83,28 +79,23 @@ class Adder:
         """Begin at zero. d: number of columns. bits: entries are rounded to multiples of 2^-bits."""
         self._n, self._bits, self._total = 0.0, bits, np.zeros((d, d))
 
-    def add(self, rows: Array | IntegerSum, weights: Array | float = 1.0) -> None:
-        """Add clipped rows, (m, d), or an exact sum of other rows.
+    def add(self, rows: Array, weights: Array | float = 1.0) -> None:
+        """Add clipped rows, (m, d).
 
         weights: each row is multiplied by its own, (m, 1) and at most 1, before it is rounded. It then counts
         as its squared weight. Where these add up to n, no entry of the sum, nor of a part of it, is above
         n 4^bits, by Cauchy and Schwarz: so `bits_for` n leave room for any number of rows.
 
-        Raises ValueError for rows longer than 1, other columns or bits, or more rows than fit.
+        Raises ValueError for rows longer than 1, other columns, or more rows than fit.
         """
-        # `total` is what is added, in units of 4^-bits; `n` is how much of the room it takes.
-        if isinstance(rows, IntegerSum):
-            n, bits, total = float(rows.n), rows.bits, rows.total
-        else:
-            if rows.ndim != 2 or rows.shape[1] != len(self._total):
-                raise ValueError(f"rows must have {len(self._total)} columns, got shape {rows.shape}")
-            check_clipped(rows)
-            whole = np.trunc(rows * weights * 2.0**self._bits)
-            n = float(np.broadcast_to(np.square(weights), (len(rows), 1)).sum())
-            bits, total = self._bits, whole.T @ whole
-        if bits != self._bits or (self._n + n) * 4**bits > 2**_EXACT_BITS:
-            raise ValueError("sums must have the same bits, with room for all their rows")
-        self._total += total
+        if rows.ndim != 2 or rows.shape[1] != len(self._total):
+            raise ValueError(f"rows must have {len(self._total)} columns, got shape {rows.shape}")
+        check_clipped(rows)
+        whole = np.trunc(rows * weights * 2.0**self._bits)
+        n = float(np.broadcast_to(np.square(weights), (len(rows), 1)).sum())  # how much room they take
+        if (self._n + n) * 4**self._bits > 2**_EXACT_BITS:
+            raise ValueError("a sum must have room for all its rows")
+        self._total += whole.T @ whole
         self._n += n
 
     @property

@@ -93,27 +93,3 @@ def _product_std(basis: Array, squares: Array, std: float, carried: Array) -> Ar
     shares = np.square(basis)
     noise: Array = np.sqrt(np.maximum(1 - shares.sum(axis=1), 0.0)[:, None] * outside**2 + shares @ between)
     return np.minimum(noise, 1.0)
-
-
-def of_powers(basis: Array, squares: Array, std: float, rounds: int, start: Array, first: Array) -> Array:
-    """Return the std of each loading after T rounds of noisy block power, K = M Q + N, (d, k).
-
-    basis: U, the components, (d, k), with zero rows for features that were cut. squares: squared singular
-    values of the last K along U, (k,). std: of each entry of N. rounds: T. start: Q_0, (d, k). first: the
-    first noisy K, (d, k).
-
-    l_i^2 is the last K's i-th of `squares` within its r rows that are kept, less the r std^2 of noise. With
-    X_t = (I - U U^T) Q_t (U^T Q_t)^-1 a round is X_t = M X_{t-1} L^-1 + N_t W_t L^-1, in the first order,
-    L = diag(l_i) and W_t orthogonal from former rounds: N_t W_t are independent with the law of N_t. Each
-    variance is the sum over t < T of (b/l_i)^2t std^2/l_i^2. (In `of_rounds`, where all rounds count alike,
-    errors add up and not variances.) The first product sees b = E^T M E/E^T E, E the random start outside of
-    U; what is left of that start, X_0 (b/l_i)^T, is not noise. Rows that are cut are released as 0.
-    """
-    kept = np.any(basis, axis=1)
-    squares = np.maximum(squares - kept.sum() * std**2, np.finfo(float).tiny ** 0.25)
-    outside = start - basis @ (basis.T @ start)
-    bulk = max(float(np.sum(outside * first) / np.sum(outside**2)), 0.0)
-    ratios = np.minimum(bulk**2 / squares, 1 - 1e-9)
-    noise = _product_std(basis, squares, std, np.sqrt((1 - ratios**rounds) / (1 - ratios)))
-    noise[~kept] = 0.0
-    return noise

@@ -3,7 +3,7 @@
 import math
 from importlib.metadata import version
 
-from dppca_core.release.request import HARDENED, ReleaseRequest, Request
+from dppca_core.release.request import ReleaseRequest, Request
 
 
 def guarantee(request: ReleaseRequest, by_column: bool = False) -> str:
@@ -37,16 +37,11 @@ def _factor(epsilon: float) -> str:
     return f"e^{epsilon:.4g}" + (f" = {math.exp(epsilon):.3g}" if epsilon < 10 else "")
 
 
-def noise_sentence(request: Request) -> str:
-    """Return which noise is drawn, and whether it is safe against attacks on floating-point digits."""
-    if request.method in HARDENED:
-        return (
-            f"Noise: the discrete Gaussian of OpenDP {version('opendp')} on an exact integer sum, from the "
-            "operating system's entropy."
-        )
+def noise_sentence() -> str:
+    """Return which noise is drawn."""
     return (
-        "Noise: a Gaussian in floating point from the operating system's entropy. This is not hardened: last "
-        "digits of floating-point noise can tell more than the guarantee allows."
+        f"Noise: the discrete Gaussian of OpenDP {version('opendp')} on an exact integer sum, from the "
+        "operating system's entropy."
     )
 
 

@@ -16,16 +16,16 @@ from dppca_core.mechanisms import paid_centre
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget, Event
 from dppca_core.records import RELEASED
-from dppca_core.release import discrete_gaussian, exact_stages
+from dppca_core.release import discrete_gaussian
 
-# Methods by how they are released: in two stages, in stacked rounds, from noisy moments. All these get exact
-# noise on integer sums (hardened); DPS-PCA is offered as well, with noise in floating point.
+# Methods by how they are released: in two stages, in stacked rounds, from noisy moments. All get exact noise
+# on integer sums; a method whose noise is drawn in floating point is not offered.
 TWO_STAGES = ("two_stage", "two_stage_sealed", "two_stage_own_noise")
 STACKED_ROUNDS = ("stacked_rounds", "stacked_rounds_sealed", "stacked_rounds_own_noise")
 _MOMENTS = ("analyze_gauss", "analyze_gauss_sparse", "sealed_sparse", "own_noise_sparse", "dpdis_pca")
-HARDENED = (*TWO_STAGES, *STACKED_ROUNDS, *_MOMENTS)
-OFFERED = (*HARDENED, "dps_pca")
-_MOST_IN_FLOATING_POINT = 2_000  # beyond, nothing predicts its error before it is paid for
+OFFERED = (*TWO_STAGES, *STACKED_ROUNDS, *_MOMENTS)
+_MOST_FEATURES_BY_ROUNDS = 20_000
+_MOST_DIRECTIONS = 50  # of a round
 
 
 class ReleaseRequest(ABC):
@@ -58,10 +58,9 @@ class Request(ReleaseRequest):
 
     method: one of OFFERED. d, k: features and components. budget: for one row. s_hat: how many features the
     sparse methods keep, None for all; of two stages also "released", for those that stand out of stage 1's
-    noise. rank: R of DPdisPCA, the directions that a hospital sends; None for min(2k, d). iterations,
-    burn_in: rounds of DPS-PCA, and how many of them keep all features. rows_per_patient: how many rows one
-    patient can have at most, a public statement of the table's owner; it changes no noise, only what is said
-    of a patient. mean_share: of the budget, pays for the mean at which rows are centred
+    noise. rank: R of DPdisPCA, the directions that a hospital sends; None for min(2k, d). rows_per_patient:
+    how many rows one patient can have at most, a public statement of the table's owner; it changes no noise,
+    only what is said of a patient. mean_share: of the budget, pays for the mean at which rows are centred
     (`mechanisms.paid_centre`); 0 centres them in public. averaged: rows of one patient count as one row at
     most, so that a row's guarantee is the patient's. scale_share: of the budget, pays for the scales that
     columns are divided by (`mechanisms.paid_scale`); 0 scales them in public.
@@ -73,8 +72,6 @@ class Request(ReleaseRequest):
     budget: Budget
     s_hat: int | str | None = None
     rank: int | None = None
-    iterations: int = 4
-    burn_in: int = 2
     rows_per_patient: int = 1
     mean_share: float = 0.0
     averaged: bool = False
@@ -87,7 +84,7 @@ class Request(ReleaseRequest):
         stages = self.method in TWO_STAGES
         by_rounds = self.method in (*TWO_STAGES, *STACKED_ROUNDS)
         checks.whole(2, most_features(self.method), d=self.d)
-        checks.whole(1, min(self.d - 1, exact_stages.MOST_DIRECTIONS if by_rounds else math.inf), k=self.k)
+        checks.whole(1, min(self.d - 1, _MOST_DIRECTIONS if by_rounds else math.inf), k=self.k)
         # Two stages can let noisy rounds choose the number of features. A fixed number is at most that of
         # which a noisy moment can be drawn, as their second stage does.
         if not (stages and self.s_hat == RELEASED):
@@ -95,8 +92,6 @@ class Request(ReleaseRequest):
             checks.whole(self.k, room, s_hat=self.d if self.s_hat is None else self.s_hat)
         if self.rank is not None:
             checks.whole(self.k, self.d, rank=self.rank)
-        checks.whole(1, iterations=self.iterations)
-        checks.whole(0, burn_in=self.burn_in)
         checks.one_of(discrete_gaussian.ACCOUNTINGS, accounting=self.budget.accounting)
         for share in (self.mean_share, self.scale_share, self.prior_share):
             if share:
@@ -130,7 +125,6 @@ class Request(ReleaseRequest):
                 ("analyze_gauss_sparse", "sealed_sparse", "own_noise_sparse", *TWO_STAGES), sparse
             ),
             "dpdis_pca": {"rank": self.rank or min(2 * self.k, self.d)},
-            "dps_pca": sparse | {"iterations": self.iterations, "burn_in": self.burn_in},
         }
         return given.get(self.method, {})
 
@@ -165,8 +159,8 @@ def most_features(method: str) -> int:
     A noisy moment has d^2 numbers to draw, a round only d k.
     """
     if method in (*TWO_STAGES, *STACKED_ROUNDS):
-        return exact_stages.MOST_FEATURES
-    return discrete_gaussian.MOST_FEATURES if method in _MOMENTS else _MOST_IN_FLOATING_POINT
+        return _MOST_FEATURES_BY_ROUNDS
+    return discrete_gaussian.MOST_FEATURES
 
 
 def noisy_sums(method: str, hospitals: int) -> int:

@@ -30,7 +30,7 @@ from dppca_core.accounts.book import Payer
 from dppca_core.arrays import Array
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.privacy import Budget, Event, Release
-from dppca_core.release import discrete_gaussian, patient_rows
+from dppca_core.release import discrete_gaussian, stages
 from dppca_core.release.request import ReleaseRequest
 
 TITLE = "Eigenvalues"
@@ -89,23 +89,26 @@ def whole_eigenvalues(summed: discrete_gaussian.IntegerSum) -> Array:
     return np.round(values / rounding_step(n, d))
 
 
-def make(request: SpectrumRequest, rows: Sequence[patient_rows.Part], payer: Payer) -> Spectrum:
+def make(request: SpectrumRequest, rows: Sequence[stages.Part], payer: Payer) -> Spectrum:
     """Pay for the eigenvalues of all hospitals' clipped rows, draw noise, and return them.
 
     Raises OverLimitError, before anything is read, if the limit would be passed. Raises ValueError for the
     noise that a paper prints, which may not keep its promise, for neighbours that are not the account's, for
     rows longer than 1, and for noise that integers cannot hold.
     """
-    n, d, budget = sum(map(patient_rows.patients, rows)), patient_rows.columns(rows[0]), request.budget
+    n, d, budget = sum(map(stages.patients, rows)), stages.matrix_of(rows[0]).shape[1], request.budget
     about = {
         "method": "eigenvalues",
-        **size_details(n, request.rows_per_patient, patient_rows.is_averaged(rows[0])),
+        **size_details(n, request.rows_per_patient, isinstance(rows[0], stages.PatientRows)),
         "budget": asdict(budget),
     }
     # The std of the noise in each eigenvalue of S, whose integers are in units of `step`.
     step, std = rounding_step(n, d), gaussian.noise_multiplier(budget) * sensitivity(budget, n, d)
     discrete_gaussian.check_std(std / step, budget)
-    payment = payer.pay(TITLE, request.events, about, neighbours=budget.neighbours)
-    whole = whole_eigenvalues(patient_rows.sum_rows(rows, d))
+    payment = payer.pay(TITLE, request.events, about, neighbours=budget.neighbours, asked=about)
+    drawn = payer.drawn(payment.id)
+    assert drawn is not None  # paid for just now
+    (summed,) = stages.whole_moments(stages.Source(rows, 1, budget, drawn), d)
+    whole = whole_eigenvalues(summed)
     noisy = discrete_gaussian.add_noise(whole, std / step) * step / n
     return Spectrum(np.maximum(np.sort(noisy)[::-1], 0.0), std=std / n, payment=payment)

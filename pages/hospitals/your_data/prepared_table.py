@@ -16,8 +16,7 @@ import pandas as pd
 from dppca_core import tables
 from dppca_core.arrays import Array, Indices
 from dppca_core.numerics import moments
-from dppca_core.release import patient_rows
-from dppca_core.release.patient_rows import PatientRows
+from dppca_core.release.stages import Part, PatientRows
 from dppca_core.tables import JoinedTable, OwnerCounts, Raw, Schema, cells, hospital_assignment
 from dppca_core.tables.cells import Mask
 from dppca_core.tables.patients import check_not_a_measurement, new_key, patient_codes
@@ -108,7 +107,7 @@ class PreparedTable:
         return self.schema.d
 
     @property
-    def parts(self) -> list[patient_rows.Part]:
+    def parts(self) -> list[Part]:
         """Return the rows that each hospital hands in for a release.
 
         Patients who are left out are rows of zeros at the end or, where patients are named, only counted.

@@ -17,8 +17,8 @@ from dppca_core.accounts.account import Limit
 from dppca_core.accounts.book import Book
 from dppca_core.numerics import moments
 from dppca_core.release import bundle, code_version, how_chosen, private_release, registry_record
-from dppca_core.release.patient_rows import PatientRows
 from dppca_core.release.request import Request, parameters
+from dppca_core.release.stages import PatientRows
 from dppca_core.tables import Column, Schema
 from tests.core.accounts.paying import TABLE
 
@@ -152,7 +152,7 @@ def test_the_same_release_gives_the_same_bytes_and_nothing_of_the_machine(tmp_pa
 
 @pytest.mark.parametrize(
     ("method", "more"),
-    [("dps_pca", {"s_hat": 4, "iterations": 3}), ("two_stage", {"s_hat": "released", "mean_share": 0.1})],
+    [("dpdis_pca", {"rank": 3}), ("two_stage", {"s_hat": "released", "mean_share": 0.1})],
 )
 def test_its_recipe_asks_for_the_same_release_and_its_payment_pays_for_it(method, more):
     made, payer = released(method=method, **more)

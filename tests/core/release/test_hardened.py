@@ -13,7 +13,7 @@ from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.numerics import moments
 from dppca_core.release import discrete_gaussian
 from dppca_core.release.discrete_gaussian import IntegerSum, bits_for, release
-from dppca_core.release.patient_rows import sum_rows
+from tests.core.release.summing import sum_rows
 
 BUDGET = Budget(1.0, 1e-5)
 D = 40

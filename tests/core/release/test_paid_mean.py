@@ -13,8 +13,8 @@ from dppca_core.accounts.account import Limit
 from dppca_core.accounts.book import Book
 from dppca_core.mechanisms import paid_centre, paid_scale
 from dppca_core.numerics import linalg, moments
-from dppca_core.release import discrete_gaussian, mean_and_scales, patient_rows, private_release
-from dppca_core.release.request import OFFERED, Request
+from dppca_core.release import mean_and_scales, private_release, stages
+from dppca_core.release.request import OFFERED, Request, noisy_sums
 from dppca_core.sklearn import PrivatePCA
 from tests.core.accounts.paying import TABLE, begun
 
@@ -63,10 +63,8 @@ def test_the_mean_has_noise_of_the_stated_size(method, factor, neighbours):
     z = gaussian.noise_multiplier(asked.budget)
     std = factor * (2.0 if neighbours == "replace-one" else 1.0) * z / math.sqrt(SHARE) / n
     parts = [np.zeros((n // 2, D))] * 2
-    drawn = [
-        mean_and_scales.release_mean(asked, parts, patient_rows.reader(parts), lambda share: True)
-        for _ in range(850)
-    ]
+    source = stages.Source(parts, noisy_sums(method, len(parts)), asked.budget, begun())
+    drawn = [stages.mean(source, mean_and_scales.noise_std(asked, source.bits)) for _ in range(850)]
     scaled = np.concatenate(drawn) / std
     assert stats.kstest(scaled, "norm").pvalue > ALPHA
     assert all(stats.kstest(scaled * wrong, "norm").pvalue < ALPHA for wrong in (0.8, 1.25))
@@ -85,7 +83,7 @@ def test_mean_and_method_cost_what_was_asked(method):
 def test_it_finds_the_pattern_that_the_mean_hides(method):
     """Centred in public, the first component is the mean, at any budget; the truth is the covariance's."""
     loud = Budget(300.0, 1e-5)
-    options = {"rank": D, "iterations": 12}
+    options = {"rank": D}
     hidden = released(request(method, loud, share=0.0, **options)).basis
     direction = OFFSET / np.linalg.norm(OFFSET)
     assert np.linalg.norm(hidden.T @ direction) > 0.98
@@ -95,25 +93,10 @@ def test_it_finds_the_pattern_that_the_mean_hides(method):
     assert result.document["parameters"]["mean share"] == SHARE and "paid for" in result.document["centred"]
 
 
-@pytest.mark.parametrize("method", ["analyze_gauss", "two_stage", "dps_pca"])
-def test_sums_of_a_file_that_is_read_again_do_as_well(method):
-    loud, bits = Budget(300.0, 1e-5), discrete_gaussian.bits_for(len(ROWS))
-    sums = []
-    for part in PARTS:
-        adder = discrete_gaussian.Adder(D, bits)
-        adder.add(part)
-        sums.append(adder.sum)
-    asked = request(method, loud, iterations=12)
-    again = released(asked, sums, read=patient_rows.reader(PARTS))
-    assert sin_theta(again.basis, released(asked).basis) < 0.1
-    with pytest.raises(ValueError, match="only sums of rows were kept"):
-        released(asked, sums)
-
-
 def test_a_row_that_was_left_out_stays_zero_and_none_is_longer_than_1():
     rows = np.vstack([ROWS[:50], np.zeros((3, D)), -ROWS[:5] / np.linalg.norm(ROWS[:5], axis=1)[:, None]])
     about = partial(paid_centre.centred, mean=np.full(D, 0.3))
-    (moved,), _ = patient_rows.with_changed_rows([rows], None, about)
+    (moved,) = stages.Source([rows], 1, BUDGET, begun()).changed(about).parts
     assert not moved[50:53].any()
     assert (np.einsum("ij,ij->i", moved, moved) <= 1).all()
     kept = np.linalg.norm(rows - 0.3, axis=1) <= 0.999

@@ -14,10 +14,10 @@ from dppca_core.accounts.account import Limit
 from dppca_core.accounts.book import Book
 from dppca_core.mechanisms import paid_scale
 from dppca_core.numerics import block_power, moments
-from dppca_core.release import discrete_gaussian, mean_and_scales, patient_rows, private_release
-from dppca_core.release.patient_rows import PatientRows
-from dppca_core.release.request import OFFERED, Request
-from tests.core.accounts.paying import TABLE
+from dppca_core.release import discrete_gaussian, mean_and_scales, private_release, stages
+from dppca_core.release.request import OFFERED, Request, noisy_sums
+from dppca_core.release.stages import PatientRows
+from tests.core.accounts.paying import TABLE, begun
 
 ALPHA = 1e-6  # of each statistical test here; noise comes from the operating system, so no seed
 D, K, SHARE, BOUND = 6, 2, 0.3, 9.0
@@ -47,6 +47,11 @@ def released(asked, parts=PARTS, payer=None, **options):
     return private_release.make(asked, parts, payer, features=NAMES, public={}, **options)
 
 
+def squares(asked, parts):
+    source = stages.Source(parts, noisy_sums(asked.method, len(parts)), asked.budget, begun())
+    return stages.mean(source, mean_and_scales.noise_std(asked, source.bits, squared=True), squared=True)
+
+
 @pytest.mark.parametrize(
     ("method", "neighbours", "moved"),
     [("analyze_gauss", "replace-one", math.sqrt(2)), ("dpdis_pca", "add-remove", math.sqrt(2))],
@@ -59,11 +64,7 @@ def test_the_squares_have_noise_of_the_stated_size(method, neighbours, moved):
     asked, n = request(method, Budget(1.0, 1e-5, neighbours)), 1000
     std = moved * gaussian.noise_multiplier(asked.budget) / math.sqrt(SHARE) / n
     parts = [np.zeros((n // 2, D))] * 2
-    read = patient_rows.reader(parts)
-    drawn = [
-        mean_and_scales.release_mean(asked, parts, read, lambda share: True, squared=True)
-        for _ in range(1150)
-    ]
+    drawn = [squares(asked, parts) for _ in range(1150)]
     scaled = np.concatenate(drawn) / std
     assert stats.kstest(scaled, "norm").pvalue > ALPHA
     assert all(stats.kstest(scaled * wrong, "norm").pvalue < ALPHA for wrong in (0.8, 1.25))
@@ -74,9 +75,7 @@ def squares_of(monkeypatch, rows, weight):
     """Return what rows of one patient add to the sum of squares, in squares of a row's greatest length."""
     part = PatientRows(rows, np.full((len(rows), 1), weight), 1)
     monkeypatch.setattr(discrete_gaussian, "add_noise", lambda whole, std: whole)
-    return mean_and_scales.release_mean(
-        request(), [part], patient_rows.reader([part]), lambda share: True, squared=True
-    )
+    return squares(request(), [part])
 
 
 def test_replacing_a_patient_with_all_rows_moves_the_squares_by_sqrt_2_at_most(monkeypatch):
@@ -117,7 +116,7 @@ def test_without_noise_it_is_pca_of_standardised_rows(method, monkeypatch):
     monkeypatch.setattr(
         block_power, "begin", lambda start, d, k, rng: begin(start, d, k, np.random.default_rng(1))
     )
-    asked = request(method, LOUD, mean_share=0.2, rank=D, iterations=12)
+    asked = request(method, LOUD, mean_share=0.2, rank=D)
     result = released(asked)
     document, scaler = result.document, StandardScaler().fit(UNITS)
     standard = scaler.transform(UNITS)
@@ -136,18 +135,6 @@ def test_without_noise_it_is_pca_of_standardised_rows(method, monkeypatch):
     if method == "analyze_gauss":
         strengths = result.eigenvalues * document["length after scaling"] ** 2
         np.testing.assert_allclose(strengths, plain.explained_variance_, rtol=0.02)
-
-
-def test_sums_of_a_file_that_is_read_again_do_as_well():
-    bits, sums = discrete_gaussian.bits_for(len(ROWS)), []
-    for part in PARTS:
-        adder = discrete_gaussian.Adder(D, bits)
-        adder.add(part)
-        sums.append(adder.sum)
-    again = released(request(budget=LOUD), sums, read=patient_rows.reader(PARTS))
-    assert sin_theta(again.basis, released(request(budget=LOUD)).basis) < 0.01
-    with pytest.raises(ValueError, match="only sums of rows were kept"):
-        released(request(), sums)
 
 
 def test_an_interrupted_release_goes_on_and_draws_mean_and_scales_once(monkeypatch):

@@ -10,10 +10,11 @@ from dppca_core.mechanisms import two_stage
 from dppca_core.methods import METHODS
 from dppca_core.numerics import linalg, moments
 from dppca_core.numerics.unit_rows import unit_rows
-from dppca_core.release import exact_stages, patient_rows, private_release
-from dppca_core.release.patient_rows import PatientRows
+from dppca_core.release import private_release, stages
 from dppca_core.release.request import OFFERED, Request
+from dppca_core.release.stages import PatientRows
 from tests.core.accounts.paying import TABLE, begun
+from tests.core.release.summing import sum_rows
 
 D, K, BITS = 6, 2, 14
 RNG = np.random.default_rng(11)
@@ -38,14 +39,14 @@ def contribution(kind, rows, m, sign=1.0):
     """Return what m rows of one patient add to a sum, in units of a row's greatest."""
     weight = np.full((len(rows), 1), sign / (np.sqrt(m) * (1 + 1e-12)))
     if kind == "round":
-        return exact_stages.whole_products(rows, BASIS, BITS, weight) / 4.0**BITS
+        return stages.whole_products(rows, BASIS, BITS, weight) / 4.0**BITS
     if kind == "moment":
-        return patient_rows.sum_rows([PatientRows(rows, weight, 1)], D).total / 4.0 ** bits_of(rows)
+        return sum_rows([PatientRows(rows, weight, 1)], D).total / 4.0 ** bits_of(rows)
     return np.trunc(rows * np.square(weight) * 4.0**BITS).sum(axis=0) / 4.0**BITS
 
 
 def bits_of(rows):
-    return patient_rows.bits_of([PatientRows(rows, np.ones((len(rows), 1)), 1)])
+    return stages.bits_of([PatientRows(rows, np.ones((len(rows), 1)), 1)])
 
 
 @pytest.mark.parametrize(("kind", "most"), [("round", 2.0), ("moment", 2**0.5), ("mean", 2.0)])
@@ -80,12 +81,12 @@ def test_many_visits_that_are_alike_count_as_one():
     patients = np.repeat(np.arange(40), 5)
     many = PatientRows(rows[patients], weights(patients), 40)
     np.testing.assert_allclose(
-        patient_rows.sum_rows([many], D).total / 4.0 ** patient_rows.bits_of([many]),
-        patient_rows.sum_rows([rows], D).total / 4.0 ** patient_rows.bits_of([rows]),
+        sum_rows([many], D).total / 4.0 ** stages.bits_of([many]),
+        sum_rows([rows], D).total / 4.0 ** stages.bits_of([rows]),
         atol=1e-3,
     )
-    product = exact_stages.whole_products(many.rows, BASIS, 20, many.weights)
-    np.testing.assert_allclose(product, exact_stages.whole_products(rows, BASIS, 20), rtol=1e-4, atol=4e7)
+    product = stages.whole_products(many.rows, BASIS, 20, many.weights)
+    np.testing.assert_allclose(product, stages.whole_products(rows, BASIS, 20), rtol=1e-4, atol=4e7)
 
 
 @pytest.mark.parametrize("mean_share", [0.0, 0.1])
@@ -94,9 +95,7 @@ def test_without_noise_it_is_pca_of_the_patients_means_of_squares(method, mean_s
     """E_p[mean over visits of x x^T], about the mean of the patients' means; the number of patients is n."""
     rows, patients = visits()
     part = PatientRows(rows, weights(patients), 300)
-    asked = Request(
-        method, D, K, Budget(1e6, 1e-5), rank=D, iterations=12, averaged=True, mean_share=mean_share
-    )
+    asked = Request(method, D, K, Budget(1e6, 1e-5), rank=D, averaged=True, mean_share=mean_share)
     payer = Book().payer(TABLE)
     payer.set_limit(Limit(1e9, 1e-5))
     result = private_release.make(asked, [part], payer, features=NAMES, public={})
@@ -147,11 +146,8 @@ def test_in_the_second_stage_too_a_patient_counts_once():
     once = moments.clip_rows(rng.standard_normal((n, D)) * [3, 2, 0.5, 0.5, 0.5, 0.5], 6.0)
     patients = np.repeat(np.arange(n), rng.integers(1, 9, n))
 
-    def read(add, progress):
-        add(0, once[patients], weights(patients))
-
-    source = exact_stages.Source(read, 1, budget, begun(), [n], D, K, BITS)
-    answer = exact_stages.release(source, two_stage.division(budget, 1.0, d=D, n=n, s_hat=4), 4)
+    source = stages.Source([PatientRows(once[patients], weights(patients), n)], 1, budget, begun())
+    answer = stages.release(source, K, two_stage.division(budget, 1.0, d=D, n=n, s_hat=4), 4)
     units = unit_rows(once[:, answer.rows])
     np.testing.assert_allclose(answer.moment, units.T @ units / n, atol=0.01)
 
@@ -160,5 +156,5 @@ def test_rounding_does_not_tell_how_many_rows_there_are():
     """It follows from the patients, whose number is public; their rows leave room at any number."""
     rows = np.tile(np.eye(D)[:1], (2**14, 1))
     few, many = (PatientRows(part, np.full((len(part), 1), 2.0**-7), 1) for part in (rows[:1], rows))
-    assert patient_rows.bits_of([few]) == patient_rows.bits_of([many]) == 20
-    assert patient_rows.sum_rows([many], D).total[0, 0] == 4.0**20
+    assert stages.bits_of([few]) == stages.bits_of([many]) == 20
+    assert sum_rows([many], D).total[0, 0] == 4.0**20

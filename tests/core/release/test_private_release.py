@@ -16,13 +16,8 @@ from dppca_core.methods import METHODS
 from dppca_core.numerics import linalg, moments, unit_rows
 from dppca_core.release import discrete_gaussian, loading_noise, private_release, release_text
 from dppca_core.release.private_release import make
-from dppca_core.release.request import (
-    HARDENED,
-    OFFERED,
-    STACKED_ROUNDS,
-    TWO_STAGES,
-    Request,
-)
+from dppca_core.release.request import OFFERED, STACKED_ROUNDS, TWO_STAGES, Request, noisy_sums
+from dppca_core.release.stages import Source
 from tests.core.accounts.paying import TABLE, begun
 
 D, K, SIZES = 10, 2, (900, 600)
@@ -32,7 +27,6 @@ ROWS = np.split(moments.clip_rows(ALL, MODEL.norm_bound(len(ALL))), [SIZES[0]])
 NAMES = [f"column {i}" for i in range(D)]
 BUDGET = Budget(1.0, 1e-5)
 EVERY = pytest.mark.parametrize("method", OFFERED)
-MANY = 12  # rounds: of 4, one random start in a hundred ends a hundredth of a radian away
 
 
 def request(method: str, budget: Budget = BUDGET, **options: Any) -> Request:
@@ -52,60 +46,19 @@ def released(which: Request, payer: Payer | None = None, **options: Any) -> priv
 @EVERY
 def test_with_hardly_any_noise_it_is_pca(method):
     """Of rows of length 1 where the method takes such; two stages shrink rows at the end."""
-    result = released(request(method, Budget(1e6, 1e-5), rank=D, iterations=MANY))
+    result = released(request(method, Budget(1e6, 1e-5), rank=D))
     rows = np.concatenate(ROWS)
     if METHODS[method].scaling == "unit":
         rows = unit_rows.unit_rows(rows)
     values, vectors = linalg.top_eigenpairs(rows.T @ rows / sum(SIZES), K)
     assert sin_theta(result.basis, vectors) < (0.02 if method in TWO_STAGES else 0.01)
     np.testing.assert_allclose(result.basis.T @ result.basis, np.eye(K), atol=1e-10)
-    if method in HARDENED and method not in STACKED_ROUNDS:
+    if method not in STACKED_ROUNDS:
         np.testing.assert_allclose(result.eigenvalues, values, rtol=0.01)
         turned = np.abs(result.basis.T @ vectors)
         np.testing.assert_allclose(turned, np.eye(K), atol=0.1)  # in order, largest first
     else:
         assert result.eigenvalues is None
-
-
-def in_pieces(use, progress):
-    """Hand over rows as a file that is read again does, hospitals mixed."""
-    for begin in range(0, max(SIZES), 100):
-        for hospital in (1, 0):
-            use(hospital, ROWS[hospital][begin : begin + 100], 1.0)
-
-
-@EVERY
-def test_sums_of_rows_do_as_well_as_rows(method):
-    bits = discrete_gaussian.bits_for(sum(SIZES))
-    sums = []
-    for part in ROWS:
-        adder = discrete_gaussian.Adder(D, bits)
-        adder.add(part[:100])
-        adder.add(part[100:])
-        sums.append(adder.sum)
-    asked = request(method, Budget(1e6, 1e-5), rank=D, iterations=MANY)
-    of_sums = make(asked, sums, paid(), features=NAMES, public={}, read=in_pieces)
-    if METHODS[method].scaling == "unit":
-        with pytest.raises(ValueError, match="only sums of rows were kept"):
-            make(asked, sums, paid(), features=NAMES, public={})
-    assert sin_theta(of_sums.basis, released(asked).basis) < 0.01
-    assert of_sums.document["hospitals"] == list(SIZES)
-
-
-def test_hospitals_that_do_not_fit_together_are_refused():
-    fine, coarse = (
-        discrete_gaussian.IntegerSum(5, 20, np.zeros((D, D))),
-        discrete_gaussian.IntegerSum(5, 10, np.zeros((D, D))),
-    )
-    for parts, says in (
-        ([ROWS[0], fine], "all rows, or all sums"),
-        ([fine, coarse], "the same bits, with room"),
-        ([fine._replace(n=2**13), fine._replace(n=1)], "room for all their rows"),
-        ([discrete_gaussian.IntegerSum(5, 20, np.zeros((3, 3)))], f"the {D} columns"),
-        ([ROWS[0].ravel()], "must be a matrix"),
-    ):
-        with pytest.raises(ValueError, match=says):
-            make(request("analyze_gauss"), parts, paid(), features=NAMES, public={})
 
 
 @EVERY
@@ -136,7 +89,7 @@ def test_it_is_paid_before_rows_are_read_and_refused_beyond_the_limit(method, mo
     released(request(method), payer)
     reading = []
     monkeypatch.setattr(discrete_gaussian.Adder, "add", lambda *a: reading.append(a))
-    monkeypatch.setattr(moments, "RowMoment", lambda *a: reading.append(a))
+    monkeypatch.setattr(private_release.stages, "whole_products", lambda *a: reading.append(a))
     with pytest.raises(OverLimitError):
         released(request(method), payer)
     assert reading == [] and len(payer.account().payments) == 1
@@ -162,8 +115,7 @@ def test_the_payment_is_on_the_disk_before_any_noise_is_drawn(method, kind, monk
         seen.append(len(Book(tmp_path / "book").payer(TABLE).account().payments))
         return draw(*given, **more)
 
-    for place, name in ((discrete_gaussian, "add_noise"), (private_release.dps_pca, "release")):
-        monkeypatch.setattr(place, name, partial(watched, getattr(place, name)))
+    monkeypatch.setattr(discrete_gaussian, "add_noise", partial(watched, discrete_gaussian.add_noise))
     released(request(method), payer)
     assert seen and set(seen) == ({1} if kind is Payer else {0, 1})
 
@@ -199,7 +151,7 @@ def test_the_document_says_everything_but_a_seed(method):
     assert document["public"] == {"bound": 3.0}
     np.testing.assert_allclose(np.array(document["components"]).T, result.basis)
     np.testing.assert_allclose(np.array(document["noise of components"]).T, result.loading_std)
-    assert ("not hardened" in document["noise"]) == (method not in HARDENED) != document["hardened"]
+    assert document["hardened"] and "discrete Gaussian" in document["noise"]
     assert {"python", "numpy", "opendp", "dp-accounting"} <= document["versions"].keys()
     assert "factor of e^1 = 2.72, plus 1e-05" in document["guarantee"]
 
@@ -239,36 +191,26 @@ def test_the_noise_of_loadings_is_what_releases_differ_by():
         assert 0.6 < ratio < 1.65, (method, ratio)
 
 
-@pytest.mark.parametrize(
-    ("method", "k", "bulk", "epsilon", "options"),
-    [
-        ("dpdis_pca", 2, 0.5, 10.0, {"rank": 2}),
-        ("dps_pca", 2, 0.8, 10.0, {"iterations": 8}),
-        ("dps_pca", 1, 7.0, 60.0, {"iterations": 80}),  # a third of the noise is former rounds'
-        ("dps_pca", 2, 0.4, 10.0, {"iterations": 8, "s_hat": 4}),
-    ],
-)
-def test_the_noise_of_loadings_is_what_hospitals_and_powers_show(method, k, bulk, epsilon, options):
-    """The root mean square over 60 or 300 releases, within .3; half as much noise is rejected.
+def test_the_noise_of_loadings_is_what_hospitals_show():
+    """The root mean square over 60 releases, within .3; half as much noise is rejected.
 
-    It is of 8 numbers a release, 2 of sparse ones, so it errs by 1/sqrt(2 * 60 * 8) = 3 %: where the first
-    order is right within .11, the most that was seen, less than one run in a million fails.
+    It is of 8 numbers a release, so it errs by 1/sqrt(2 * 60 * 8) = 3 %: where the first order is right
+    within .11, the most that was seen, less than one run in a million fails.
     """
     rng = np.random.default_rng(6)
-    truth = np.linalg.qr(np.vstack([rng.standard_normal((4, 2)), np.zeros((D - 4, 2))]))[0][:, :k]
-    rows = (rng.standard_normal((2000, k)) * np.array([4.0, 2.0])[:k]) @ truth.T
-    rows += bulk * rng.standard_normal((2000, D))
+    truth = np.linalg.qr(np.vstack([rng.standard_normal((4, 2)), np.zeros((D - 4, 2))]))[0]
+    rows = (rng.standard_normal((2000, 2)) * np.array([4.0, 2.0])) @ truth.T
+    rows += 0.5 * rng.standard_normal((2000, D))
     parts = np.split(rows / np.linalg.norm(rows, axis=1).max(), [1200])
 
     def drawn(epsilon):
-        asked = Request(method, D, k, Budget(epsilon, 1e-5), **options)
-        if method == "dps_pca":
-            return private_release._release_powers(asked, parts)
-        basis, _, noise, _ = private_release._release_moments(asked, parts, None, begun(), lambda _: True)
+        asked = Request("dpdis_pca", D, 2, Budget(epsilon, 1e-5), rank=2)
+        source = Source(parts, noisy_sums("dpdis_pca", len(parts)), asked.budget, begun())
+        basis, _, noise, _ = private_release._release_moments(asked, source)
         return np.stack([basis, noise])
 
-    many, clean = 60 if method == "dpdis_pca" else 300, drawn(1e6)[0]
-    bases, stds = np.stack([drawn(epsilon) for _ in range(many)], axis=1)
+    clean = drawn(1e6)[0]
+    bases, stds = np.stack([drawn(10.0) for _ in range(60)], axis=1)
     bases *= np.sign((bases * clean).sum(axis=1, keepdims=True))
     seen = np.sqrt(np.square(bases - bases.mean(axis=0)).mean(axis=(0, 1)))
     # The median release: one whose two strengths are alike by chance says, rightly, that it knows nothing.
@@ -326,15 +268,6 @@ def test_eigenvalues_are_within_their_error_of_the_rows_own():
     assert sum(far) <= 9
 
 
-def test_powers_release_the_strongest_component_first(monkeypatch):
-    """Begun at the components in the wrong order, in which every round would leave them."""
-    rows = np.concatenate(ROWS)
-    components = linalg.top_eigenspace(rows.T @ rows, K)
-    monkeypatch.setattr(private_release.block_power, "begin", lambda *_: components[:, ::-1].copy())
-    turned = released(request("dps_pca", Budget(1e6, 1e-5))).basis.T @ components
-    np.testing.assert_allclose(np.abs(turned), np.eye(K), atol=0.01)
-
-
 def test_sparse_components_have_so_many_features():
     result = released(request("analyze_gauss_sparse", s_hat=4))
     assert (np.abs(result.basis).sum(axis=1) > 0).sum() == 4
@@ -358,8 +291,14 @@ def test_a_request_checks_itself(changed, message):
 
 def test_rows_must_fit():
     payer = paid()
-    for rows, names in ((ROWS, NAMES[1:]), ([ROWS[0][:, 1:]], NAMES), ([ROWS[0][:0]], NAMES), ([], NAMES)):
-        with pytest.raises(ValueError, match=r"columns that were asked|hospital must have a patient"):
+    for rows, names in (
+        (ROWS, NAMES[1:]),
+        ([ROWS[0][:, 1:]], NAMES),
+        ([ROWS[0][:0]], NAMES),
+        ([], NAMES),
+        ([ROWS[0].ravel()], NAMES),
+    ):
+        with pytest.raises(ValueError, match=r"columns that were asked|have a patient|must be a matrix"):
             make(request("analyze_gauss"), rows, payer, features=names, public={})
     assert payer.account().payments == ()
 
@@ -378,7 +317,7 @@ def test_rows_that_are_not_clipped_are_refused_before_they_cost_anything(method,
     assert payer.account().payments == ()
 
 
-@pytest.mark.parametrize("method", sorted(HARDENED))
+@pytest.mark.parametrize("method", OFFERED)
 def test_noise_that_cannot_be_drawn_is_refused_before_it_costs_anything(method):
     payer = paid()
     with pytest.raises(ValueError, match="epsilon = 1e-12 asks for noise outside of what integers can hold"):

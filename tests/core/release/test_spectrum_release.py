@@ -12,9 +12,10 @@ from dppca_core import Budget
 from dppca_core.accounts.account import Limit
 from dppca_core.accounts.book import Book, OverLimitError
 from dppca_core.numerics import moments
-from dppca_core.release import patient_rows, spectrum
+from dppca_core.release import spectrum
 from dppca_core.release.spectrum import SpectrumRequest
 from tests.core.accounts.paying import TABLE
+from tests.core.release.summing import sum_rows
 
 ALPHA = 1e-6  # of each statistical test here; noise comes from the operating system, so no seed
 D, N = 8, 500
@@ -30,7 +31,7 @@ def payer(limit=1e9, neighbours="replace-one"):
 
 def whole(last, n=4):
     given_rows = moments.clip_rows(np.vstack([ROWS[: n - 1], last]), 1.0)
-    return spectrum.whole_eigenvalues(patient_rows.sum_rows([given_rows], D))
+    return spectrum.whole_eigenvalues(sum_rows([given_rows], D))
 
 
 @settings(max_examples=60)
@@ -43,7 +44,7 @@ def test_a_row_moves_them_by_at_most_the_sensitivity(x, y):
 
 def test_the_sensitivity_is_attained():
     e1, e2, budget = np.eye(D)[0], np.eye(D)[1], Budget(1.0, 1e-5)
-    two = [spectrum.whole_eigenvalues(patient_rows.sum_rows([np.array([e1, last])], D)) for last in (e1, e2)]
+    two = [spectrum.whole_eigenvalues(sum_rows([np.array([e1, last])], D)) for last in (e1, e2)]
     moved = np.linalg.norm(two[0] - two[1]) * spectrum.rounding_step(2, D)
     assert moved == pytest.approx(math.sqrt(2))
     assert moved <= spectrum.sensitivity(budget, 2, D) <= moved * (1 + 1e-4)

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from dppca_core import tables
-from dppca_core.release import patient_rows
 from dppca_core.tables import Column, Schema
 from pages.hospitals.your_data import prepared_table
+from tests.core.release.summing import sum_rows
 from tests.pages.hospitals.your_data.table_page import csv
 
 D, N = 4, 700
@@ -48,7 +48,7 @@ def test_all_rows_of_a_patient_move_the_sum_no_more_than_one_row_could(most, mon
             patient = pd.DataFrame(rows, columns=NAMES).assign(who=600)
             frame = pd.concat([others, patient]).sample(frac=1, random_state=0)
             (part,) = prepare(frame, most=most, schema=Schema(SCHEMA.columns, bound=0.5)).parts
-            total = patient_rows.sum_rows([part], D)
+            total = sum_rows([part], D)
             sums.append(total.total / 4.0**total.bits)
         return np.linalg.norm(sums[0] - sums[1])
 

@@ -21,8 +21,8 @@ from dppca_core.mechanisms import stacked, two_stage
 from dppca_core.methods import METHODS
 from dppca_core.numerics import moments, unit_rows
 from dppca_core.privacy import Release
-from dppca_core.release import discrete_gaussian, exact_stages, patient_rows, private_release
-from dppca_core.release.request import OFFERED, STACKED_ROUNDS, TWO_STAGES, Request
+from dppca_core.release import discrete_gaussian, private_release, stages
+from dppca_core.release.request import OFFERED, STACKED_ROUNDS, TWO_STAGES, Request, noisy_sums
 from tests.core.accounts.paying import TABLE, begun
 
 ALPHA = 1e-6  # of each statistical test here; noise comes from the operating system, so no seed
@@ -44,11 +44,11 @@ def basis(seed=0):
 def test_products_are_exact_and_no_row_depends_on_another():
     """One by one in whole numbers of Python, and in any order, to the last bit."""
     rows, block = np.vstack([ROWS[:40], ODD]), basis()
-    total = exact_stages.whole_products(rows, block, BITS)
-    alone = [exact_stages.whole_products(row[None], block, BITS) for row in rows]
+    total = stages.whole_products(rows, block, BITS)
+    alone = [stages.whole_products(row[None], block, BITS) for row in rows]
     exact = [[sum(int(part[i, j]) for part in alone) for j in range(K)] for i in range(D)]
     assert [[Fraction(entry) for entry in row] for row in total.tolist()] == exact
-    np.testing.assert_array_equal(total, exact_stages.whole_products(rows[::-1], block, BITS))
+    np.testing.assert_array_equal(total, stages.whole_products(rows[::-1], block, BITS))
     usable = unit_rows.unit_rows(rows)
     mean = unit_rows.normalised_product(usable, block) * len(rows)
     np.testing.assert_allclose(total / 4.0**BITS, mean, atol=len(rows) * 2.0 ** (3 - BITS))
@@ -59,19 +59,21 @@ def test_no_row_moves_a_sum_by_more_than_one(bits):
     """Of rows of every length, among them those whose q falls on an edge; a length of 1.01 is rejected."""
     shapes = RNG.standard_normal((300, D)) * 10.0 ** RNG.uniform(-12, 12, (300, D))
     longest = max(
-        np.linalg.norm(exact_stages.whole_products(row[None], basis(3), bits))
+        np.linalg.norm(stages.whole_products(row[None], basis(3), bits))
         for row in (*shapes, *ODD, *basis(3).T, *ROWS[:50])
     )
     assert 0.9 * 4.0**bits < longest <= 4.0**bits
     assert 1.01 * longest > 4.0**bits
 
 
+def source_of(parts, request, drawn, progress=lambda share: True):
+    return stages.Source(parts, noisy_sums(request.method, len(parts)), request.budget, drawn, progress)
+
+
 def drawn_of(parts, request, progress=lambda share: True, drawn=None):
     drawn = drawn or begun()
     division = private_release._division(request, parts)
-    read = patient_rows.reader(parts)
-    source = private_release._source(request, parts, read, drawn, progress)
-    answer = exact_stages.release(source, division, request.kept)
+    answer = stages.release(source_of(parts, request, drawn, progress), request.k, division, request.kept)
     return drawn, division, answer
 
 
@@ -178,9 +180,8 @@ def test_the_noise_of_rounds_alone_is_gaussian_of_an_equal_part(method, factor, 
 
 
 def by_rounds(parts, request, drawn=None):
-    read = patient_rows.reader(parts)
-    source = private_release._source(request, parts, read, drawn or begun(), lambda share: True)
-    return private_release._release_rounds(source)
+    basis, _, noise, _ = private_release._release_rounds(request, source_of(parts, request, drawn or begun()))
+    return basis, noise
 
 
 @pytest.mark.parametrize(("k", "bulk"), [(1, 0.4), (2, 0.8)])
@@ -384,7 +385,7 @@ def test_both_stages_are_paid_together_before_anything_is_read(method, monkeypat
     division = result.document["stages"]
     assert division["rounds"] == 4 and 0.2 <= division["share of the first stage"] <= 0.7
     assert set(division["features kept"]) >= {NAMES[i] for i in np.flatnonzero(result.basis.any(axis=1))}
-    monkeypatch.setattr(exact_stages, "whole_products", lambda *a: reading.append(a))
+    monkeypatch.setattr(stages, "whole_products", lambda *a: reading.append(a))
     with pytest.raises(ValueError, match="nothing was spent"):
         released(payer, Request(method, D, K, BUDGET, s_hat=8))
     assert reading == [] and len(payer.account().payments) == 1
