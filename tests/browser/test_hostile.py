@@ -62,6 +62,5 @@ def test_what_looks_like_a_script_is_not_run(watched, address):
     seen.page.get_by_role("button", name=re.compile("^Release")).click()
     seen.page.get_by_role("button", name="Spend and release").click()
     seen.page.get_by_text("Download all of it (JSON)").wait_for()
-    # Sixty patients give axes of noise, on which no picture of patients is offered.
     seen.page.wait_for_function("document.querySelectorAll('.dppca-live[data-drawn]').length >= 3")
     innocent(seen, dialogs)

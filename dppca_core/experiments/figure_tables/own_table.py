@@ -1,8 +1,8 @@
 """Tables of the figures of a visitor's table, from files that the visitor has: each argument names one.
 
 A rehearsal is of invented rows, and a release is read, never drawn again. What its owner alone may see is
-computed from the owner's own file, and is not private. `dictionary`, `rows`, `release` and `picture` are
-paths: of the public description of the table's columns, of the table, and of what was released.
+computed from the owner's own file, and is not private. `dictionary`, `rows` and `release` are paths: of the
+public description of the table's columns, of the table, and of what was released.
 
 A twin is a population of invented rows. It is given with an experiment, whose population is the twin itself
 where the spread is 0. Else that population, a spiked model, is the Gaussian from which rows are made that
@@ -20,7 +20,6 @@ import pandas as pd
 
 from dppca_core import tables
 from dppca_core.bounds import stated_spectra
-from dppca_core.experiments.demonstrations import twin_scores as scores_of_twins
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.numerics.moments import clip_rows
@@ -58,38 +57,6 @@ def rehearsal(
     return pd.DataFrame(rows, [0.1, 0.5, 0.9]).T
 
 
-def twin_scores(
-    dictionary: str,
-    twin: tuple[ExplorerExperiment, float, bool],
-    epsilon: float,
-    patients: float,
-    cells: int,
-    std: float,
-) -> pd.DataFrame:
-    """Return counts of invented patients in a grid over two components' scores, with noise and without.
-
-    Args:
-        dictionary: The path of the dictionary.
-        twin: The experiment, the spread, and whether rows are centred.
-        epsilon: The privacy loss of the run whose components these are.
-        patients: The number of patients in the picture.
-        cells: The cells of the grid along each component.
-        std: The standard deviation of the noise in each count.
-    """
-    experiment, spread, centred = twin
-    schema, latent = Schema.from_json(Path(dictionary).read_bytes()), experiment.population
-    if spread and isinstance(latent, SpikedModel):  # the Gaussian beneath the invented rows
-        rows = DictionaryTwin(dictionary_cells(schema), schema.bound, latent, centred, spread)
-        experiment = replace(experiment, population=rows)
-    seen = scores_of_twins.scores(Results(experiment), epsilon)
-    drawn = scores_of_twins.picture(seen.scores, seen.eigenvalues, patients, cells, std)
-    both = {
-        "as released": pd.DataFrame(np.maximum(drawn.noisy, 0)),
-        "without noise": pd.DataFrame(drawn.exact),
-    }
-    return pd.concat(both, names=["picture", "first component"])
-
-
 def predicted(
     trust: str,
     method: str,
@@ -119,18 +86,6 @@ def released(release: str) -> pd.DataFrame:
     table = pd.DataFrame(document["components"], columns=document["features"]).T
     noise = pd.DataFrame(document["noise of components"], columns=document["features"]).T
     return table.where(table.abs() >= 2 * noise)
-
-
-def scores(picture: str) -> pd.DataFrame:
-    """Return the counts of a released picture of patients' scores on two components.
-
-    Its rows are the groups of patients and the cells along the first component, its columns the cells along
-    the second. Negative counts, which noise makes, are shown as 0.
-    """
-    document = json.loads(Path(picture).read_text("utf-8"))
-    counts = np.maximum(document["counts"], 0)
-    groups = [group or "all" for group in document["groups"] or ["all"]]
-    return pd.concat([pd.DataFrame(count) for count in counts], keys=groups, names=["group", "first"])
 
 
 def spectrum(dictionary: str, rows: str) -> pd.DataFrame:

@@ -3,14 +3,12 @@
 import json
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 from dppca_core.accounts.account import Account
 from dppca_core.accounts.book import Finished
 from dppca_core.experiments.failures import log_errors
-from dppca_core.release import bundle, score_histogram
+from dppca_core.release import bundle
 from dppca_core.release.private_release import Released
-from dppca_core.release.score_histogram import ScoreHistogram, ScoreRequest
 from dppca_core.tables import Schema
 from pages.hospitals.your_data import owner, session
 from pages.hospitals.your_data.prepared_table import TableIdentity
@@ -52,17 +50,14 @@ def delete(state: TableSession, job: ReleaseJob) -> None:
 def _job(finished: Finished) -> ReleaseJob:
     """Return a finished job with the result that the book holds."""
     document = finished.document
-    is_picture = document["what"] == score_histogram.TITLE
-    release = document["release"] if is_picture else document
-    public = release["public"]
+    public = document["public"]
     table = TableIdentity(
         finished.table,
         Schema.from_json(json.dumps(public["dictionary"])),
         public["dealt"],
-        tuple(release["hospitals"]),
+        tuple(document["hospitals"]),
         public.get("rows kept of a patient"),
     )
-    kind, request = ("scores", ScoreRequest.from_document) if is_picture else ("release", bundle.recipe)
-    kept: Any = ScoreHistogram if is_picture else Released
-    order = Order(kind, request(document), finished.account, table, _NAME)
-    return ReleaseJob.finished(order, kept.from_document(document, finished.payment), finished.account)
+    order = Order("release", bundle.recipe(document), finished.account, table, _NAME)
+    released = Released.from_document(document, finished.payment)
+    return ReleaseJob.finished(order, released, finished.account)

@@ -1,7 +1,7 @@
 """Ask what a release's bundle says of its making, and render the bundle and its parts as downloads.
 
 The bundle is a ZIP with the release and all that is needed to check and use it (`dppca_core.release.bundle`).
-A job is a release, or a picture of patients' scores, that was paid for (`release_job.ReleaseJob`).
+A job is a release that was paid for (`release_job.ReleaseJob`).
 """
 
 from collections.abc import Sequence

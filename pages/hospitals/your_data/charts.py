@@ -22,13 +22,12 @@ from pages.shared.text.numbers import listed
 
 MOST_LISTED = 200  # features of a table of loadings
 MOST_ROWS = 30  # of a heat map, and points of a scree plot
-SURE = 2  # standard deviations of the noise, within which a loading, or a count, may be 0
+SURE = 2  # standard deviations of the noise, within which a loading may be 0
 _MOST_ARROWS = 8  # features of a biplot
 _MOST_NAMED = 3  # features of each component, and arrows, that a description names
 # Lines for populations, and dots for labels, have the looks that these methods have elsewhere.
 _LOOKS = ("dps_pca", "analyze_gauss", "analyze_gauss_sparse", "ppca", "cape", "ldp_pca", "sparse_pca", "amin")
 _MOST_LETTERS = 28  # of a column's name
-_MOST_CELLS_WITH_TEXT = 8  # cells of an axis of a picture, up to which counts stand in them
 
 
 def _label(name: str) -> str:
@@ -79,7 +78,6 @@ def loadings(
     return _greyed(
         trace,
         may_be_noise[indices],
-        opacity=0.2,
         xaxis=traces.axis(component, type="category"),
         yaxis=traces.axis("", autorange="reversed", tickvals=trace["y"], ticktext=names),
         height=120 + 19 * len(names),
@@ -88,16 +86,16 @@ def loadings(
     )
 
 
-def _greyed(trace: Trace, unknown: Array, opacity: float, **layout: Any) -> dict[str, Any]:
+def _greyed(trace: Trace, unknown: Array, **layout: Any) -> dict[str, Any]:
     """Return the figure of a heat map, with a grey over the cells that may be noise alone.
 
-    trace: the map. unknown: whether a cell may be noise, in the shape of the map. opacity: of the grey.
-    layout: the properties of the figure's layout.
+    trace: the map. unknown: whether a cell may be noise, in the shape of the map. layout: the properties of
+    the figure's layout.
     """
     grey = {"type": "heatmap", "y": trace["y"], "x": trace["x"], "hoverinfo": "skip", "showscale": False}
     grey |= {"z": [[1 if cell else None for cell in row] for row in unknown.tolist()]}
     # A cell of the grey map is 1, or None where the map below is seen; both ends of its colours are the same.
-    grey |= {"colorscale": [[end, style.faded(style.GUESS, opacity)] for end in (0, 1)]}
+    grey |= {"colorscale": [[end, style.faded(style.GUESS, 0.2)] for end in (0, 1)]}
     return {"data": [trace, *([grey] if unknown.any() else [])], "layout": layout, "frames": []}
 
 
@@ -255,51 +253,3 @@ def describe_biplot(figure: Figure) -> str:
     sizes = [f"{len(trace['x']):,} {html.unescape(trace['name'])}" for trace in dots]
     longest = [html.unescape(trace["text"][1]) for trace in arrows[:_MOST_NAMED]]
     return f"Patients along two released directions: {listed(sizes)}. The longest arrows: {listed(longest)}."
-
-
-def score_map(counts: Array, edges: Sequence[Sequence[float]], std: float, peak: float) -> dict[str, Any]:
-    """Draw noisy counts of patients in a grid over two components; cells that may be noise alone are grey.
-
-    counts: (cells, cells), the first axis along component 1; negative ones are drawn as 0. edges: of the
-    cells along each component, cells + 1 numbers. std: of the noise in each count, 0 for exact counts. peak:
-    the count at the top of the colours.
-    """
-    unsure = np.abs(counts) < SURE * std
-    shown = np.maximum(counts, 0.0).T  # Plotly draws a row of numbers along its x axis, here component 1
-    middles = [traces.rounded((np.array(ends)[1:] + np.array(ends)[:-1]) / 2) for ends in edges]
-    trace = {
-        "type": "heatmap",
-        "x": middles[0],
-        "y": middles[1],
-        "z": [traces.rounded(row) for row in shown],
-        "zmin": 0,
-        "zmax": peak,
-        "colorscale": [[0, style.faded(style.NEGATIVE, 0.05)], [1, style.NEGATIVE]],
-        "colorbar": {"title": {"text": "count"}, "thickness": 12},
-        "hovertemplate": "%{x}, %{y}: %{z:.0f}<extra></extra>",
-    }
-    if len(counts) <= _MOST_CELLS_WITH_TEXT:
-        trace |= {"text": [[f"{count:,.0f}" for count in row] for row in shown], "texttemplate": "%{text}"}
-    along = [traces.axis(f"along component {j} (share of B)") for j in (1, 2)]
-    margin = {"l": 62, "r": 10, "t": 10, "b": 48}
-    layout = {"height": 380, "margin": margin, "meta": {"titles": ()}}
-    return _greyed(trace, unsure.T, opacity=0.35, xaxis=along[0], yaxis=along[1], **layout)
-
-
-def describe_score_map(counts: Array, edges: Sequence[Sequence[float]], std: float) -> str:
-    """Return the description of `score_map`: the fullest cell, and how many cells may be empty.
-
-    The parameters are those of `score_map`: counts, (cells, cells), the edges of cells along each component,
-    and the std of the noise in a count, 0 for exact ones.
-    """
-    i, j = np.unravel_index(int(np.argmax(counts)), counts.shape)
-    first, second = (
-        f"{text.short(ends[place])} to {text.short(ends[place + 1])}"
-        for ends, place in zip(edges, (i, j), strict=True)
-    )
-    unsure = int((np.abs(counts) < SURE * std).sum()) if std else 0
-    grey = f" {unsure:,} of {counts.size:,} cells cannot be told from 0." if std else ""
-    return (
-        f"Heat map of {len(counts)} by {counts.shape[1]} cells. The fullest, {first} along the first and "
-        f"{second} along the second, counts {max(float(counts[i, j]), 0.0):,.0f}.{grey}"
-    )

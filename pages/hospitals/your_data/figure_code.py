@@ -17,18 +17,6 @@ from pages.shared.charts.metric_axis import error_unit
 _DICTIONARY, _RELEASE = "dictionary.json", "release.json"  # of "Save the dictionary"; of the ZIP
 
 
-def twin_scores(twin: Twin, patients: float, cells: int, std: float) -> FigureRecipe:
-    """Return the recipe of the twin's picture: where invented patients lie on two components.
-
-    patients: how many are pictured, not whole for a part of the table. cells: along each component. std: of
-    the noise in each cell's count.
-    """
-    experiment, spread = _without_dictionary(twin)
-    given = experiment, spread, twin.request.mean_share > 0  # the last: whether rows are centred
-    values = {"dictionary": _DICTIONARY, "twin": given, "epsilon": twin.epsilon, "patients": float(patients)}
-    return FigureRecipe("own_table.twin_scores", values | {"cells": cells, "std": std})
-
-
 def _without_dictionary(twin: Twin) -> tuple[ExplorerExperiment, float]:
     """Return a twin's experiment without the dictionary, which code reads from its file, and a spread.
 
@@ -65,9 +53,8 @@ def _predicted(twin: Twin) -> FigureRecipe:
     return FigureRecipe("own_table.predicted", values)
 
 
-# Recipes that read a release from its bundle, and a released picture of scores.
+# The recipe that reads a release from its bundle.
 RELEASED = FigureRecipe("own_table.released", {"release": _RELEASE})
-SCORES = FigureRecipe("own_table.scores", {"picture": "scores.json"})  # of "Download the picture"
 # Recipes of what the owner alone may see, from the owner's own files: eigenvalues, and a biplot of rows.
 _OWN = {"dictionary": _DICTIONARY, "rows": "your-table.csv"}
 SPECTRUM = FigureRecipe("own_table.spectrum", _OWN)

@@ -20,9 +20,7 @@ from dppca_core.tables import Raw
 from pages.hospitals.your_data.prepared_table import PreparedTable, Rows
 
 MOST_POINTS = 2_000  # rows of a biplot
-MOST_ROWS = 5_000  # of a classifier
 MOST_LABELS = 10  # values of a column that can be a label
-FOLDS = 5  # of a cross-validation
 COVARIANCE, MOMENT = "centred at the mean", "centred at mid-range"
 
 
@@ -110,63 +108,24 @@ def verdict_on_scaling(held: Rows, answers: TableTruths, k: int, centred: bool) 
 
 
 def label_columns(prepared: PreparedTable) -> list[str]:
-    """List the columns that can colour or classify patients: no features, with two to ten values."""
+    """List the columns that can colour patients: no features, with two to ten values."""
     cells = prepared.raw.table
     used = {column.name for column in prepared.schema.columns}
     free = [name for name in cells.column_names if name not in used]  # of joined tables also the hospital
     return [name for name in free if 2 <= pc.count_distinct(cells[name].drop_null()).as_py() <= MOST_LABELS]
 
 
-def labelled_rows(raw: Raw, held: Rows, name: str | None, most: int) -> "pd.Series[str]":
+def labelled_rows(raw: Raw, held: Rows, name: str | None) -> "pd.Series[str]":
     """Return the labels of the rows in `held`, indexed by their positions there.
 
     name: the column of labels; rows without one are left out. None gives every row the label "". Of more than
-    `most` rows so many are chosen at random, the same each time.
+    MOST_POINTS rows so many are chosen at random, the same each time.
     """
     labels = pd.Series("", range(len(held.rows)))
     if name is not None:
         known = raw.table[name].to_pandas()[held.kept].reset_index(drop=True).dropna()
         labels = known.map(lambda value: f"{value:g}" if isinstance(value, float) else str(value))
-    if len(labels) > most:
-        labels = labels.iloc[np.sort(np.random.default_rng(0).choice(len(labels), most, replace=False))]
+    if len(labels) > MOST_POINTS:
+        chosen = np.random.default_rng(0).choice(len(labels), MOST_POINTS, replace=False)
+        labels = labels.iloc[np.sort(chosen)]
     return labels
-
-
-def downstream(raw: Raw, held: Rows, answers: TableTruths, name: str, basis: Array) -> pd.DataFrame:
-    """Return the share of patients whose label logistic regression gets right, in cross-validation.
-
-    A line of the result for each kind of input: scores on the released components, basis, (d, k); on as many
-    without privacy, of the covariance and of the second moment; and all features. The last line is the share
-    of the commonest label, which guessing gets. name: the column of labels. At most 5,000 patients count.
-    Raises ValueError for labels of which fewer than two have two patients.
-    """
-    from sklearn.linear_model import LogisticRegression  # imported here: slow to load, and used by few
-    from sklearn.model_selection import StratifiedKFold, cross_val_score
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    labels = labelled_rows(raw, held, name, MOST_ROWS)
-    target = np.array(list(labels))
-    values, counts = np.unique(target, return_counts=True)
-    can_be_split = np.isin(target, values[counts >= 2])  # one patient of a label cannot be in two folds
-    if (counts >= 2).sum() < 2:
-        raise ValueError("fewer than two labels have two patients")
-    rows, target = held.rows[labels.index[can_be_split]], target[can_be_split]
-    folds = StratifiedKFold(min(FOLDS, int(counts[counts >= 2].min())), shuffle=True, random_state=0)
-    centred, uncentred = (
-        linalg.top_eigenspace(truth.matrix, basis.shape[1]) for truth in (answers.covariance, answers.moment)
-    )
-    features = {
-        "released components": rows @ basis,
-        f"as many without privacy, {COVARIANCE}": rows @ centred,
-        f"as many without privacy, {MOMENT}": rows @ uncentred,
-        "all columns": rows,
-    }
-    lines = []
-    for name_of_inputs, inputs in features.items():
-        model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000))
-        scores = cross_val_score(model, inputs, target, cv=folds)
-        lines.append((name_of_inputs, float(scores.mean()), float(scores.min()), float(scores.max())))
-    guess = float(counts.max() / len(target))
-    lines.append(("always the commonest label", guess, guess, guess))
-    return pd.DataFrame(lines, columns=["from", "right", "worst fold", "best fold"])

@@ -4,18 +4,15 @@ The answer without privacy is PCA of the same clipped rows, by their covariance 
 (`owner_only_diagnostics`). `held` is a table's clipped rows.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from dppca_core.arrays import Array
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
-from dppca_core.numerics import linalg
 from dppca_core.tables import JoinedTable, limits
 from pages.hospitals.your_data import (
     charts,
@@ -24,9 +21,6 @@ from pages.hospitals.your_data import (
     owner_only_text,
     plain_text,
     rehearsal,
-    score_panel,
-    score_rehearsal,
-    score_text,
     session,
 )
 from pages.hospitals.your_data.layout import PageLayout, choose_or_none
@@ -34,7 +28,7 @@ from pages.hospitals.your_data.owner_only_diagnostics import TableTruths
 from pages.hospitals.your_data.prepared_table import PreparedTable, Rows
 from pages.hospitals.your_data.rehearsal import Twin
 from pages.hospitals.your_data.release_job import ReleaseJob
-from pages.hospitals.your_data.text import TOO_MUCH, is_unit, noun, refusal
+from pages.hospitals.your_data.text import TOO_MUCH, is_unit, noun
 from pages.shared.charts.metric_axis import in_unit, unit
 from pages.shared.figure import component
 from pages.shared.reports import take_along
@@ -99,7 +93,7 @@ def _show_usable(prepared: PreparedTable, twin: Twin | None, layout: PageLayout)
 def _show_details(
     prepared: PreparedTable, release: ReleaseJob, truths: TableTruths, held: Rows, metric: str
 ) -> None:
-    """Render errors, losses, scree plot, biplot and classifier.
+    """Render errors, scree plot and biplot.
 
     truths, held: the matrices and the clipped rows, both divided by the released scales, if there are any.
     metric: the unit of errors.
@@ -121,12 +115,6 @@ def _show_details(
         measure_scaled = partial(owner_only_diagnostics.verdict_on_scaling, held, truths, k, centred_rows)
         scaled = session.current().cached_for_table(("scaled", release.number, centred_rows), measure_scaled)
         st.markdown(owner_only_text.verdict_on_scaling(scaled, k, metric))
-    st.markdown(owner_only_text.LOSSES)
-    best = linalg.top_eigenspace(truths.covariance.matrix, k)
-    measure_losses = partial(score_rehearsal.losses, truths.covariance.matrix, released.basis, best)
-    table = st.empty()  # filled again below, with a line on a label, once a classifier was measured
-    with table:
-        score_panel.show_table(measure_losses())
     is_reproducible = _reproducible(prepared, released.document)
     recipes = (figure_code.SPECTRUM, figure_code.BIPLOT) if is_reproducible else (None, None)
     left, right = st.columns([2, 3], gap="large")
@@ -135,23 +123,13 @@ def _show_details(
         spectra = truths.covariance.eigenvalues, truths.moment.eigenvalues, released.eigenvalues
         drawn = charts.scree(*spectra, unit_rows, released.eigenvalue_error or 0.0, released.is_noise)
         _show_figure("scree", drawn, charts.describe_scree(drawn), recipes[0])
-    raw = prepared.raw
     with right:
         st.markdown("**Biplot**")
         label = _choose_label(prepared)
         if released.is_noise[:2].any():
-            st.caption(score_text.ON_NOISE)
+            st.caption(owner_only_text.ON_NOISE)
         else:
             _show_biplot(prepared, held, released.basis[:, :2], label, recipes[1])
-    if label is not None:
-        # The job's number is in the key: another release has other scores.
-        measure = partial(owner_only_diagnostics.downstream, raw, held, truths, label, released.basis)
-        scores = _show_classifier(("downstream", release.number, label), measure, len(held.rows), label)
-        if scores is not None:
-            # By lines: the release, PCA without privacy by covariance and by moment, all columns, a guess.
-            right_share, without, _, _, guess = scores["right"]
-            with table:
-                score_panel.show_table(measure_losses((right_share, without, guess), label))
 
 
 def _reproducible(prepared: PreparedTable, document: dict[str, Any]) -> bool:
@@ -179,9 +157,8 @@ def _show_biplot(
     if basis.shape[1] < 2:
         st.caption("One direction alone has no picture of this kind.")
         return
-    most = owner_only_diagnostics.MOST_POINTS
     labels = session.current().cached_for_table(
-        ("labels", label), lambda: owner_only_diagnostics.labelled_rows(prepared.raw, held, label, most)
+        ("labels", label), lambda: owner_only_diagnostics.labelled_rows(prepared.raw, held, label)
     )
     names = list(labels) if label else [noun(rows)] * len(labels)
     points = held.rows[labels.index] @ basis
@@ -195,30 +172,3 @@ def _show_figure(name: str, drawn: dict[str, Any], says: str, source: FigureReci
     """Render a figure, with its description `says`, and downloads that are marked as not private."""
     component.figure(drawn, key=f"own {name}", says=says)
     take_along.picture_menu(f"own {name}", f"not-private-{name}", f"NOT PRIVATE: {name} of the table", source)
-
-
-def _show_classifier(
-    key: object, measure: Callable[[], pd.DataFrame], rows: int, label: str
-) -> pd.DataFrame | None:
-    """Render how often a classifier is right about the label. Return its scores, or None before they exist.
-
-    It is measured at a click, since cross-validation takes a while. key: under which the session keeps them.
-    measure: as `owner_only_diagnostics.downstream`. rows: how many there are.
-    """
-    st.markdown("**Use: telling the label from few numbers**")
-    known = session.current().diagnostics  # what was measured on this table
-    if key not in known:
-        if not st.button("Measure it by cross-validation", key="own downstream"):
-            return None
-        with st.spinner("Measuring"):
-            try:
-                known[key] = measure()
-            except ValueError as reason:
-                st.info(refusal(str(reason)))
-                return None
-        st.rerun()
-    scores = known[key]
-    score_panel.show_table(scores)
-    used = min(rows, owner_only_diagnostics.MOST_ROWS)
-    st.caption(owner_only_text.use(scores, label, used, session.current().rows_per_patient or 1))
-    return scores

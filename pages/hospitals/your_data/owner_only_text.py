@@ -4,11 +4,9 @@ No Streamlit here. `metric` is the unit in which errors are shown, a key of `_ER
 of components.
 """
 
-import pandas as pd
-
 from dppca_core.tables import limits
-from pages.hospitals.your_data.owner_only_diagnostics import COVARIANCE, MOMENT, ReleaseVerdict
-from pages.hospitals.your_data.text import HARDLY_BETTER, TOO_MUCH, literal, noun
+from pages.hospitals.your_data.owner_only_diagnostics import ReleaseVerdict
+from pages.hospitals.your_data.text import HARDLY_BETTER, TOO_MUCH, noun
 from pages.shared import text
 from pages.shared.charts.metric_axis import in_unit, value_text
 
@@ -18,10 +16,7 @@ CLOSE = 0.5  # of a guess's error, below which less noise would change the relea
 SCALED = "In all that follows your rows are divided by the scales that were released."
 _ERROR_OPENINGS = {"sin": "‖sin Θ‖ =", "projector": "‖VVᵀ − WWᵀ‖ =", "share": "recovered", "degrees": "angle"}
 NOT_PRIVATE = ":red-badge[not private] Only you may see this: it is computed from the patients' rows."
-LOSSES = (
-    "**What the release loses for a use** :red-badge[not private] No privacy: PCA of your rows, centred at "
-    "their own mean."
-)
+ON_NOISE = "No biplot: of the first two components one at least is mostly noise."
 TOO_WIDE = (
     f"Beyond {limits.MOST_MATRIX_FEATURES:,} measurements there is no answer without privacy to compare with."
 )
@@ -105,35 +100,3 @@ def _error_and_energy(measured: ReleaseVerdict, k: int, metric: str) -> str:
         f"{_ERROR_OPENINGS[metric]} {error}, where a random guess has {guess}. It captures "
         f"{text.percent(measured.energy)} of what the best {components} {'holds' if k == 1 else 'hold'}."
     )
-
-
-def use(scores: pd.DataFrame, label: str, used: int, rows: int) -> str:
-    """Return what a classifier's scores are, and how much of the gain over guessing the release keeps.
-
-    scores: as `owner_only_diagnostics.downstream` returns them. used: how many rows were used. rows: how many
-    one patient can have.
-    """
-    units = noun(rows)
-    # In the order of the lines that `downstream` returns; all columns together are not compared.
-    released, covariance, moment, _, guess = scores["right"]
-    comparisons = [
-        f"{what}: {_gain_kept(released, plain, guess)}"
-        for what, plain in ((COVARIANCE, covariance), (MOMENT, moment))
-    ]
-    return (
-        f"Share of {units} whose {literal(label)} logistic regression gets right, in cross-validation "
-        f"over {used:,} {units}; the released components were found on all of them. "
-        f"Against as many components without privacy, {'; '.join(comparisons)}."
-    )
-
-
-def _gain_kept(released: float, plain: float, guess: float) -> str:
-    """Return which part of the plain components' gain over guessing the released components keep.
-
-    released, plain, guess: shares of labels that are told right by the released components, by those without
-    privacy, and by guessing.
-    """
-    if plain <= guess + 0.01:  # at most 1 % is gained, too little to state a part of
-        return "so few do not tell it, with or without privacy"
-    share = max(released - guess, 0.0) / (plain - guess)
-    return f"the released ones keep {text.percent(min(share, 1.0))} of the gain over guessing"

@@ -16,7 +16,6 @@ from pages.hospitals.your_data import (
     rehearsal,
     release_panel,
     report,
-    score_panel,
     session,
     sources,
     synthetic_twin_panel,
@@ -66,9 +65,6 @@ if prepared is not None:
         if judged:
             (layout.details().warning if too_wide else layout.details().info)(judged)
         twin = synthetic_twin_panel.show(prepared, account, request, layout)
-        if twin is not None and layout.details_are_open():
-            with layout.details():
-                score_panel.show_losses(twin)
         planned_table.show_planner_button(account, settings)
     st.header("3 · Release")
 elif state.releases:
@@ -92,9 +88,6 @@ with layout.step("release"):
                 release_panel.show_interrupted(prepared, payer, account, layout)
             release_panel.show(prepared, account, request, bool(stop) or cannot_know, layout)
     release = release_panel.show_releases(layout)
-    if prepared is not None or state.confirmed:
-        with layout.details():
-            score_panel.show(prepared, account, release, twin, bool(stop))
 if prepared is not None:
     st.header("4 · Your account")
     with layout.step("account"):

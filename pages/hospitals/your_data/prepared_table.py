@@ -125,11 +125,6 @@ class PreparedTable:
         ]
 
     @property
-    def present(self) -> list[int]:
-        """Return how many rows of each hospital are not left out: the first rows of each of `parts`."""
-        return [len(group) for group in self.held.by_hospital]
-
-    @property
     def averaged(self) -> bool:
         """Return whether rows of one patient count as one."""
         return self.held.weights is not None

@@ -25,7 +25,6 @@ from dppca_core.release.request import (
     Request,
     most_features,
 )
-from dppca_core.release.score_histogram import ScoreRequest
 from dppca_core.tables import safe_cell
 from pages.hospitals.your_data import (
     account_text,
@@ -35,7 +34,6 @@ from pages.hospitals.your_data import (
     figure_code,
     plain_text,
     planned_table,
-    score_panel,
     session,
     usable_patients,
 )
@@ -250,32 +248,25 @@ def show_interrupted(prepared: PreparedTable, payer: Payer, account: Account, la
         else:
             left, right = st.columns([4, 2], vertical_alignment="center")
             left.warning(account_text.interrupted(payment))
-            is_picture = isinstance(request, ScoreRequest)
-            kind, make = ("scores", score_panel.make) if is_picture else ("release", _make_release)
-            order = Order(kind, request, account, prepared.identity, prepared.raw.name)
+            order = Order("release", request, account, prepared.identity, prepared.raw.name)
             order = order._replace(usable_share=_usable_share(prepared, layout.settings))
-            go_on = partial(confirmation.go_on, order, partial(make, resumed=payment))
+            go_on = partial(confirmation.go_on, order, partial(_make_release, resumed=payment))
             right.button("Go on with it", key=f"own resume {payment.id}", on_click=go_on, width="stretch")
     if lost:
         st.warning(account_text.lost(lost, account, layout.words.named))
 
 
-def _request_kept(drawn: Drawn, prepared: PreparedTable) -> Request | ScoreRequest | None:
+def _request_kept(drawn: Drawn, prepared: PreparedTable) -> Request | None:
     """Return the request of a release that was begun; None if it is not of the table as it is prepared now.
 
     Raises ValueError where its steps were damaged, or it was deleted just now.
     """
     asked = drawn.asked
-    request: Request | ScoreRequest | None
-    if "scores" in asked:
-        request = score_panel.request_kept(drawn, prepared)
-    else:
-        request = Request.from_plain(asked["request"])
-        features = prepared.schema.features
-        if private_release.as_asked(request, prepared.sizes, features, prepared.public) != asked:
-            return None
+    request = Request.from_plain(asked["request"])
+    if private_release.as_asked(request, prepared.sizes, prepared.schema.features, prepared.public) != asked:
+        return None
     # Rows that are averaged now and were not, or the other way round, are other rows.
-    return request if request is not None and request.averaged == prepared.averaged else None
+    return request if request.averaged == prepared.averaged else None
 
 
 def show_releases(layout: PageLayout) -> ReleaseJob | None:

@@ -36,10 +36,10 @@ _SESSION_KEY = "own table"
 class Order(NamedTuple):
     """Hold what a job would make of a table, paid for from an account. No row is in it.
 
-    kind: "release" of components, "spectrum" of eigenvalues, or "scores" for a picture of scores. request:
-    what to make, a request of that kind. account: as it stood when the price was shown. name: of the table's
-    file. chosen: how columns and k were chosen, as the owner states it. usable_share: that of the patients on
-    which the rehearsal of a release rested, as the owner states it; None where nothing is stated.
+    kind: "release" of components, or "spectrum" of eigenvalues. request: what to make, a request of that
+    kind. account: as it stood when the price was shown. name: of the table's file. chosen: how columns and k
+    were chosen, as the owner states it. usable_share: that of the patients on which the rehearsal of a
+    release rested, as the owner states it; None where nothing is stated.
     """
 
     kind: str

@@ -24,11 +24,10 @@ CENTRES = {
 }
 SCALES = {"public": "public: ranges of the dictionary", "paid": "scales that are paid for"}
 BY_RULE = "rule"
-# SHARES of the budget pay for a mean or scales. SLICES are epsilons for eigenvalues or a picture of scores.
+# SHARES of the budget pay for a mean or scales. SLICES are epsilons for eigenvalues.
 SHARES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 SLICES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 USABLE = tuple(percent / 100 for percent in range(100, 0, -1))
-CELLS = (3, 4, 5, 6, 8, 10, 12, 16, 20, 30, 40)
 DELTAS = tuple(10.0**-power for power in range(12, 3, -1))
 
 
@@ -114,14 +113,6 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
             link_words={share: f"{share:g}" for share in USABLE},
         ),
         Choice("own.slice", "Slice ε of the budget", "Slice of the privacy budget", SLICES, 0.05),
-        Choice(
-            *("own.scores_slice", "Slice ε for the picture", "Slice of the privacy budget for the picture"),
-            *((*SLICES, 1.0), 0.2),
-        ),
-        by_rule(
-            *("own.scores_cells", CELLS, "Cells along each direction", "Cells along each direction"),
-            "By rule a cell expects at least twice its noise on average.",
-        ),
         switch("own.shown", "Show exact values (do not share this screen)"),
     ]
 

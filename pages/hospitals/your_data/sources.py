@@ -40,7 +40,7 @@ def show(prepared: PreparedTable | None, settings: Settings) -> None:
         yield " ".join(PAPERS)
         methods = [f"| {METHODS[name].title} | {METHODS[name].reference} |" for name in OFFERED]
         yield "\n".join(["| method | source |", "|---|---|", *methods])
-        yield f"{sources.versions(('opendp', 'dp-accounting', 'pyarrow', 'scikit-learn'))}."
+        yield f"{sources.versions(('opendp', 'dp-accounting', 'pyarrow'))}."
         yield _FORMULAS
 
     # The foot states the seed of what is simulated, as on other pages: here that of the twin.

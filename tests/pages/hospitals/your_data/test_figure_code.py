@@ -81,28 +81,17 @@ def test_what_was_released_is_read_and_what_only_its_owner_sees_comes_from_the_o
     next(box for box in page.app.number_input if box.label == "Privacy loss in total").set_value(24.0)
     page.press("Set this limit")
     page.release()
-    page.release("Release this picture")
     raw, schema = examples.example(TABLE)
     raw.table.to_pandas().to_csv(here / "your-table.csv", index=False)
     (here / "dictionary.json").write_text(schema.to_json())
     document = page.state.releases[0].result.document
     (here / "release.json").write_text(json.dumps(document))
-    (here / "scores.json").write_text(json.dumps(page.state.last("scores").result.document))
 
     drawn, code = offered["own loadings"]
     heat, table = as_shown(drawn)["data"][0], run(code())
     for name, row in zip(drawn["layout"]["yaxis"]["ticktext"], heat["z"], strict=True):
         known = [value for value in row if value is not None]
         assert all(np.isclose(table.loc[name], value, rtol=1e-3, atol=1e-4).any() for value in known)
-    drawn, code = offered["own scores 0"]
-    counts = run(code()).groupby(level="group", sort=False).get_group("all").to_numpy()
-    assert np.array(as_shown(drawn)["data"][0]["z"], dtype=float) == pytest.approx(counts.T, rel=1e-3)
-
-    for name in ("as released", "without noise"):
-        drawn, code = offered[f"own twin scores {name}"]
-        counts = run(code()).loc[name].to_numpy()
-        assert np.array(as_shown(drawn)["data"][0]["z"], dtype=float) == pytest.approx(counts.T, rel=1e-3)
-
     given, truths = run(owners["own scree"]), page.state.diagnostics["truth"]
     assert given["at the mean"].to_numpy() == pytest.approx(truths.covariance.eigenvalues, abs=1e-9)
     assert given["at mid-range"].to_numpy() == pytest.approx(truths.moment.eigenvalues, abs=1e-9)

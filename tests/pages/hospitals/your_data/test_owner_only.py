@@ -27,16 +27,13 @@ def test_one_switch_hides_all_that_is_not_private_of_a_release():
     assert page.markdown.count(owner_only_text.NOT_PRIVATE) == 2
     for part in ("centred at their own mean: ‖sin Θ‖", "rows centred in public: ‖sin Θ‖"):
         assert part in page.markdown
-    page.press("Measure it")
-    scores = page.app.dataframe[-1].value
-    assert scores["from"].tolist()[0] == "released components"
     assert page.link["own.shown"] == "true"
     assert set(page.link) <= set(catalogue.CHOICES)
     assert not {"age", "weight", "ours", "clinic", str(ROWS)} & set(page.link.values())
 
 
-def test_the_verdict_and_the_use_are_right():
-    """By hand on the clipped rows; the sex of these patients is a coin, so nothing tells it."""
+def test_the_verdict_is_right():
+    """By hand on the clipped rows."""
     page = released(**PUBLIC | {"own.shown": "true"})
     table, basis = page.state.ready, page.state.releases[0].result.basis
     rows, truths = table.held.rows, diagnostics.truths(table)
@@ -49,8 +46,6 @@ def test_the_verdict_and_the_use_are_right():
         assert verdict.error == pytest.approx(sin_theta(basis, vectors[:, -2:]), abs=1e-9)
         assert f"{verdict.error:.2f}" in page.markdown or f"{verdict.error:.2g}" in page.markdown
         assert verdict.energy == pytest.approx(np.trace(basis.T @ matrix @ basis) / values[-2:].sum())
-    right = diagnostics.downstream(table.raw, table.held, truths, "sex", basis).set_index("from")["right"]
-    assert abs(right["all columns"] - right["always the commonest label"]) < 0.2
 
 
 @pytest.mark.parametrize("centre", ["a mean that is paid for", "public: usual values, or middles"])
