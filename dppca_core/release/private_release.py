@@ -145,12 +145,12 @@ def make(
     remainder = request.remainder
     source = replace(source, budget=remainder.budget)
     if request.method in TWO_STAGES:
-        found, divided = _release_stages(remainder, source, features)
+        axes, divided = _release_stages(remainder, source, features)
     elif request.method in STACKED_ROUNDS:
-        found = _release_rounds(remainder, source)
+        axes = _release_rounds(remainder, source)
     else:
-        found = _release_moments(remainder, source)
-    basis, eigenvalues, loading_std, eigenvalue_error = found
+        axes = _release_moments(remainder, source)
+    basis, eigenvalues, loading_std, eigenvalue_error = axes
     loading_std = loading_noise.where_it_holds(loading_std, eigenvalues, eigenvalue_error)
     document = {
         "what": method.title,
@@ -204,7 +204,7 @@ def as_asked(
 
 
 # Components, (d, k); eigenvalues, (k,), the std of loadings, (d, k), and how far noise moves an eigenvalue.
-_Found = tuple[Array, Array | None, Array, float | None]
+_Axes = tuple[Array, Array | None, Array, float | None]
 
 
 def _check_releasable(request: Request, rows: Sequence[Part], features: Sequence[str]) -> None:
@@ -236,7 +236,7 @@ def _division(request: Request, rows: Sequence[Part]) -> two_stage.Division:
     return two_stage.division(request.budget, factor, d=request.d, n=n, s_hat=request.kept)
 
 
-def _release_rounds(request: Request, source: Source) -> _Found:
+def _release_rounds(request: Request, source: Source) -> _Axes:
     """Release stacked rounds; the components are in order, strongest first, and have no eigenvalues."""
     rounds = stages.release_rounds(source, request.k, _EQUAL_PARTS, stacked.LEFT_OUT, readings=stacked.ROUNDS)
     source.progress(1.0)
@@ -250,7 +250,7 @@ def _release_rounds(request: Request, source: Source) -> _Found:
 
 def _release_stages(
     request: Request, source: Source, features: Sequence[str]
-) -> tuple[_Found, dict[str, Any]]:
+) -> tuple[_Axes, dict[str, Any]]:
     """Release two stages, with components that are zero outside the features kept.
 
     Also returns, for the document, how the run divided its budget and which features it kept.
@@ -288,7 +288,7 @@ def _turned_to_axes(basis: Array, moment: Array) -> tuple[Array, Array]:
     return basis @ turn, values
 
 
-def _release_moments(request: Request, source: Source) -> _Found:
+def _release_moments(request: Request, source: Source) -> _Axes:
     """Release noisy second moments; all that follows them is post-processing."""
     noisy, sizes = stages.moments(source, unit=METHODS[request.method].scaling == "unit")
     options = request.method_options

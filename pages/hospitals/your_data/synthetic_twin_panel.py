@@ -19,9 +19,9 @@ from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.privacy import Budget
 from dppca_core.release import spectrum as spectrum_release
-from dppca_core.release.stages import Part
 from dppca_core.release.request import Request
 from dppca_core.release.spectrum import Spectrum, SpectrumRequest
+from dppca_core.release.stages import Part
 from pages.hospitals.your_data import (
     charts,
     confirmation,
