@@ -1,6 +1,6 @@
 """A person's own table: from a file to rows of numbers, by public constants only, and never onto a disk.
 
-raw = tables.read(data, "ours.csv")                       # private; raw.key finds its ledger
+raw = tables.read(data, "ours.csv")                       # private; raw.key finds its account
 schema = tables.Schema((tables.Column("age", "number", 0, 120, fill=60), ...))     # public
 encoded = tables.encode(schema, raw.table, raw.marks)    # .rows (n, d); .owner: not private
 groups = tables.at_random(len(encoded.rows), hospitals=5, seed=0)

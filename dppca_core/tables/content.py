@@ -1,4 +1,4 @@
-"""Compute keys by which a table is known again in any file, so that its account is found when it comes back.
+"""Compute a key by which a table is known again in any file, so that its account is found when it comes back.
 
 An account is the record of the privacy budget that was spent on the patients of its tables.
 
@@ -16,16 +16,19 @@ single precision, the table is another one. Fifteen digits of numbers that have 
     column  = (sum over rows of mix(cell), sum over rows of mix'(cell))         128 bits, a set of cells
     key     = SHA-256("table 3", n, columns, rows, sorted columns)              sums modulo 2^64 a word
 
-mix is a public hash of a 64-bit word (`dppca_core.tables.mixing`), mix' the same hash after some of the bits
-were turned, and mix_1, ..., mix_4 hash the two words of a row, each with a factor of its own (`_FACTORS`).
-cell: the bits of the number in single precision, or a hash of the text; one value for all missing ones. Sums
-need the same memory for any number of rows. They are sums and not exclusive ors, so that a row that is there
-twice does not cancel itself, and counts as often as it is there.
+mix is a public hash of a 64-bit word (`_mix`), mix' the same hash after some of the bits were turned, and
+mix_1, ..., mix_4 hash the two words of a row, each with a factor of its own (`_FACTORS`). cell: the bits of
+the number in single precision, or a hash of the text; one value for all missing ones. Sums need the same
+memory for any number of rows. They are sums and not exclusive ors, so that a row that is there twice does not
+cancel itself, and counts as often as it is there.
 
-Columns that say nothing of a patient do not count, nor does their number (`uninformative`): those whose cells
-all agree, as in an empty column, and those of consecutive whole numbers in any order, as row numbers are. If
-no other column is left, all of them count. What they are is known at the end. Rows are added up by what the
-first ones show; a file that turns out otherwise is read once more.
+Columns that say nothing of a patient do not count, nor does their number, since programs add row numbers and
+empty columns (`_Uninformative`): those whose cells all agree, as in an empty column, and those that count
+rows. If no other column is left, all of them count. A column counts rows where its cells are whole, the
+lowest and the highest are n - 1 apart, and the sum of mix(cell) is that of all whole numbers between, in any
+order. Another column is taken for one with a chance of 2^-64; one whose numbers are below 2^53 is never
+overlooked. What they are is known at the end. Rows are added up by what the first ones show; a table that
+turns out otherwise is added up once more.
 
 What this stands against: chance. Two tables that nobody made for this purpose share a key with a chance below
 2^-60 (texts are hashed to 64 bits). What it does not stand against: somebody who makes two tables so that
@@ -33,28 +36,24 @@ their keys agree, for the mixing is public and is no cryptographic hash. That ga
 key share one budget. A table of the same patients with a cell changed, a row more or a column less has
 another key: its owner is asked whether its patients are of one of their accounts.
 
-The former keys, under which ledgers are still kept. Version 2 is as above, but all columns count. Version 1
-hashed all sorted rows, 8 bytes each, so it is computed up to `FORMER_ROWS` only:
-
-    key 1   = SHA-256("table 1", n, columns, sorted mix(first half of row), sorted second halves of columns)
-
 A key is not private: who has a table, or all of it but a cell that can be guessed, can tell whether it is the
 one with this key. It belongs on the owner's disk and screen, and not in a release, a link or a log.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from dppca_core.arrays import Array
 from dppca_core.tables import cells
-from dppca_core.tables.mixing import Words, mix
-from dppca_core.tables.uninformative import Uninformative
+
+Words = NDArray[np.uint64]
 
 _MISSING = np.uint64(0x6D697373)  # stands for every missing cell
 _TEXT_BIT = np.uint64(1) << np.uint64(40)  # set in the words of texts; those of numbers stay below it
@@ -65,7 +64,27 @@ _FACTORS = tuple(
     for factor in (0x6A09E667F3BCC909, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82D, 0xA54FF53A5F1D36F7)
 )
 _BATCH_ROWS = 8192  # hashed while they are in the processor's cache
-FORMER_ROWS = 2**24  # 128 MB of row hashes
+_EXACT = 2.0**53  # whole numbers of double precision are apart below it
+
+
+def content_key(table: pa.Table | pd.DataFrame) -> str:
+    """Return the key of a table in memory, 64 hexadecimal digits.
+
+    Raises ValueError for cells that are lists, records or bytes.
+    """
+    whole = cells.from_frame(table) if isinstance(table, pd.DataFrame) else table
+    if (blank := cells.blank_rows(whole.columns)).any():
+        whole = whole.filter(pa.array(~blank))
+    sums = _Sums(whole)
+    left_out = sums.to_leave_out()
+    # The first batch misled where all rows say otherwise: then the rows are added up once more.
+    rows = sums.rows if left_out == sums.left_out else _Sums(whole, left_out).rows
+    columns = np.delete(sums.columns, sorted(left_out), axis=1)
+    digest = hashlib.sha256(f"table 3 {whole.num_rows} {columns.shape[1]} ".encode())
+    # Columns are sorted by their sums, so that their order in the file does not matter.
+    for words in (rows, columns[:, np.lexsort(columns)]):
+        digest.update(np.ascontiguousarray(words.astype("<u8", copy=False)).data)
+    return digest.hexdigest()
 
 
 def _cells(column: Any) -> tuple[Words, Array]:
@@ -106,40 +125,25 @@ def _words(text: Any) -> tuple[Words, Array]:
     return words, read.values
 
 
-class Keys(NamedTuple):
-    """Hold the key of a table, and those that former versions of this program gave it, oldest first.
-
-    That of version 1 is not among them where the table has more rows than `FORMER_ROWS`.
-    """
-
-    key: str
-    former: tuple[str, ...]
-
-
 class _Sums:
     """Add up the rows and columns of a table, batch by batch, to the sums in the module's text.
 
-    most_hashed: up to how many rows a hash of each is kept, for the key of version 1. left_out: positions of
-    the columns that do not count; None decides by the first batch.
+    left_out: positions of the columns that do not count; None decides by the first batch.
 
     columns: two sums of each column, (2, d), of mix and of mix'. rows: four sums over all rows, (4,), of the
-    columns that count; former_rows: the same of all columns, for the key of version 2.
+    columns that count.
     """
 
-    def __init__(self, most_hashed: int, left_out: set[int] | None = None) -> None:
-        self.count = 0
-        self.columns: Words = np.zeros((2, 0), dtype=np.uint64)
-        self.rows, self.former_rows = (np.zeros(len(_FACTORS), dtype=np.uint64) for _ in range(2))
-        # Memory is taken only where rows are written, so that a few rows take little.
-        self.hashes: Words = np.empty(most_hashed, dtype=np.uint64)
-        self.left_out, self.uninformative = left_out, Uninformative()
+    def __init__(self, table: pa.Table, left_out: set[int] | None = None) -> None:
+        self.columns: Words = np.zeros((2, table.num_columns), dtype=np.uint64)
+        self.rows: Words = np.zeros(len(_FACTORS), dtype=np.uint64)
+        self.left_out, self.uninformative = left_out, _Uninformative()
+        for batch in table.to_batches(max_chunksize=_BATCH_ROWS):
+            if batch.num_rows:
+                self._add(batch)
 
-    def add(self, batch: Any) -> None:
+    def _add(self, batch: Any) -> None:
         """Add some rows, a record batch of Arrow, to all sums."""
-        if not self.columns.size:
-            self.columns = np.zeros((2, batch.num_columns), dtype=np.uint64)
-        if not batch.num_rows:
-            return
         # Of each row of the batch: over all its cells, and over those of columns that do not count.
         sums, left_out_sums = (np.zeros((2, batch.num_rows), dtype=np.uint64) for _ in range(2))
         left_out = set()
@@ -151,7 +155,7 @@ class _Sums:
             if says_nothing if self.left_out is None else position in self.left_out:
                 left_out.add(position)
             # Sum 0 is of mix, sum 1 of mix'. mix' comes first, of a copy: mix overwrites the words.
-            for row, mixed in ((1, mix(words ^ _TURNED_BITS)), (0, mix(words))):
+            for row, mixed in ((1, _mix(words ^ _TURNED_BITS)), (0, _mix(words))):
                 sums[row] += mixed
                 # Arrays of one word each: NumPy would warn of a scalar that wraps around, as it is to here.
                 self.columns[row, position : position + 1] += mixed.sum(keepdims=True)
@@ -161,17 +165,13 @@ class _Sums:
         if len(left_out) == batch.num_columns:  # if no column is left, all count
             left_out.clear()
         self.left_out = left_out
-        _add_rows(self.former_rows, sums)
-        _add_rows(self.rows, sums - left_out_sums if left_out else sums)
-        end = self.count + batch.num_rows
-        if end <= len(self.hashes):
-            self.hashes[self.count : end] = mix(sums[0])
-        elif len(self.hashes):  # too many rows for the key of version 1: free the memory
-            self.hashes = np.empty(0, dtype=np.uint64)
-        self.count = end
+        counted = sums - left_out_sums if left_out else sums
+        # mix_1, ..., mix_4 of each row: four hashes that differ by a factor.
+        for lane, factor in enumerate(_FACTORS):
+            self.rows[lane : lane + 1] += _mix(counted[0] * factor + counted[1]).sum(keepdims=True)
 
     def to_leave_out(self) -> set[int]:
-        """Return the positions of the columns that do not count, judged by all rows that were added.
+        """Return the positions of the columns that do not count, judged by all rows.
 
         It is none where every column would be left out.
         """
@@ -179,65 +179,87 @@ class _Sums:
         return positions if len(positions) < self.columns.shape[1] else set()
 
 
-def _add_rows(rows: Words, sums: Words) -> None:
-    """Add mix_1, ..., mix_4 of each row to `rows`, (4,), in place: four hashes that differ by a factor.
+class _Uninformative:
+    """Find columns that say nothing of a patient: all cells agree, or they count rows.
 
-    sums: two words of each row, (2, n).
-    """
-    # Arrays of one word each: NumPy would warn of a scalar that wraps around, as it is to here.
-    for lane, factor in enumerate(_FACTORS):
-        rows[lane : lane + 1] += mix(sums[0] * factor + sums[1]).sum(keepdims=True)
+    Rows come in batches, and a column takes the same memory for any number of them.
 
-
-def _keys(batches: Callable[[], Iterable[Any]], former_rows: int) -> Keys:
-    """Return all keys of a table. former_rows: as for `_Sums`.
-
-    batches: returns the table's batches of rows from the first on. It is called a second time where the first
-    batch misled about which columns count.
+    For each batch call `add` for every column, and then raise `rows` by the number of rows in the batch.
     """
 
-    def sum_up(former_rows: int, left_out: set[int] | None = None) -> _Sums:
-        """Return the sums over all batches."""
-        sums = _Sums(former_rows, left_out)
-        for batch in batches():
-            sums.add(batch)
-        return sums
+    def __init__(self) -> None:
+        self.rows = 0  # before the batch of which columns are being added
+        self._constant: dict[int, np.uint64] = {}  # the one word so far
+        self._counting: dict[int, tuple[float, float, int]] = {}  # lowest, highest, sum of mixed numbers
 
-    sums = sum_up(former_rows)
-    columns, count = sums.columns, sums.count
+    def add(self, position: int, words: Words, values: Array) -> bool:
+        """Add a batch of one column, and return whether the column says nothing as far as rows were added.
 
-    def digest(version: int, column_count: int, *parts: Words) -> str:
-        """Return SHA-256 of a version, the numbers of rows and columns, and these sums, in hexadecimal."""
-        result = hashlib.sha256(f"table {version} {count} {column_count} ".encode())
-        for words in parts:
-            result.update(np.ascontiguousarray(words.astype("<u8", copy=False)).data)
-        return result.hexdigest()
+        position: of the column. words: of its n cells, (n,). values: their numbers, NaN where there is none.
+        Whether a column counts rows is judged by its lowest and highest number only, which is exact in the
+        first batch, where `_may_count` saw that no two agree; `positions` is exact.
+        """
+        if self.rows == 0:
+            self._constant[position] = words[0]
+            self._counting[position] = math.inf, -math.inf, 0
+        # A cell that differs from the first one shows that the column is not constant.
+        if position in self._constant and (words != self._constant[position]).any():
+            del self._constant[position]
+        if position in self._counting:
+            if not _may_count(values):
+                del self._counting[position]
+            else:
+                low, high, total = self._counting[position]
+                ends = min(low, float(values.min())), max(high, float(values.max()))
+                self._counting[position] = *ends, (total + _mixed_sum(values)) % 2**64
+        return position in self._constant or self._spans(position, self.rows + len(words))
 
-    left_out = sums.to_leave_out()
-    # The first batch misled where all rows say otherwise: then the rows are added up once more.
-    rows = sums.rows if left_out == sums.left_out else sum_up(former_rows=0, left_out=left_out).rows
-    counted = np.delete(columns, sorted(left_out), axis=1)
-    # Columns are sorted by their sums, so that their order in the file does not matter.
-    key = digest(3, counted.shape[1], rows, counted[:, np.lexsort(counted)])
-    former: tuple[str, ...] = (
-        digest(2, columns.shape[1], sums.former_rows, columns[:, np.lexsort(columns)]),
-    )
-    if count <= len(sums.hashes):
-        hashes = sums.hashes[:count]
-        hashes.sort()  # in place: a copy would double the memory
-        former = (digest(1, columns.shape[1], hashes, np.sort(columns[1])), *former)
-    return Keys(key, former)
+    def positions(self) -> set[int]:
+        """Return the positions of the columns that say nothing, judged by all rows that were added."""
+        return set(self._constant) | {position for position in self._counting if self._counts(position)}
+
+    def _spans(self, position: int, rows: int) -> bool:
+        """Return whether a column's highest number less its lowest is what counting so many rows gives."""
+        # By default take ends that fit no number of rows, for a column that cannot count rows.
+        low, high, _ = self._counting.get(position, (0.0, -1.0, 0))
+        return rows > 1 and high - low == rows - 1
+
+    def _counts(self, position: int) -> bool:
+        """Return whether a column holds each whole number between its lowest and its highest once.
+
+        It compares the sums of their hashes, for which no cell has to be kept.
+        """
+        if not self._spans(position, self.rows):
+            return False
+        low, _, total = self._counting[position]
+        expected = 0  # the sum of the hashes of the whole numbers from the lowest on, one a row
+        for begin in range(0, self.rows, _BATCH_ROWS):
+            numbers: Array = low + np.arange(begin, min(begin + _BATCH_ROWS, self.rows), dtype=np.float64)
+            expected += _mixed_sum(numbers)
+        return expected % 2**64 == total
 
 
-def content_keys(table: pa.Table | pd.DataFrame) -> Keys:
-    """Return the keys of a table in memory. Raises ValueError for cells that are lists, records or bytes."""
-    whole = cells.from_frame(table) if isinstance(table, pd.DataFrame) else table
-    if (blank := cells.blank_rows(whole.columns)).any():
-        whole = whole.filter(pa.array(~blank))
-    former_rows = min(whole.num_rows, FORMER_ROWS)
-    return _keys(lambda: whole.to_batches(max_chunksize=_BATCH_ROWS), former_rows)
+def _may_count(values: Array) -> bool:
+    """Return whether these cells may number rows: all are whole, below 2^53, and no two agree; NaN is not."""
+    if not float(values[0]).is_integer():  # quickly, for most columns
+        return False
+    whole = bool((np.abs(values) < _EXACT).all()) and not (values % 1).any()
+    return whole and len(np.unique(values)) == len(values)
 
 
-def content_key(table: pa.Table | pd.DataFrame) -> str:
-    """Return the key of a table in memory, 64 hexadecimal digits. Raises as `content_keys` does."""
-    return content_keys(table).key
+def _mixed_sum(values: Array) -> int:
+    """Return the sum of the hashes of whole numbers, modulo 2^64."""
+    return int(_mix(values.astype(np.int64).view(np.uint64)).sum())
+
+
+def _mix(words: Words) -> Words:
+    """Hash each word in place, by the finaliser of the generator splitmix64, and return the words.
+
+    It is one to one, and turning one bit of a word turns about half the bits of its hash.
+    """
+    shifted = np.empty_like(words)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        words ^= np.right_shift(words, np.uint64(shift), out=shifted)
+        words *= np.uint64(factor)
+    words ^= np.right_shift(words, np.uint64(31), out=shifted)
+    return words

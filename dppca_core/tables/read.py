@@ -142,19 +142,9 @@ class Raw:
         return tuple(name for name in self.columns if _constant(self.table[name]))
 
     @cached_property
-    def keys(self) -> content.Keys:
-        """Return the keys by which this table's ledger of spent privacy is found (`content`)."""
-        return content.content_keys(self.table)
-
-    @property
     def key(self) -> str:
-        """Return the key under which the table's ledger is kept now."""
-        return self.keys.key
-
-    @property
-    def former_keys(self) -> tuple[str, ...]:
-        """Return the keys under which earlier versions of this program kept the ledger, oldest first."""
-        return self.keys.former
+        """Return the key by which this table's account is found (`content`)."""
+        return content.content_key(self.table)
 
 
 def _constant(column: Any) -> bool:

@@ -46,7 +46,7 @@ def test_a_table_is_released_once_and_leaves_no_trace(newcomer, browser, tmp_pat
         with page.expect_download() as got:
             page.get_by_role("button", name="Download all of it (JSON)").click()
         document = json.loads(got.value.path().read_text())
-        assert document["hardened"] and len(document["components"]) == 2
+        assert "discrete Gaussian" in document["noise"] and len(document["components"]) == 2
         table = BookTable(content_key(read(data, "ours.csv").table), 60_000, ())
         payer = Book(accounts / "accounts.sqlite3").payer(table)
         paid = payer.account()

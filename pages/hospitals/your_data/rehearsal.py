@@ -156,8 +156,9 @@ def twin_of(
     n, d = sum(sizes), request.d
     # The explorer's defaults, with the release's budget and numbers in their places.
     explorer_settings = catalogue.defaults_with(asdict(request.budget))
-    explorer_settings |= {name: getattr(request, name) for name in ("d", "k", "iterations", "burn_in")}
     explorer_settings |= {
+        "d": d,
+        "k": request.k,
         "view": "full",
         "metric": error_unit(settings),
         "n": n,

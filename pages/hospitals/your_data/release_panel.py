@@ -53,7 +53,6 @@ _METHOD_SETTINGS = {
     **dict.fromkeys(OFFERED, ("own.k", "own.s_hat")),
     **dict.fromkeys((RECOMMENDED, "analyze_gauss", *STACKED_ROUNDS), ("own.k",)),
     "dpdis_pca": ("own.k", "own.rank"),
-    "dps_pca": ("own.k", "own.s_hat", "own.iterations", "own.burn_in"),
 }
 
 
@@ -94,8 +93,6 @@ def requested(
             averaged=prepared.averaged,
             s_hat=s_hat,
             rank=min(max(settings["own.rank"], k), d),
-            iterations=settings["own.iterations"],
-            burn_in=settings["own.burn_in"],
             rows_per_patient=rows,
         )
     except ValueError as reason:

@@ -92,8 +92,6 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         Choice(
             "own.rank", "R, directions that each hospital sends", "Directions sent", tuple(range(1, 51)), 5
         ),
-        like("iterations", 4),
-        like("burn_in", 2),
         like("s", 10, "Columns that matter s, your guess", "Measurements that matter, your guess"),
         Choice(
             *("own.ratio", "Spike against bulk, your guess", "Pattern against background, your guess"),

@@ -17,7 +17,6 @@ from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.release.private_release import Released
 from dppca_core.release.request import (
-    HARDENED,
     STACKED_ROUNDS,
     TWO_STAGES,
     Request,
@@ -236,10 +235,8 @@ def apart_from_zero(released: Released) -> tuple[int, int]:
 def told_from_zero(released: Released) -> str:
     """Return how many released loadings can be told from 0, and which other chance that does not count."""
     apart, many = apart_from_zero(released)
-    # What few rounds leave of DPS-PCA's random start is no noise, nor is what two stages leave out.
-    method = released.document["method"]
-    other_chance = " or in where the method starts" if method == "dps_pca" else ""
-    other_chance = " or in which measurements were kept" if method in TWO_STAGES else other_chance
+    # What two stages leave out is no noise.
+    other_chance = " or in which measurements were kept" if released.document["method"] in TWO_STAGES else ""
     return (
         f"{apart:,} of {many:,} loadings can be told from 0, as they are more than twice the noise "
         f"away. The others are grey. This counts the noise, not chance in who the patients are{other_chance}."
@@ -376,10 +373,5 @@ def recommended(method: str) -> str:
 
 def how_noise_is_drawn(method: str) -> str:
     """Return how exactly the method's noise is drawn, and whether eigenvalues (strengths) are released."""
-    if method in HARDENED:
-        strengths = "No strength comes" if method in STACKED_ROUNDS else "Strengths come"
-        return f"Its noise is exact: OpenDP draws it on whole numbers. {strengths} with the directions."
-    return (
-        "Its noise is drawn in ordinary computer arithmetic, **not hardened**: its last digits can tell more "
-        "than the guarantee allows. No strength of a direction is released."
-    )
+    strengths = "No strength comes" if method in STACKED_ROUNDS else "Strengths come"
+    return f"Its noise is exact: OpenDP draws it on whole numbers. {strengths} with the directions."

@@ -22,7 +22,6 @@ NO_BETTER = "At this setting the release would be no better than a guess: do not
 PUBLIC = "choose fewer columns from the literature or a code book, not from these rows"
 MEAN_KNOWN = "Their mean is known; what the error of a paid mean adds is not in this figure."
 SCALES_KNOWN = "Their scales are known; what the error of paid scales adds is not in this figure."
-_SYMBOLS = {"rank": "R", "burn_in": "burn-in"}  # of parameters that `text.symbols` does not have
 
 
 class WaysOut(NamedTuple):
@@ -44,7 +43,7 @@ def rehearsed(request: Request, hospitals: int) -> str:
     epsilon, delta = request.budget.epsilon, request.budget.delta
     given = [f"k = {request.k}"]
     given += [
-        f"{_SYMBOLS.get(name) or text.symbols(name)} = {n}" for name, n in request.method_options.items()
+        f"{'R' if name == 'rank' else text.symbols(name)} = {n}" for name, n in request.method_options.items()
     ]
     given += [f"ε = {text.number(epsilon)}", f"δ = {text.number(delta)}"]
     if request.mean_share:

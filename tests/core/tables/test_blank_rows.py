@@ -71,7 +71,7 @@ def test_a_table_in_memory_is_that_of_its_patients(stored):
     frame, (rows, blank) = patients(), with_blanks(patients())
     raw, expected = tables.read(stored(rows), "t"), tables.read(stored(frame), "t")
     assert (raw.n, expected.n, len(blank)) == (N, N, N + BLANK)
-    assert raw.table.equals(expected.table) and raw.keys == expected.keys
+    assert raw.table.equals(expected.table) and raw.key == expected.key
     np.testing.assert_array_equal(raw.blank, blank)
     assert not expected.blank.any()
     assert tables.content_key(rows) == tables.from_frame(rows, "t").key == raw.key

@@ -87,9 +87,7 @@ def numbers(words):
 
 
 @pytest.mark.parametrize("view", ["plain", "full"])
-@pytest.mark.parametrize(
-    "method", ["analyze_gauss_sparse", "two_stage", "stacked_rounds", "dps_pca", "analyze_gauss"]
-)
+@pytest.mark.parametrize("method", ["analyze_gauss_sparse", "two_stage", "stacked_rounds", "analyze_gauss"])
 def test_every_number_of_a_report_is_one_of_release_json(view, method):
     """Each cell, mark and sentence of the report's file, against the file that the release comes with.
 
@@ -155,7 +153,7 @@ def test_every_number_of_a_report_is_one_of_release_json(view, method):
 
 def test_a_report_says_that_hospitals_dealt_at_random_do_not_exist(built):
     """Before the release and after it, in its first sentence, its settings and its limits."""
-    page = prepared(rows=8, **{"own.method": "dps_pca", "own.N": "3"})
+    page = prepared(rows=8, **{"own.method": "two_stage_own_noise", "own.N": "3"})
     reports = [built()]
     page.press("Set this limit")
     page.release()
@@ -168,7 +166,7 @@ def test_a_report_says_that_hospitals_dealt_at_random_do_not_exist(built):
 
 
 def test_a_report_says_nothing_of_invented_hospitals_where_a_column_names_them(built):
-    page = prepared(**{"own.method": "dps_pca", "own.N": "3"})
+    page = prepared(**{"own.method": "two_stage_own_noise", "own.N": "3"})
     page.choose_hospitals()
     assert sorted(page.state.ready.sizes) == sorted(patients()["clinic"].value_counts())
     now = built()
@@ -178,7 +176,7 @@ def test_a_report_says_nothing_of_invented_hospitals_where_a_column_names_them(b
 
 def test_a_report_rehearses_what_was_released_though_controls_moved(built):
     page = released(dictionary=WIDE, **{"own.eps": "1"})
-    page.move("own.method", "dps_pca")
+    page.move("own.method", "dpdis_pca")
     page.move("own.epsilon", 0.1)
     (drawn,) = (figure for figure in built().figures if "rehearsal" in figure.title)
     assert "Analyze Gauss" in drawn.says and "ε = 1" in drawn.says

@@ -86,14 +86,6 @@ def test_a_stated_share_is_what_headline_stop_sign_and_advice_count(built):
     assert "With 420 patients" in str(built().figures)
 
 
-@pytest.mark.parametrize(("share", "cells"), [("0.07", "3 by 3"), ("1", "10 by 10")])
-def test_the_picture_of_scores_counts_usable_patients(share, cells):
-    """After a release of rows that are all there, whose components are no noise."""
-    page = limited(WHOLE, SCHEMA, **{"own.usable": share})
-    page.release("Release anyway")
-    assert f"counts patients in {cells} cells" in page.captions
-
-
 def test_a_share_that_is_changed_after_a_release_leaves_its_report(built):
     page = limited(WITH_GAPS, SCHEMA, **{"own.usable": "0.07"})
     page.release("Release anyway")

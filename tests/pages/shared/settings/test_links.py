@@ -112,7 +112,7 @@ def test_a_link_restores_what_made_it(screen):
 def test_links_keep_the_papers_letters():
     """Settings are called as in the core."""
     link = {"eps": "2", "N": "8", "T": "20", "shat": "30", "burn": "1", "noise": "shared", "share": "0.5"}
-    link |= {"own.eps": "1", "own.N": "3", "own.T": "5", "own.shat": "12", "own.burn": "1"}
+    link |= {"own.eps": "1", "own.N": "3", "own.shat": "12"}
     link |= {"family": "shat", "compare.over": "hospitals"}
     names = ("epsilon", "providers", "iterations", "s_hat", "burn_in", "provider_noise", "largest_share")
     opened, sentences = catalogue.open_link(link)
