@@ -403,6 +403,7 @@ def _document(request: ScoreRequest, payment: Payment, counts: Array, by_column:
         "unit": "patient" if request.averaged else "row",
         "rows per patient": request.rows_per_patient,
         "epsilon for a patient": request.patient_epsilon,
+        **release_text.mu_of(request.events, request.rows_per_patient),
         "budget": asdict(request.budget),
         "events": to_plain(request.events),
         "calibration": "Balle & Wang 2018" if exact else "zCDP, Bun & Steinke 2016",
