@@ -8,9 +8,10 @@ from typing import Any
 from dppca_core.accounts.account import Account
 from dppca_core.accounts.book import Finished
 from dppca_core.experiments.failures import log_errors
-from dppca_core.release import bundle, score_histogram
+from dppca_core.release import bundle, score_histogram, spectrum
 from dppca_core.release.private_release import Released
 from dppca_core.release.score_histogram import ScoreHistogram, ScoreRequest
+from dppca_core.release.spectrum import Spectrum, SpectrumRequest
 from dppca_core.tables import Schema
 from pages.hospitals.your_data import owner, session
 from pages.hospitals.your_data.prepared_table import TableIdentity
@@ -62,7 +63,13 @@ def _job(finished: Finished) -> ReleaseJob:
         tuple(release["hospitals"]),
         public.get("rows kept of a patient"),
     )
-    kind, request = ("scores", ScoreRequest.from_document) if is_picture else ("release", bundle.recipe)
-    kept: Any = ScoreHistogram if is_picture else Released
-    order = Order(kind, request(document), finished.account, table, _NAME)
+    # What is kept of each kind, how it is called in an order, and how its request is read.
+    kept: Any
+    if is_picture:
+        kept, kind, request = ScoreHistogram, "scores", ScoreRequest.from_document(document)
+    elif document["what"] == spectrum.TITLE:
+        kept, kind, request = Spectrum, "spectrum", SpectrumRequest.from_asked(document)
+    else:
+        kept, kind, request = Released, "release", bundle.recipe(document)
+    order = Order(kind, request, finished.account, table, _NAME)
     return ReleaseJob.finished(order, kept.from_document(document, finished.payment), finished.account)

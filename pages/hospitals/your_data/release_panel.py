@@ -16,7 +16,14 @@ from dppca_core.experiments.planning.table_plan import PREDICTED_AS
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED
-from dppca_core.release import bundle, discrete_gaussian, how_chosen, mean_and_scales, private_release
+from dppca_core.release import (
+    bundle,
+    discrete_gaussian,
+    how_chosen,
+    mean_and_scales,
+    private_release,
+    spectrum,
+)
 from dppca_core.release.private_release import Released
 from dppca_core.release.request import (
     OFFERED,
@@ -26,6 +33,7 @@ from dppca_core.release.request import (
     most_features,
 )
 from dppca_core.release.score_histogram import ScoreRequest
+from dppca_core.release.spectrum import SpectrumRequest
 from dppca_core.tables import safe_cell
 from pages.hospitals.your_data import (
     account_text,
@@ -37,6 +45,7 @@ from pages.hospitals.your_data import (
     planned_table,
     score_panel,
     session,
+    synthetic_twin_panel,
     usable_patients,
 )
 from pages.hospitals.your_data import text as page_text
@@ -250,8 +259,7 @@ def show_interrupted(prepared: PreparedTable, payer: Payer, account: Account, la
         else:
             left, right = st.columns([4, 2], vertical_alignment="center")
             left.warning(account_text.interrupted(payment))
-            is_picture = isinstance(request, ScoreRequest)
-            kind, make = ("scores", score_panel.make) if is_picture else ("release", _make_release)
+            kind, make = _KINDS[type(request)]
             order = Order(kind, request, account, prepared.identity, prepared.raw.name)
             order = order._replace(usable_share=_usable_share(prepared, layout.settings))
             go_on = partial(confirmation.go_on, order, partial(make, resumed=payment))
@@ -260,12 +268,26 @@ def show_interrupted(prepared: PreparedTable, payer: Payer, account: Account, la
         st.warning(account_text.lost(lost, account, layout.words.named))
 
 
-def _request_kept(drawn: Drawn, prepared: PreparedTable) -> Request | ScoreRequest | None:
+# By the type of its request: what a paid release is called in an order, and what makes it.
+_KINDS: dict[type, tuple[str, confirmation.Make]] = {
+    Request: ("release", _make_release),
+    ScoreRequest: ("scores", score_panel.make),
+    SpectrumRequest: ("spectrum", synthetic_twin_panel.make),
+}
+
+
+def _request_kept(drawn: Drawn, prepared: PreparedTable) -> Request | ScoreRequest | SpectrumRequest | None:
     """Return the request of a release that was begun; None if it is not of the table as it is prepared now.
 
     Raises ValueError where its steps were damaged, or it was deleted just now.
     """
     asked = drawn.asked
+    if "spectrum" in asked:
+        eigenvalues = SpectrumRequest.from_asked(asked)
+        same = spectrum.as_asked(
+            eigenvalues, prepared.sizes, prepared.schema.features, prepared.public, prepared.averaged
+        )
+        return eigenvalues if same == asked else None
     request: Request | ScoreRequest | None
     if "scores" in asked:
         request = score_panel.request_kept(drawn, prepared)
