@@ -25,6 +25,20 @@ def multiplier_of(events: Iterable[Event]) -> float:
     return 1 / math.sqrt(precision) if precision else math.inf
 
 
+def mu(events: Iterable[Event]) -> float:
+    """Return the mu of Gaussian differential privacy of all events together, sqrt(sum 1/z_i^2).
+
+    Telling neighbours apart from what was released is as hard as telling N(0, 1) from N(mu, 1) (Dong, Roth &
+    Su, Theorem 2.7, Corollary 3.3). (epsilon, delta) follows from mu at every delta (`gaussian.delta_of` at
+    z = 1/mu), and rho = mu^2/2 of zero-concentrated privacy. Raises ValueError for no events, and for one of
+    which only (epsilon, delta) is known: it has no mu.
+    """
+    events = tuple(events)
+    if not events or not all(isinstance(event, Release) for event in events):
+        raise ValueError("mu is of Gaussian releases, and of these alone")
+    return 1 / multiplier_of(events)
+
+
 def epsilon_of(events: Iterable[Event], delta: float) -> float:
     """Return an epsilon such that all events together are (epsilon, delta)-private.
 

@@ -161,6 +161,7 @@ def make(
         "unit": "patient" if request.averaged else "row",
         "rows per patient": request.rows_per_patient,
         "epsilon for a patient": request.patient_epsilon,
+        **release_text.mu_of(request.events, request.rows_per_patient),
         "method": request.method,
         "parameters": parameters(request),
         "events": to_plain(request.events),

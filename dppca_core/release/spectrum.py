@@ -17,15 +17,18 @@ more:
     sensitivity = Delta + 2 sqrt(d) g.
 """
 
+import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
 from dppca_core import checks
 from dppca_core.accounting import gaussian
-from dppca_core.accounts.account import Payment, size_details
+from dppca_core.accounting.events_json import to_plain
+from dppca_core.accounts.account import Account, Payment, size_details
 from dppca_core.accounts.book import Payer
 from dppca_core.arrays import Array
 from dppca_core.mechanisms import symmetric_gaussian
@@ -44,6 +47,16 @@ class SpectrumRequest(ReleaseRequest):
     budget: Budget
     rows_per_patient: int = 1
 
+    @staticmethod
+    def from_asked(asked: Mapping[str, Any]) -> "SpectrumRequest":
+        """Return the request that `as_asked` wrote. Raises ValueError for anything else."""
+        try:
+            return SpectrumRequest(
+                Budget(**asked["spectrum"]["budget"]), asked["spectrum"]["rows_per_patient"]
+            )
+        except (KeyError, TypeError) as error:
+            raise ValueError("this is no request for eigenvalues") from error
+
     @property
     def events(self) -> tuple[Event, ...]:
         """Return the one Gaussian release that it costs. Raises ValueError for accounting as printed."""
@@ -55,12 +68,18 @@ class SpectrumRequest(ReleaseRequest):
 class Spectrum:
     """Hold released eigenvalues of S/n, (d,), falling, none below 0.
 
-    std: of the noise in each, before sorting. payment: what paid.
+    std: of the noise in each, before sorting. payment: what paid. document: all of it as plain JSON.
     """
 
     eigenvalues: Array
     std: float
     payment: Payment
+    document: dict[str, Any]
+
+    @staticmethod
+    def from_document(document: dict[str, Any], payment: Payment) -> "Spectrum":
+        """Return eigenvalues from their document, and what paid."""
+        return Spectrum(np.array(document["eigenvalues"]), document["std"], payment, document)
 
 
 def rounding_step(n: int, d: int) -> float:
@@ -89,26 +108,72 @@ def whole_eigenvalues(summed: discrete_gaussian.IntegerSum) -> Array:
     return np.round(values / rounding_step(n, d))
 
 
-def make(request: SpectrumRequest, rows: Sequence[stages.Part], payer: Payer) -> Spectrum:
+def make(
+    request: SpectrumRequest,
+    rows: Sequence[stages.Part],
+    payer: Payer,
+    *,
+    features: Sequence[str],
+    public: Mapping[str, Any],
+    expected: Account | None = None,
+    resumed: Payment | None = None,
+) -> Spectrum:
     """Pay for the eigenvalues of all hospitals' clipped rows, draw noise, and return them.
+
+    features, public, expected, resumed: as for `private_release.make`.
 
     Raises OverLimitError, before anything is read, if the limit would be passed. Raises ValueError for the
     noise that a paper prints, which may not keep its promise, for neighbours that are not the account's, for
-    rows longer than 1, and for noise that integers cannot hold.
+    rows longer than 1, for noise that integers cannot hold, and where `resumed` paid for something else.
     """
-    n, d, budget = sum(map(stages.patients, rows)), stages.matrix_of(rows[0]).shape[1], request.budget
+    sizes, d, budget = [*map(stages.patients, rows)], stages.matrix_of(rows[0]).shape[1], request.budget
+    n, averaged = sum(sizes), isinstance(rows[0], stages.PatientRows)
+    stages.check(rows, d, averaged)
+    asked = as_asked(request, sizes, features, public, averaged)
     about = {
         "method": "eigenvalues",
-        **size_details(n, request.rows_per_patient, isinstance(rows[0], stages.PatientRows)),
+        **size_details(n, request.rows_per_patient, averaged),
         "budget": asdict(budget),
     }
     # The std of the noise in each eigenvalue of S, whose integers are in units of `step`.
     step, std = rounding_step(n, d), gaussian.noise_multiplier(budget) * sensitivity(budget, n, d)
     discrete_gaussian.check_std(std / step, budget)
-    payment = payer.pay(TITLE, request.events, about, neighbours=budget.neighbours, asked=about)
+    payment = resumed or payer.pay(TITLE, request.events, about, expected, budget.neighbours, asked)
     drawn = payer.drawn(payment.id)
-    assert drawn is not None  # paid for just now
-    (summed,) = stages.whole_moments(stages.Source(rows, 1, budget, drawn), d)
-    whole = whole_eigenvalues(summed)
-    noisy = discrete_gaussian.add_noise(whole, std / step) * step / n
-    return Spectrum(np.maximum(np.sort(noisy)[::-1], 0.0), std=std / n, payment=payment)
+    if drawn is None or drawn.asked != asked:
+        raise ValueError("what was paid for is something else, or of another table or dictionary")
+    if (finished := drawn.document) is not None:
+        return Spectrum.from_document(finished, payment)
+
+    def draw() -> Array:
+        """Return the noisy eigenvalues of S/n, not yet sorted, (d,). Reads private rows."""
+        (summed,) = stages.whole_moments(stages.Source(rows, 1, budget, drawn), d)
+        whole = whole_eigenvalues(summed)
+        return discrete_gaussian.add_noise(whole, std / step) * step / n
+
+    eigenvalues = np.maximum(np.sort(drawn.once("eigenvalues", draw))[::-1], 0.0)
+    document = asked | {
+        "what": TITLE,
+        "at": payment.at,
+        "events": to_plain(request.events),
+        "eigenvalues": eigenvalues.tolist(),
+        "std": std / n,
+    }
+    return Spectrum.from_document(drawn.finish(document), payment)
+
+
+def as_asked(
+    request: SpectrumRequest,
+    sizes: Sequence[int],
+    features: Sequence[str],
+    public: Mapping[str, Any],
+    averaged: bool,
+) -> dict[str, Any]:
+    """Return what eigenvalues are of, as plain JSON; a payment is resumed only for exactly the same.
+
+    sizes: number of patients of each hospital. averaged: whether a patient's rows count as one. It goes
+    through JSON and back, since it is compared with what was read from a file.
+    """
+    asked = {"spectrum": asdict(request), "hospitals": sizes, "features": features, "public": public}
+    plain: dict[str, Any] = json.loads(json.dumps(asked | {"averaged": averaged}))
+    return plain

@@ -142,8 +142,8 @@ def lost(absent: Sequence[Payment], account: Account, named: Callable[[str, str,
     more = f" and {len(absent) - _LISTED:,} earlier" if len(absent) > _LISTED else ""
     many = text.count(len(absent), "paid release", "paid releases")
     return (
-        f"{many} cannot be shown: {'; '.join(listed)}{more}. Deleted, made elsewhere, begun from another "
-        "table, or of eigenvalues that a former session had. Another release costs anew."
+        f"{many} cannot be shown: {'; '.join(listed)}{more}. Deleted, made elsewhere, or begun from "
+        "another table. Another release costs anew."
     )
 
 

@@ -3,12 +3,14 @@
 import json
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from dppca_core.accounts.account import Account
 from dppca_core.accounts.book import Finished
 from dppca_core.experiments.failures import log_errors
-from dppca_core.release import bundle
+from dppca_core.release import bundle, spectrum
 from dppca_core.release.private_release import Released
+from dppca_core.release.spectrum import Spectrum, SpectrumRequest
 from dppca_core.tables import Schema
 from pages.hospitals.your_data import owner, session
 from pages.hospitals.your_data.prepared_table import TableIdentity
@@ -58,6 +60,11 @@ def _job(finished: Finished) -> ReleaseJob:
         tuple(document["hospitals"]),
         public.get("rows kept of a patient"),
     )
-    order = Order("release", bundle.recipe(document), finished.account, table, _NAME)
-    released = Released.from_document(document, finished.payment)
-    return ReleaseJob.finished(order, released, finished.account)
+    # What is kept of each kind, how it is called in an order, and how its request is read.
+    kept: Any
+    if document["what"] == spectrum.TITLE:
+        kept, kind, request = Spectrum, "spectrum", SpectrumRequest.from_asked(document)
+    else:
+        kept, kind, request = Released, "release", bundle.recipe(document)
+    order = Order(kind, request, finished.account, table, _NAME)
+    return ReleaseJob.finished(order, kept.from_document(document, finished.payment), finished.account)

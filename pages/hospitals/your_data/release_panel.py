@@ -16,7 +16,14 @@ from dppca_core.experiments.planning.table_plan import PREDICTED_AS
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED
-from dppca_core.release import bundle, discrete_gaussian, how_chosen, mean_and_scales, private_release
+from dppca_core.release import (
+    bundle,
+    discrete_gaussian,
+    how_chosen,
+    mean_and_scales,
+    private_release,
+    spectrum,
+)
 from dppca_core.release.private_release import Released
 from dppca_core.release.request import (
     OFFERED,
@@ -25,6 +32,7 @@ from dppca_core.release.request import (
     Request,
     most_features,
 )
+from dppca_core.release.spectrum import SpectrumRequest
 from dppca_core.tables import safe_cell
 from pages.hospitals.your_data import (
     account_text,
@@ -35,6 +43,7 @@ from pages.hospitals.your_data import (
     plain_text,
     planned_table,
     session,
+    synthetic_twin_panel,
     usable_patients,
 )
 from pages.hospitals.your_data import text as page_text
@@ -245,20 +254,34 @@ def show_interrupted(prepared: PreparedTable, payer: Payer, account: Account, la
         else:
             left, right = st.columns([4, 2], vertical_alignment="center")
             left.warning(account_text.interrupted(payment))
-            order = Order("release", request, account, prepared.identity, prepared.raw.name)
+            kind, make = _KINDS[type(request)]
+            order = Order(kind, request, account, prepared.identity, prepared.raw.name)
             order = order._replace(usable_share=_usable_share(prepared, layout.settings))
-            go_on = partial(confirmation.go_on, order, partial(_make_release, resumed=payment))
+            go_on = partial(confirmation.go_on, order, partial(make, resumed=payment))
             right.button("Go on with it", key=f"own resume {payment.id}", on_click=go_on, width="stretch")
     if lost:
         st.warning(account_text.lost(lost, account, layout.words.named))
 
 
-def _request_kept(drawn: Drawn, prepared: PreparedTable) -> Request | None:
+# By the type of its request: what a paid release is called in an order, and what makes it.
+_KINDS: dict[type, tuple[str, confirmation.Make]] = {
+    Request: ("release", _make_release),
+    SpectrumRequest: ("spectrum", synthetic_twin_panel.make),
+}
+
+
+def _request_kept(drawn: Drawn, prepared: PreparedTable) -> Request | SpectrumRequest | None:
     """Return the request of a release that was begun; None if it is not of the table as it is prepared now.
 
     Raises ValueError where its steps were damaged, or it was deleted just now.
     """
     asked = drawn.asked
+    if "spectrum" in asked:
+        eigenvalues = SpectrumRequest.from_asked(asked)
+        same = spectrum.as_asked(
+            eigenvalues, prepared.sizes, prepared.schema.features, prepared.public, prepared.averaged
+        )
+        return eigenvalues if same == asked else None
     request = Request.from_plain(asked["request"])
     if private_release.as_asked(request, prepared.sizes, prepared.schema.features, prepared.public) != asked:
         return None

@@ -4,7 +4,6 @@ A twin is the rehearsal on one population of invented patients; the worst of sev
 beside it (`rehearsal`).
 """
 
-from collections.abc import Sequence
 from functools import partial
 from itertools import product
 from types import SimpleNamespace
@@ -14,14 +13,13 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from dppca_core.accounts.account import Account
-from dppca_core.accounts.book import Payer
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.privacy import Budget
 from dppca_core.release import spectrum as spectrum_release
+from dppca_core.release.discrete_gaussian import Progress
 from dppca_core.release.request import Request
 from dppca_core.release.spectrum import Spectrum, SpectrumRequest
-from dppca_core.release.stages import Part
 from pages.hospitals.your_data import (
     charts,
     confirmation,
@@ -190,7 +188,7 @@ def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, 
             order = Order("spectrum", request, account, prepared.identity, prepared.raw.name)
             label, what = "Pay for the spectrum …", "A release of all eigenvalues"
             question = "**Release the strength of every direction?**"
-            confirmation.show(order, label, what, question, _make)
+            confirmation.show(order, label, what, question, make)
 
 
 def paid_spectrum(table: TableIdentity) -> Spectrum | None:
@@ -201,9 +199,13 @@ def paid_spectrum(table: TableIdentity) -> Spectrum | None:
     return next((job.result for job in reversed(paid) if job.what.table == table), None)
 
 
-def _make(order: Order, _: PreparedTable, rows: Sequence[Part], payer: Payer, **__: Any) -> Spectrum:
-    """Make the release of eigenvalues. Of the keywords that every release gets it needs rows and payer."""
-    return spectrum_release.make(order.request, rows, payer)
+def make(order: Order, _: PreparedTable, *, by_column: bool, progress: Progress, **given: Any) -> Spectrum:
+    """Make the release of eigenvalues of an order; it is drawn at once, and states no hospitals.
+
+    given: as `confirmation.release_keywords` returns, and `resumed`, the payment, where a release is gone on
+    with.
+    """
+    return spectrum_release.make(order.request, **given)
 
 
 def _keep_scrubbed(index: int) -> None:

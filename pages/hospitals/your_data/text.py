@@ -138,10 +138,10 @@ def odds(request: Request) -> str:
 def own_odds(request: Request) -> str:
     """Return what a bound of `odds` is, and how often an attacker is right against this release's own noise.
 
-    All that is offered has Gaussian noise alone, which composes to one release of this mu (`closed_form`).
+    All that is offered has Gaussian noise alone, so it has a mu (`closed_form`).
     """
     rows = request.rows_per_patient
-    mu = rows / closed_form.multiplier_of(request.events)
+    mu = closed_form.mu(closed_form.grouped(request.events, rows))
     right = text.at_most(tradeoff_curves.gaussian_guess(mu), digits=1)
     return (
         "That is the bound for any method with this promise. Against this release's own noise the attacker "

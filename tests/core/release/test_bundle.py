@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from dppca_core import Budget, tables
+from dppca_core.accounting import closed_form
 from dppca_core.accounts.account import Limit
 from dppca_core.accounts.book import Book
 from dppca_core.numerics import moments
@@ -185,6 +186,13 @@ def test_the_guarantee_states_its_unit_and_delta_beside_the_number_of_patients(o
     written = texts(made, payer)["guarantee.md"]
     assert expected in written and made.document["guarantee"] in written
     assert f"with all their rows: {made.document['epsilon for a patient']:.4g}." in written
+    mu = closed_form.mu(made.payment.events)
+    assert (made.document["mu"], made.document["mu for a patient"]) == (
+        mu,
+        mu * options.get("rows_per_patient", 1),
+    )
+    assert f"{mu:.4g} for a {'row, ' if 'rows_per_patient' in options else 'patient.'}" in written
+    assert f"μ = {mu:.4g}" in made.document["guarantee"]
     n = sum(made.document["hospitals"])
     assert made.document["delta times n"] == options.get("delta", DELTA) * n
 

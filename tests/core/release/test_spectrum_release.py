@@ -1,6 +1,9 @@
 """Eigenvalues paid for by themselves: how far a row moves them, their noise, their price."""
 
 import math
+import multiprocessing
+import os
+import signal
 
 import numpy as np
 import pytest
@@ -9,12 +12,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dppca_core import Budget
-from dppca_core.accounts.account import Limit
-from dppca_core.accounts.book import Book, OverLimitError
+from dppca_core.accounts.book import Drawn, OverLimitError
 from dppca_core.numerics import moments
-from dppca_core.release import spectrum
+from dppca_core.release import discrete_gaussian, spectrum
 from dppca_core.release.spectrum import SpectrumRequest
-from tests.core.accounts.paying import TABLE
+from tests.core.accounts.paying import payer
 from tests.core.release.summing import sum_rows
 
 ALPHA = 1e-6  # of each statistical test here; noise comes from the operating system, so no seed
@@ -23,10 +25,9 @@ ROWS = moments.clip_rows(np.random.default_rng(0).standard_normal((N, D)) * np.a
 rows = st.lists(st.floats(-1e6, 1e6), min_size=D, max_size=D).map(np.array)
 
 
-def payer(limit=1e9, neighbours="replace-one"):
-    made = Book().payer(TABLE)
-    made.set_limit(Limit(limit, 1e-5, neighbours))
-    return made
+def made(request, parts, pays, **options):
+    names = [f"column {i}" for i in range(parts[0].shape[1])]
+    return spectrum.make(request, parts, pays, **{"features": names, "public": {"bound": 12.0}, **options})
 
 
 def whole(last, n=4):
@@ -61,7 +62,7 @@ def test_errors_and_rounding_stay_below_their_allowance():
 
 
 def test_with_hardly_any_noise_they_are_the_eigenvalues():
-    result = spectrum.make(SpectrumRequest(Budget(1e6, 1e-5)), [ROWS[:200], ROWS[200:]], payer())
+    result = made(SpectrumRequest(Budget(1e6, 1e-5)), [ROWS[:200], ROWS[200:]], payer())
     np.testing.assert_allclose(result.eigenvalues, np.linalg.eigvalsh(ROWS.T @ ROWS / N)[::-1], atol=1e-4)
 
 
@@ -73,7 +74,7 @@ def drawn(factor=1.0):
     d, budget, account = 40, Budget(1.0, 1e-5), payer()
     counts = 60 * np.arange(1, d + 1)
     patients = np.repeat(np.eye(d), counts, axis=0)
-    releases = [spectrum.make(SpectrumRequest(budget), [patients], account).eigenvalues for _ in range(3)]
+    releases = [made(SpectrumRequest(budget), [patients], account).eigenvalues for _ in range(3)]
     paid = account.account().events[0].noise_multiplier * math.sqrt(2)
     return np.concatenate(
         [(len(patients) * eigenvalues - counts[::-1]) / (factor * paid) for eigenvalues in releases]
@@ -96,10 +97,10 @@ def test_half_the_noise_is_found_out():
 
 def test_it_costs_what_was_asked_and_is_refused_beyond_the_limit():
     account = payer(0.12)
-    spectrum.make(SpectrumRequest(Budget(0.1, 1e-5)), [ROWS], account)
+    made(SpectrumRequest(Budget(0.1, 1e-5)), [ROWS], account)
     assert account.account().spent().epsilon == pytest.approx(0.1, rel=1e-3)
     with pytest.raises(OverLimitError):
-        spectrum.make(SpectrumRequest(Budget(0.1, 1e-5)), [ROWS], account)
+        made(SpectrumRequest(Budget(0.1, 1e-5)), [ROWS], account)
     assert len(account.account().payments) == 1
 
 
@@ -112,4 +113,65 @@ def test_it_costs_what_was_asked_and_is_refused_beyond_the_limit():
 )
 def test_what_is_not_private_here_is_refused(budget, says):
     with pytest.raises(ValueError, match=says):
-        spectrum.make(SpectrumRequest(budget), [ROWS], payer())
+        made(SpectrumRequest(budget), [ROWS], payer())
+
+
+@pytest.mark.parametrize("dies", ["before", "after"])
+def test_an_interrupted_one_goes_on_for_nothing_with_the_same_numbers(tmp_path, monkeypatch, dies):
+    """Killed between its payment and its draw, or once the draw is kept and before it is finished."""
+    request, path = SpectrumRequest(Budget(0.1, 1e-5)), tmp_path / "book"
+    pays, drawn, add_noise = payer(path=path), [], discrete_gaussian.add_noise
+
+    def noted(whole, std):
+        if not drawn and dies == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        drawn.append(add_noise(whole, std))
+        return drawn[-1]
+
+    def killed():
+        """Pay and draw in a process of its own, and die."""
+        monkeypatch.setattr(discrete_gaussian, "add_noise", noted)
+        monkeypatch.setattr(Drawn, "finish", lambda *given: os.kill(os.getpid(), signal.SIGKILL))
+        made(request, [ROWS], payer(path=path))
+
+    process = multiprocessing.get_context("fork").Process(target=killed)
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    (payment,) = pays.account().payments
+    monkeypatch.setattr(discrete_gaussian, "add_noise", noted if dies == "after" else add_noise)
+    first = made(request, [ROWS], payer(path=path), resumed=payment)
+    assert not drawn  # of a draw that was kept nothing is drawn again
+    again = made(request, [ROWS], payer(path=path), resumed=payment)
+    assert again.document == first.document and first.payment == payment
+    assert pays.account().payments == (payment,)
+    for changed in ({"public": {}}, {"features": ["x"] * D}):
+        with pytest.raises(ValueError, match="something else"):
+            made(request, [ROWS], payer(path=path), resumed=payment, **changed)
+    with pytest.raises(ValueError, match="something else"):
+        made(SpectrumRequest(Budget(0.2, 1e-5)), [ROWS], payer(path=path), resumed=payment)
+
+
+def test_the_numbers_are_those_of_the_noise_in_order(monkeypatch):
+    """To the bit: (whole + noise) g/n, sorted and cut at 0."""
+    monkeypatch.setattr(discrete_gaussian, "add_noise", lambda whole, std: whole + 3.0 - 50.0 * np.arange(D))
+    result = made(SpectrumRequest(Budget(1.0, 1e-5)), [ROWS], payer())
+    values = spectrum.whole_eigenvalues(sum_rows([ROWS], D)) + 3.0 - 50.0 * np.arange(D)
+    expected = np.maximum(np.sort(values * spectrum.rounding_step(N, D) / N)[::-1], 0.0)
+    np.testing.assert_array_equal(result.eigenvalues, expected)
+
+
+def test_it_is_not_paid_at_another_price_than_was_shown():
+    account = payer()
+    shown = account.account()
+    made(SpectrumRequest(Budget(0.1, 1e-5)), [ROWS], account, expected=shown)
+    with pytest.raises(ValueError, match="meanwhile"):
+        made(SpectrumRequest(Budget(0.1, 1e-5)), [ROWS], account, expected=shown)
+
+
+def test_only_its_own_plain_form_is_a_request():
+    request = SpectrumRequest(Budget(0.1, 1e-5), 3)
+    assert SpectrumRequest.from_asked(spectrum.as_asked(request, [3], ["a"], {}, False)) == request
+    for plain in ({}, {"spectrum": None}, {"spectrum": {"budget": {"epsilon": 1.0}}}):
+        with pytest.raises(ValueError, match="no request for eigenvalues"):
+            SpectrumRequest.from_asked(plain)

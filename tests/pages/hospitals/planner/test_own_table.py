@@ -153,7 +153,7 @@ def test_paid_eigenvalues_are_planned_with_as_they_are_judged():
     budget, d, k = Budget(0.05, 1e-6), page.state.ready.d, 2
     values = np.array([0.5, 0.2, 0.1, *[0.005] * (d - 3)])
     cost = {"epsilon": 0.05, "delta": 1e-6, "neighbours": "replace-one", "accounting": "exact"}
-    paid = Spectrum(values, 0.001, Payment("", "Eigenvalues", (), {"budget": cost}))
+    paid = Spectrum(values, 0.001, Payment("", "Eigenvalues", (), {"budget": cost}), {})
     table = planned_table.public_part(prepared, paid, last)
     settings = own_table.with_table(last | {"k": k, "delta": 1e-6, "epsilon": 0.5, "providers": 1}, table)
     request = release_panel.requested(last, prepared, None, 1)

@@ -10,6 +10,7 @@ from dppca_core.tables import Schema
 from pages.hospitals.your_data import account_text, book_releases, text
 from tests.pages.hospitals.your_data.table_page import (
     DICTIONARY,
+    WIDE,
     TablePage,
     limited,
     patients,
@@ -131,6 +132,31 @@ def test_another_session_goes_on_with_it_for_nothing(stopped):
     page.run()
     assert page.state.releases[0].result is not None and page.spent == before
     assert not page.has_button("Go on with it") and len(page.payments) == 1
+
+
+def test_eigenvalues_go_on_too_and_are_there_in_another_session(folder, monkeypatch):
+    link = {"dictionary": WIDE, "own.slice": "0.5", "own.delta": "1e-6"}
+    page = limited(**link)
+
+    def stop(*args, **options):
+        raise discrete_gaussian.StoppedError
+
+    with monkeypatch.context() as ended:
+        ended.setattr(discrete_gaussian, "add_noise", stop)
+        page.release("Pay for the spectrum")
+    (payment,) = page.payments
+    other = prepared(**link | {"dictionary": Schema(WIDE.columns, bound=0.5)})
+    assert account_text.interrupted_of_another(payment) in other.warnings
+    page = prepared(**link)
+    before = page.spent
+    assert account_text.interrupted(payment) in page.warnings and "that you paid for" not in page.markdown
+    page.press("Go on with it")
+    page.state.last("spectrum").wait(60)
+    page.run()
+    assert page.spent == before and page.payments == (payment,) and not page.has_button("Go on with it")
+    result, later = page.state.last("spectrum").result, prepared(**link)
+    np.testing.assert_array_equal(later.state.last("spectrum").result.eigenvalues, result.eigenvalues)
+    assert "that you paid for" in page.markdown and "that you paid for" in later.markdown
 
 
 def test_it_is_of_its_own_dictionary(stopped):

@@ -236,6 +236,8 @@ def test_a_paid_spectrum_is_on_the_account_and_shapes_the_twin(folder):
     (payment,) = page.payments
     assert (payment.title, payment.rows_per_patient) == ("Eigenvalues", 8)
     assert "that you paid for" in page.markdown
+    later = prepared(dictionary=WIDE, rows=8, **link)  # in another session
+    assert "that you paid for" in later.markdown and len(later.payments) == 1
 
 
 def test_paid_eigenvalues_state_spikes_that_rows_about_their_mean_reach():
@@ -253,7 +255,9 @@ def test_paid_eigenvalues_state_spikes_that_rows_about_their_mean_reach():
     assert paid_spikes(moment, moment[2], 2, True) == ()
 
 
-@pytest.mark.parametrize("paid", [None, Spectrum(np.array([9.0, 6, 4, 1, 1, 1]), 0.01, payment=None)])
+@pytest.mark.parametrize(
+    "paid", [None, Spectrum(np.array([9.0, 6, 4, 1, 1, 1]), 0.01, payment=None, document={})]
+)
 def test_a_guess_is_a_curve_and_changes_no_warning(paid):
     settings = catalogue.defaults() | {"own.ratio": 100.0, "own.s": 4}
     request = release_panel.requested(settings, of_size(6, 300), None, 1)
@@ -347,7 +351,7 @@ def test_a_rehearsal_draws_rows_that_the_dictionary_allows(columns, features):
 
 def test_a_paid_spectrum_sets_how_long_rows_are():
     """The twin's rows are as long as paid eigenvalues add up to, where numbers are narrow enough."""
-    paid = Spectrum(np.array([0.03, 0.02, 0.004, 0.003, 0.002, 0.001]), 1e-5, payment=None)
+    paid = Spectrum(np.array([0.03, 0.02, 0.004, 0.003, 0.002, 0.001]), 1e-5, payment=None, document={})
     _, each = twins(NUMBERS, paid=paid, **{"own.centre": "public"})
     for twin in each:
         assert twin.pattern.paid
