@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from dppca_core import checks
 from dppca_core.accounting import closed_form, gaussian
+from dppca_core.accounts.book import Payer
 from dppca_core.arrays import Array
 from dppca_core.bounds import stated_spectra
 from dppca_core.bounds.perturbation import SMALL_SHARE
@@ -27,6 +28,7 @@ from dppca_core.methods import METHODS, with_tuned_rounds
 from dppca_core.numerics import moments, subspace_metrics
 from dppca_core.privacy import Budget, Event, Guarantee
 from dppca_core.records import RELEASED, TUNED, Method
+from dppca_core.release import array_release
 
 RECOMMENDED = "recommended"
 # The methods that can be recommended, in the order of *Your data*: of two that are as good, the first is.
@@ -48,8 +50,14 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     epsilon and delta again: a grid search or a cross-validation costs the sum over all its fits on a row, and
     its scores, and the parameters chosen by them, come from private rows without noise. **A StandardScaler
     before it** reads means and deviations from the private rows without paying, which no later noise mends:
-    give `center` and `scale` instead. Noise is drawn in floating point, which is not hardened against attacks
-    on its last digits.
+    give `center` and `scale` instead.
+
+    **For real rows** take `hardened=True`. Noise in floating point is not safe against attacks on its last
+    digits. Hardened, the release is that of *Your data* (`dppca_core.release.private_release.make`): exact
+    integer sums, OpenDP's discrete Gaussian, the operating system's entropy, paid for in the book of
+    `account` before any noise is drawn. It differs in this: n is public under add-remove too, where a row is
+    emptied or filled; a row that lies exactly at `center` counts as empty, and stays there when a mean is
+    paid for; rows are shortened further than `bound` only where nothing is paid for before the components.
 
     Args:
         method: "recommended", the one that *Your data* recommends: of one noisy moment, two stages and
@@ -84,6 +92,12 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             under add-remove.
         random_state: None seeds the noise from the operating system's entropy. A whole number makes it
             repeatable, so that it protects nobody: the fitted result is marked as a simulation.
+        hardened: Whether the release is fit for real rows, as above. `method` is "recommended" or a central
+            one of `dppca_core.release.request.OFFERED`, its `params` at most s_hat, `random_state` None.
+            `explained_variance` takes no share of the budget: methods of one moment release eigenvalues
+            anyway, and with others it must be False.
+        account: What pays for a hardened release, a `dppca_core.accounts.book.Payer` of this very table with
+            a limit; every fit pays again. None asks no account.
 
     Attributes:
         components_: Orthonormal rows, (k, d), in units of the scaled features.
@@ -99,6 +113,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         simulation_: Whether `random_state` was a number.
         notes_: The method's remarks on its answer.
         recommendation_: Why the method was recommended; None where it was named.
+        release_: Of a hardened fit the release, whose document `dppca_core.release.bundle` packs; else None.
         n_features_in_: As everywhere in scikit-learn.
         feature_names_in_: As everywhere in scikit-learn.
 
@@ -115,6 +130,21 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         (5000, 2)
         >>> print(np.abs(pca.components_[:, :2]).round(1).tolist(), round(pca.epsilon_, 9), pca.simulation_)
         [[1.0, 0.0], [0.0, 1.0]] 1.0 True
+
+        For real rows, paid from the account of this table in the book on this machine's disk:
+
+        >>> from dppca_core import tables
+        >>> from dppca_core.accounts.account import Limit
+        >>> from dppca_core.accounts.book import Book, BookTable
+        >>> table = tables.from_frame(pd.DataFrame(rows), "ours")
+        >>> book = Book()  # in memory; Book(default_path()) is the one on disk
+        >>> account = book.payer(BookTable(table.key, table.n, tuple(table.columns)))
+        >>> account.set_limit(Limit(epsilon=2.0, delta=1e-6)).spent().epsilon
+        0.0
+        >>> real = PrivatePCA(hardened=True, account=account, n_components=2, bound=30.0,
+        ...                   center=[900, 500, 100, 100, 100, 100]).fit(rows)
+        >>> print(round(account.account().spent().epsilon, 6), real.release_.document["hardened"])
+        1.0 True
     """
 
     def __init__(
@@ -134,6 +164,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         explained_variance: bool | float = False,
         params: dict[str, Any] | None = None,
         random_state: int | None = None,
+        hardened: bool = False,
+        account: Payer | None = None,
     ) -> None:
         self.method = method
         self.n_components = n_components
@@ -149,6 +181,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.explained_variance = explained_variance
         self.params = params
         self.random_state = random_state
+        self.hardened = hardened
+        self.account = account
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Estimate the components of the rows and spend the budget.
@@ -167,6 +201,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         Raises:
             ValueError: For a parameter out of range, and for rows that are empty or not finite.
+            OverLimitError: Beyond the limit of `account`; nothing was drawn or spent.
             TypeError: For sparse rows.
         """
         rows = _read(lambda: validate_data(self, X, dtype=np.float64, ensure_min_features=2), X)
@@ -185,6 +220,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             budget = gaussian.remaining(whole_budget, sum(paid.values()))
         checks.positive(bound=self.bound)
         n = self._public_n(len(rows), budget)
+        self._check_hardened()
         method, options = self._method_and_options(budget, len(rows), n, d, k)
         columns = getattr(X, "columns", range(d))
         mean = self._per_feature("center", default=0.0, columns=columns)
@@ -192,13 +228,24 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if self.random_state is not None:
             checks.whole(0, random_state=self.random_state)
         rng = np.random.default_rng(self.random_state)
-        remainder, price = budget, None  # price: of paid eigenvalues, an event
+        # request: of a hardened release. price: of paid eigenvalues, an event.
+        request, remainder, price = None, budget, None
         if self.explained_variance is not False:
             checks.inside_unit_interval(explained_variance=self.explained_variance)
+        if self.hardened:
+            sizes = {"d": d, "k": k, "mean_share": mean_share, "scale_share": scale_share}
+            request = array_release.requested(method.name, whole_budget, options, **sizes)
+            if self.explained_variance is not False and method.scaling == "unit":
+                raise ValueError(
+                    f"explained_variance must be False: {method.name} releases none, and a hardened release "
+                    "pays for no eigenvalues beside it"
+                )
+        elif self.explained_variance is not False:
             remainder, price = eigenvalues.split(method, budget, self.explained_variance, d=d, k=k, **options)
         # The length to which centred rows are shortened; paid scales have a rule of their own.
         bound = float(self.bound)
-        if self.method == RECOMMENDED and method.scaling == "inside" and n is not None:
+        shortens = self.method == RECOMMENDED and not (self.hardened and paid)
+        if shortens and method.scaling == "inside" and n is not None:
             bound *= stated_spectra.row_length(n=n, d=d, budget=remainder)
         spent: tuple[Event, ...] = method.spends(remainder, d=d, k=k, **options) if method.spends else ()
         # A paid mean or scale composes exactly with Gaussian releases alone; a `Guarantee` is of other noise.
@@ -208,42 +255,61 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         spent += (price,) if price else ()
         # Scales cost what a mean does: one Gaussian release with their share.
         spent += tuple(paid_centre.price(whole_budget, share) for share in paid.values())
+        spent = spent if request is None else request.events
         epsilon = closed_form.epsilon_of(spent, whole_budget.delta)
         predicted, guess = _predicted_error(method, remainder, n, d, k), subspace_metrics.random_guess(d, k)
         for sentence in self._concerns(method, n, epsilon, predicted, guess, bool(mean_share)):
             warnings.warn(sentence, stacklevel=2)
-        with np.errstate(over="ignore"):  # Cohort refuses rows that overflow
-            # From here on `mean` and `scale` are what a row x is taken through: (x - mean) / scale.
-            scaled = (rows - mean) / scale
-            if mean_share:
-                # The released mean is of clipped rows, which are divided by the bound.
-                shift = paid_centre.release(
-                    moments.clip_rows(scaled, self.bound), whole_budget, mean_share, rng
-                )
-                centred = scaled - shift * self.bound
-                if budget.neighbours == "add-remove":  # an empty row must stay empty (`paid_centre.centred`)
-                    centred = paid_centre.empty_rows_kept(centred, scaled)
-                scaled, mean = centred, mean + scale * shift * self.bound
-            if scale_share:
-                clipped = moments.clip_rows(scaled, self.bound)
-                squares = paid_scale.release(clipped, whole_budget, scale_share, rng)
-                # The columns' scales, (d,), and the length to which rows divided by them are shortened.
-                divisors, bound = paid_scale.scales_of_release(
-                    squares, whole_budget, scale_share, budget, len(rows)
-                )
-                scaled, scale = clipped / divisors, scale * self.bound * divisors
-            cohort = Cohort.from_rows([scaled], bound)
-        estimate = method.fit(cohort, k=k, budget=remainder, rng=rng, **options)
-        # The second moment within the components, (k, k), is there if the method releases a covariance, or
-        # if it is paid for. It turns them into principal axes and gives their variances.
-        basis, block, values = estimate.basis, estimate.covariance, None
-        if block is not None:
-            block = basis.T @ block @ basis
-        if price:
-            block = eigenvalues.release(cohort, basis, price, budget, rng)
-        if block is not None:
-            values, basis = eigenvalues.principal_axes(basis, block)
-            values *= bound**2  # rows were divided by the bound
+        released = None
+        if request is not None:
+            released = array_release.make(
+                request,
+                rows,
+                self.account,
+                features=[*map(str, columns)],
+                center=mean,
+                scale=scale,
+                bound=bound,
+            )
+            mean, scale, bound = array_release.taken_through(released)
+            basis, values = released.basis, array_release.variances(released)
+            notes = array_release.notes(released)
+        else:
+            with np.errstate(over="ignore"):  # Cohort refuses rows that overflow
+                # From here on `mean` and `scale` are what a row x is taken through: (x - mean) / scale.
+                scaled = (rows - mean) / scale
+                if mean_share:
+                    # The released mean is of clipped rows, which are divided by the bound.
+                    shift = paid_centre.release(
+                        moments.clip_rows(scaled, self.bound), whole_budget, mean_share, rng
+                    )
+                    centred = scaled - shift * self.bound
+                    if (
+                        budget.neighbours == "add-remove"
+                    ):  # an empty row must stay empty (`paid_centre.centred`)
+                        centred = paid_centre.empty_rows_kept(centred, scaled)
+                    scaled, mean = centred, mean + scale * shift * self.bound
+                if scale_share:
+                    clipped = moments.clip_rows(scaled, self.bound)
+                    squares = paid_scale.release(clipped, whole_budget, scale_share, rng)
+                    # The columns' scales, (d,), and the length to which rows divided by them are shortened.
+                    divisors, bound = paid_scale.scales_of_release(
+                        squares, whole_budget, scale_share, budget, len(rows)
+                    )
+                    scaled, scale = clipped / divisors, scale * self.bound * divisors
+                cohort = Cohort.from_rows([scaled], bound)
+            estimate = method.fit(cohort, k=k, budget=remainder, rng=rng, **options)
+            # The second moment within the components, (k, k), is there if the method releases a covariance,
+            # or if it is paid for. It turns them into principal axes and gives their variances.
+            basis, block, values = estimate.basis, estimate.covariance, None
+            if block is not None:
+                block = basis.T @ block @ basis
+            if price:
+                block = eigenvalues.release(cohort, basis, price, budget, rng)
+            if block is not None:
+                values, basis = eigenvalues.principal_axes(basis, block)
+                values *= bound**2  # rows were divided by the bound
+            notes = estimate.notes
         # As in scikit-learn, the heaviest loading of a component is positive.
         self.components_: Array = (basis * np.sign(basis[np.abs(basis).argmax(axis=0), range(k)])).T
         self._explained_variance = values
@@ -256,7 +322,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             )
         self.spent_, self.epsilon_ = spent, epsilon
         self.simulation_ = self.random_state is not None
-        self.notes_ = estimate.notes
+        self.notes_, self.release_ = notes, released
         return self
 
     @property
@@ -264,6 +330,10 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Variances along the components, (k,), where paid for (see the class)."""
         check_is_fitted(self)
         if self._explained_variance is None:
+            if self.hardened:
+                raise AttributeError(
+                    f"explained_variance_ is no part of a hardened release by {self.method_}"
+                )
             raise AttributeError(
                 "explained_variance_ was not paid for: set explained_variance to a share of the budget, such "
                 "as 0.1, before fitting"
@@ -308,6 +378,18 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _n_features_out(self) -> int:
         """Return k, which scikit-learn asks for to name the columns of scores."""
         return len(self.components_)
+
+    def _check_hardened(self) -> None:
+        """Raise ValueError for parameters that do not go with `hardened`, as it is set."""
+        checks.instance(bool, hardened=self.hardened)
+        if self.account is not None:
+            checks.instance(Payer, account=self.account)
+            if not self.hardened:
+                raise ValueError("account must be None unless hardened: no other fit is paid from it")
+        if self.hardened:
+            if self.random_state is not None:
+                raise ValueError("random_state must be None where hardened: real rows need new noise")
+            checks.one_of([*array_release.CENTRAL, RECOMMENDED], method=self.method)
 
     def _public_n(self, rows: int, budget: Budget) -> int | None:
         """Return the number of rows where it is public, else the declared one; None where there is none.

@@ -252,6 +252,10 @@ class Payer:
     def __init__(self, book: Book, table: BookTable, owner: str | None = None) -> None:
         self._book, self.table, self._owner = book, table, owner
 
+    def __deepcopy__(self, _: dict[int, Any]) -> "Payer":
+        """Return this very payer: a copy of what has one, as scikit-learn makes, pays from the same book."""
+        return self
+
     def is_known(self) -> bool:
         """Return whether the table is in an account."""
         with self._book.reading() as book:

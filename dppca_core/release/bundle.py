@@ -18,39 +18,12 @@ import pandas as pd
 from dppca_core.accounts.account import Account, Payment, limit_line, payment_line, to_text
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
-from dppca_core.release import how_chosen, registry_record
+from dppca_core.release import applying, how_chosen, registry_record
 from dppca_core.release.request import Request
-from dppca_core.tables import safe_csv
+from dppca_core.tables import Schema, safe_csv
 
 NAME = "private-release.zip"
 _ZIP_DATE = (1980, 1, 1, 0, 0, 0)  # a fixed date, the earliest in a ZIP: the same bytes whenever it is built
-APPLY = '''\
-"""Score new rows by this release: python apply.py new-rows.csv scores.csv [saved-dictionary.json].
-
-Parquet is read as well. The third file, the owner's, has the words that were mapped by hand."""
-import json, pathlib, sys
-import numpy as np
-from dppca_core import tables
-
-release = json.loads(pathlib.Path(__file__).with_name("release.json").read_text(encoding="utf-8"))
-published = tables.Schema.from_json(json.dumps(release["public"]["dictionary"]))
-schema = tables.Schema.from_json(pathlib.Path(sys.argv[3]).read_bytes()) if sys.argv[3:] else published
-if schema.published != published.published:
-    sys.exit("The saved dictionary is not that of this release.")
-table = tables.read(pathlib.Path(sys.argv[1]), "new rows", to_score=True)
-# A row with a missing cell and no fill is left out: nan.
-new = tables.encode(schema, table.table, table.marks)
-if outside := sum(new.owner.outside):
-    print(f"{outside:,} cells are outside of their range or none of their categories.", file=sys.stderr)
-rows = new.rows / schema.bound - (release["mean"] or 0)
-rows = rows / (release["scales"] or 1) / (release["length after scaling"] or 1)
-scores = np.full((table.n, len(release["components"])), np.nan)
-scores[new.kept] = rows @ np.transpose(release["components"])
-if noise := [i for i, each in enumerate(release["noise of components"], 1) if min(each) >= 1]:
-    print(f"Components {noise} are mostly noise: do not read scores along them.", file=sys.stderr)
-names = ",".join(f"component {i + 1}" for i in range(scores.shape[1]))
-np.savetxt(sys.argv[2], scores, "%.17g", ",", header=names, comments="")
-'''
 _FILE_NOTES = {
     "README.txt": "this list",
     "components.csv": "the components, a line for each feature; ± is twice the noise in a loading",
@@ -63,7 +36,12 @@ _FILE_NOTES = {
     "apply.py": "scores new rows: python apply.py new-rows.csv scores.csv. It needs dppca_core. "
     "Words that you mapped by hand are not in dictionary.json: replace them in new rows, or give your saved "
     "dictionary as a third file",
+    "apply.R": "scores new rows of a CSV in R, without any package: Rscript apply.R new-rows.csv scores.csv. "
+    "Words that you mapped by hand must be replaced before; the first line has the names",
+    "apply.csv": "what apply.R reads: the dictionary and the components, a line for each feature. A % in a "
+    "name is written as in a web address",
 }
+_OF_DICTIONARY = ("dictionary.json", "apply.py", "apply.R", "apply.csv")  # a release of an array has none
 
 
 def recipe(document: Mapping[str, Any]) -> Request:
@@ -114,16 +92,24 @@ def files(document: Mapping[str, Any], account: Account, payment: Payment) -> di
     }
     texts = {
         "components.csv": safe_csv(loadings(document)),
-        "dictionary.json": _to_json(document["public"].get("dictionary", {})),
         "release.json": _to_json(document),
         "guarantee.md": _guarantee_text(document, budget, account, request),
         "account.jsonl": account_lines(account, payment),
         "recipe.json": _to_json(plain),
         "registry-record.yaml": registry_record.to_yaml(document),
-        "apply.py": APPLY,
     }
-    listed = "".join(f"{name}: {_FILE_NOTES[name]}.\n" for name in _FILE_NOTES)
-    return {"README.txt": listed} | texts
+    if (dictionary := document["public"].get("dictionary")) is not None:
+        schema = Schema.from_json(json.dumps(dictionary))
+        of_dictionary = (
+            _to_json(dictionary),
+            applying.PYTHON,
+            applying.R,
+            safe_csv(applying.table(document, schema)),
+        )
+        texts |= dict(zip(_OF_DICTIONARY, of_dictionary, strict=True))
+    names = [name for name in _FILE_NOTES if name in texts or name == "README.txt"]
+    listed = "".join(f"{name}: {_FILE_NOTES[name]}.\n" for name in names)
+    return {name: texts.get(name, listed) for name in names}
 
 
 def account_lines(account: Account, payment: Payment) -> str:
@@ -161,6 +147,13 @@ def _guarantee_text(
     of_row = f"- ε for a row: {budget['epsilon']:.4g}.\n" if counted == "row" else ""
     more_mu = f", {document['mu for a patient']:.4g} for a patient" if counted == "row" else ""
     choice, code = document[how_chosen.KEY], document["code"]
+    described = "The dictionary (dictionary.json): names, ranges, categories, fills and the bound of rows."
+    applied = """`apply.py` does this, and `apply.R` in R.
+Words that the owner mapped by hand, as missing or to a category, are not in the published dictionary.
+New rows must not hold them, or `apply.py` gets the owner's saved dictionary as its third file."""
+    if "dictionary" not in document["public"]:  # it is of an array
+        described = "Names of columns; center, scale and bound of rows (public in release.json)."
+        applied = "`PrivatePCA.transform` does this."
     return f"""\
 # What this release promises
 
@@ -177,7 +170,7 @@ def _guarantee_text(
 
 ## What counts as public, and is not protected
 
-- The dictionary (dictionary.json): names, ranges, categories, fills and the bound of rows.
+- {described}
 - How many {counted}s each hospital has (hospitals in release.json).
 - How columns and k were chosen: {escape(choice, quote=False)}.
 - What was asked for (recipe.json), and when: {document["at"]}.
@@ -189,9 +182,7 @@ A patient who is in another table, or on another account, loses more: add up wha
 
 ## Scores of new rows
 
-{document["scores"]} `apply.py` does this.
-Words that the owner mapped by hand, as missing or to a category, are not in the published dictionary.
-New rows must not hold them, or `apply.py` gets the owner's saved dictionary as its third file.
+{document["scores"]} {applied}
 Rows are not shortened for a score, neither to the bound nor to length 1; for the release they were.
 
 ## Code

@@ -63,14 +63,14 @@ def noise_sentence() -> str:
 def centre_sentence(request: Request) -> str:
     """Return where rows are centred, as the end of a sentence: at a public place or at a paid mean."""
     if not request.mean_share:
-        return "in public, at the dictionary's usual values or the middle of its ranges, not at the mean"
+        return "in public (at usual values, the middle of ranges, or a given center), not at the mean"
     return f"at a mean that {request.mean_share:.3g} of the budget paid for"
 
 
 def scale_sentence(request: Request) -> str:
     """Return how columns are scaled, as the end of a sentence: in public or by paid scales."""
     if not request.scale_share:
-        return "in public, by the dictionary's ranges and the bound of rows"
+        return "in public, by ranges or a given scale, and by the bound of rows"
     return (
         f"divided by scales that {request.scale_share:.3g} of the budget paid for, shortened to the length "
         "after scaling, and divided by it"
@@ -79,7 +79,7 @@ def scale_sentence(request: Request) -> str:
 
 def score_sentence(request: Request) -> str:
     """Return how the scores of a new row are computed."""
-    steps = ["encode it by the dictionary", "divide it by the dictionary's bound"]
+    steps = ["encode it by the dictionary, or by center and scale", "divide it by the bound"]
     steps += ["subtract the mean"] if request.mean_share else []
     steps += ["divide by the scales and by the length after scaling"] if request.scale_share else []
     return f"Scores of a new row, which is not shortened: {', '.join(steps)}, and multiply by each component."

@@ -3,10 +3,12 @@
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from urllib.parse import unquote
 
 import numpy as np
 import pandas as pd
@@ -122,6 +124,103 @@ def test_its_code_reads_decimal_commas_and_the_words_of_a_saved_dictionary(tmp_p
     assert run().returncode  # a word that the published dictionary does not know is no number
 
 
+# Each way in which a cell can be read: by stated marks and by none, words and numbers as categories, no fill.
+WIDE = Schema(
+    (
+        Column("größe", "number", 0, 250, fill=170.0, usual=165.0),
+        Column("pulse", "number", 30, 220),
+        Column("crp", "number", -5, 4000, fill=3.0, decimal=",", group="."),
+        Column("'=1+1; a", "number", 0, 10_000, fill=1.0, decimal=".", group="'"),
+        Column("100 %", "number", 0, 1e6, fill=5.0, decimal=",", group=" "),
+        Column("sex", "category", categories=("f", "m"), fill=""),
+        Column("stage", "category", categories=("1", "2,5", "III ü"), fill="2,5", usual="1"),
+        Column("smoker", "category", categories=("true",), fill="true"),
+        Column("-x", "category", categories=("-a", "b"), decimal=","),
+    ),
+    bound=1.3,
+)
+CELLS = {
+    "größe": ("170", "\u22121", "1e2", "", "N/A", "180.25", " +90. ", "999", "true", ".5", "1.5E+2", "inf"),
+    "pulse": ("61", "70", "80", "90", "100", "?", "75", "30", "220", "221", "29.99", "1e999"),
+    "crp": ("1.234,5", "3,25", "\u22122", "-6", "4.001", "na", "", "1.0e2", ",5", "17", "3", "0"),
+    "'=1+1; a": ("1'234.5", "1\u2019234", "5", "", "7.25", "8", "1e3", "0", "20000", "9.5", "1", "2"),
+    "100 %": ("1 234,5", "1\u00a0234", "12\u202f345", "5", "6,5", "1e6", "2e6", "", "7", "8", "9", "1"),
+    "sex": ("f", "m", " f ", "", "F", "other", "null", "m", "f", "f", "m", "f"),
+    "stage": ("1", "1.0", "2,5", "2.5", "III ü", "iii ü", "", "3", "0x1", "1e0", "2,50", "III ü"),
+    "smoker": ("true", "TRUE", "1", "0", "no", "", "yes", "1.0", "false", "#N/A", "2", "True"),
+    "-x": ("-a", "b", "b", "-a", "c", "b", "b", "b", "-a", "b", "b", "b"),
+    "other": tuple('say "a; b", c' for _ in range(12)),
+}
+
+
+def csv_of(separator, decimal="."):
+    """Return the cells as a CSV; decimal: of columns that state none."""
+    frame = pd.DataFrame(CELLS)
+    frame["pulse"] = frame["pulse"].str.replace(".", decimal)
+    frame["größe"] = frame["größe"].str.replace(".5", f"0{decimal}5").str.replace("180.25", f"180{decimal}25")
+    return frame.to_csv(index=False, sep=separator)
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
+@pytest.mark.parametrize(
+    ("written", "locale", "schema", "asked"),
+    [
+        (NEW, "C.UTF-8", SCHEMA, {}),
+        (
+            NEW.replace(",", ";").replace("61.5", "61,5"),
+            "C",
+            SCHEMA,
+            {"mean_share": 0.1, "scale_share": 0.2},
+        ),
+        ("\ufeff" + csv_of(","), "C", WIDE, {"scale_share": 0.2}),
+        (csv_of(";", ","), "C.UTF-8", WIDE, {"mean_share": 0.1}),
+        ("\r\n\r\n".join(csv_of(",").splitlines()[:2]) + "\r\n", "C", WIDE, {}),
+    ],
+    ids=["comma", "semicolon", "wide", "wide semicolon", "a row"],
+)
+def test_its_program_in_r_gives_the_same_scores(tmp_path, written, locale, schema, asked):
+    """To a last digit or two, and the same sentences; in whatever alphabet R speaks."""
+    made, payer = released(schema=schema, **asked)
+    for name, text in texts(made, payer).items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "new.csv").write_bytes(written.encode())
+    run = {"cwd": tmp_path, "capture_output": True, "text": True}
+    ours = subprocess.run(
+        [sys.executable, "apply.py", "new.csv", "ours.csv"], env=os.environ | {"PYTHONPATH": str(ROOT)}, **run
+    )
+    theirs = subprocess.run(
+        ["Rscript", "apply.R", "new.csv", "theirs.csv"], env=os.environ | {"LC_ALL": locale}, **run
+    )
+    assert (ours.returncode, theirs.returncode) == (0, 0), theirs.stderr
+    assert theirs.stderr == ours.stderr and theirs.stdout == ""
+    scores = pd.read_csv(tmp_path / "ours.csv")
+    assert scores.notna().any(axis=None)
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "theirs.csv"), scores, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
+@pytest.mark.parametrize(
+    ("written", "says"),
+    [
+        ("pulse,sex,age,stage\n<30,m,50,2\n", "Column 'pulse' holds no number in row 1."),
+        ("pulse;sex;age;stage\n70;m;50;2\n1.012;m;50;2\n", "Column 'pulse' holds no number in row 2."),
+        ("pulse,sex,age\n70,m,50\n", "The table must have one column 'stage'."),
+        ("pulse,sex,age,stage\n70,m,50\n", "did not have 4 elements"),
+        ("pulse,sex,age,stage\n70,\udcff,50,1\n", "The file is not in UTF-8"),
+    ],
+)
+def test_what_cannot_be_scored_is_refused_in_both(tmp_path, written, says):
+    made, payer = released()
+    for name, text in texts(made, payer).items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "new.csv").write_bytes(written.encode(errors="surrogateescape"))
+    run = {"cwd": tmp_path, "capture_output": True, "env": os.environ | {"PYTHONPATH": str(ROOT)}}
+    assert subprocess.run([sys.executable, "apply.py", "new.csv", "scores.csv"], **run).returncode
+    refused = subprocess.run(["Rscript", "apply.R", "new.csv", "scores.csv"], **run)
+    assert refused.returncode and says.encode() in refused.stderr
+    assert not (tmp_path / "scores.csv").exists()
+
+
 def test_the_total_is_of_a_row_and_of_a_patient_with_the_most_rows():
     made, payer = released(rows_per_patient=8)
     of_patient = payer.account().spent_by_patient(8)
@@ -141,7 +240,7 @@ def test_the_same_release_gives_the_same_bytes_and_nothing_of_the_machine(tmp_pa
     listed = archive.read("README.txt").decode()
     assert [line.split(":")[0] for line in listed.splitlines()] == [
         *("README.txt", "components.csv", "dictionary.json", "release.json", "guarantee.md", "account.jsonl"),
-        *("recipe.json", "registry-record.yaml", "apply.py"),
+        *("recipe.json", "registry-record.yaml", "apply.py", "apply.R", "apply.csv"),
     ]
     assert sorted(archive.namelist()) == sorted(line.split(":")[0] for line in listed.splitlines())
     everything = b"".join(archive.read(name) for name in archive.namelist()).decode()
@@ -203,7 +302,11 @@ def test_names_that_are_paths_or_formulas_stay_inside(tmp_path):
     archive = zipfile.ZipFile(
         io.BytesIO(bundle.pack(bundle.files(made.document, payer.account(), made.payment)))
     )
-    assert all(Path(name).name == name for name in archive.namelist()) and len(archive.namelist()) == 9
+    assert all(Path(name).name == name for name in archive.namelist()) and len(archive.namelist()) == 11
+    read_by_r = pd.read_csv(io.BytesIO(archive.read("apply.csv")), dtype=str, keep_default_na=False)
+    assert [unquote(name) for name in read_by_r["column"]] == list(hostile)
+    texts_in_it = read_by_r[["column", "category", "decimal", "group"]]
+    assert (texts_in_it.map(tables.safe_cell) == texts_in_it).all(axis=None)
     table = pd.read_csv(io.BytesIO(archive.read("components.csv")))
     assert list(table["feature"]) == [
         "../../x",

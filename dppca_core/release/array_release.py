@@ -1,0 +1,100 @@
+"""Release components of an array of numbers, for scripts: the same release as that of a visitor's table.
+
+An array has no dictionary. What is public of it is where each column is centred, by what it is divided, and
+the length to which rows are then shortened.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dppca_core import checks
+from dppca_core.accounting import closed_form
+from dppca_core.accounts.account import Limit
+from dppca_core.accounts.book import Book, BookTable, Payer
+from dppca_core.arrays import Array
+from dppca_core.methods import METHODS
+from dppca_core.numerics import moments
+from dppca_core.privacy import Budget
+from dppca_core.release import private_release
+from dppca_core.release.private_release import Released
+from dppca_core.release.request import OFFERED, Request
+
+CENTRAL = tuple(name for name in OFFERED if METHODS[name].trust == "central")  # an array is one party's
+
+
+def requested(method: str, budget: Budget, options: Mapping[str, Any], **sizes: Any) -> Request:
+    """Return the request for a release by one of CENTRAL.
+
+    options: the method's own parameters. sizes: d, k, mean_share and scale_share, as `Request` has them.
+    Raises ValueError for another method, for an option but s_hat, and as `Request` does.
+    """
+    checks.one_of(CENTRAL, method=method)
+    if not set(options) <= {"s_hat"}:
+        raise ValueError(f"params of a hardened release can only be s_hat, got {dict(options)!r}")
+    return Request(method, budget=budget, s_hat=options.get("s_hat"), **sizes)
+
+
+def make(
+    request: Request,
+    rows: Array,
+    payer: Payer | None,
+    *,
+    features: Sequence[str],
+    center: Array,
+    scale: Array,
+    bound: float,
+) -> Released:
+    """Pay for a release of rows, (n, d), draw its noise, and return it. Reads private rows.
+
+    Each row x becomes (x - center)/scale, shortened to `bound`. payer: of the table; None pays in a book in
+    memory, with a limit that is just enough. Raises as `private_release.make` does, and ValueError for rows
+    that overflow.
+    """
+    with np.errstate(over="ignore"):  # `clip_rows` refuses rows that overflow
+        clipped = moments.clip_rows((rows - center) / scale, bound)
+    public = {"center": center.tolist(), "scale": scale.tolist(), "bound": bound}
+    payer = payer or _enough(request, len(rows), features)
+    return private_release.make(request, [clipped], payer, features=features, public=public)
+
+
+def _enough(request: Request, n: int, features: Sequence[str]) -> Payer:
+    """Return what pays for this one release, from a book in memory."""
+    budget, payer = request.budget, Book().payer(BookTable("array", n, tuple(features)))
+    epsilon = max(closed_form.epsilon_of(request.events, budget.delta), budget.epsilon)
+    payer.set_limit(Limit(epsilon, budget.delta, budget.neighbours))
+    return payer
+
+
+def taken_through(released: Released) -> tuple[Array, Array, float]:
+    """Return mean and scale, (d,), and bound by which the release took rows: ((x - mean)/scale), shortened.
+
+    They are public ones, or those that were paid for.
+    """
+    document = released.document
+    public = document["public"]
+    mean, scale, bound = np.array(public["center"]), np.array(public["scale"]), public["bound"]
+    # What is paid for is of rows that were divided by the bound.
+    if document["mean"] is not None:
+        mean = mean + scale * bound * np.array(document["mean"])
+    if document["scales"] is not None:
+        scale, bound = scale * bound * np.array(document["scales"]), document["length after scaling"]
+    return mean, scale, bound
+
+
+def variances(released: Released) -> Array | None:
+    """Return the second moments along the components in units of the scaled rows, (k,), where there are any.
+
+    Methods that scale each row to length 1 tell of directions alone.
+    """
+    if released.eigenvalues is None or METHODS[released.document["method"]].scaling == "unit":
+        return None
+    _, _, bound = taken_through(released)
+    return released.eigenvalues * bound**2
+
+
+def notes(released: Released) -> tuple[str, ...]:
+    """Return what a reader must know of the components."""
+    noise = ", ".join(map(str, np.flatnonzero(released.is_noise) + 1))
+    return (f"components that may be axes of noise: {noise}",) if noise else ()
