@@ -12,8 +12,8 @@ from dppca_core.release import bundle, score_histogram
 from dppca_core.release.private_release import Released
 from dppca_core.release.score_histogram import ScoreHistogram, ScoreRequest
 from dppca_core.tables import Schema
+from dppca_core.tables.encode import TableIdentity
 from pages.hospitals.your_data import owner, session
-from pages.hospitals.your_data.prepared_table import TableIdentity
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import Order, TableSession
 
@@ -60,7 +60,7 @@ def _job(finished: Finished) -> ReleaseJob:
         Schema.from_json(json.dumps(public["dictionary"])),
         public["dealt"],
         tuple(release["hospitals"]),
-        public.get("rows kept of a patient"),
+        public.get("rows kept of a patient", public.get("rows of a patient")),
     )
     kind, request = ("scores", ScoreRequest.from_document) if is_picture else ("release", bundle.recipe)
     kept: Any = ScoreHistogram if is_picture else Released

@@ -24,6 +24,7 @@ from dppca_core.release import bundle, score_histogram
 from dppca_core.release.request import Request, noisy_sums
 from dppca_core.release.score_histogram import Group, ScoreHistogram, ScoreRequest
 from dppca_core.tables import Column, Schema, safe_csv
+from dppca_core.tables.encode import PreparedTable, Rows
 from pages.hospitals.your_data import (
     book_releases,
     bundle_panel,
@@ -37,7 +38,6 @@ from pages.hospitals.your_data import (
 )
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.layout import choose_or_none
-from pages.hospitals.your_data.prepared_table import PreparedTable, Rows
 from pages.hospitals.your_data.rehearsal import Twin
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import Order

@@ -16,10 +16,11 @@ from dppca_core.release import discrete_gaussian, loading_noise, score_histogram
 from dppca_core.release.request import Request
 from dppca_core.release.score_histogram import Group, ScoreRequest
 from dppca_core.tables import Column, Schema
+from dppca_core.tables.encode import prepare
+from dppca_core.tables.patients import A_TABLE_EACH, AVERAGED, IN_ONE_PLACE, MERGED
 from pages.hospitals.your_data import (
     confirmation,
     owner_only_diagnostics,
-    prepared_table,
     rehearsal,
     score_panel,
     score_rehearsal,
@@ -99,7 +100,7 @@ def test_one_patients_word_moves_no_other_into_another_group_or_hospital():
     def table(last):
         rows = "".join(f"{i},5;{i};0,5;{('1', '1,0', '2,5')[i % 3]}\n" for i in range(30))
         raw = tables.read(f"age;then;cdr;ward\n{rows}7;5;{last};north\n".encode(), "t")
-        return prepared_table.prepare(raw, ages, "ward", 1)
+        return prepare(raw, ages, "ward", 1)
 
     number, word = table("0,5"), table("unknown")
     assert number.sizes == word.sizes == (20, 10, 1)
@@ -109,12 +110,12 @@ def test_one_patients_word_moves_no_other_into_another_group_or_hospital():
     assert (before == 1).all() and np.flatnonzero(before != after).tolist() == [30] and after[30] == 2
 
 
-@pytest.mark.parametrize(("named", "kept"), [(None, None), ("id", None), ("id", 2)])
+@pytest.mark.parametrize(("named", "kept"), [(None, AVERAGED), ("id", AVERAGED), ("id", 2), ("id", MERGED)])
 def test_patients_with_usual_answers_only_are_in_the_picture(named, kept):
     """Encoded as zeros they were in no cell; only the one without an answer, who is left out, is in none."""
     usual = Schema(tuple(Column(name, "category", categories=("no", "yes"), usual="no") for name in "ab"))
     frame = pd.DataFrame({"id": range(40), "a": "no", "b": ["yes", *["no"] * 38, None]})
-    table = prepared_table.prepare(tables.from_frame(frame, "t"), usual, None, 1, named, kept)
+    table = prepare(tables.from_frame(frame, "t"), usual, None, 1, named, kept)
     plain = dict.fromkeys(("at", "mean", "scales", "length after scaling", "eigenvalues"))
     asked = {"method": "analyze_gauss", "hospitals": [40], "features": list(usual.features)}
     release = plain | asked | {"components": np.eye(4)[:2].tolist(), "public": table.public}
@@ -133,7 +134,7 @@ def test_the_guarantee_of_a_table_each_hospital_is_within_a_hospital(monkeypatch
         dealt = replace(table, assignment=way)
         return score_panel.make(order, dealt, **confirmation.release_keywords(order, dealt, None, None))
 
-    assert by_column(prepared_table.A_TABLE_EACH) and not by_column(prepared_table.IN_ONE_PLACE)
+    assert by_column(A_TABLE_EACH) and not by_column(IN_ONE_PLACE)
 
 
 @pytest.mark.parametrize("words", ["north", "north, NA"])
