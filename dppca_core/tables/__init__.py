@@ -5,6 +5,8 @@ schema = tables.Schema((tables.Column("age", "number", 0, 120, fill=60), ...))  
 encoded = tables.encode(schema, raw.table, raw.marks)    # .rows (n, d); .owner: not private
 groups = tables.at_random(len(encoded.rows), hospitals=5, seed=0)
 cohort = Cohort.from_rows([encoded.rows[group] for group in groups], schema.bound)
+
+Where patients have several rows, `tables.encode` has `prepare`, whose `parts` a release takes.
 """
 
 from dppca_core.release.export import safe_cell, safe_csv

@@ -153,38 +153,33 @@ def encode(
     return tally.encoded(schema, rows, blank)
 
 
-def merge(
-    schema: Schema,
-    table: pa.Table,
-    numbers: Indices,
-    marks: cells.Marks | None = cells.POINT,
-    blank: cells.Mask | None = None,
-) -> Encoded:
+def _merge(schema: Schema, raw: Raw, numbers: Indices) -> Encoded:
     """Return one encoded row a patient: of each column the mean of the patient's own present cells.
 
-    numbers: of each row's patient, from 0 in the order of first rows, (rows,). The other arguments, and what
-    is raised: as for `encode`. A patient without a cell of a column that has no fill is left out.
+    numbers: of each row's patient, from 0 in the order of first rows, (rows,). A patient without a cell of a
+    column that has no fill is left out. Raises ValueError as `encode` does.
     """
     n = int(numbers.max()) + 1
     rows, tally = np.empty((n, schema.d)), _Tally.begin(n)
-    for column, span, entries, missing, beyond in _columns(schema, table, marks, 0, blank):
+    for column, span, entries, missing, beyond in _columns(schema, raw.table, raw.marks, 0, raw.blank):
         rows[:, span], lacking = patients.means(entries, missing, numbers, n)
-        tally.add(column, lacking, np.bincount(numbers[beyond], minlength=n))
+        tally.add(column, lacking, beyond)
         if column.fill is not None:
             rows[lacking, span] = _encoded_fill(column)
-    return tally.encoded(schema, rows, blank)
+    return tally.encoded(schema, rows, raw.blank, numbers)
 
 
 class _Tally(NamedTuple):
     """Count what is missing or does not fit while columns are encoded, and which rows can be used.
 
-    kept: rows without a missing cell that nothing fills in, (n,). filled: cells of each row that were filled
-    in. outside: for each column, how many cells of each row do not fit. absent: how many rows lack it.
+    A row is one of the table's or a merged patient's. kept: rows without a missing cell that nothing fills
+    in, (n,). filled: cells of each row that were filled in. outside: for each column, which of the table's
+    cells do not fit. absent: how many rows lack it.
     """
 
     kept: cells.Mask
     filled: Indices
-    outside: list[Any]
+    outside: list[cells.Mask]
     absent: list[int]
 
     @staticmethod
@@ -192,8 +187,8 @@ class _Tally(NamedTuple):
         """Return the tally of n rows before any column."""
         return _Tally(np.ones(n, dtype=bool), np.zeros(n, dtype=np.intp), [], [])
 
-    def add(self, column: Column, missing: cells.Mask, beyond: Any) -> None:
-        """Add a column: which rows lack it, and whether or how often its cells are outside, (n,) each."""
+    def add(self, column: Column, missing: cells.Mask, beyond: cells.Mask) -> None:
+        """Add a column: which rows lack it, (n,), and which of the table's cells do not fit."""
         self.outside.append(beyond)
         self.absent.append(int(missing.sum()))
         if column.fill is None:  # nothing stands for a missing cell, so its row is dropped
@@ -201,16 +196,22 @@ class _Tally(NamedTuple):
         else:
             np.add(self.filled, missing, out=self.filled)
 
-    def encoded(self, schema: Schema, rows: Array, blank: cells.Mask | None) -> Encoded:
-        """Return those of the rows, (n, d), that can be used, with the owner's counts."""
+    def encoded(
+        self, schema: Schema, rows: Array, blank: cells.Mask | None, numbers: Indices | None = None
+    ) -> Encoded:
+        """Return those of the rows, (n, d), that can be used, with the owner's counts.
+
+        numbers: of the patient of each of the table's rows, where patients were merged.
+        """
         kept = self.kept
+        used = kept if numbers is None else kept[numbers]  # of the table's rows
         if not kept.all():
             rows = rows[kept]
         owner = OwnerCounts(
             rows=len(kept),
             dropped=int(len(kept) - kept.sum()),
             filled=int(self.filled[kept].sum()),
-            outside=tuple(int(beyond[kept].sum()) for beyond in self.outside),
+            outside=tuple(int(beyond[used].sum()) for beyond in self.outside),
             missing=tuple(self.absent),
             clipped=int((np.sqrt(np.einsum("ij,ij->i", rows, rows)) > schema.bound).sum()),
             blank=0 if blank is None else int(blank.sum()),
@@ -378,7 +379,8 @@ class PreparedTable:
     rows times their squared weights (1 without patients), and `used` the sum of these: their ratio is the
     mean about which the owner's covariance is taken, and centres no release.
 
-    All of it is private except the schema, the sizes and how patients were assigned (`assignment`).
+    All of it is private except the schema, the sizes, how patients were assigned (`assignment`) and how the
+    rows of one count.
     """
 
     raw: Raw = field(repr=False)
@@ -404,9 +406,8 @@ class PreparedTable:
     @property
     def usable(self) -> int:
         """Return how many patients the rows that are used make up, which is private."""
-        return int(
-            self.used + 0.5 + 1e-6
-        )  # rounded: weights are less by a factor of 1 + 1e-12 (`row_weights`)
+        # Rounded, since weights are less by a factor of 1 + 1e-12 (`patients.row_weights`).
+        return int(self.used + 0.5 + 1e-6)
 
     @property
     def d(self) -> int:
@@ -477,7 +478,7 @@ def prepare(
     numbers = patients.patient_of_each_row(raw, patient_column, schema)
     merged = patient_column is not None and counting == MERGED
     if merged:
-        encoded = merge(schema, raw.table, numbers, raw.marks, raw.blank)
+        encoded = _merge(schema, raw, numbers)
     else:
         encoded = encode(schema, raw.table, raw.marks, blank=raw.blank)
     if len(encoded.rows) < 2:

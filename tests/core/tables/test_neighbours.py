@@ -105,8 +105,10 @@ def pairs(counting, neighbours):
         changed = [*people[:place], other, *people[place + 1 :]]
         try:
             both = [table(each, counting, bound) for each in (people, changed)]
-        except ValueError:  # fewer than two patients are left in one of them
-            continue
+        except ValueError as no:
+            if str(no).startswith("Fewer than two patients"):  # in one of the two tables
+                continue
+            raise
         made += 1
         yield *both, f"p{place}"
 

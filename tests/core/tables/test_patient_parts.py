@@ -92,3 +92,13 @@ def test_what_does_not_fit_is_one_sentence(change, asked, says):
 def test_rows_of_a_patient_count_in_no_other_way(counting):
     with pytest.raises(ValueError, match="counting must be"):
         table(visits(), counting=counting)
+
+
+@pytest.mark.parametrize("counting", [AVERAGED, MERGED, 2])
+def test_a_patient_with_several_rows_is_usable_if_one_row_is(counting):
+    """And where at most M rows count, each is 1/M of a patient. Of the columns only c0 has no fill."""
+    frame = visits()
+    held = table(frame, counting=counting)
+    usable = frame.dropna(subset=["c0"]).groupby("who").size()
+    expected = usable.clip(upper=2).sum() / 2 if counting == 2 else len(usable)
+    assert held.usable == int(expected + 0.5) < held.n
