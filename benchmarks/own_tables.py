@@ -30,8 +30,9 @@ from dppca_core.numerics import linalg, subspace_metrics
 from dppca_core.release import private_release
 from dppca_core.release.request import Request
 from dppca_core.tables import Column, Raw, Schema, limits
+from dppca_core.tables.encode import PreparedTable, prepare
+from dppca_core.tables.patients import AVERAGED
 from pages.hospitals.your_data import rehearsal, release_panel
-from pages.hospitals.your_data.prepared_table import PreparedTable, Rows, prepare
 from pages.shared.settings import catalogue
 
 _COMPLETE = 0.8  # share of cells that a column needs
@@ -77,7 +78,7 @@ def truth(table: PreparedTable, raw: Raw, k: int) -> Array:
     """
     rows = tables.encode(table.schema, raw.table).rows
     weights = np.ones(len(rows))
-    if isinstance(table.held, Rows) and table.held.weights is not None and table.most_kept is None:
+    if table.held.weights is not None and table.counting == AVERAGED:
         weights = table.held.weights[:, 0] ** 2
     return linalg.top_eigenspace(np.cov(rows.T, bias=True, aweights=weights), k)
 
@@ -103,7 +104,7 @@ def main() -> None:
         frame = load(path)
         raw = tables.from_frame(frame, path.name)
         schema = dictionary(frame.drop(columns=[asked.patient] if asked.patient else []))
-        table = prepare(raw, schema, None, 1, asked.patient, asked.most)
+        table = prepare(raw, schema, None, 1, asked.patient, asked.most or AVERAGED)
         defaults = catalogue.defaults() | {"view": "full"}
         k = defaults["own.k"]
         true = truth(table, raw, k)

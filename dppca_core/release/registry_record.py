@@ -37,9 +37,11 @@ def record(document: Mapping[str, Any]) -> dict[str, Any]:
     rows = document["rows per patient"]
     unit = "Patient-level" if document["unit"] == "patient" or rows == 1 else "Row-level"
     details = [document["guarantee"]]
-    kept = document["public"].get("rows kept of a patient")
+    public = document["public"]
     if document["unit"] == "patient":
-        counting = f"at most {kept:,} rows of each count" if kept else "all rows of a patient are averaged"
+        counting = f"all rows of a patient are {public.get('rows of a patient', 'averaged')}"
+        if kept := public.get("rows kept of a patient"):
+            counting = f"at most {kept:,} rows of each count"
         details.append(f"A patient can have several rows: {counting}.")
     elif rows > 1:
         cost = document["epsilon for a patient"]

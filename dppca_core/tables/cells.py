@@ -4,6 +4,11 @@ So no patient's cell can change how another patient's is read. A cell is missing
 `MISSING`, NaN or infinite. "true" and "false" are the numbers 1 and 0. What a column seems to hold
 (`kind_of`) is a summary of its cells, for the screen of the table's owner.
 
+The dictionary (`dppca_core.tables.dictionary`) can name missing codes (cells such as "999" or "unknown" that
+stand for no answer), categories, and synonyms (other words, each with the category or the number that it
+stands for). A "word" is any of these texts. Numbers compare as numbers, so that 999, 999.0 and "999" are one
+code. Other words compare without blanks around them, and codes and synonyms also without regard to capitals.
+
 A column is an Arrow array or chunked array; "portions" and "chunks" are consecutive pieces of one. Arrow's
 error messages quote cells, which are private: `none_if_refused` and `until_refused` drop them.
 """
@@ -23,6 +28,7 @@ from dppca_core.arrays import Array
 from dppca_core.tables import limits
 
 Mask = NDArray[np.bool_]
+Synonyms = Sequence[tuple[str, float | str]]  # a cell's word, and the category or number that it stands for
 Result = TypeVar("Result")
 _REFUSALS = (pa.ArrowException, OSError, OverflowError, UnicodeError)
 
@@ -142,13 +148,31 @@ POINT = Marks(".")
 EITHER = Marks(".,")  # for words of which no file says how they are written
 
 
-def numbers(column: Any, marks: Marks | None = POINT) -> NumberColumn:
+def numbers(
+    column: Any, marks: Marks | None = POINT, missing_codes: Sequence[str] = (), synonyms: Synonyms = ()
+) -> NumberColumn:
     """Return the cells of a column of numbers or text, each as a number if it is one.
 
     column: as `as_numbers_or_text` gives it. marks: how its numbers are written; None reads those which have
-    one reading only: 14,5 and 1.012,5 and 0.012, but not 1.012, which may be 1012. The arrays are fresh, so
-    that a caller may write to them.
+    one reading only: 14,5 and 1.012,5 and 0.012, but not 1.012, which may be 1012. A cell that holds one of
+    the missing codes is missing, and one that holds a synonym is its number. The arrays are fresh, so that a
+    caller may write to them.
     """
+    read = _plain(column, marks)
+    if missing_codes:
+        coded = _word_indices(column, read, missing_codes, capitals=False) >= 0
+        read.values[coded] = np.nan
+        read = NumberColumn(read.values, read.missing | coded, read.unread & ~coded)
+    if synonyms and read.unread.any():
+        indices = _word_indices(column, read, [word for word, _ in synonyms], capitals=False)
+        meant = read.unread & (indices >= 0)
+        read.values[meant] = np.array([float(number) for _, number in synonyms])[indices[meant]]
+        read = read._replace(unread=read.unread & ~meant)
+    return read
+
+
+def _plain(column: Any, marks: Marks | None) -> NumberColumn:
+    """Return the cells as `numbers` does where the dictionary names no words."""
     if pa.types.is_floating(column.type):
         values = np.array(column.to_numpy(zero_copy_only=False))  # a copy: Arrow's memory is read-only
         missing = ~np.isfinite(values)
@@ -281,6 +305,80 @@ def category_indices(column: Any, known: Iterable[str], capitals: bool = True) -
         for part in portions(chunks_of(column))
     ]
     return np.concatenate([np.empty(0, dtype=np.intp), *indices])
+
+
+def categories(
+    column: Any,
+    known: Sequence[str],
+    synonyms: Synonyms = (),
+    missing_codes: Sequence[str] = (),
+    marks: Marks | None = POINT,
+) -> tuple[NDArray[np.intp], Mask]:
+    """Return the position in `known` of each cell's category, (n,), and which cells are missing, (n,).
+
+    The position is -1 where a cell is missing or none of the categories. known: the column's categories. A
+    synonym is looked up only where no category agrees.
+    """
+    read = numbers(column, marks, missing_codes)
+    indices = _word_indices(column, read, known)
+    if synonyms:
+        synonym = _word_indices(column, read, [word for word, _ in synonyms], capitals=False)
+        # The position in `known` of each synonym's category.
+        category = np.array([known.index(str(category)) for _, category in synonyms])
+        indices = np.where((indices < 0) & (synonym >= 0), category[synonym], indices)
+    return indices, read.missing
+
+
+def word_keys(words: Sequence[str], capitals: bool = True) -> list[float | str]:
+    """Return a key for each word, the same for words that count as one: its number if it is one, else itself.
+
+    So "1" and "1.0" have one key. A word that counts as missing has NaN, which equals no other: refuse such
+    words before. Words come without blanks around them. capitals: whether "Male" and "male" differ.
+    """
+    read = word_numbers(words)
+    return [
+        (word if capitals else word.lower()) if unread else float(value)
+        for word, value, unread in zip(words, read.values, read.unread, strict=True)
+    ]
+
+
+def is_word(word: object) -> bool:
+    """Return whether this can be one word of a list that is typed as "a; b" or "word = category; ...".
+
+    It is a short text without blanks around it, and holds neither of the separators ";" and " = ".
+    """
+    return (
+        isinstance(word, str)
+        and 0 < len(word) <= limits.MOST_NAME
+        and word.isprintable()
+        and word == word.strip()
+        and ";" not in word
+        and " = " not in f"{word} "  # a word that ends in " =" would form one with what follows it
+    )
+
+
+def word_numbers(words: Sequence[str]) -> NumberColumn:
+    """Return the words of a dictionary read as numbers, written with a decimal point or a comma.
+
+    The dictionary does not say how the file writes decimals, so both are read.
+    """
+    return numbers(pa.array(words, pa.large_string()), EITHER)
+
+
+def _word_indices(
+    column: Any, read: NumberColumn, words: Sequence[str], capitals: bool = True
+) -> NDArray[np.intp]:
+    """Return the position in `words` of the word that each cell holds, (n,); -1 for none of them.
+
+    column: the cells as they are. read: the same cells as numbers, which decide wherever both are numbers.
+    """
+    indices = np.full(len(read.values), -1)
+    number = word_numbers(words)
+    for i in np.flatnonzero(~number.unread):  # 1, 1.0 and "1" are one answer
+        indices[read.values == number.values[i]] = i
+    if read.unread.any():
+        indices = np.where(read.unread, category_indices(column, words, capitals), indices)
+    return indices
 
 
 def kind_of(column: Any) -> str:

@@ -1,7 +1,7 @@
 """Describe in public how a table becomes rows of numbers, before its rows are looked at.
 
-On screen this description is the table's dictionary. Other modules tell how it is applied (`encoding`), and
-how cells compare with its words (`answers`).
+On screen this description is the table's dictionary. Other modules tell how it is applied (`encode`), and
+how cells compare with its words (`cells`).
 
 A number x in [low, high] becomes (x - middle) / half, middle = (low + high)/2, half = (high - low)/2, clipped
 to [-1, 1]. A column of c public categories becomes c columns, each the indicator of its category less
@@ -45,7 +45,7 @@ from pydantic import (
 )
 
 from dppca_core import checks
-from dppca_core.tables import answers, cells, limits
+from dppca_core.tables import cells, limits
 
 DECIMALS = (".", ",")
 GROUPS = ("", ".", ",", " ", "'")
@@ -112,7 +112,7 @@ class Column(_Model):
     usual: what is encoded as 0, a number in [low, high] or one of the categories; None: see the module.
 
     missing_codes: cells that count as missing, such as "999" or "<5". synonyms: other words, each with the
-    category or the number in [low, high] that it stands for. How they compare: `dppca_core.tables.answers`.
+    category or the number in [low, high] that it stands for. How they compare: `dppca_core.tables.cells`.
     Words that were seen in the rows are private: `published` is without either.
 
     decimal, group: the marks of decimals and thousands in numbers that are text; decimal None: as the file's
@@ -189,11 +189,11 @@ class Column(_Model):
         for word in self.categories:
             if not word.isprintable() or word != word.strip():
                 raise ValueError(f"categories of '{self.name}' must be words, got {word!r}")
-        missing = answers.as_numbers(self.categories).missing
+        missing = cells.word_numbers(self.categories).missing
         if missing.any():
             word = self.categories[int(np.argmax(missing))]
             raise ValueError(f"categories of '{self.name}' must not hold {word!r}, which counts as missing")
-        if len(set(answers.keys(self.categories))) < len(self.categories):
+        if len(set(cells.word_keys(self.categories))) < len(self.categories):
             raise ValueError(f"categories of '{self.name}' must differ from each other")
         if self.fill is not None:
             checks.one_of(("", *self.categories), **{f"fill of '{self.name}'": self.fill})
@@ -207,12 +207,12 @@ class Column(_Model):
         """
         codes, words = self.missing_codes, tuple(word for word, _ in self.synonyms)
         for what, mapped in (("missing codes", codes), ("synonyms", words)):
-            if len(mapped) > limits.MOST_CATEGORIES or not all(map(answers.is_word, mapped)):
+            if len(mapped) > limits.MOST_CATEGORIES or not all(map(cells.is_word, mapped)):
                 raise ValueError(
                     f"{what} of '{self.name}' must be at most {limits.MOST_CATEGORIES} words without "
                     "';' and ' = '"
                 )
-        read = answers.as_numbers(words)
+        read = cells.word_numbers(words)
         if read.missing.any():
             raise ValueError(f"synonyms of '{self.name}' must not hold a word that counts as missing")
         if self.kind == "category":
@@ -226,7 +226,7 @@ class Column(_Model):
             )
         # Cells are compared with these words without regard to capitals.
         code_keys, word_keys, category_keys = (
-            answers.keys(mapped, capitals=False) for mapped in (codes, words, self.categories)
+            cells.word_keys(mapped, capitals=False) for mapped in (codes, words, self.categories)
         )
         alike = set(code_keys) & {*word_keys, *category_keys}
         if alike or len(set(word_keys)) < len(words) or set(words) & set(self.categories):

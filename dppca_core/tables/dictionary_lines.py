@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from dppca_core.tables import answers, export
+from dppca_core.release import export
+from dppca_core.tables import cells
 from dppca_core.tables.dictionary import Column
 
 KINDS = ("number", "category")
@@ -208,7 +209,7 @@ def write_template(lines: Mapping[str, DictionaryLine]) -> str:
 
 def _harmless(cell: str) -> str:
     """Return a cell, behind an apostrophe if a spreadsheet would run it; a negative number is none."""
-    if not answers.as_numbers([cell]).unread[0]:
+    if not cells.word_numbers([cell]).unread[0]:
         return cell
     return "'" + cell if cell.startswith("'") or export.neutral(cell) != cell else cell
 
@@ -291,7 +292,7 @@ def _from_redcap(row: Mapping[str, str]) -> Iterator[tuple[str, DictionaryLine]]
         labels = [
             (label, code)
             for code, label in choices
-            if answers.is_word(label) and words[label.casefold()] == 1 and label not in codes
+            if cells.is_word(label) and words[label.casefold()] == 1 and label not in codes
         ]
         yield name, DictionaryLine("category", categories=join_words(codes), synonyms=join_synonyms(labels))
     elif kind in ("yesno", "truefalse"):

@@ -26,7 +26,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dppca_core.arrays import Array
-from dppca_core.tables import answers, cells
+from dppca_core.tables import cells
 
 AS_MISSING = ""  # what a word may be taken as, beside one of the categories
 _MOST_WORDS = 10  # suggestions for one column
@@ -103,7 +103,7 @@ def check_column(column: Any, expected: Expected, marks: cells.Marks | None = ce
 
 def _check_numbers(column: Any, expected: Expected, marks: cells.Marks | None) -> ColumnQuality:
     """Check a column of numbers; suggest its frequent words, and numbers that look like missing codes."""
-    read = answers.numbers(column, expected.missing_codes, expected.marks or marks, expected.synonyms)
+    read = cells.numbers(column, expected.marks or marks, expected.missing_codes, expected.synonyms)
     values = read.values[~np.isnan(read.values)]
     outside = (values < expected.low) | (values > expected.high)
     words = [
@@ -130,7 +130,7 @@ def _number_meant(word: str, expected: Expected) -> str | None:
     limit = _LIMIT.fullmatch(word)
     if limit is None:
         return None
-    read = answers.as_numbers([limit["below"] or limit["above"] or limit["more"]])
+    read = cells.word_numbers([limit["below"] or limit["above"] or limit["more"]])
     number = float(read.values[0]) / (2 if limit["below"] else 1)
     return f"{number:.15g}" if expected.low <= number <= expected.high else None
 
@@ -165,7 +165,7 @@ def _suspected_codes(values: Array, outside: cells.Mask) -> list[Suggestion]:
 
 def _check_categories(column: Any, expected: Expected, marks: cells.Marks | None) -> ColumnQuality:
     """Check a column of categories; suggest a category, or "missing", for its frequent other words."""
-    indices, missing = answers.categories(
+    indices, missing = cells.categories(
         column, expected.categories, expected.synonyms, expected.missing_codes, expected.marks or marks
     )
     others = (indices < 0) & ~missing  # cells with a word that is none of the categories
@@ -207,8 +207,8 @@ def _frequent(column: Any, chosen: cells.Mask) -> list[tuple[str, int]]:
         words = entries.field("values").take(pa.array(order)).to_pylist()
         counts = entries.field("counts").to_numpy()[order].tolist()
         spelled = words if texts else [f"{word:.15g}" for word in words]
-        for word, key, count in zip(spelled, answers.keys(spelled, capitals=False), counts, strict=True):
-            if answers.is_word(word):
+        for word, key, count in zip(spelled, cells.word_keys(spelled, capitals=False), counts, strict=True):
+            if cells.is_word(word):
                 spelling, before = totals.get(key, (word, 0))
                 totals[key] = spelling, before + count
     return sorted(totals.values(), key=lambda entry: -entry[1])
@@ -248,7 +248,7 @@ def _says_missing(word: str) -> bool:
 def _looks_missing(word: str) -> bool:
     """Return whether a word may mean a missing cell: it says so, or is short for it, or a code such as 99."""
     text = _SEPARATORS.sub(" ", word.casefold()).strip()
-    return _says_missing(word) or bool(_SHORT_WORDS.fullmatch(text)) or answers.keys([word])[0] in _CODES
+    return _says_missing(word) or bool(_SHORT_WORDS.fullmatch(text)) or cells.word_keys([word])[0] in _CODES
 
 
 def _folded(word: str) -> str:

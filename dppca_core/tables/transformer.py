@@ -15,8 +15,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dppca_core.arrays import Array
-from dppca_core.tables import cells, encoding
+from dppca_core.tables import cells
 from dppca_core.tables.dictionary import Schema
+from dppca_core.tables.encode import encode
 
 
 # scikit-learn has no types: its classes are "Any" to mypy.
@@ -59,7 +60,7 @@ class DictionaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             ValueError: As `tables.encode` does, with a row's number and without a cell.
         """
         check_is_fitted(self, "n_features_in_")
-        return encoding.encode(self.schema, self._table(X, reset=False)).whole
+        return encode(self.schema, self._table(X, reset=False)).whole
 
     def _table(self, X: Any, reset: bool) -> Any:
         """Return X, a data frame or an array, as a table with the dictionary's columns.

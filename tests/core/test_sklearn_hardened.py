@@ -15,10 +15,11 @@ from dppca_core.accounts.book import Book, OverLimitError
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.numerics import block_power, linalg, moments
 from dppca_core.numerics.subspace_metrics import sin_theta
-from dppca_core.release import array_release, bundle, discrete_gaussian, patient_rows, private_release
+from dppca_core.release import array_release, bundle, discrete_gaussian, private_release
 from dppca_core.release.array_release import CENTRAL
 from dppca_core.sklearn import PrivatePCA
 from tests.core.accounts.paying import payer
+from tests.core.release.summing import sum_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* is predicted to err:UserWarning")
 ALPHA = 1e-6  # of the statistical test; noise comes from the operating system, so no seed
@@ -161,7 +162,7 @@ def of_moment(budget, factor=1.0):
     options = {"center": 0.0, "bound": 5.0, "method": "analyze_gauss", "epsilon": budget.epsilon}
     made = fitted(rows, **options, account=pays).release_
     noisy = pays.drawn(made.payment.id).once("moment 1", lambda: pytest.fail("it was drawn before"))
-    summed = patient_rows.sum_rows([moments.clip_rows(rows, 5.0)], d)
+    summed = sum_rows([moments.clip_rows(rows, 5.0)], d)
     noise = (noisy - summed.total / 4.0**summed.bits / n)[np.triu_indices(d, 1)]
     std = factor * symmetric_gaussian.sum_noise_std(budget) / np.sqrt(2) / n
     below = stats.chi2.cdf(float(np.sum((noise / std) ** 2)), len(noise))

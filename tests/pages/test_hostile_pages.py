@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dppca_core.tables import Raw, Schema, dictionary_lines, safe_cell
+from dppca_core.tables.encode import prepare
 from pages.hospitals.providers.model import hospitals
 from pages.hospitals.who_sees_what import model
-from pages.hospitals.your_data import dictionary, file_reading, prepared_table, text
+from pages.hospitals.your_data import dictionary, file_reading, text
 from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings import hospitals as to_hospitals
 from pages.shared.settings.catalogue import CHOICES, OF_PARAMETER
@@ -159,16 +160,16 @@ def prepared(name, data):
         lines = {column: dictionary.blank_line(kind) for column, kind in list(raw.kinds.items())[:4]}
         assert len(dictionary.to_frame(lines)) == len(lines)
         assert any(line.incomplete for line in lines.values())
-        prepared_table.prepare(raw, hostile.dictionary(), None, 3)
+        prepare(raw, hostile.dictionary(), None, 3)
 
 
 def test_any_table_is_prepared_or_refused():
 
-    def prepare(case):
+    def prepare_case(case):
         name, data = hostile.table_file(np.random.default_rng([case, 14]))
         hostile.answered(prepared, name, data)
 
-    hostile.each(hostile.cases(15, 0.05), prepare)
+    hostile.each(hostile.cases(15, 0.05), prepare_case)
 
 
 def test_any_record_is_shown_or_refused():

@@ -14,10 +14,10 @@ from streamlit.delta_generator import DeltaGenerator
 from dppca_core.accounting import closed_form
 from dppca_core.accounts.account import Account, Limit, Payment
 from dppca_core.accounts.book import OthersTableError, OwnersAccount, Payer
-from dppca_core.tables import safe_cell
+from dppca_core.tables import Raw, safe_cell
+from dppca_core.tables.encode import PreparedTable
 from pages.hospitals.your_data import account_text, owner, plain_text, session
 from pages.hospitals.your_data.layout import PageLayout
-from pages.hospitals.your_data.prepared_table import PreparedTable, Table
 from pages.hospitals.your_data.text import CHANGED_TABLE_CAVEAT, patient_total
 from pages.shared import text
 from pages.shared.reports import take_along
@@ -60,7 +60,7 @@ def change(apply: Callable[[], object], otherwise: str) -> None:
         st.rerun()
 
 
-def _ask_account(raw: Table, payer: Payer, accounts: Sequence[OwnersAccount]) -> None:
+def _ask_account(raw: Raw, payer: Payer, accounts: Sequence[OwnersAccount]) -> None:
     """Ask whether an unknown table is of the patients of one of its owner's accounts."""
     titles = [account_text.OTHERS, *(account_text.title(account.tables) for account in accounts)]
     with st.container(border=True):
@@ -82,7 +82,7 @@ def _ask_account(raw: Table, payer: Payer, accounts: Sequence[OwnersAccount]) ->
             change(partial(payer.put_in, accounts[index - 1].number), "The table is in no account yet.")
 
 
-def _ask_code(raw: Table) -> None:
+def _ask_code(raw: Raw) -> None:
     """Ask for the code by which another person shares the account of this table."""
     with st.form(f"own code {raw.key[:16]}", border=False):
         code = st.text_input("Code of the account")

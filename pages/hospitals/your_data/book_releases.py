@@ -12,8 +12,8 @@ from dppca_core.release import bundle, spectrum
 from dppca_core.release.private_release import Released
 from dppca_core.release.spectrum import Spectrum, SpectrumRequest
 from dppca_core.tables import Schema
+from dppca_core.tables.encode import TableIdentity
 from pages.hospitals.your_data import owner, session
-from pages.hospitals.your_data.prepared_table import TableIdentity
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import Order, TableSession
 
@@ -58,7 +58,7 @@ def _job(finished: Finished) -> ReleaseJob:
         Schema.from_json(json.dumps(public["dictionary"])),
         public["dealt"],
         tuple(document["hospitals"]),
-        public.get("rows kept of a patient"),
+        public.get("rows kept of a patient", public.get("rows of a patient")),
     )
     # What is kept of each kind, how it is called in an order, and how its request is read.
     kept: Any

@@ -12,10 +12,11 @@ import streamlit as st
 
 from dppca_core.accounts.book import Payer
 from dppca_core.release.discrete_gaussian import Progress
+from dppca_core.tables.encode import PreparedTable
+from dppca_core.tables.patients import is_by_hospital
 from pages.hospitals.your_data import account_text, session, text
 from pages.hospitals.your_data.account_text import Form
 from pages.hospitals.your_data.analyst_text import price
-from pages.hospitals.your_data.prepared_table import PreparedTable, is_by_hospital
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import Order, TableSession
 from pages.shared.background import refresh, sessions

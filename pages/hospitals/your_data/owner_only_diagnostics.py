@@ -17,7 +17,7 @@ from dppca_core.arrays import Array
 from dppca_core.numerics import linalg, subspace_metrics
 from dppca_core.numerics.unit_rows import unit_rows
 from dppca_core.tables import Raw
-from pages.hospitals.your_data.prepared_table import PreparedTable, Rows
+from dppca_core.tables.encode import PreparedTable, Rows
 
 MOST_POINTS = 2_000  # rows of a biplot
 MOST_LABELS = 10  # values of a column that can be a label

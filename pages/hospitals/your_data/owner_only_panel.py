@@ -14,6 +14,7 @@ import streamlit as st
 from dppca_core.arrays import Array
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.tables import JoinedTable, limits
+from dppca_core.tables.encode import PreparedTable, Rows
 from pages.hospitals.your_data import (
     charts,
     figure_code,
@@ -25,7 +26,6 @@ from pages.hospitals.your_data import (
 )
 from pages.hospitals.your_data.layout import PageLayout, choose_or_none
 from pages.hospitals.your_data.owner_only_diagnostics import TableTruths
-from pages.hospitals.your_data.prepared_table import PreparedTable, Rows
 from pages.hospitals.your_data.rehearsal import Twin
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.text import TOO_MUCH, is_unit, noun
@@ -77,7 +77,7 @@ def _show_usable(prepared: PreparedTable, twin: Twin | None, layout: PageLayout)
     if usable == prepared.n:
         return
     rows = session.current().rows_per_patient or 1
-    st.markdown(owner_only_text.usable(prepared.n, usable, rows, prepared.most_kept))
+    st.markdown(owner_only_text.usable(prepared.n, usable, rows, prepared.counting))
     if twin is None:
         return
     sizes = tuple(max(1, round(size * usable / prepared.n)) for size in prepared.sizes)

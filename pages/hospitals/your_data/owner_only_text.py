@@ -5,6 +5,7 @@ of components.
 """
 
 from dppca_core.tables import limits
+from dppca_core.tables.patients import Counting
 from pages.hospitals.your_data.owner_only_diagnostics import ReleaseVerdict
 from pages.hospitals.your_data.text import HARDLY_BETTER, TOO_MUCH, noun
 from pages.shared import text
@@ -22,16 +23,16 @@ TOO_WIDE = (
 )
 
 
-def usable(n: int, counted: int, rows: int, most_kept: int | None) -> str:
+def usable(n: int, counted: int, rows: int, counting: Counting | None) -> str:
     """Return how many patients are usable, which must not be stated in public.
 
-    n: all patients. counted: the usable ones. rows: how many one patient can have. most_kept: how many rows
-    of a patient count; None where all do.
+    n: all patients. counted: the usable ones. rows: how many one patient can have. counting: how
+    those of one patient count; None where no column names the patients.
     """
     units = noun(rows)
     what = f"**{counted:,} of {n:,} {units} are usable:** nothing fills in the missing cells of the others."
-    if most_kept is not None:
-        what = f"**Usable rows make up {counted:,} of {n:,} {units}**, {most_kept:,} rows for each."
+    if isinstance(counting, int):
+        what = f"**Usable rows make up {counted:,} of {n:,} {units}**, {counting:,} rows for each."
     return f"{what} Do not state a share above that was counted here: it would become public."
 
 

@@ -6,6 +6,7 @@ import streamlit as st
 
 from dppca_core.accounts.account import Account
 from dppca_core.release.request import Request
+from dppca_core.tables.encode import PreparedTable
 from pages.hospitals.your_data import (
     account_panel,
     book_releases,
@@ -24,7 +25,6 @@ from pages.hospitals.your_data import (
     usable_patients,
 )
 from pages.hospitals.your_data.layout import PageLayout
-from pages.hospitals.your_data.prepared_table import PreparedTable
 from pages.hospitals.your_data.rehearsal import StopSign, Twin
 from pages.hospitals.your_data.settings import DELTAS
 from pages.shared.reports import html_report

@@ -9,8 +9,8 @@ from dppca_core.experiments.planning.table_plan import PublicTable
 from dppca_core.populations.dictionary_twin import dictionary_cells
 from dppca_core.privacy import Budget
 from dppca_core.release.spectrum import Spectrum
+from dppca_core.tables.encode import PreparedTable
 from pages.hospitals.your_data import synthetic_twin_panel, usable_patients
-from pages.hospitals.your_data.prepared_table import PreparedTable
 from pages.shared.settings import catalogue, editions, public_table, widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
 

@@ -11,9 +11,9 @@ import pandas as pd
 import streamlit as st
 
 from dppca_core.tables import safe_cell
+from dppca_core.tables.encode import PreparedTable
 from dppca_core.tables.quality import AS_MISSING, ColumnQuality, Suggestion, check_column
 from pages.hospitals.your_data import dictionary, owner_only_text, quality_text
-from pages.hospitals.your_data.prepared_table import PreparedTable
 from pages.hospitals.your_data.session import TableSession
 from pages.hospitals.your_data.text import refusal
 from pages.shared import text

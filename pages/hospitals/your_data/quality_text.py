@@ -1,6 +1,7 @@
 """Form sentences on how a table's cells fit its dictionary, for the owner alone. No Streamlit here."""
 
-from pages.hospitals.your_data.prepared_table import PreparedTable
+from dppca_core.tables.encode import PreparedTable
+from dppca_core.tables.patients import MERGED
 from pages.hospitals.your_data.text import left_out_as_blank, literal
 from pages.shared import text
 
@@ -13,8 +14,9 @@ _LISTED = 5  # columns
 def rows(prepared: PreparedTable) -> list[str]:
     """List sentences on rows: read, left out and shortened, and columns that are the same in all of them."""
     owner = prepared.owner
+    read = "patients were merged" if prepared.counting == MERGED else "rows of the table were read"
     lines = [
-        f"{owner.rows:,} rows of the table were read, {owner.dropped:,} left out for a missing cell, "
+        f"{owner.rows:,} {read}, {owner.dropped:,} left out for a missing cell, "
         f"{owner.kept:,} are usable, {owner.filled:,} missing cells filled in.",
         f"{text.percent(owner.clipped_share)} of the rows used are longer than the bound and shortened.",
     ]

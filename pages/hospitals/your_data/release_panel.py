@@ -34,6 +34,7 @@ from dppca_core.release.request import (
 )
 from dppca_core.release.spectrum import SpectrumRequest
 from dppca_core.tables import safe_cell
+from dppca_core.tables.encode import PreparedTable
 from pages.hospitals.your_data import (
     account_text,
     bundle_panel,
@@ -48,7 +49,6 @@ from pages.hospitals.your_data import (
 )
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.layout import PageLayout
-from pages.hospitals.your_data.prepared_table import PreparedTable
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import Order
 from pages.hospitals.your_data.settings import RECOMMENDED

@@ -14,6 +14,8 @@ from dppca_core.release import bundle, how_chosen
 from dppca_core.release.private_release import USABLE_SHARE, Released
 from dppca_core.release.request import OFFERED, Request
 from dppca_core.tables import Column, Schema, dictionary_lines
+from dppca_core.tables.encode import PreparedTable
+from dppca_core.tables.patients import Counting, is_at_random
 from pages.hospitals.your_data import (
     account_panel,
     account_text,
@@ -27,7 +29,6 @@ from pages.hospitals.your_data import (
     usable_patients,
 )
 from pages.hospitals.your_data import text as page_text
-from pages.hospitals.your_data.prepared_table import PreparedTable, is_at_random
 from pages.hospitals.your_data.rehearsal import Twin
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.settings import UNKNOWN
@@ -45,8 +46,8 @@ from pages.shared.settings.catalogue import Settings
 class PublicRecord:
     """Hold what may leave the server: what is public about a table, its account, a release and its rehearsal.
 
-    `assignment` states how patients were assigned to hospitals, and `sizes` how many each has. `most_kept` is
-    how many rows of one patient count at most, None where all do. `account` is as it is now,
+    `assignment` states how patients were assigned to hospitals, and `sizes` how many each has. `counting`
+    is how the rows of one patient count, None where no column names the patients. `account` is as it is now,
     `released` the release that is shown, if any. `request` is what was released or, before that, what a press
     of Release would make or why it would refuse. `rows` is how many rows one patient can have at most by the
     owner's answer now. `twin` is the rehearsal, or why there is none. `usable_share` is that
@@ -57,7 +58,7 @@ class PublicRecord:
     schema: Schema
     assignment: str
     sizes: tuple[int, ...]
-    most_kept: int | None
+    counting: Counting | None
     account: Account | None
     released: Released | None
     request: Request | str
@@ -149,9 +150,11 @@ def _guarantee(record: PublicRecord, plain: bool) -> str:
 def _rows_of_one_patient(record: PublicRecord, rows: int) -> str:
     """Return how many rows of one patient there are at most, or how they count where patients are named."""
     averaged = not isinstance(record.request, str) and record.request.averaged
-    if averaged and record.most_kept is not None:
-        return f"the first {record.most_kept:,}, each counting 1/{record.most_kept:,}"
-    return "averaged" if averaged else page_text.stated(rows)
+    if not averaged:
+        return page_text.stated(rows)
+    if isinstance(record.counting, int):
+        return f"the first {record.counting:,}, each counting 1/{record.counting:,}"
+    return str(record.counting)
 
 
 def _hospitals(record: PublicRecord, where: str) -> str:

@@ -22,11 +22,12 @@ from dppca_core.byte_cache import return_memory
 from dppca_core.release.how_chosen import NOT_STATED
 from dppca_core.tables import JoinedTable, QuestionError, Raw
 from dppca_core.tables.dictionary_lines import DictionaryLine
+from dppca_core.tables.encode import PreparedTable, TableIdentity
+from dppca_core.tables.patients import AVERAGED, Counting
 from dppca_core.tables.quality import ColumnQuality
 from pages.hospitals.your_data import owner
 from pages.hospitals.your_data.column_mapping import ColumnMapping
 from pages.hospitals.your_data.hospital_tables import HospitalTables
-from pages.hospitals.your_data.prepared_table import PreparedTable, TableIdentity
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session_expiry import SessionExpiry
 
@@ -74,7 +75,7 @@ class TableSession:
     several_rows: bool | None = None  # whether a patient can have several rows; None until the owner answers
     most_rows: int | None = None  # of one patient, as the owner states it
     named_patients: str | None = None  # the column that names the patients, as it was chosen
-    most_kept: int | None = None  # of their rows; None averages all of them
+    counting: Counting = AVERAGED  # how the rows of one of them count
     chosen: tuple[str, ...] = ()  # the columns that count, each with its line in `lines`
     bound: float | None = None  # the length to which rows are shortened; None for the dictionary's default
     hospital_column: str | None = None  # names the hospitals; None where no column does
@@ -106,10 +107,9 @@ class TableSession:
         return self.named_patients if self.several_rows else None
 
     @property
-    def patients(self) -> tuple[str | None, int | None]:
-        """Return that column and, where there is one, how many rows of one patient count; None for all."""
-        column = self.patient_column
-        return column, None if column is None else self.most_kept
+    def patients(self) -> tuple[str | None, Counting]:
+        """Return that column, and how the rows of one patient count."""
+        return self.patient_column, self.counting
 
     @property
     def rows_per_patient(self) -> int | None:
@@ -140,7 +140,8 @@ class TableSession:
         self.hospitals = HospitalTables(raw)
         self.opened = None
         return_memory()  # of the former table, and of what reading this one needed
-        self.several_rows = self.most_rows = self.named_patients = self.most_kept = None
+        self.several_rows = self.most_rows = self.named_patients = None
+        self.counting = AVERAGED
         self.how_chosen = (NOT_STATED, "")
         self.tables_loaded += 1
         known = set(raw.columns)

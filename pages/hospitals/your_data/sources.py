@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from dppca_core.methods import METHODS
 from dppca_core.release.request import OFFERED
-from pages.hospitals.your_data.prepared_table import ASSIGNMENT_SEED, PreparedTable
+from dppca_core.tables.encode import PreparedTable
+from dppca_core.tables.patients import ASSIGNMENT_SEED
 from pages.shared.document import streamlit
 from pages.shared.reports import sources
 from pages.shared.settings.catalogue import Settings

@@ -20,6 +20,7 @@ from dppca_core.release import spectrum as spectrum_release
 from dppca_core.release.discrete_gaussian import Progress
 from dppca_core.release.request import Request
 from dppca_core.release.spectrum import Spectrum, SpectrumRequest
+from dppca_core.tables.encode import PreparedTable, TableIdentity
 from pages.hospitals.your_data import (
     charts,
     confirmation,
@@ -32,7 +33,6 @@ from pages.hospitals.your_data import (
 )
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.layout import PageLayout
-from pages.hospitals.your_data.prepared_table import PreparedTable, TableIdentity
 from pages.hospitals.your_data.rehearsal import FEW_RUNS, Twin
 from pages.hospitals.your_data.session import Order
 from pages.shared import text

@@ -13,6 +13,8 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dppca_core.tables import JoinedTable, Raw, Schema, dictionary_lines, examples
+from dppca_core.tables.encode import PreparedTable, prepare
+from dppca_core.tables.patients import is_at_random
 from pages.hospitals.your_data import (
     dictionary,
     dictionary_names,
@@ -26,7 +28,6 @@ from pages.hospitals.your_data import (
 )
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.layout import PageLayout, choose_or_none
-from pages.hospitals.your_data.prepared_table import PreparedTable, is_at_random, prepare
 from pages.hospitals.your_data.session import TableSession
 from pages.shared.reports import take_along
 from pages.shared.server import uploads
@@ -154,7 +155,7 @@ def _ask_rows(state: TableSession) -> int | None:
     if state.rows_per_patient is None:
         st.info(page_text.UNANSWERED)
     elif state.patient_column is not None:
-        st.caption(upload_text.counted(state.most_kept))
+        st.caption(upload_text.counted(state.counting))
     elif state.several_rows:
         st.warning(
             f"The guarantee is for one row. It is weaker for a patient with {state.rows_per_patient:,} rows, "
@@ -174,18 +175,21 @@ def _ask_patients(state: TableSession) -> None:
     )
     if state.patient_column is None:
         return
+    known, ways = state.counting, list(upload_text.COUNTED)
     how = st.radio(
         "Rows of one patient",
-        upload_text.COUNTED,
-        index=int(state.most_kept is not None),
+        ways,
+        index=ways.index(upload_text.AT_MOST if isinstance(known, int) else known),
         key=f"own counted {state.tables_loaded}",
+        format_func=upload_text.COUNTED.__getitem__,
     )
-    if how == upload_text.COUNTED[0]:
-        state.most_kept = None
+    if how != upload_text.AT_MOST:
+        state.counting = how
         return
     label, key = "Most rows of one patient that count", f"own kept {state.tables_loaded}"
     help_text = "Beyond so many, later rows of the table are left out."
-    state.most_kept = _ask_most(label, 1, state.most_kept or _FIRST_MOST_KEPT, help_text, key=key)
+    first = known if isinstance(known, int) else _FIRST_MOST_KEPT
+    state.counting = _ask_most(label, 1, first, help_text, key=key)
 
 
 def _ask_most(label: str, least: int, now: int | None, help_text: str, **more: Any) -> int | None:

@@ -6,7 +6,8 @@
 from collections.abc import Sequence
 
 from dppca_core.tables import Raw, Schema, limits
-from pages.hospitals.your_data.prepared_table import PreparedTable, is_by_column
+from dppca_core.tables.encode import PreparedTable
+from dppca_core.tables.patients import AVERAGED, MERGED, Counting, is_by_column
 from pages.hospitals.your_data.text import left_out_as_blank, literal, noun, unit
 from pages.shared import text
 from pages.shared.background import sessions
@@ -84,21 +85,31 @@ def _first_names(names: Sequence[str]) -> str:
     return ", ".join(names[:_LISTED]) + more
 
 
-# How rows of one patient can count: the two answers to that question.
-COUNTED = "All rows count, as their mean", "At most so many rows count, each the same"
+# How rows of one patient can count: the answers to that question. At most so many: the number is asked.
+AT_MOST = "At most so many rows count, each the same"
+COUNTED = {
+    AVERAGED: "All rows count, as their mean",
+    AT_MOST: AT_MOST,
+    MERGED: "All rows are merged to one, cell by cell",
+}
 
 
-def counted(most: int | None) -> str:
-    """Return how rows of one patient count; most: how many of them do at most, None where all do."""
+def counted(counting: Counting) -> str:
+    """Return how rows of one patient count."""
     whole = (
         "Each guarantee and price is for a patient with all their rows. A patient of several hospitals "
         "counts in the first."
     )
-    if most is None:
+    if counting == AVERAGED:
         return f"Rows of one patient count as their mean: who comes ten times counts as one. {whole}"
+    if counting == MERGED:
+        return (
+            "Each measurement of a patient is the mean of the patient's own cells that are there, so that "
+            f"a row may lack what another row has. {whole}"
+        )
     return (
-        f"Of one patient the first {most:,} rows count, 1/{most:,} each. A row that is left out for a "
-        "missing cell is passed over. Who comes more often counts more, up to one. Strengths come out "
+        f"Of one patient the first {counting:,} rows count, 1/{counting:,} each. A row that is left out for "
+        "a missing cell is passed over. Who comes more often counts more, up to one. Strengths come out "
         "smaller where patients have fewer rows, and a release errs more than its rehearsal, in which "
         f"every patient has so many. {whole}"
     )

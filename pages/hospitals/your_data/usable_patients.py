@@ -1,6 +1,6 @@
 """Say how many patients a rehearsal counts: those with a usable row, by a share that the owner states.
 
-A row with a missing cell that nothing fills in is a row of zeros in a release (`prepared_table`). It still
+A row with a missing cell that nothing fills in is a row of zeros in a release (`tables.encode`). It still
 counts in n, so that n tells of no cell. The noise does not depend on n. So a release of n patients of whom m
 are usable errs as one of m patients does, and m is private. What all may see therefore counts the share that
 the owner states, from how the data were collected or from an earlier study; it is public. Without a share the

@@ -10,7 +10,7 @@ from pyarrow import parquet
 
 from dppca_core import tables
 from dppca_core.tables import Column, Schema
-from pages.hospitals.your_data import prepared_table
+from dppca_core.tables.patients import patient_of_each_row
 
 SCHEMA = Schema((Column("x", "number", 0, 1), Column("y", "number", 0, 1)))
 NUMBERS = ["17", "017", " 17 ", "17.0", "+17", "1.7e1", "1.7", "-0", "0", "true", "1", "1e3", "1000"]
@@ -36,7 +36,7 @@ def stored(column):
 
 def grouping(data):
     raw = tables.read(data, "t")
-    return prepared_table._patient_of_each_row(raw, "who", SCHEMA)
+    return patient_of_each_row(raw, "who", SCHEMA)
 
 
 @pytest.mark.parametrize("others", [NUMBERS, SPELLINGS], ids=["numbers", "words too"])
@@ -84,7 +84,7 @@ def test_tables_of_several_hospitals_join_the_patients_of_both():
     for last in ("word", "18"):
         second = tables.read(table(["017", "3", "004", "5.0", last], ";"), "second")
         joined = tables.join([first, second], [mapping, mapping], ["A", "B"])
-        groups.append(prepared_table._patient_of_each_row(joined, "who", SCHEMA))
+        groups.append(patient_of_each_row(joined, "who", SCHEMA))
     np.testing.assert_array_equal(groups[0], groups[1])
     np.testing.assert_array_equal(groups[0], [0, 1, 2, 0, 1, 2, 3, 4])
 

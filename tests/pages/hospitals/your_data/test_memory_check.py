@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from dppca_core.tables import Column, Schema, limits, read
+from dppca_core.tables.encode import prepare
 from pages.hospitals.your_data import (
     memory_check,
-    prepared_table,
     session,
 )
 from pages.shared.background import memory
@@ -36,7 +36,7 @@ def test_what_reading_needs_is_not_underestimated(data):
     raw = read(data, "t")
     arrow = pa.total_allocated_bytes() - before
     schema = Schema(tuple(Column(name, "number", 0, 2) for name in FRAME.columns))
-    held = prepared_table.prepare(raw, schema, None, 1).held
+    held = prepare(raw, schema, None, 1).held
     assert arrow + held.rows.nbytes < memory_check.needs(data) < 100 * MB
 
 

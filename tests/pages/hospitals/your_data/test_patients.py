@@ -1,11 +1,14 @@
-"""A column names the patients: their rows are averaged, n is theirs, and the guarantee too."""
+"""A column names the patients: their rows count as one, n is theirs, and the guarantee too."""
 
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dppca_core.accounting import closed_form
+from dppca_core.numerics import moments
+from dppca_core.release import registry_record
 from dppca_core.tables import Column, Schema
 from tests.pages.hospitals.your_data.table_page import DICTIONARY, TablePage, csv, patients
 
@@ -79,6 +82,30 @@ def test_at_most_so_many_rows_of_a_patient_count(built, makes):
     assert document["public"]["rows kept of a patient"] == 2 and document["unit"] == "patient"
     assert document["epsilon for a patient"] == 0.5
     assert dict(built().settings)["Rows of one patient"] == "the first 2, each counting 1/2"
+
+
+def test_instruments_that_repeat_are_merged(built, makes):
+    """Each row of the file lacks what the other rows have: averaged, nobody is left."""
+    visit = patients().assign(**{COLUMN: range(120)})
+    frame = pd.concat([visit[["age", COLUMN]], visit.drop(columns="age"), visit[["pulse", COLUMN]] + [5, 0]])
+    bare = Schema(tuple(column.changed(fill=None) for column in DICTIONARY.columns))
+    page = page_of(frame, dictionary=bare, **{"own.eps": "0.5"})
+    assert "Fewer than two patients are left" in page.errors and "merged" in page.errors
+    how = next(box for box in page.app.radio if box.label == "Rows of one patient")
+    how.set_value(how.options[2])
+    page.run()
+    table = page.state.ready
+    assert not page.errors and (table.n, table.usable, table.counting) == (120, 120, "merged")
+    assert "own cells that are there" in page.captions and "120 patients were merged" in page.everything
+    encoded = (frame.groupby(COLUMN)[["age", "weight", "pulse"]].mean() - [60, 115, 125]) / [60, 85, 95]
+    np.testing.assert_allclose(table.held.rows, moments.clip_rows(encoded.to_numpy(), table.schema.bound))
+    page.press("Set this limit")
+    page.release()
+    document = page.state.releases[0].result.document
+    assert document["public"]["rows of a patient"] == "merged" and document["unit"] == "patient"
+    assert document["epsilon for a patient"] == 0.5
+    assert "all rows of a patient are merged" in registry_record.to_yaml(document).replace("\n", " ")
+    assert dict(built().settings)["Rows of one patient"] == "merged"
 
 
 def test_a_column_names_no_patients_where_each_has_one_row():

@@ -5,8 +5,8 @@ import pandas as pd
 
 from dppca_core import tables
 from dppca_core.tables import Column, Schema
+from dppca_core.tables.encode import prepare
 from pages.hospitals.your_data.owner_only_diagnostics import truths
-from pages.hospitals.your_data.prepared_table import prepare
 
 SCHEMA = Schema((Column("a", "number", 0, 1), Column("b", "number", 0, 1)), 1.0)
 

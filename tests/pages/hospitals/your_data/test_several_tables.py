@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from dppca_core import tables
-from pages.hospitals.your_data import prepared_table, several_text
+from dppca_core.tables.patients import A_TABLE_EACH
+from pages.hospitals.your_data import several_text
 from pages.hospitals.your_data.column_mapping import NOT_MEASURED
 from tests.pages.hospitals.your_data.table_page import (
     DICTIONARY,
@@ -79,7 +80,7 @@ def test_two_tables_with_other_names_are_released_as_two_hospitals(built):
     page.press("Set this limit")
     page.release()
     document = page.state.releases[0].result.document
-    assert document["hospitals"] == [120, 50] and document["public"]["dealt"] == prepared_table.A_TABLE_EACH
+    assert document["hospitals"] == [120, 50] and document["public"]["dealt"] == A_TABLE_EACH
     assert "any other of the same hospital" in document["guarantee"]
     assert "How many patients each hospital has is public." in document["guarantee"]
     assert "Gewicht" not in json.dumps(document) + json.dumps(built()) and "exist" not in json.dumps(built())

@@ -19,8 +19,6 @@ from pages.hospitals.your_data.settings import UNKNOWN
 from pages.shared.background import cache
 from pages.shared.settings import catalogue
 from tests.pages.hospitals.your_data.table_page import csv, limited, prepared
-from tests.pages.hospitals.your_data.test_patient_parts import prepare as prepare_patients
-from tests.pages.hospitals.your_data.test_patient_parts import visits
 
 N, D = 6_000, 12
 NAMES = [f"m{i}" for i in range(D)]
@@ -142,16 +140,6 @@ def test_the_owners_part_rehearses_for_the_patients_that_are_usable(monkeypatch,
     assert "usable:**" not in hidden.markdown and "usable" not in str(list(hidden.state.diagnostics))
     whole = prepared(WHOLE, SCHEMA, **{"own.shown": "true", "view": view})
     assert "usable:**" not in whole.markdown
-
-
-@pytest.mark.parametrize("most", [None, 2])
-def test_a_patient_with_several_rows_is_usable_if_one_row_is(most):
-    """And where at most M rows count, each is 1/M of a patient."""
-    frame = visits()
-    held = prepare_patients(frame, most=most)
-    usable = frame.dropna(subset=["c0"]).groupby("who").size()
-    expected = len(usable) if most is None else usable.clip(upper=most).sum() / most
-    assert held.usable == int(expected + 0.5) < held.n
 
 
 def test_the_planner_counts_them_too():

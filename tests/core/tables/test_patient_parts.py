@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from dppca_core import tables
-from dppca_core.tables import Column, Schema
-from pages.hospitals.your_data import prepared_table
+from dppca_core.tables import Column, Schema, patients
+from dppca_core.tables.encode import prepare
+from dppca_core.tables.patients import AVERAGED, MERGED
 from tests.core.release.summing import sum_rows
-from tests.pages.hospitals.your_data.table_page import csv
 
 D, N = 4, 700
 NAMES = [f"c{i}" for i in range(D)]
@@ -26,17 +26,25 @@ def visits():
     return frame
 
 
-def prepare(frame, by=None, column="who", most=None, schema=SCHEMA):
-    return prepared_table.prepare(tables.read(csv(frame), "t"), schema, by, 1, column, most)
+def table(frame, by=None, column="who", counting=AVERAGED, schema=SCHEMA):
+    raw = tables.read(frame.to_csv(index=False).encode(), "t")
+    return prepare(raw, schema, by, 1, column, counting)
 
 
-def test_without_a_column_of_patients_no_number_of_their_rows_is_stated():
-    frame = visits().drop(columns="who").fillna(0.5)
-    assert "rows kept of a patient" not in prepare(frame, "where", None, most=5).public
+@pytest.mark.parametrize(
+    ("counting", "stated"),
+    [(AVERAGED, "averaged"), (MERGED, "merged"), (5, "at most 5")],
+)
+def test_a_release_states_how_rows_of_a_patient_count_where_a_column_names_patients(counting, stated):
+    public = table(visits(), counting=counting).public
+    assert public["rows of a patient"] == stated
+    assert public.get("rows kept of a patient") == (5 if counting == 5 else None)
+    nobody = table(visits().drop(columns="who").fillna(0.5), "where", None, counting).public
+    assert public.keys() - nobody.keys() == {key for key in public if key.startswith("rows")}
 
 
-@pytest.mark.parametrize("most", [None, 3])
-def test_all_rows_of_a_patient_move_the_sum_no_more_than_one_row_could(most, monkeypatch):
+@pytest.mark.parametrize("counting", [AVERAGED, 3])
+def test_all_rows_of_a_patient_move_the_sum_no_more_than_one_row_could(counting, monkeypatch):
     """By sqrt 2 of a row's greatest, here nearly reached; with weights of 1 by more."""
     others = pd.DataFrame(np.zeros((600, D)), columns=NAMES).assign(who=np.arange(600))
     mine, theirs = np.zeros((2, 40, D))
@@ -47,13 +55,13 @@ def test_all_rows_of_a_patient_move_the_sum_no_more_than_one_row_could(most, mon
         for rows in (mine, theirs):
             patient = pd.DataFrame(rows, columns=NAMES).assign(who=600)
             frame = pd.concat([others, patient]).sample(frac=1, random_state=0)
-            (part,) = prepare(frame, most=most, schema=Schema(SCHEMA.columns, bound=0.5)).parts
+            (part,) = table(frame, counting=counting, schema=Schema(SCHEMA.columns, bound=0.5)).parts
             total = sum_rows([part], D)
             sums.append(total.total / 4.0**total.bits)
         return np.linalg.norm(sums[0] - sums[1])
 
     assert 1.35 < moved() <= np.sqrt(2)
-    monkeypatch.setattr(prepared_table, "row_weights", lambda counted, most=None: np.ones((len(counted), 1)))
+    monkeypatch.setattr(patients, "row_weights", lambda counted, most=None: np.ones((len(counted), 1)))
     assert moved() > 2 * np.sqrt(2)
 
 
@@ -76,5 +84,21 @@ REFUSED = {
 @pytest.mark.parametrize(("change", "asked", "says"), REFUSED.values(), ids=list(REFUSED))
 def test_what_does_not_fit_is_one_sentence(change, asked, says):
     with pytest.raises(ValueError, match=r"^[^\n]+\.$") as no:
-        prepare(change(visits()), **asked)
+        table(change(visits()), **asked)
     assert says in str(no.value) and "Rec-" not in str(no.value)
+
+
+@pytest.mark.parametrize("counting", ["median", 0])
+def test_rows_of_a_patient_count_in_no_other_way(counting):
+    with pytest.raises(ValueError, match="counting must be"):
+        table(visits(), counting=counting)
+
+
+@pytest.mark.parametrize("counting", [AVERAGED, MERGED, 2])
+def test_a_patient_with_several_rows_is_usable_if_one_row_is(counting):
+    """And where at most M rows count, each is 1/M of a patient. Of the columns only c0 has no fill."""
+    frame = visits()
+    held = table(frame, counting=counting)
+    usable = frame.dropna(subset=["c0"]).groupby("who").size()
+    expected = usable.clip(upper=2).sum() / 2 if counting == 2 else len(usable)
+    assert held.usable == int(expected + 0.5) < held.n
