@@ -11,7 +11,8 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 
-from dppca_core.tables import Column, Schema, answers, safe_cell
+from dppca_core.release.export import safe_cell
+from dppca_core.tables import Column, Schema, cells
 
 PYTHON = '''\
 """Score new rows by this release: python apply.py new-rows.csv scores.csv [saved-dictionary.json].
@@ -160,7 +161,7 @@ def _lines(column: Column) -> list[dict[str, Any]]:
         fill = "" if column.fill is None else column.fill
         numbers = {"low": column.low, "high": column.high, "origin": column.origin, "half": column.half}
         return [name | {"category": "", "value": "", "fill": fill} | numbers | marks]
-    values = answers.as_numbers(column.categories).values
+    values = cells.word_numbers(column.categories).values
     return [
         name
         | {"category": _plain(word), "value": "" if np.isnan(value) else value}
