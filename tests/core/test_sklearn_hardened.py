@@ -244,7 +244,7 @@ def test_the_bundle_of_an_array_has_its_document_and_nothing_of_a_dictionary():
     assert bundle.recipe(made.document).s_hat == 4
     absent = {"dictionary.json", "apply.py", "apply.R", "apply.csv"}
     assert not absent & texts.keys() and not any(name in texts["README.txt"] for name in absent)
-    assert "dictionary" not in texts["guarantee.md"] and "PrivatePCA.transform" in texts["guarantee.md"]
+    assert "dictionary.json" not in texts["guarantee.md"] and "PrivatePCA.transform" in texts["guarantee.md"]
 
 
 def test_parameters_are_kept_as_they_were_given():
