@@ -1,6 +1,7 @@
-"""Write workbooks of Excel by hand, good ones and hostile ones."""
+"""Write workbooks of Excel and LibreOffice by hand, good ones and hostile ones."""
 
 import io
+import struct
 import zipfile
 from xml.sax.saxutils import escape
 
@@ -87,4 +88,100 @@ def xlsx(sheets: dict[str, list[list[object]] | str], shared: list[str] | None =
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in parts.items():
             archive.writestr(name, '<?xml version="1.0" encoding="UTF-8"?>' + text)
+    return file.getvalue()
+
+
+_REST = '<table:table-cell table:number-columns-repeated="16000"/>'
+
+
+def ods(sheets: dict[str, list[list[object]] | str]) -> bytes:
+    """Return a workbook of LibreOffice with these sheets, each of rows or of the XML of its rows."""
+    tables = ""
+    for name, rows in sheets.items():
+        body = rows if isinstance(rows, str) else _open_rows(rows)
+        tables += f'<table:table table:name="{escape(name)}">{body}</table:table>'
+    office = "urn:oasis:names:tc:opendocument:xmlns"
+    content = (
+        f'<office:document-content xmlns:office="{office}:office:1.0" xmlns:table="{office}:table:1.0" '
+        f'xmlns:text="{office}:text:1.0" office:version="1.2"><office:body><office:spreadsheet>{tables}'
+        "</office:spreadsheet></office:body></office:document-content>"
+    )
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet", zipfile.ZIP_STORED)
+        archive.writestr("META-INF/manifest.xml", f'<m:manifest xmlns:m="{office}:manifest:1.0"/>')
+        archive.writestr("content.xml", '<?xml version="1.0" encoding="UTF-8"?>' + content)
+    return file.getvalue()
+
+
+def _open_rows(rows: list[list[object]]) -> str:
+    """Return rows as XML of an .ods, with the empty cells that always follow; a day is (ISO 8601,)."""
+    lines = []
+    for row in rows:
+        written = []
+        for cell in row:
+            kind, value = "string", ""
+            if isinstance(cell, bool):
+                kind, value = "boolean", f'office:boolean-value="{str(cell).lower()}"'
+            elif isinstance(cell, tuple):
+                kind, value = "date", f'office:date-value="{cell[0]}"'
+            elif isinstance(cell, int | float):
+                kind, value = "float", f'office:value="{cell!r}"'
+            if cell in ("", None):
+                written.append("<table:table-cell/>")
+            else:
+                shown = escape(str(cell))
+                attributes = f'office:value-type="{kind}" {value}'
+                written.append(f"<table:table-cell {attributes}><text:p>{shown}</text:p></table:table-cell>")
+        lines.append(f"<table:table-row>{''.join(written)}{_REST}</table:table-row>")
+    rest = f'<table:table-row table:number-rows-repeated="1048000">{_REST}</table:table-row>'
+    return "".join(lines) + rest
+
+
+def _record(kind: int, content: bytes = b"") -> bytes:
+    """Return a record of an .xlsb: its kind and its length in groups of seven bits, then its content."""
+    written = b""
+    for number, most in ((kind, 2), (len(content), 4)):
+        for _ in range(most):
+            more = number >> 7
+            written += bytes([number & 0x7F | (0x80 if more else 0)])
+            number = more
+            if not more:
+                break
+    return written + content
+
+
+def _wide(text: str) -> bytes:
+    """Return a text as an .xlsb has it, its length first."""
+    return struct.pack("<I", len(text)) + text.encode("utf-16-le")
+
+
+def xlsb(rows: list[list[object]], first_row: int = 0, first_column: int = 0) -> bytes:
+    """Return a binary workbook of one sheet, whose cells begin at this place; equal texts are shared."""
+    texts, lines = dict[str, int](), []
+    for i, row in enumerate(rows, first_row):
+        lines.append(_record(0, struct.pack("<I", i) + bytes(13)))
+        for j, cell in enumerate(row, first_column):
+            place = struct.pack("<II", j, 0)
+            if isinstance(cell, str) and cell:
+                index = texts.setdefault(cell, len(texts))
+                lines.append(_record(7, place + struct.pack("<I", index)))
+            elif isinstance(cell, int | float):
+                lines.append(_record(5, place + struct.pack("<d", cell)))
+    sheet = (
+        _record(129) + _record(148, bytes(16)) + _record(145) + b"".join(lines) + _record(146) + _record(130)
+    )
+    named = struct.pack("<II", 0, 1) + _wide("rId1") + _wide("Data")
+    workbook = _record(131) + _record(143) + _record(156, named) + _record(144) + _record(157) + _record(132)
+    shared = _record(159, struct.pack("<II", len(texts), len(texts)))
+    shared += b"".join(_record(19, b"\0" + _wide(text)) for text in texts) + _record(160)
+    relation = f'<Relationship Id="rId1" Type="{_KIND}/worksheet" Target="worksheets/sheet1.bin"/>'
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/workbook.bin", workbook)
+        archive.writestr("xl/worksheets/sheet1.bin", sheet)
+        archive.writestr("xl/sharedStrings.bin", shared)
+        archive.writestr(
+            "xl/_rels/workbook.bin.rels", f"<Relationships {_RELATIONS}>{relation}</Relationships>"
+        )
     return file.getvalue()

@@ -91,6 +91,11 @@ def _quoted(word: str) -> str:
     return '"' + word.replace('"', '""') + '"' if ";" in word or word.startswith('"') else word
 
 
+def other_names(lines: Mapping[str, DictionaryLine]) -> dict[str, tuple[str, ...]]:
+    """Return what files call each column too, by its name."""
+    return {name: split_words(line.other_names) for name, line in lines.items()}
+
+
 def none_of(categories: Sequence[str]) -> str:
     """Return what is typed to fill in none of these: "none" or, if that is one of them, "none of them"."""
     typed = NONE_OF_THEM

@@ -3,13 +3,14 @@
 Names agree that differ in capitals, blanks, underscores, accents, camelCase or a unit, whether in brackets or
 at the end. Else one's words must be among the other's (`SHARED_WORDS`), or the letters nearly agree
 (`LIKENESS`). Numbers in names, and units where both state one, must be the same: visit 1 is not visit 2, and
-months are not years. All are suggestions, for a person to confirm.
+months are not years. Other names that a dictionary states for a column come before. All are suggestions, for
+a person to confirm.
 """
 
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -43,19 +44,30 @@ class _Name(NamedTuple):
         return [word for word in self.words if word.isdigit()]
 
 
-def suggest(names: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
+def suggest(
+    names: Sequence[str], columns: Sequence[str], other_names: Mapping[str, Sequence[str]] | None = None
+) -> dict[str, str]:
     """Return the likeliest column for each name that has one; no column is used twice.
 
-    names: of one table. columns: of the other. Columns of the very same name come first, then those that
-    differ in writing only, then the most alike. Where more than 40,000 pairs would be left for that last
-    step, it is left out, as it would take too long.
+    names: of one table. columns: of the other. other_names: what files call a column, by its name, as a
+    dictionary states it. Columns of the very same name come first, then those of another name that is stated,
+    then those that differ in writing only, then the most alike. Where more than 40,000 pairs would be left
+    for that last step, it is left out, as it would take too long.
     """
     known = set(columns)
     matched = {name: name for name in names if name in known}
+    stated, taken = other_names or {}, set(matched.values())
+    for name in names:
+        column = next(
+            (other for other in stated.get(name, ()) if other in known and other not in taken), None
+        )
+        if name not in matched and column is not None:
+            matched[name] = column
+            taken.add(column)
     parsed = {name: _parse(name) for name in (*names, *columns)}
     by_letters = defaultdict[str, list[str]](list)  # columns not matched yet, by their names' letters
     for column in columns:
-        if column not in matched:
+        if column not in taken:
             by_letters[parsed[column].letters].append(column)
     # First take columns that state the same unit; then also those where one of the two states none.
     for same_unit in (True, False):

@@ -44,7 +44,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
-from dppca_core.tables import cells, content, limits, workbook
+from dppca_core.tables import cells, content, limits, workbook, workbook_size
 
 Source = bytes | str | Path | BinaryIO
 Answers = Mapping[str, str]
@@ -167,7 +167,7 @@ def read(source: Source, name: str, answers: Answers | None = None, *, to_score:
     """
     data = _bytes(source)
     form = _form(data)
-    parts = {"Parquet": _parquet, "Excel": _excel, "text": _text}[form](data, answers or {})
+    parts = {"Parquet": _parquet, "workbook": _workbook, "text": _text}[form](data, answers or {})
     return _raw(name, parts, to_score)
 
 
@@ -199,9 +199,9 @@ def sizes(source: Source) -> UnpackedSizes:
         metadata = _opened(data).metadata
         size = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
         return UnpackedSizes(size, metadata.num_rows * metadata.num_columns, metadata.num_rows)
-    if form == "Excel":
-        size = workbook.check_unpacked(data)
-        return UnpackedSizes(size, size // workbook.LEAST_CELL_BYTES, size // workbook.LEAST_CELL_BYTES)
+    if form == "workbook":
+        unpacked = workbook_size.check_unpacked(data)
+        return UnpackedSizes(unpacked.bytes, unpacked.cells, unpacked.rows)
     lines = 1 + data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
     return UnpackedSizes(len(data), lines + max(data.count(mark.encode()) for mark in (*_FORMS, " ")), lines)
 
@@ -307,7 +307,7 @@ def _check_fits(rows: int, columns: int) -> None:
 
 
 def _form(data: bytes) -> str:
-    """Return "Parquet", "Excel" or "text". Raises ValueError with what to do for any other form."""
+    """Return "Parquet", "workbook" or "text". Raises ValueError with what to do for any other form."""
     start = data[:1024].removeprefix(codecs.BOM_UTF8).lstrip()
     if not start and not data.strip():
         raise ValueError("The file is empty.")
@@ -318,7 +318,7 @@ def _form(data: bytes) -> str:
         raise ValueError("The file is JSON: save it as CSV, with one row per patient.")
     if data.startswith(b"PAR1"):
         return "Parquet"
-    return "Excel" if data.startswith(workbook.SIGNS) else "text"
+    return "workbook" if data.startswith(workbook.SIGNS) else "text"
 
 
 # Where the names, the patients and lines that are neither stand, by lines.
@@ -690,9 +690,9 @@ def _line_breaks(
 # Workbooks and Parquet files.
 
 
-def _excel(data: bytes, answers: Answers) -> _Parts:
+def _workbook(data: bytes, answers: Answers) -> _Parts:
     """Read a sheet of a workbook: numbers, words and days keep their types."""
-    workbook.check_unpacked(data)
+    workbook_size.check_unpacked(data)
     sheets = workbook.sheets(data)
     if not sheets:
         raise ValueError("The workbook has no sheet with cells.")
@@ -715,7 +715,7 @@ def _excel(data: bytes, answers: Answers) -> _Parts:
         for i in range(len(layout.names))
     ]
     notes = (*layout.notes, *((_tail_note(count),) if count else ()))
-    return _Parts("Excel", layout.names, columns, None, notes)
+    return _Parts("workbook", layout.names, columns, None, notes)
 
 
 def _parquet(data: bytes, _: Answers) -> _Parts:

@@ -4,7 +4,7 @@ The names are those of another table or of a data dictionary. No Streamlit here;
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -20,19 +20,27 @@ class ColumnMapping:
     """Hold the question which of some columns stands for each name, and the answers so far.
 
     `answers` has a column for a name, or None if none stands for it; a name without an answer is not in it.
-    `suggested` are the columns that are called alike. `draft` holds the answers that the editor began with:
-    Streamlit keeps what is typed as changes to these, so a draft goes with a `version`, which is part of the
-    editor's key. `of_label` leads from an option of the editor to its column.
+    `suggested` are the columns that the dictionary states, or that are called alike. `draft` holds the
+    answers that the editor began with: Streamlit keeps what is typed as changes to these, so a draft goes
+    with a `version`, which is part of the editor's key. `of_label` leads from an option of the editor to its
+    column.
 
     Args:
         names: What is asked about.
         columns: The options for each name.
         none: How the option reads that no column stands for a name.
+        other_names: What files call a column, by its name, as the dictionary states it.
     """
 
-    def __init__(self, names: Sequence[str], columns: Sequence[str], none: str = NOT_MEASURED) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        columns: Sequence[str],
+        none: str = NOT_MEASURED,
+        other_names: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
         self.names = tuple(names)
-        self.suggested = suggest(names, columns) if len(names) <= MOST_LISTED else {}
+        self.suggested = suggest(names, columns, other_names) if len(names) <= MOST_LISTED else {}
         self.draft: dict[str, str | None] = dict(self.suggested)
         self.answers = dict(self.draft)
         self.version = 0

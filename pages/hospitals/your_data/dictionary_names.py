@@ -9,7 +9,6 @@ from functools import partial
 import streamlit as st
 
 from dppca_core.tables import dictionary_lines
-from dppca_core.tables.dictionary_lines import DictionaryLine
 from pages.hospitals.your_data import dictionary, mapping_editor, several_text
 from pages.hospitals.your_data.column_mapping import MOST_LISTED, ColumnMapping
 from pages.hospitals.your_data.session import TableSession
@@ -32,20 +31,11 @@ def ask(state: TableSession, data: bytes) -> None:
     free = [name for name in columns if name not in lines]
     if not absent or not free or len(absent) > MOST_LISTED:
         return
-    mapping = ColumnMapping(absent, free, _LEFT_OUT)
+    others = dictionary_lines.other_names(lines)
+    mapping = ColumnMapping(absent, free, _LEFT_OUT, others)
     state.opened = data, mapping
-    for name in absent:
-        for column in _other_names(lines[name]):
-            if column in free:
-                mapping.answers[name] = column
-    mapping.restart()
-    stated = {name for name in absent if mapping.answers.get(name) in _other_names(lines[name])}
-    if len(stated) == len(absent) and not mapping.twice:
+    if all(mapping.answers.get(name) in others[name] for name in absent):
         _take_columns(state)
-
-
-def _other_names(line: DictionaryLine) -> tuple[str, ...]:
-    return dictionary_lines.split_words(line.other_names)
 
 
 def show(state: TableSession) -> None:
@@ -76,7 +66,7 @@ def _take_columns(state: TableSession) -> None:
         setattr(state, attribute, new_names.get(column_name, column_name))
     lines, bound, _ = dictionary.load(data, state.hospitals.first.columns)
     for column, name in new_names.items():  # saved with the dictionary, so that it is asked once
-        others = _other_names(lines[name])
+        others = dictionary_lines.split_words(lines[name].other_names)
         if column not in others:
             lines[name] = replace(lines[name], other_names=dictionary_lines.join_words([*others, column]))
     state.set_lines(lines, bound)

@@ -14,7 +14,7 @@ from pages.hospitals.your_data.session import TableSession
 from pages.hospitals.your_data.text import literal
 from pages.shared.background import memory
 
-ENDINGS = ["csv", "tsv", "tab", "dat", "txt", "parquet", "xlsx", "xls"]
+ENDINGS = ["csv", "tsv", "tab", "dat", "txt", "parquet", "xlsx", "xls", "xlsb", "ods"]
 
 
 def read(data: bytes, name: str, answers: dict[str, str]) -> Raw | QuestionError:

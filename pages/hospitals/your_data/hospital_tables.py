@@ -4,7 +4,7 @@ The first table's columns give the names. A mapping says which column of another
 them, if its names differ. No Streamlit here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dppca_core.tables import Raw, join
@@ -52,17 +52,18 @@ class HospitalTables:
     added: int = 0
     joined: tuple[object, Raw] | None = field(default=None, repr=False)  # with what it was joined from
 
-    def add(self, raw: Raw) -> None:
+    def add(self, raw: Raw, other_names: Mapping[str, Sequence[str]]) -> None:
         """Add another hospital's table, and the question which of its columns stand for the first table's.
 
-        Raises ValueError with one sentence for a table that is here already, and for one in which more than
-        200 of the first table's names are missing.
+        other_names: what files call a column, by its name, as the dictionary states it. Raises ValueError
+        with one sentence for a table that is here already, and for one in which more than 200 of the first
+        table's names are missing.
         """
         named = ((self.first_name, self.first), *((other.name, other.raw) for other in self.others))
         for name, held in named:
             if held.key == raw.key:
                 raise ValueError(several_text.again(name))
-        mapping = _mapping_question(self.first, raw)
+        mapping = _mapping_question(self.first, raw, other_names=other_names)
         if len(mapping.names) > MOST_LISTED:
             raise ValueError(several_text.too_many(len(mapping.names)))
         self.added += 1
@@ -114,7 +115,12 @@ class HospitalTables:
         return self.joined[1]
 
 
-def _mapping_question(first: Raw, raw: Raw, answers: Mapping[str, str | None] | None = None) -> ColumnMapping:
+def _mapping_question(
+    first: Raw,
+    raw: Raw,
+    answers: Mapping[str, str | None] | None = None,
+    other_names: Mapping[str, Sequence[str]] | None = None,
+) -> ColumnMapping:
     """Return the question which columns of `raw` stand for those of the first table whose names it lacks.
 
     answers: columns of `raw` that were chosen before, by the first table's names; None for a new table. They
@@ -123,7 +129,8 @@ def _mapping_question(first: Raw, raw: Raw, answers: Mapping[str, str | None] | 
     known, given = set(raw.columns), answers or {}
     names = [name for name in first.columns if name not in known or given.get(name, name) != name]
     same = set(first.columns) - set(names)
-    mapping = ColumnMapping(names, [column for column in raw.columns if column not in same])
+    free = [column for column in raw.columns if column not in same]
+    mapping = ColumnMapping(names, free, other_names=other_names)
     if answers is not None:
         mapping.answers = {name: answers[name] for name in names if name in answers}
         mapping.restart()

@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from dppca_core.tables import Raw, limits, safe_cell
+from dppca_core.tables import Raw, dictionary_lines, limits, safe_cell
 from pages.hospitals.your_data import file_reading, mapping_editor, session, several_text
 from pages.hospitals.your_data.hospital_tables import HospitalTable
 from pages.hospitals.your_data.session import TableSession
@@ -119,7 +119,8 @@ def _choose_another(state: TableSession) -> None:
     st.caption(several_text.ASKED)
     former_count = hospitals.added
     # `add` returns None, or a sentence takes its place where the table is refused.
-    add = lambda table: session.attempt(partial(hospitals.add, table)) or ""  # noqa: E731
+    others = dictionary_lines.other_names(state.lines)
+    add = lambda table: session.attempt(partial(hospitals.add, table, others)) or ""  # noqa: E731
     refused = file_reading.take(state, "another", upload, add)
     if refused:
         st.error(refusal(refused))

@@ -54,3 +54,12 @@ def test_each_column_is_suggested_once_and_the_best_first():
 def test_twenty_thousand_names_are_matched():
     names = [f"gene_{i}" for i in range(20_000)]
     assert len(suggest(names, [name.upper() for name in reversed(names)])) == len(names)
+
+
+def test_names_that_the_dictionary_states_come_first():
+    """Before a name that is more alike; in the order stated, and no column twice."""
+    stated = {"age": ("Alter", "Age at visit"), "hb": ("Alter", "Haemoglobin"), "sex": ("nowhere",)}
+    columns = ["AGE", "Haemoglobin", "Alter", "Sex"]
+    expected = {"age": "Alter", "hb": "Haemoglobin", "sex": "Sex"}
+    assert suggest(["age", "hb", "sex"], columns, stated) == expected
+    assert suggest(["age"], ["age", "Alter"], stated) == {"age": "age"}

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dppca_core import tables
-from dppca_core.tables import Column, QuestionError, Schema, cells, limits, workbook
-from tests import hostile
-from tests.workbooks import xlsx
+from dppca_core.tables import Column, QuestionError, Schema, cells, limits
+from tests.workbooks import ods, xlsb, xlsx
 
 CASES = Path(__file__).parents[2] / "cases"
 PLAIN = "age,hb,platelets\n50,14.5,174\n82,11.9,179\n32,14.4,273\n"
@@ -209,100 +207,14 @@ def test_a_file_that_is_too_large_says_what_to_do(monkeypatch):
             tables.read(data, "t")
 
 
-# Workbooks.
-
-
-def sheet(*lines: list[object]) -> bytes:
-    return xlsx({"Data": list(lines)})
-
-
-def test_a_workbook_keeps_its_types():
-    raw = tables.read(
-        sheet(
-            ["Export of ward 3"],
-            [],
-            ["age", "ferritin", "when", "crp", "note", "alive"],
-            [50, 1.012, (44000,), "<0.5", "x", True],
-            [61.5, 933, (44001,), 1.234, "", False],
-            [None, 819, (44002,), "1,5", 7, True],
-            [],
-        ),
-        "t",
-    )
-    assert raw.table.to_pydict() == {
-        "age": [50.0, 61.5, None],
-        "ferritin": [1.012, 933.0, 819.0],
-        "when": ["2020-06-18", "2020-06-19", "2020-06-20"],
-        "crp": ["<0.5", "1.234e0", "1,5"],
-        "note": ["x", None, "7"],
-        "alive": [1.0, 0.0, 1.0],
-    }
-    assert raw.kinds["when"] == "date" and raw.notes == ("1 line above the names is left out.",)
-    assert cells.numbers(raw.table["crp"], raw.marks).values[1:].tolist() == [1.234, 1.5]
-
-
-def test_a_sheet_is_asked_for_where_several_have_cells():
-    rows = [["a", "b"], [1, 2], [3, 4]]
-    data = xlsx({"Notes": [["x", "y"], ["p", "q"], ["r", "s"]], "Data": rows, "Empty": []})
-    assert numbers(answered(data, "1")) == {"a": [1, 3], "b": [2, 4]}
-    assert tables.read(xlsx({"Data": rows, "Empty": []}), "t").n == 2
-
-
-def test_units_and_totals_of_a_sheet_are_asked_about():
-    lines = [["age", "hb"], ["years", "g/dL"], [50, 14.5], [82, 11.9], ["Total", 26.4]]
-    raw = answered(sheet(*lines), "leave out", "leave out")
-    assert numbers(raw) == {"age": [50, 82], "hb": [14.5, 11.9]}
-
-
-ONE_TEXT = '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c></row>'
-REPEATED = "".join(
-    f'<row r="{i}"><c r="A{i}" t="s"><v>2</v></c><c r="B{i}"><v>1</v></c></row>' for i in range(2, 20_000)
-)
-BOMBS = {
-    "far cell": (xlsx({"S": ONE_TEXT + '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'}, ["a", "b"]),
-                 "far outside of the table"),
-    "far column": (xlsx({"S": ONE_TEXT + REPEATED + '<row r="20001"><c r="XFD20001"><v>1</v></c></row>'},
-                        ["a", "b", "x"]), "far outside of the table"),
-    "one long text in every cell": (xlsx({"S": ONE_TEXT + REPEATED}, ["a", "b", "x" * 20_000]), "unpacked"),
-    "zeros": (xlsx({"S": ONE_TEXT + " " * (limits.MOST_BYTES + 1)}, ["a", "b"]), "unpacked"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("data", "says"), BOMBS.values(), ids=BOMBS.keys())
-def test_a_small_workbook_does_not_become_a_large_table(data, says, monkeypatch):
-    monkeypatch.setattr(workbook.python_calamine, "load_workbook", None)  # it is refused before
-    assert len(data) < 2**20
-    with pytest.raises(ValueError, match=says):
-        tables.read(data, "t")
-
-
-def test_a_size_that_an_archive_states_is_not_believed():
-    """The directory says one byte, and the packed bytes say otherwise."""
-    data = BOMBS["zeros"][0]
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        size = archive.getinfo("xl/worksheets/sheet1.xml").file_size
-    lied = data.replace(size.to_bytes(4, "little"), (1).to_bytes(4, "little"))
-    assert lied != data
-    with pytest.raises(ValueError, match="unpacked"):
-        tables.read(lied, "t")
-
-
-@settings(max_examples=60)
-@given(data=st.data())
-def test_a_broken_workbook_is_a_table_or_a_sentence(data):
-    good = sheet(["a", "b"], [1, "x"], [2, "y"], [3, "z"])
-    place = data.draw(st.integers(0, len(good) - 1))
-    broken = good[:place] + data.draw(st.binary(max_size=8)) + good[place + data.draw(st.integers(0, 40)) :]
-    raw = hostile.answered(tables.read, broken, "t")
-    assert raw is None or raw.n >= 2
-
-
 def test_what_a_frame_was_saved_as_does_not_matter():
     frame = pd.DataFrame(NUMBERS)
     rows = [list(frame), *frame.to_numpy().tolist()]
     for data in (
         frame.to_csv(index=False).encode(),
-        sheet(*rows),
+        xlsx({"Data": rows}),
+        xlsb(rows),
+        ods({"Data": rows}),
         frame.to_csv(index=False, sep="\t").encode(),
     ):
         assert tables.read(data, "t").key == tables.from_frame(frame, "t").key

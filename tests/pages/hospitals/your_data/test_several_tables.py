@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dppca_core import tables
+from dppca_core.tables import Schema
 from dppca_core.tables.patients import A_TABLE_EACH
 from pages.hospitals.your_data import several_text
 from pages.hospitals.your_data.column_mapping import NOT_MEASURED
@@ -84,6 +85,20 @@ def test_two_tables_with_other_names_are_released_as_two_hospitals(built):
     assert "any other of the same hospital" in document["guarantee"]
     assert "How many patients each hospital has is public." in document["guarantee"]
     assert "Gewicht" not in json.dumps(document) + json.dumps(built()) and "exist" not in json.dumps(built())
+
+
+def test_other_names_of_the_dictionary_are_suggested_for_another_hospital():
+    stated = {"age": "Alter", "weight": "Gewicht", "pulse": "HF"}
+    named = Schema(tuple(each.changed(other_names=(stated[each.name],)) for each in DICTIONARY.columns))
+    page = HospitalsPage()
+    page.upload()
+    page.answer()
+    page.open_dictionary(named)
+    page.add(csv(patients(seed=1).rename(columns=stated)))
+    assert page.mapping.answers == stated
+    page.press("Confirm")
+    page.answer()
+    assert not page.errors and page.state.ready.sizes == (120, 120)
 
 
 def test_a_table_comes_and_goes_and_the_first_is_as_before():
