@@ -29,6 +29,7 @@ from dppca_core.numerics import moments, subspace_metrics
 from dppca_core.privacy import Budget, Event, Guarantee
 from dppca_core.records import RELEASED, TUNED, Method
 from dppca_core.release import array_release
+from dppca_core.release.request import most_features
 
 RECOMMENDED = "recommended"
 # The methods that can be recommended, in the order of *Your data*: of two that are as good, the first is.
@@ -421,7 +422,12 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 raise ValueError(f"params of a recommended method can only be declared_n, got {options!r}")
             if n is None:
                 raise ValueError("method must be named, or declared_n given, where neighbours protect n")
-            possible = [name for name in _CANDIDATES if not private[name].skip(d)]
+            # Exact noise of a moment with many features takes too long.
+            possible = [
+                name
+                for name in _CANDIDATES
+                if not private[name].skip(d) and not (self.hardened and most_features(name) < d)
+            ]
             name = stated_spectra.recommend_blindly(
                 "central", n=n, d=d, k=k, budget=budget, providers=1, among=possible
             )
