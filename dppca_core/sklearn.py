@@ -144,8 +144,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         0.0
         >>> real = PrivatePCA(hardened=True, account=account, n_components=2, bound=30.0,
         ...                   center=[900, 500, 100, 100, 100, 100]).fit(rows)
-        >>> print(round(account.account().spent().epsilon, 6), real.release_.document["hardened"])
-        1.0 True
+        >>> print(round(account.account().spent().epsilon, 6), real.release_.basis.shape)
+        1.0 (6, 2)
     """
 
     def __init__(
@@ -285,9 +285,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                         moments.clip_rows(scaled, self.bound), whole_budget, mean_share, rng
                     )
                     centred = scaled - shift * self.bound
-                    if (
-                        budget.neighbours == "add-remove"
-                    ):  # an empty row must stay empty (`paid_centre.centred`)
+                    # An empty row must stay empty (`paid_centre.centred`).
+                    if budget.neighbours == "add-remove":
                         centred = paid_centre.empty_rows_kept(centred, scaled)
                     scaled, mean = centred, mean + scale * shift * self.bound
                 if scale_share:
@@ -331,7 +330,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Variances along the components, (k,), where paid for (see the class)."""
         check_is_fitted(self)
         if self._explained_variance is None:
-            if self.hardened:
+            if self.release_ is not None:
                 raise AttributeError(
                     f"explained_variance_ is no part of a hardened release by {self.method_}"
                 )
