@@ -29,6 +29,7 @@ from dppca_core.numerics import moments, subspace_metrics
 from dppca_core.privacy import Budget, Event, Guarantee
 from dppca_core.records import RELEASED, TUNED, Method
 from dppca_core.release import array_release
+from dppca_core.release.request import most_features
 
 RECOMMENDED = "recommended"
 # The methods that can be recommended, in the order of *Your data*: of two that are as good, the first is.
@@ -143,8 +144,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         0.0
         >>> real = PrivatePCA(hardened=True, account=account, n_components=2, bound=30.0,
         ...                   center=[900, 500, 100, 100, 100, 100]).fit(rows)
-        >>> print(round(account.account().spent().epsilon, 6), real.release_.document["hardened"])
-        1.0 True
+        >>> print(round(account.account().spent().epsilon, 6), real.release_.basis.shape)
+        1.0 (6, 2)
     """
 
     def __init__(
@@ -284,9 +285,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                         moments.clip_rows(scaled, self.bound), whole_budget, mean_share, rng
                     )
                     centred = scaled - shift * self.bound
-                    if (
-                        budget.neighbours == "add-remove"
-                    ):  # an empty row must stay empty (`paid_centre.centred`)
+                    # An empty row must stay empty (`paid_centre.centred`).
+                    if budget.neighbours == "add-remove":
                         centred = paid_centre.empty_rows_kept(centred, scaled)
                     scaled, mean = centred, mean + scale * shift * self.bound
                 if scale_share:
@@ -330,7 +330,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Variances along the components, (k,), where paid for (see the class)."""
         check_is_fitted(self)
         if self._explained_variance is None:
-            if self.hardened:
+            if self.release_ is not None:
                 raise AttributeError(
                     f"explained_variance_ is no part of a hardened release by {self.method_}"
                 )
@@ -421,7 +421,12 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 raise ValueError(f"params of a recommended method can only be declared_n, got {options!r}")
             if n is None:
                 raise ValueError("method must be named, or declared_n given, where neighbours protect n")
-            possible = [name for name in _CANDIDATES if not private[name].skip(d)]
+            # Exact noise of a moment with many features takes too long.
+            possible = [
+                name
+                for name in _CANDIDATES
+                if not private[name].skip(d) and not (self.hardened and most_features(name) < d)
+            ]
             name = stated_spectra.recommend_blindly(
                 "central", n=n, d=d, k=k, budget=budget, providers=1, among=possible
             )

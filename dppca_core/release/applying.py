@@ -43,15 +43,25 @@ np.savetxt(sys.argv[2], scores, "%.17g", ",", header=names, comments="")
 '''
 R = r"""# Score new rows by this release: Rscript apply.R new-rows.csv scores.csv
 # Base R alone. The first line of new-rows.csv has the names; commas or semicolons separate cells.
+# A quotation mark within a cell that does not begin with one is a letter of it, which `read.table` denies.
 read_csv <- function(path) {
   lines <- readLines(path, encoding = "UTF-8", warn = FALSE)
   if (!all(validUTF8(lines))) stop("The file is not in UTF-8: save it in that encoding.", call. = FALSE)
   lines[1] <- sub("^\ufeff", "", lines[1])
   marks <- gsub('"[^"]*"|[^;,]', "", lines[1])
   separator <- if (2 * nchar(gsub(",", "", marks)) > nchar(marks)) ";" else ","
-  table <- read.table(text = lines, sep = separator, header = TRUE, colClasses = "character", quote = '"',
-                      comment.char = "", na.strings = character(0), check.names = FALSE, row.names = NULL)
-  list(table = table, separator = separator)
+  text <- paste0(paste(lines[grepl("[^[:space:]]", lines)], collapse = "\n"), "\n")
+  cell <- sprintf('("(?:[^"]++|"")*+"|[^%s\n]*+)[%s\n]', separator, separator)
+  cells <- regmatches(text, gregexpr(cell, text, perl = TRUE, useBytes = TRUE))[[1]]
+  Encoding(cells) <- "UTF-8"
+  sizes <- diff(c(0, which(endsWith(cells, "\n"))))
+  wrong <- which(sizes != sizes[1])
+  if (length(wrong)) stop("Row ", wrong[1] - 1, " has not as many cells as the names.", call. = FALSE)
+  cells <- substr(cells, 1, nchar(cells) - 1)
+  quoted <- grepl('^".*"$', cells)
+  cells[quoted] <- gsub('""', '"', substr(cells, 2, nchar(cells) - 1)[quoted], fixed = TRUE)
+  cells <- matrix(cells, ncol = sizes[1], byrow = TRUE)
+  list(names = cells[1, ], cells = cells[-1, , drop = FALSE], separator = separator)
 }
 trimmed <- function(text) gsub("^[\\h\\v]+|[\\h\\v]+$", "", text, perl = TRUE)
 
@@ -88,7 +98,8 @@ as_numbers <- function(cells, decimal, group, separator) {
 
 given <- commandArgs(trailingOnly = TRUE)
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[1]))
-features <- read_csv(file.path(here, "apply.csv"))$table
+features <- read_csv(file.path(here, "apply.csv"))
+features <- structure(as.data.frame(features$cells), names = features$names)
 for (name in c("column", "category")) { # in which a % stands for a letter that a spreadsheet could run
   features[[name]] <- vapply(features[[name]], utils::URLdecode, "", USE.NAMES = FALSE)
   Encoding(features[[name]]) <- "UTF-8"
@@ -96,14 +107,13 @@ for (name in c("column", "category")) { # in which a % stands for a letter that 
 texts <- names(features) %in% c("column", "category", "decimal", "group")
 features[!texts] <- lapply(features[!texts], as.numeric)
 new <- read_csv(given[1])
-names(new$table) <- trimmed(names(new$table))
-rows <- beyond <- matrix(0, nrow(new$table), nrow(features))
+rows <- beyond <- matrix(0, nrow(new$cells), nrow(features))
 for (name in unique(features$column)) {
   mine <- which(features$column == name)
   first <- features[mine[1], ]
-  place <- which(names(new$table) == name)
+  place <- which(trimmed(new$names) == name)
   if (length(place) != 1) stop("The table must have one column '", name, "'.", call. = FALSE)
-  cells <- trimmed(new$table[[place]])
+  cells <- trimmed(new$cells[, place])
   values <- as_numbers(cells, first$decimal, first$group, new$separator)
   missing <- is.nan(values)
   word <- is.na(values) & !missing

@@ -191,6 +191,12 @@ def test_the_recommended_method_is_that_of_the_other_path_and_shortens_as_it_doe
     assert fitted(epsilon=0.5, private_center=0.1).bound_ == BOUND
 
 
+def test_a_moment_of_too_many_features_is_not_recommended(monkeypatch):
+    assert fitted(epsilon=0.5).method_ == "analyze_gauss"
+    monkeypatch.setattr(discrete_gaussian, "MOST_FEATURES", D - 1)
+    assert fitted(epsilon=0.5).method_ != "analyze_gauss"
+
+
 def test_components_that_may_be_noise_are_noted():
     assert fitted(epsilon=0.01, n_components=2).notes_ == ("components that may be axes of noise: 1, 2",)
     assert fitted(epsilon=1e5, method="analyze_gauss").notes_ == ()

@@ -46,8 +46,8 @@ CHOSEN_BY_LOOKING = (
     "Looking at the patients costs privacy that the account does not count: the guarantee does not cover it."
 )
 IN_THE_BUNDLE = (
-    "Components, dictionary, guarantee, payment, recipe, registry record, and a short program that "
-    "scores new rows."
+    "Components, dictionary, guarantee, payment, recipe, registry record, and short programs, in Python and "
+    "R, that score new rows."
 )
 INTRODUCTION = (
     "Load your own table, protect it once, get its pattern, and see how much of your privacy budget is left."
