@@ -21,8 +21,9 @@ class ColumnMapping:
 
     `answers` has a column for a name, or None if none stands for it; a name without an answer is not in it.
     `suggested` are the columns that the dictionary states, or that are called alike. `draft` holds the
-    answers that the editor began with: Streamlit keeps what is typed as changes to these, so a draft goes with a
-    `version`, which is part of the editor's key. `of_label` leads from an option of the editor to its column.
+    answers that the editor began with: Streamlit keeps what is typed as changes to these, so a draft goes
+    with a `version`, which is part of the editor's key. `of_label` leads from an option of the editor to its
+    column.
 
     Args:
         names: What is asked about.
