@@ -20,6 +20,7 @@ from benchmarks import own_tables
 from dppca_core import Budget, Cohort, tables
 from dppca_core.accounting import gaussian
 from dppca_core.arrays import Array
+from dppca_core.bounds.fitted_prediction import fitted_prediction
 from dppca_core.experiments import fitted_release
 from dppca_core.mechanisms import paid_centre, paid_scale
 from dppca_core.mechanisms.paid_lengths import FittedBound
@@ -118,18 +119,22 @@ def main() -> None:
         print(f"{source.item}: {len(rows):,} patients, {schema.d} features", flush=True)
         for standardised in (False, True):
             truth = moment_of(rows, standardised)
+            spectrum = np.linalg.eigvalsh(truth)[::-1]
             for epsilon in (0.5, 1.0, 2.0):
                 budget = Budget(epsilon, 1e-6)
-                rule = FittedBound(fitted_release.layout(schema), budget, len(rows), standardised)
+                layout = fitted_release.layout(schema)
+                rule = FittedBound(layout, budget, len(rows), standardised, asked.hospitals)
                 seeds = [np.random.default_rng([run, 29]) for run in range(asked.runs)]
                 today = [default(rows, schema.bound, standardised, budget, rng) for rng in seeds]
                 fitted = [fitted_release.fitted_moment(rows, rule, rng).moment for rng in seeds]
                 for k in (2, 3):
                     before, after = errors(today, truth, k), errors(fitted, truth, k)
+                    predicted = fitted_prediction(spectrum, k, rule, schema.default_bound**2)
                     print(
                         f"  {'standardised' if standardised else 'centred'} epsilon {epsilon:g} k {k}: "
                         f"{np.median(before):.3f} {np.median(after):.3f} "
-                        f"{np.median(after) / np.median(before):.2f} +- {ratio_noise(after, before):.2f}",
+                        f"{np.median(after) / np.median(before):.2f} +- {ratio_noise(after, before):.2f} "
+                        f"predicted {predicted:.3f} guess {subspace_metrics.random_guess(schema.d, k):.2f}",
                         flush=True,
                     )
 

@@ -325,13 +325,14 @@ class FittedBound:
     def tails(self, rows: Array, frame: RowFrame) -> Array:
         """Return what rows, (m, d), add to the two tails of lengths, (m, 2)."""
         relative = np.square(self.framed(rows, frame)).sum(axis=1) / frame.mean_square
-        return np.clip(relative[:, None] - _TAIL_STARTS, 0.0, 1.0)
+        beyond: Array = np.clip(relative[:, None] - _TAIL_STARTS, 0.0, 1.0)
+        return beyond
 
-    def bound(self, tails: Sequence[float], frame: RowFrame) -> float:
+    def bound(self, tails: Sequence[float] | Array, frame: RowFrame) -> float:
         """Return b from the released mean tails. No row is read."""
         return math.sqrt(self.relative_square(tails) * frame.mean_square)
 
-    def relative_square(self, tails: Sequence[float] = TYPICAL_TAILS) -> float:
+    def relative_square(self, tails: Sequence[float] | Array = TYPICAL_TAILS) -> float:
         """Return f^2, the square of b over T, from mean tails: by default those of typical tables."""
         std = self.mean_std("tails")
         first, second = (
