@@ -134,7 +134,7 @@ def test_analyze_gauss_is_at_most_1_45_times_the_floor_where_all_pairs_fit():
 
 
 def test_by_hand():
-    """z = 4.2248 at epsilon 1, delta 1e-6: m = 10, a = 1.1835, and all 20 pairs."""
+    """z = 4.2247 at epsilon 1, delta 1e-6: m = 10, a = 1.1835, and all 20 pairs."""
     z = gaussian.noise_multiplier(BUDGET)
     a = 10 / (2 * z)
     inside = quad(lambda x: math.exp(-((x - a) ** 2) / 2) / math.cosh(a * x) ** 2, -20, 20)[0]
