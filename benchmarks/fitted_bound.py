@@ -112,7 +112,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--runs", type=int, default=41)
-    parser.add_argument("--hospitals", type=int, default=1)
     asked = parser.parse_args()
     for source in (*TABLES, *AFTERWARDS):
         schema, rows = encoded(asked.folder / f"{source.item}.csv", source.numbers)
@@ -123,7 +122,7 @@ def main() -> None:
             for epsilon in (0.5, 1.0, 2.0):
                 budget = Budget(epsilon, 1e-6)
                 layout = fitted_release.layout(schema)
-                rule = FittedBound(layout, budget, len(rows), standardised, asked.hospitals)
+                rule = FittedBound(layout, budget, len(rows), standardised)
                 seeds = [np.random.default_rng([run, 29]) for run in range(asked.runs)]
                 today = [default(rows, schema.bound, standardised, budget, rng) for rng in seeds]
                 fitted = [fitted_release.fitted_moment(rows, rule, rng).moment for rng in seeds]

@@ -123,9 +123,7 @@ NEAREST = {"squares": 0.9, "mean": 0.9, "tails": 0.99, "moment": 0.97}  # of wha
 
 @pytest.mark.parametrize("standardised", [False, True])
 @pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
-def test_no_pair_of_neighbours_moves_a_step_further_than_it_pays_for(
-    neighbours, standardised, record_property
-):
+def test_no_neighbours_move_a_step_further_than_it_pays_for(neighbours, standardised, record_property):
     """4,000 random pairs: numbers at their ends, categories, empty rows, patients of one to three rows."""
     rule = rule_at(300, neighbours=neighbours, standardised=standardised)
     ratios = Replay(rule).largest_ratios(PAIRS, seed=1)
