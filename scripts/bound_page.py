@@ -5,6 +5,7 @@ from pathlib import Path
 
 from dppca_core.bounds import BOUNDS
 from dppca_core.bounds.rule import BoundRule
+from dppca_core.methods import METHODS
 from scripts.docstrings import cell, described, link, markdown
 from scripts.method_pages import HEAD, page_of, source
 from scripts.started import ROOT
@@ -24,7 +25,8 @@ def _row(rule: BoundRule) -> str:
     if not rule.methods:
         methods = "every method"
     elif len(rule.methods) > MOST_NAMED:
-        methods = "every private method"
+        private = {name for name, method in METHODS.items() if method.private}
+        methods = f"every {'private method' if set(rule.methods) >= private else 'one with Gaussian noise'}"
     constants = ", ".join(f"{rule.symbols[name]} (`{name}`)" for name in rule.constants) or "none"
     return f"| `{rule.name}` | {cell(rule.title)} | {rule.kind} | {methods} | {constants} |"
 

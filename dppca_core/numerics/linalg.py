@@ -223,3 +223,10 @@ def _blocks(d: int) -> Iterator[slice]:
     """Return slices that cut d rows or columns into blocks, the last perhaps smaller."""
     # Work in place and by blocks: page faults of a second d x d matrix cost more than the sums.
     return (slice(begin, min(begin + _BLOCK, d)) for begin in range(0, d, _BLOCK))
+
+
+def without_directions(symmetric: Array, directions: Array) -> Array:
+    """Return P A P, A symmetric, (d, d), P the projection that takes away orthonormal directions, (d, j)."""
+    half = symmetric - directions @ (directions.T @ symmetric)
+    whole: Array = half - (half @ directions) @ directions.T
+    return whole

@@ -1,0 +1,151 @@
+"""A floor under every Gaussian release of components, in the worst case: derived here, to first order.
+
+A release is mu-Gaussian private, mu = 1/z, if one patient cannot be told from another better than N(0, 1)
+from N(mu, 1). Every combination of Gaussian releases with multiplier z is (Dong, Roth & Su, JRSS-B 2022, from
+memory). Take the tables of n rows no longer than b = sqrt(tr C) whose covariance has nearly the eigenvalues
+lambda. To first order, whatever the release, on one of them the root mean square of sin Theta is at least
+
+    (z b^2/n) sqrt(R(a)) (sum over P of 1/gamma_ij^2)^(1/2),    R(a) = a^2 E sech^2(a X),  X ~ N(a, 1),
+
+gamma_ij = lambda_i - lambda_j, i <= k < j, P the pairs that fit, a = m/(2 z), m even. sqrt(R) is at most .69,
+at a = 1.23. Analyze Gauss at this b has (z b^2/n) (sum over all pairs)^(1/2): 1.45 times that, if all fit.
+
+Proof. Let u_i be orthonormal. For each pair (i, j) of P take m rows b (u_i + s_ij u_j)/sqrt 2, half of them
+negated, s_ij = 1 or -1. The other n - m|P| rows (n even) have length b, come in pairs y, -y, and complete the
+second moment to diag(lambda) on the diagonal. They exist where the pairs that i is in, times m b^2/(2 n), are
+at most lambda_i for each i, and likewise for j, and there are at least 2 d others: equal lengths are
+majorised by every spectrum of the same trace (Schur and Horn). All 2^|P| tables have mean 0 and
+
+    C = diag(lambda) + sum over P of s_ij (m b^2/2n) (u_i u_j^T + u_j u_i^T),
+
+so component i turns towards j by s_ij h, h = m b^2/(2 n gamma_ij), to first order. Tables that differ in one
+sign differ in m rows. So a release tells them apart no better than N(0, 1) from N(m mu, 1) (group privacy),
+and is as if computed from one draw of these two, with noise of its own (Blackwell). The best estimate of s h
+from a draw of N(+-a, 1), a = m mu/2, both signs being as likely, has mean square error h^2 E sech^2(a X).
+This is (z b^2/(n gamma))^2 R(a), since h = a z b^2/(n gamma). The other signs given, no estimate does better;
+the errors of pairs add up; and the worst table is no better than the average one. []
+
+If a patient is added or removed instead, m replaced rows are 2 m steps. So the same holds with 2 m mu for m
+mu, which halves the floor.
+
+P is filled from the smallest of the k eigenvalues and the largest of the others on, while pairs fit. Of some
+even m the one with the highest floor is taken. Single tables can be easier, so this is a floor under methods,
+not under tables. Sampling and clipping are not in it: the error is against the table's own components.
+"""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dppca_core.accounting import gaussian
+from dppca_core.arrays import Array
+from dppca_core.bounds.perturbation import check_small_error
+from dppca_core.bounds.rule import BoundRule, check_gap, make_bound, spectrum, void_bound
+from dppca_core.methods import METHODS
+from dppca_core.privacy import Budget, Guarantee, Release
+from dppca_core.records import Bound, Method, Setting
+
+_NODES = np.linspace(-12.0, 12.0, 4801)  # of integrals over N(0, 1)
+_WEIGHTS = np.exp(-np.square(_NODES) / 2)
+_BEST = 1.23  # a at which R is largest
+_MOST_COPIES = 1e9  # of m, which must stay a whole number that floating point has
+_ROUNDING = 1e-12  # of what pairs use up
+
+
+@lru_cache(maxsize=4096)
+def sign_error(a: float) -> float:
+    """Return E sech^2(a X), X ~ N(a, 1): the least mean square error of a random sign, from N(+-a, 1)."""
+    # sech of more than 350 is 0 to all digits.
+    arguments = np.clip(a * (_NODES + a), -350.0, 350.0)
+    return float((_WEIGHTS / np.cosh(arguments) ** 2).sum() / _WEIGHTS.sum())
+
+
+def pairs_that_fit(top: Array, bulk: Array, used: float, most: int) -> NDArray[np.bool_]:
+    """Return which pairs fit in a table, (k, d - k), for the k largest eigenvalues and the others, falling.
+
+    used: what a pair takes of both its eigenvalues. most: the number of pairs for which there are rows.
+    """
+    chosen = np.zeros((len(top), len(bulk)), dtype=bool)
+    if not used > 0:
+        return chosen
+    # How many pairs each eigenvalue can be in, and a gap is least for the last of the top.
+    most_top, left = (np.floor(values * (1 + _ROUNDING) / used) for values in (top, bulk))
+    for i in reversed(range(len(top))):
+        free = np.flatnonzero(left > 0)[: int(min(most_top[i], len(bulk)))]
+        chosen[i, free] = True
+        left[free] -= 1
+    extra = int(chosen.sum()) - most
+    if extra > 0:
+        gaps = np.where(chosen, top[:, None] - bulk[None, :], -1.0)
+        chosen.ravel()[np.argsort(gaps, axis=None)[-extra:]] = False
+    return chosen
+
+
+def gaussian_floor(setting: Setting) -> Bound:
+    """Return the floor under the root mean square of sin Theta of Gaussian methods, in the worst case.
+
+    Args:
+        setting: Where the floor is evaluated; only d, n, k, the eigenvalues and the budget count.
+
+    Returns:
+        The floor, with one term, priv; its quantities hold the number of `pairs` and `copies` m.
+
+    References:
+        Derived here, in the module's text; Dong, Roth & Su, JRSS-B 2022, from memory.
+    """
+    top, bulk = spectrum(setting)
+    square = float(top.sum() + bulk.sum())  # b^2
+    n, z = setting.n, gaussian.noise_multiplier(setting.budget)
+    steps = 1 if setting.budget.neighbours == "replace-one" else 2  # of a row that is replaced
+    exact = setting.budget.accounting != "as-printed", "noise should be calibrated, not as printed"
+    gaps = top[:, None] - bulk[None, :]
+    best, pairs, copies = 0.0, 0, 0
+    for m in _numbers_of_copies(_BEST * 2 * z / steps):
+        fitting = pairs_that_fit(top, bulk, m * square / (2 * n), max(n - 2 * setting.d, 0) // m)
+        precision = float(np.square(1 / gaps[fitting]).sum())
+        floor = m * square / (2 * n) * math.sqrt(sign_error(m * steps / (2 * z)) * precision)
+        if floor > best:
+            best, pairs, copies = floor, int(fitting.sum()), m
+    room = pairs > 0, f"patients n = {n} should be enough for one pair, beside 2d = {2 * setting.d} others"
+    if not pairs:
+        return void_bound((check_gap(top, bulk), exact, room))
+    return make_bound(
+        (check_gap(top, bulk), exact, room, check_small_error(setting, best)),
+        {"priv": best},
+        best,
+        {"pairs": pairs, "copies": copies},
+    )
+
+
+def _numbers_of_copies(best: float) -> list[int]:
+    """Return even numbers up to a quarter above the best of all pairs, each at most a fifth above the last.
+
+    They are the first of one sequence, whatever the best is: so more privacy never lowers the floor.
+    """
+    numbers = [2]
+    while numbers[-1] < min(1.25 * best, _MOST_COPIES):
+        numbers.append(max(numbers[-1] + 2, 2 * int(0.6 * numbers[-1])))
+    return numbers
+
+
+def _is_gaussian(method: Method) -> bool:
+    """Return whether all that a method spends are Gaussian releases, whoever adds the noise."""
+    events = method.spends(Budget(1.0, 1e-6), d=4, k=1) if method.spends else (Guarantee(1.0),)
+    return all(isinstance(event, Release) for event in events)
+
+
+GAUSSIAN = tuple(name for name, method in METHODS.items() if _is_gaussian(method))
+BOUNDS = (
+    BoundRule(
+        title="Floor of Gaussian methods",
+        kind="lower",
+        methods=GAUSSIAN,
+        formula=(
+            r"\sup\,\mathrm{rms}\,\sin\Theta \gtrsim \frac{z\,\mathrm{tr}\,C}{n}\sqrt{R(a)}"
+            r"\Bigl(\sum_{(i,j)\in P}\frac{1}{(\lambda_i-\lambda_j)^2}\Bigr)^{1/2}"
+        ),
+        compute=gaussian_floor,
+    ),
+)
