@@ -20,7 +20,8 @@ class FittedMoment(NamedTuple):
     """Hold what a release with a fitted bound gives out, and what paid for it.
 
     squares, mean, tails: as released. frame: where they say rows lie. bound: b. released: the noisy moment of
-    rows y shortened to b, (d, d). moment: the same after what costs nothing. spent: one event a step.
+    rows y shortened to b, (d, d). moment: the same after what costs nothing. divisors: what columns of
+    encoded rows were divided by in all, (d,). spent: one event a step.
     """
 
     squares: Array
@@ -30,6 +31,7 @@ class FittedMoment(NamedTuple):
     bound: float
     released: Array
     moment: Array
+    divisors: Array
     spent: tuple[Release, ...]
 
 
@@ -71,17 +73,19 @@ def fitted_moment(
     weighted = shortened if weights is None else shortened * weights[:, None]
     noise = linalg.isotropic_noise(rule.layout.d, rule.mean_std("moment", bound), rng)
     moment = weighted.T @ shortened / rule.n + noise
-    steps = tuple(step for step in ("squares", "mean", "tails", "moment") if rule.shares[step])
-    spent = tuple(rule.price(step) for step in steps)
-    return FittedMoment(squares, mean, tails, frame, bound, moment, after(moment, rule, frame, bound), spent)
+    done = after(moment, rule, frame, bound)
+    return FittedMoment(squares, mean, tails, frame, bound, moment, *done, rule.events)
 
 
-def after(moment: Array, rule: FittedBound, frame: RowFrame, bound: float) -> Array:
-    """Return a released moment, (d, d), after what costs nothing: rescaled, without empty directions."""
+def after(moment: Array, rule: FittedBound, frame: RowFrame, bound: float) -> tuple[Array, Array]:
+    """Return a released moment, (d, d), after what costs nothing: rescaled, without empty directions.
+
+    Also returns what columns of encoded rows were divided by in all, (d,).
+    """
     divisors = frame.divisors
     if rule.standardised:
         moment, scales = paid_scale.rescaled(
             moment, rule.mean_std("moment", bound), frame.variances, frame.stds
         )
         divisors = divisors * scales
-    return linalg.without_directions(moment, rule.layout.empty_directions(divisors))
+    return linalg.without_directions(moment, rule.layout.empty_directions(divisors)), divisors

@@ -241,6 +241,11 @@ class FittedBound:
         """Return what a payment states for a step: one Gaussian release with its share of the budget."""
         return paid_centre.price(self.budget, self.shares[step])
 
+    @property
+    def events(self) -> tuple[Release, ...]:
+        """Return what all steps cost, in their order; where there is no number, squares are no step."""
+        return tuple(self.price(step) for step in STEPS if self.shares[step])
+
     def sensitivity(self, step: str, bound: float = 0.0) -> float:
         """Return how far one patient moves a step's sum, by the proof in the module's text.
 
