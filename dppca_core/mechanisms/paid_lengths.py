@@ -197,7 +197,9 @@ class FittedBound:
     """Hold what the rules of the module's text depend on before anything is released. It is public.
 
     layout: of the encoded rows. n: patients; declared, under add-remove. standardised: whether columns are
-    divided by scales. hospitals: how many add the whole noise, each to its own sums.
+    divided by scales. hospitals: how many add the whole noise, each to its own sums. averaged: whether a
+    patient's rows are rounded one by one before they are averaged, so that their mean stays in a ball, but
+    maybe not within D of others.
 
     What a step sums over patients is a method of its name, of rows and of what earlier steps gave.
     """
@@ -207,6 +209,7 @@ class FittedBound:
     n: int
     standardised: bool = False
     hospitals: int = 1
+    averaged: bool = False
 
     def __post_init__(self) -> None:
         """Raise ValueError for numbers that cannot be."""
@@ -256,8 +259,8 @@ class FittedBound:
         if step == "squares":
             return math.sqrt(self.layout.count)
         if step == "mean":
-            ends = (2 * bound, self.layout.diameter) if replaced else (bound, self.layout.longest)
-            return min(ends)
+            ball, whole = (2 * bound, self.layout.diameter) if replaced else (bound, self.layout.longest)
+            return ball if self.averaged else min(ball, whole)
         if step == "tails":
             return math.sqrt(2)
         return (math.sqrt(2) if replaced else 1.0) * bound**2
@@ -329,8 +332,11 @@ class FittedBound:
 
     def tails(self, rows: Array, frame: RowFrame) -> Array:
         """Return what rows, (m, d), add to the two tails of lengths, (m, 2)."""
-        relative = np.square(self.framed(rows, frame)).sum(axis=1) / frame.mean_square
-        beyond: Array = np.clip(relative[:, None] - _TAIL_STARTS, 0.0, 1.0)
+        square = np.zeros(len(rows))
+        # Column by column: a sum over a row could depend on where the row stands, to the last bit.
+        for column in self.framed(rows, frame).T:
+            square += column**2
+        beyond: Array = np.clip(square[:, None] / frame.mean_square - _TAIL_STARTS, 0.0, 1.0)
         return beyond
 
     def bound(self, tails: Sequence[float] | Array, frame: RowFrame) -> float:

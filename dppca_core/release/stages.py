@@ -90,10 +90,11 @@ def bits_of(parts: Sequence[Part]) -> int:
     return discrete_gaussian.bits_for(sum(map(patients, parts)))
 
 
-def check(parts: Sequence[Part], d: int, averaged: bool) -> None:
+def check(parts: Sequence[Part], d: int, averaged: bool, clipped: bool = True) -> None:
     """Raise ValueError, before anything is paid, for rows that cannot be released with the stated guarantee.
 
     averaged: whether the rows of a patient count as one, so that rows must come with their patients.
+    clipped: whether rows must be no longer than 1.
     """
     for part in parts:
         rows = matrix_of(part)
@@ -101,7 +102,8 @@ def check(parts: Sequence[Part], d: int, averaged: bool) -> None:
             raise ValueError(f"rows must be a matrix, got shape {rows.shape}")
         if rows.shape[1] != d:
             raise ValueError(f"rows must have the {d} columns that were asked for")
-        discrete_gaussian.check_clipped(rows)
+        if clipped:
+            discrete_gaussian.check_clipped(rows)
         if isinstance(part, PatientRows) != averaged:
             raise ValueError("rows must come with their patients exactly where these are averaged")
     if not parts or min(map(patients, parts)) < 1:
