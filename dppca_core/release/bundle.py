@@ -153,7 +153,8 @@ def _guarantee_text(
 Words that the owner mapped by hand, as missing or to a category, are not in the published dictionary.
 New rows must not hold them, or `apply.py` gets the owner's saved dictionary as its third file."""
     if "dictionary" not in document["public"]:  # it is of an array
-        described = "Names of columns; center, scale and bound of rows (public in release.json)."
+        taken = "center, scale and bound" if "bound" in document["public"] else "center and scale"
+        described = f"Names of columns; {taken} of rows (public in release.json)."
         applied = "`PrivatePCA.transform` does this."
     return f"""\
 # What this release promises

@@ -17,7 +17,7 @@ from dppca_core.experiments import fitted_release
 from dppca_core.mechanisms.paid_lengths import STEPS, FittedBound, Layout
 from dppca_core.numerics import linalg
 from dppca_core.numerics.subspace_metrics import random_guess
-from dppca_core.release import array_release, discrete_gaussian, fitted_bound, private_release
+from dppca_core.release import array_release, bundle, discrete_gaussian, fitted_bound, private_release
 from dppca_core.release.request import Request
 from dppca_core.sklearn import PrivatePCA
 from tests.core.accounts.paying import payer
@@ -334,7 +334,7 @@ def test_hardened_is_to_the_bit_the_release_of_the_same_rows(
     inside = (np.abs(numbers) < 1).all(axis=1)
     scores = np.abs(scaled @ np.transpose(document["components"]))
     np.testing.assert_allclose(np.abs(ours.transform(ROWS))[inside], scores[inside] * ours.bound_, atol=1e-9)
-    assert "bound" not in ours.release_.document["public"]
+    assert set(ours.release_.document["public"]) == {"center", "scale"}
 
 
 @pytest.mark.parametrize("private_scale", [False, True])
@@ -355,6 +355,9 @@ def test_hardened_it_is_paid_for_before_anything_is_drawn(monkeypatch):
     (payment,) = account.account().payments
     assert payment.events == ours.spent_ and len(payment.events) == len(STEPS)
     assert not ours.simulation_ and ours.release_.payment.id == payment.id
+    texts = bundle.files(ours.release_.document, account.account(), payment)
+    assert "Names of columns; center and scale of rows (public" in texts["guarantee.md"]
+    assert bundle.recipe(ours.release_.document).fitted
     sums = with_known_noise(monkeypatch, 1.0)
     with pytest.raises(OverLimitError, match="nothing was spent"):
         fitted(**HARDENED, account=account)
