@@ -268,7 +268,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         # The length to which centred rows are shortened; paid scales have a rule of their own.
         public_bound = 1.0 if self.bound is None or fits else float(self.bound)
         bound = public_bound
-        shortens = self.method == RECOMMENDED and not (self.hardened and paid) and not fits
+        shortens = self.method == RECOMMENDED and not (self.hardened and paid)
         if shortens and method.scaling == "inside" and n is not None:
             bound *= stated_spectra.row_length(n=n, d=d, budget=remainder)
         spent: tuple[Event, ...] = method.spends(remainder, d=d, k=k, **options) if method.spends else ()

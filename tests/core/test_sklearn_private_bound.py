@@ -254,8 +254,8 @@ def test_a_series_goes_by_the_names_of_columns_and_a_copy_keeps_the_word():
             {"epsilon": 0.02},
             ["Analyze Gauss is predicted to err over a third as much as a guess"],
         ),
-        ({"epsilon": 0.02, "private_scale": True}, []),  # nothing is predicted of correlations
-        ({"epsilon": 0.02, "method": "analyze_gauss_sparse"}, []),  # nor with a sparse step
+        ({"epsilon": 0.002, "private_scale": True}, []),  # nothing is predicted of correlations
+        ({"epsilon": 0.002, "method": "analyze_gauss_sparse"}, []),  # nor with a sparse step
         ({"delta": 1 / N}, ["delta = "]),
     ],
 )
