@@ -212,8 +212,9 @@ class FittedBound:
     averaged: bool = False
 
     def __post_init__(self) -> None:
-        """Raise ValueError for numbers that cannot be."""
+        """Raise ValueError for numbers that cannot be, and for noise as printed: its shares do not add up."""
         checks.whole(1, n=self.n, hospitals=self.hospitals)
+        checks.one_of(("exact", "zcdp"), accounting=self.budget.accounting)
 
     @property
     def _rule(self) -> _Rule:

@@ -389,3 +389,5 @@ def test_numbers_that_cannot_be_are_refused():
         rule_at(5, hospitals=0)
     with pytest.raises(ValueError, match="step must be"):
         rule_at(5).sensitivity("guess")
+    with pytest.raises(ValueError, match="accounting must be"):
+        FittedBound(LAYOUT, Budget(1.0, 1e-6, accounting="as-printed"), 5)
