@@ -44,9 +44,8 @@ import numpy as np
 import pyarrow as pa
 
 from dppca_core import checks
-from dppca_core.arrays import Array, Indices
+from dppca_core.arrays import Array, Indices, Part, PatientRows
 from dppca_core.numerics import moments
-from dppca_core.release.stages import Part, PatientRows
 from dppca_core.tables import cells, patients
 from dppca_core.tables.dictionary import Column, Schema
 from dppca_core.tables.patients import AVERAGED, MERGED, Counting
@@ -431,11 +430,6 @@ class PreparedTable:
             np.concatenate([rows[group], np.zeros((size - len(group), self.d))])
             for group, size in zip(groups, self.sizes, strict=True)
         ]
-
-    @property
-    def present(self) -> list[int]:
-        """Return how many rows of each hospital are not left out: the first rows of each of `parts`."""
-        return [len(group) for group in self.held.by_hospital]
 
     @property
     def averaged(self) -> bool:
