@@ -10,10 +10,9 @@ import numpy as np
 
 from dppca_core.arrays import Array
 from dppca_core.mechanisms import paid_scale
-from dppca_core.mechanisms.paid_lengths import FittedBound, Layout, RowFrame
+from dppca_core.mechanisms.paid_lengths import FittedBound, RowFrame
 from dppca_core.numerics import linalg
 from dppca_core.privacy import Release
-from dppca_core.tables import Schema
 
 
 class FittedMoment(NamedTuple):
@@ -33,20 +32,6 @@ class FittedMoment(NamedTuple):
     moment: Array
     divisors: Array
     spent: tuple[Release, ...]
-
-
-def layout(schema: Schema) -> Layout:
-    """Return what the encoded columns of a dictionary are."""
-    columns = schema.columns
-    middle = [
-        (column.middle - column.origin) / column.half
-        if column.kind == "number"
-        else 1 / max(len(column.categories), 2) - np.asarray(column.centres)
-        for column in columns
-    ]
-    # A cell that misses every category is none of them where the dictionary fills it with "".
-    answered = [column.fill != "" for column in columns]
-    return Layout.of_columns([len(column.categories) for column in columns], answered, np.hstack(middle))
 
 
 def fitted_moment(

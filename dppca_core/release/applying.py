@@ -11,8 +11,8 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 
-from dppca_core.release.export import safe_cell
 from dppca_core.tables import Column, Schema, cells
+from dppca_core.tables.export import safe_cell
 
 PYTHON = '''\
 """Score new rows by this release: python apply.py new-rows.csv scores.csv [saved-dictionary.json].

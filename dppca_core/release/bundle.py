@@ -19,9 +19,9 @@ from dppca_core.accounts.account import Account, Payment, limit_line, payment_li
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.release import applying, how_chosen, registry_record
-from dppca_core.release.export import safe_csv
 from dppca_core.release.request import Request
 from dppca_core.tables import Schema
+from dppca_core.tables.export import safe_csv
 
 NAME = "private-release.zip"
 _ZIP_DATE = (1980, 1, 1, 0, 0, 0)  # a fixed date, the earliest in a ZIP: the same bytes whenever it is built

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dppca_core.arrays import Array
+from dppca_core.arrays import Array, Part
 from dppca_core.mechanisms import paid_scale
 from dppca_core.mechanisms.paid_lengths import FittedBound, Layout, RowFrame
 from dppca_core.numerics import linalg
 from dppca_core.release import discrete_gaussian, stages
 from dppca_core.release.request import Request, noisy_sums
-from dppca_core.release.stages import Part, Source
+from dppca_core.release.stages import Source
 
 _ROUNDING = 1e-9
 

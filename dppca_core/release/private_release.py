@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from dppca_core.accounting.events_json import to_plain
 from dppca_core.accounts.account import Account, Payment, size_details
 from dppca_core.accounts.book import Payer
-from dppca_core.arrays import Array
+from dppca_core.arrays import Array, Part
 from dppca_core.mechanisms import normalised_product, paid_centre, paid_scale, stacked, two_stage
 from dppca_core.mechanisms.paid_lengths import FittedBound, Layout
 from dppca_core.methods import METHODS, dpdis_pca
@@ -42,7 +42,7 @@ from dppca_core.release.code_version import code_version
 from dppca_core.release.discrete_gaussian import Progress
 from dppca_core.release.fitted_bound import Fit
 from dppca_core.release.request import STACKED_ROUNDS, TWO_STAGES, Request, noisy_sums, parameters
-from dppca_core.release.stages import Part, Source
+from dppca_core.release.stages import Source
 
 USABLE_SHARE = "usable share of patients, as stated"
 _EQUAL_PARTS = [1 / stacked.ROUNDS] * stacked.ROUNDS  # what each round takes of the budget, in 1/z^2
@@ -99,7 +99,7 @@ def make(
     """Pay for a release of components, draw its noise, and return it.
 
     request: what is released, and for which budget. rows: of each hospital, clipped to norm at most 1, (n_i,
-    d), or with their patients (`stages.PatientRows`). payer: of the table. features: names of the d columns.
+    d), or with their patients (`PatientRows`). payer: of the table. features: names of the d columns.
     public: what is public about the table (bounds, categories, sizes), for the document. by_column: hospitals
     follow from a patient's own row or table, so that their sizes tell of it. expected: as for `Payer.pay`.
     progress: is told the share done, and answers whether to go on. resumed: what paid for this release

@@ -16,6 +16,7 @@ from dppca_core.mechanisms.paid_lengths import STEPS, FittedBound, Layout, RowFr
 from dppca_core.numerics import linalg
 from dppca_core.privacy import Neighbours
 from dppca_core.tables import Column, Schema
+from dppca_core.tables.layout import layout_of
 from tests.core.laws import follows
 
 SIZES = (0, 3, 0, 1, 0, 2)  # three numbers; columns of three, one and two categories
@@ -317,8 +318,7 @@ def test_a_usual_value_moves_the_origin_and_nothing_else():
 
     budget = Budget(1.0, 1e-6)
     about = [
-        FittedBound(fitted_release.layout(schema), budget, 2).about_middle(encoded(schema))
-        for schema in (plain, usual)
+        FittedBound(layout_of(schema), budget, 2).about_middle(encoded(schema)) for schema in (plain, usual)
     ]
     np.testing.assert_allclose(about[0], about[1], atol=1e-12)
     assert np.abs(encoded(plain) - encoded(usual)).max() > 0.3
@@ -339,7 +339,7 @@ def test_the_empty_direction_of_an_answered_column_is_empty():
     schema = Schema(
         (Column("sex", "category", categories=("f", "m"), fill=""), Column("age", "number", 0.0, 9.0))
     )
-    assert fitted_release.layout(schema).answered == (False,)
+    assert layout_of(schema).answered == (False,)
 
 
 def test_the_rule_of_the_bound():
