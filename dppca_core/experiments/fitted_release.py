@@ -68,9 +68,9 @@ def after(moment: Array, rule: FittedBound, frame: RowFrame, bound: float) -> tu
     Also returns what columns of encoded rows were divided by in all, (d,).
     """
     divisors = frame.divisors
+    moment = moment / frame.usable
     if rule.standardised:
-        moment, scales = paid_scale.rescaled(
-            moment, rule.mean_std("moment", bound), frame.variances, frame.stds
-        )
+        std = rule.mean_std("moment", bound) / frame.usable
+        moment, scales = paid_scale.rescaled(moment, std, frame.variances, frame.stds)
         divisors = divisors * scales
     return linalg.without_directions(moment, rule.layout.empty_directions(divisors)), divisors

@@ -129,7 +129,15 @@ def fit(rule: FittedBound, source: Source) -> Fit:
 
     squares = once("squares", partial(draw, "squares", rule.squares)) if rule.layout.count else np.empty(0)
     mean_bound = rule.mean_bound(squares)
-    mean = once("mean", partial(draw, "mean", partial(rule.mean, bound=mean_bound), mean_bound))
+    # No entry may be above 1, as sums would not be exact. So the mean is divided by a larger count weight.
+    unit = max(rule.count_weight(mean_bound), 1.0)
+
+    def draw_mean() -> Array:
+        """Read all rows once and return their noisy mean, with the count where there is one."""
+        std = _units(rule, "mean", bits, mean_bound) / unit
+        return stages.mean(source.changed(lambda rows: rule.mean(rows, mean_bound) / unit), std) * unit
+
+    mean = once("mean", draw_mean)
     frame = rule.frame(squares, mean)
     tails = once("tails", partial(draw, "tails", partial(rule.tails, frame=frame)))
     bound = rule.bound(tails, frame)
@@ -144,6 +152,7 @@ def after(rule: FittedBound, fitted: Fit, moment: Array, std: float) -> tuple[Ar
     """
     frame, square = fitted.frame, fitted.bound**2
     roots = np.ones(rule.layout.d)
+    moment, std = moment / frame.usable, std / frame.usable
     if rule.standardised:
         rescaled, roots = paid_scale.rescaled(moment * square, std * square, frame.variances, frame.stds)
         moment = rescaled / square

@@ -17,4 +17,5 @@ def layout_of(schema: Schema) -> Layout:
     ]
     # A cell that misses every category is none of them where the dictionary fills it with "".
     answered = [column.fill != "" for column in columns]
-    return Layout.of_columns([len(column.categories) for column in columns], answered, np.hstack(middle))
+    sizes = [len(column.categories) for column in columns]
+    return Layout.of_columns(sizes, answered, np.hstack(middle), complete=not schema.leaves_rows_out)

@@ -85,13 +85,14 @@ def whole(source, change, unit):
     return stages.mean(source.changed(change), unit) * source.n * 4.0**source.bits
 
 
+@pytest.mark.parametrize("complete", [True, False])
 @pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
 @pytest.mark.parametrize("averaged", [False, True])
-def test_no_patient_moves_a_whole_sum_further_than_it_pays_for(neighbours, averaged, monkeypatch):
+def test_no_patient_moves_a_whole_sum_further_than_it_pays_for(neighbours, averaged, complete, monkeypatch):
     """300 pairs; a patient has up to 60 rows where they are averaged, many of them alike or at the ends."""
     monkeypatch.setattr(discrete_gaussian, "add_noise", lambda whole, std: whole)
     rng, budget = np.random.default_rng(5), Budget(1.0, 1e-6, neighbours)
-    rule = FittedBound(LAYOUT, budget, 300, averaged=averaged)
+    rule = FittedBound(replace(LAYOUT, complete=complete), budget, 300, averaged=averaged)
     largest = dict.fromkeys(("squares", "mean", "tails", "moment"), 0.0)
     for _ in range(300):
         others = draw_rows(6, rng, corners=0.1)
@@ -104,6 +105,7 @@ def test_no_patient_moves_a_whole_sum_further_than_it_pays_for(neighbours, avera
             pair[1] = np.zeros_like(pair[1])
         squares, mean, tails = released_at_random(rule, rng)
         mean_bound, frame = rule.mean_bound(squares), rule.frame(squares, mean)
+        unit = max(rule.count_weight(mean_bound), 1.0)
         bound = rule.bound(tails, frame)
         sums = []
         for mine in pair:
@@ -116,7 +118,7 @@ def test_no_patient_moves_a_whole_sum_further_than_it_pays_for(neighbours, avera
             sums.append(
                 {
                     "squares": whole(source, rule.squares, 1.0),
-                    "mean": whole(source, lambda rows: rule.mean(rows, mean_bound), 1.0),  # noqa: B023
+                    "mean": unit * whole(source, lambda rows: rule.mean(rows, mean_bound) / unit, 1.0),  # noqa: B023
                     "tails": whole(source, lambda rows: rule.tails(rows, frame), 1.0),  # noqa: B023
                     "moment": moment.total * bound**2,
                 }
