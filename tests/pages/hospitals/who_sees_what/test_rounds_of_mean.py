@@ -97,5 +97,5 @@ def test_the_steps_of_a_fitted_bound_are_rounds_without_a_basis(method):
     assert "sends the tails of lengths of all patients to the 3 hospitals" in asked[3]["sentence"]
     assert network.figure(shown, settings())
     frames = messages.message(shown, hospital, settings())["frames"]
-    shapes = [np.shape(frame["0"]["z"]) for frame in frames]
+    shapes = [np.shape(frame["traces"]["0"]["z"]) for frame in frames]
     assert shapes == [(9, 1), (9, 1), (0,), (9, 9)]
