@@ -131,8 +131,7 @@ def _run_round(
             answers[hospital] = answer
         except ValueError as reason:
             faults[hospital] = str(reason)
-    # `prior` is what the round paid for if it comes before the method's: a mean, or mean squares
-    # (`prior_round`).
+    # `prior` is what the round paid for if it comes before the method's (`Exchange.releases`).
     prior: Arrays = {}
     basis, ended = None, _reason_to_end(plan, question.round, faults, len(answers), policy)
     if not ended:

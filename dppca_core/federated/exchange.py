@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dppca_core import checks
 from dppca_core.arrays import Array, Provider
@@ -39,7 +40,7 @@ class ServerState:
         current: The basis Q that is asked with next, for a method that truncates it.
         iterates: All bases Q(t) so far, (d, k) each; after the last round the last one is the result.
         received: The means of all rounds, for a method that combines them.
-        prior: "mean" and "squares" of the rows, (d,) each, where rounds before the method's paid for them.
+        prior: What rounds before the method's paid for, by name (`Exchange.releases`).
     """
 
     rounds: int = 0
@@ -69,6 +70,23 @@ def check_magnitude(arrays: Arrays, most: float) -> None:
     for name, array in arrays.items():
         if not float(np.abs(array).max(initial=0.0)) <= most:  # NaN fails as well
             raise ValueError(f"sent {name} with numbers beyond {most:.3g}, which no patients can give")
+
+
+def check_released(name: str, array: NDArray[Any], shape: tuple[int, ...], most: float) -> None:
+    """Raise ValueError for a mean, sent by the server, of another shape or longer than `most`.
+
+    Its text ends a sentence about the hospital that was asked.
+    """
+    if array.dtype != np.float64 or array.shape != shape:
+        raise ValueError(f"asked with a {name} as {array.dtype} of shape {array.shape}")
+    if not float(np.linalg.norm(array)) <= most:  # NaN fails as well
+        raise ValueError(f"asked with a {name} that is not finite or longer than {most:.3g}")
+
+
+def check_sent(name: str, array: Array, most: float) -> None:
+    """Raise ValueError for a mean or sum that is longer than `most`; it ends a sentence on the sender."""
+    if not float(np.linalg.norm(array)) <= most:  # NaN fails as well
+        raise ValueError(f"sent a {name} longer than {most:.3g}, which no patients can give")
 
 
 class Exchange(ABC):
@@ -105,7 +123,8 @@ class Exchange(ABC):
         # The plan's options replace the defaults; an option that is None keeps its default.
         for name, value in plan.options:
             if name not in defaults:
-                raise ValueError(f"{plan.method} has no option {name!r}, only {', '.join(defaults)}")
+                known = ", ".join(defaults) or "none"
+                raise ValueError(f"{plan.method} has no option {name!r}, only {known}")
             self.settings[name] = defaults[name] if value is None else value
 
     @abstractmethod
@@ -155,6 +174,10 @@ class Exchange(ABC):
     def reply_to(self, number: int) -> Shapes:
         """Return the names and shapes of an answer's arrays in round `number`."""
         return self.reply
+
+    def releases(self, number: int) -> Shapes:
+        """Return the name and shape of what round `number` pays for before the method's rounds, if any."""
+        return {}
 
     def initial_state(self, start: Array | None) -> ServerState:
         """Return the server before the first round.

@@ -7,17 +7,50 @@ number of rounds or another hospital's size by asking.
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from dppca_core import checks
 from dppca_core.accounting import gaussian
+from dppca_core.mechanisms.paid_lengths import Layout
 from dppca_core.privacy import Budget
 
 Option = float | int | str | None  # the value of a method's option; None stands for its default
 MOST_HOSPITALS = 10_000
 MOST_PATIENTS = 10**12  # of one hospital
 MOST_FEATURES = 10**6
+MOST_MIDDLE = 1e9  # of a range, in units of half of it
+FITTED = ("centred", "standardised")
 _RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")  # it names files
+
+
+class PlannedColumn(NamedTuple):
+    """State what one column of a table is once it is encoded (`paid_lengths.Layout`).
+
+    categories: their number; 0 for a number. answered: whether every patient has exactly one of them. middle:
+    of the range of each encoded column, as many as categories, or one. required: whether a patient without
+    a value here may be left out.
+    """
+
+    categories: int
+    answered: bool
+    middle: tuple[float, ...]
+    required: bool = False
+
+
+def columns_of(layout: Layout) -> tuple[PlannedColumn, ...]:
+    """Return how a plan states a layout."""
+    starts = {pair[0].start: pair for pair in zip(layout.blocks, layout.answered, strict=True)}
+    columns: list[PlannedColumn] = []
+    begin = 0
+    while begin < layout.d:
+        block, answered = starts.get(begin, (slice(begin, begin + 1), True))
+        categories = 0 if layout.numbers[begin] else block.stop - begin
+        middle = tuple(layout.middle[block].tolist())
+        columns.append(PlannedColumn(categories, answered, middle, not layout.complete))
+        begin = block.stop
+    return tuple(columns)
 
 
 @dataclass(frozen=True)
@@ -36,6 +69,9 @@ class Plan:
         mean_share: The share of the budget (as 1/z^2, z the noise multiplier) that pays in a first round for
             the mean at which rows are centred; 0 has no such round.
         scale_share: The share that pays in the next round for the scales that rows are divided by, likewise.
+        fitted: "centred" or "standardised" for rows whose bound is fitted to their lengths
+            (`fitted_rounds`); "" has none.
+        columns: With a fitted bound, what the encoded columns are.
 
     Raises:
         ValueError: For a field out of its range.
@@ -51,6 +87,8 @@ class Plan:
     names: tuple[str, ...] = ()
     mean_share: float = 0.0
     scale_share: float = 0.0
+    fitted: str = ""
+    columns: tuple[PlannedColumn, ...] = ()
 
     def __post_init__(self) -> None:
         """Raise ValueError for a field that is out of range, and for shares that leave nothing."""
@@ -71,6 +109,35 @@ class Plan:
         for share in (self.mean_share, self.scale_share, self.mean_share + self.scale_share):
             if share:
                 gaussian.remaining(self.budget, share)  # for what it raises: a share must leave something
+        checks.one_of(("", *FITTED), fitted=self.fitted)
+        if self.fitted:
+            self._check_fitted()
+        elif self.columns:
+            raise ValueError("columns are stated for a fitted bound alone")
+
+    def _check_fitted(self) -> None:
+        """Raise ValueError for a fitted bound that cannot be."""
+        checks.one_of(("exact",), accounting=self.budget.accounting)
+        if self.mean_share or self.scale_share:
+            raise ValueError("a fitted bound has shares of its own: mean_share and scale_share must be 0")
+        for column in self.columns:
+            checks.whole(0, MOST_FEATURES, categories=column.categories)
+            checks.instance(bool, answered=column.answered, required=column.required)
+            for value in column.middle:
+                checks.within(-MOST_MIDDLE, MOST_MIDDLE, middle=value)
+            if len(column.middle) != max(column.categories, 1):
+                raise ValueError(f"middle must have a number for each encoded column, got {column.middle!r}")
+        if sum(len(column.middle) for column in self.columns) != self.d:
+            raise ValueError(f"columns must be encoded as {self.d}")
+        checks.whole(1, self.layout.rank - 1, k=self.k)
+
+    @property
+    def layout(self) -> Layout:
+        """Return the layout that the columns state, for a fitted bound."""
+        sizes, answered, middles, required = zip(*self.columns, strict=True)
+        return Layout.of_columns(
+            sizes, answered, np.concatenate(middles).astype(float), complete=not any(required)
+        )
 
     @property
     def hospitals(self) -> int:
@@ -116,13 +183,14 @@ class Plan:
 def to_dict(plan: Plan) -> dict[str, Any]:
     """Return a plan as a dictionary that JSON can hold; `from_dict` gives the same plan back.
 
-    A share of 0 is left out: records from before there were such shares have no such field, and must stay as
-    they are.
+    A share of 0 is left out, and so is a fitted bound that there is not: records from before there were such
+    have no such field, and must stay as they are.
     """
     plain = asdict(plan) | {"sizes": list(plan.sizes), "names": list(plan.names)}
-    for share in ("mean_share", "scale_share"):
-        if not plain[share]:
-            del plain[share]
+    plain["columns"] = [[*column[:2], list(column.middle), column.required] for column in plan.columns]
+    for name in ("mean_share", "scale_share", "fitted", "columns"):
+        if not plain[name]:
+            del plain[name]
     return plain | {"options": plan.method_options}
 
 
@@ -140,11 +208,19 @@ def from_dict(plain: object) -> Plan:
         if value is not None and not isinstance(value, int | float | str):
             raise ValueError(f"{name} must be a number or a word, got {value!r}")
     lists = {}
-    for name in ("sizes", "names"):
+    for name in ("sizes", "names", "columns"):
         if not isinstance(given.get(name, []), list):
             raise ValueError(f"{name} must be a list, got {given[name]!r}")
         lists[name] = tuple(given.get(name, []))
+    lists["columns"] = tuple(map(_column, lists["columns"]))
     return Plan(**given | lists | {"budget": budget, "options": tuple(sorted(options.items()))})
+
+
+def _column(plain: object) -> PlannedColumn:
+    """Return a column of a plan from JSON: the fields of `PlannedColumn`, with a list of middles."""
+    if not isinstance(plain, list) or len(plain) != 4 or not isinstance(plain[2], list):
+        raise ValueError(f"columns must be of categories, answered, middle and required, got {plain!r}")
+    return PlannedColumn(plain[0], plain[1], tuple(plain[2]), plain[3])
 
 
 def _checked_fields(what: str, plain: object, kind: type[Plan] | type[Budget]) -> dict[str, Any]:

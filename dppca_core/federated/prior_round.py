@@ -26,10 +26,16 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-import numpy as np
-
 from dppca_core.arrays import Array, Provider
-from dppca_core.federated.exchange import ALL, SPREAD, Exchange, RoundNoise, ServerState
+from dppca_core.federated.exchange import (
+    ALL,
+    SPREAD,
+    Exchange,
+    RoundNoise,
+    ServerState,
+    check_released,
+    check_sent,
+)
 from dppca_core.federated.message import Arrays, Shapes
 from dppca_core.federated.plan import Plan
 from dppca_core.mechanisms import paid_centre, paid_scale
@@ -75,6 +81,10 @@ class PriorRound(Exchange):
         """Return the names and shapes of an answer's arrays in a round."""
         return self.reply if number == 1 else self.method.reply_to(number - 1)
 
+    def releases(self, number: int) -> Shapes:
+        """Return the name and shape of what a round pays for before the method's own."""
+        return {self.name: (self.plan.d,)} if number == 1 else self.method.releases(number - 1)
+
     def spends(self, number: int) -> tuple[Event, ...]:
         """Return what a round costs: round 1 the share for the mean or squares, later ones the method's."""
         if number > 1:
@@ -107,19 +117,12 @@ class PriorRound(Exchange):
         if number == 2:
             if self.name not in arrays:
                 raise ValueError(f"asked to go on without the {self.name}")
-            self._check_released(arrays[self.name])
+            senders = (ALL,) if self.sealed else range(self.plan.hospitals)
+            # The noise of a weighted mean of some hospitals is at most the largest of theirs.
+            most = self._most_length(max(map(self.noise_std, senders)))
+            check_released(self.name, arrays[self.name], (self.plan.d,), most)
             arrays = self._without_prior(arrays)
         self.method.check_question(number - 1, arrays)
-
-    def _check_released(self, released: Array) -> None:
-        """Raise ValueError for a mean or mean squares, from the server, that rows and noise cannot give."""
-        if released.dtype != np.float64 or released.shape != (self.plan.d,):
-            raise ValueError(f"asked with a {self.name} as {released.dtype} of shape {released.shape}")
-        senders = (ALL,) if self.sealed else range(self.plan.hospitals)
-        # The noise of a weighted mean of some hospitals is at most the largest of theirs.
-        most = self._most_length(max(map(self.noise_std, senders)))
-        if not float(np.linalg.norm(released)) <= most:  # NaN fails as well
-            raise ValueError(f"asked with a {self.name} that is not finite or longer than {most:.3g}")
 
     def _most_length(self, std: float) -> float:
         """Return the greatest length of an honest mean, given the std of the noise in each entry.
@@ -135,7 +138,7 @@ class PriorRound(Exchange):
 
         The method gets the rows as they were changed by what the first round gave.
         """
-        rows = _rows(provider)
+        rows = rows_of(provider)
         if number == 1:
             release = paid_centre.release if self.name == "mean" else paid_scale.release
             sent = release(rows, self.plan.budget, self.share, noise.rng, part=self.part)
@@ -155,8 +158,7 @@ class PriorRound(Exchange):
         (sent,) = arrays.values()
         # A sealed sum adds up means that were multiplied by their numbers of patients.
         most = self._most_length(self.noise_std(hospital)) * (sum(self.plan.sizes) if self.sealed else 1)
-        if not float(np.linalg.norm(sent)) <= most:  # NaN fails as well
-            raise ValueError(f"sent a {self.name} longer than {most:.3g}, which no patients can give")
+        check_sent(self.name, sent, most)
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
         """Return the server after a round.
@@ -175,7 +177,7 @@ class PriorRound(Exchange):
         return {name: array for name, array in arrays.items() if name != self.name}
 
 
-def _rows(provider: Provider) -> Array:
+def rows_of(provider: Provider) -> Array:
     """Return a hospital's rows, (n, d). Raises ValueError where it holds only their moment."""
     if not isinstance(provider.moment, RowMoment):
         raise ValueError("cannot centre its patients: it holds their moment, and not their rows")

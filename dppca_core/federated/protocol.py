@@ -18,7 +18,7 @@ import numpy as np
 from dppca_core import checks
 from dppca_core.accounting import closed_form, numerical
 from dppca_core.arrays import Array, Provider
-from dppca_core.federated import message, one_round, power_rounds, prior_round, two_stages
+from dppca_core.federated import fitted_rounds, message, one_round, power_rounds, prior_round, two_stages
 from dppca_core.federated.exchange import ALL, Exchange, RoundNoise, ServerState
 from dppca_core.federated.message import Arrays, Message
 from dppca_core.federated.plan import Plan
@@ -100,7 +100,7 @@ class ProviderState:
     Attributes:
         hospital: Its number in the plan, from 0.
         plan: Its own copy of the plan.
-        provider: Its patients.
+        provider: Its patients; for a fitted bound it holds their encoded rows, which nothing has shortened.
         noise: Where its noise comes from.
         limit: What all runs together may spend of its patients' privacy; None for the plan's budget.
         spent: The privacy events so far by run and round, those of earlier runs too, all counted for the
@@ -139,8 +139,10 @@ class ProviderState:
 def exchange_of(plan: Plan) -> Exchange:
     """Return the exchange of a plan: of its method, with rounds for mean and scales before it if paid for.
 
-    Raises ValueError for a method without one, or bad options.
+    Or that of a moment with a fitted bound. Raises ValueError for a method without one, or bad options.
     """
+    if plan.fitted:
+        return fitted_rounds.FittedRounds(plan)
     checks.one_of(EXCHANGES, method=plan.method)
     # The mean comes first, then scales, then the method: each round wraps those that follow it.
     method = EXCHANGES[plan.method](plan.after_scales)
@@ -217,7 +219,7 @@ def check_answer(plan: Plan, number: int, hospital: int, answer: Message) -> Non
 def server_step(plan: Plan, state: ServerState, answers: Mapping[int, Message]) -> ServerState:
     """Return the server after one more round; after the last, its last iterate is the result.
 
-    A round that pays for mean or scales adds no iterate. Hospitals without an answer are left out: the
+    A round that comes before the method's adds no iterate. Hospitals without an answer are left out: the
     others' weights then add up to one.
 
     Args:
@@ -241,6 +243,6 @@ def server_step(plan: Plan, state: ServerState, answers: Mapping[int, Message]) 
             name = "The sum" if hospital == ALL else plan.name(hospital)
             raise ValueError(f"{name} {reason}") from None
     after = exchange.combine(state, {hospital: answer.arrays for hospital, answer in answers.items()})
-    if len(after.iterates) > len(state.iterates):  # a round for mean or scales adds no basis
+    if len(after.iterates) > len(state.iterates):  # a round before the method's adds no basis
         checks.orthonormal(plan.d, plan.k, result=after.iterates[-1])
     return after

@@ -6,7 +6,7 @@
 {"kind": "end", "seconds": 0.1, "ended": ""}
 
 The round of a mean that is paid for has no basis, and "mean": ARRAY beside; that of scales has
-"squares". No other round has these keys.
+"squares", and that of a fitted bound's tails "tails". No other round has these keys.
 ARRAY is {"dtype": "float64", "shape": [30, 2], "data": BASE64 of the little-endian numbers, row by row}.
 Messages carry their noise already, so that a record holds nothing that the server did not see.
 """
@@ -24,12 +24,12 @@ from dppca_core import checks
 from dppca_core.arrays import Array
 from dppca_core.federated import prior_round, protocol
 from dppca_core.federated.exchange import ALL
+from dppca_core.federated.fitted_rounds import FittedRounds
 from dppca_core.federated.message import Arrays, Message, read_array
 from dppca_core.federated.plan import Plan, from_dict, to_dict
 from dppca_core.mechanisms.paid_scale import ColumnScales
 
 MOST_CHARACTERS = 200 * 2**20
-PRIOR = ("mean", "squares")  # what rounds before the method's may pay for, in their order
 _LONGEST_REASON = 200  # characters of an error's reason that are shown, as it may quote an uploaded file
 
 
@@ -56,7 +56,7 @@ class Round:
         faults: By hospital that gave no answer, or one that was refused, the end of a sentence that says why.
         basis: The basis that the server made of it, (d, k); None where it made none.
         seconds: How long it took.
-        prior: The mean, or the mean squares, that it paid for, by name, where it comes before the method's.
+        prior: What it paid for, by name, where it comes before the method's (`Exchange.releases`).
     """
 
     number: int
@@ -100,18 +100,34 @@ class Record:
         return self.rounds[-1].basis if complete else None
 
     @property
+    def _prior(self) -> Arrays:
+        """Return what all rounds before the method's paid for, by name."""
+        return {name: array for past in self.rounds for name, array in past.prior.items()}
+
+    @property
     def mean(self) -> Array | None:
-        """Return the mean at which rows were centred, (d,), in units of the public row bound, or None."""
-        # A mean is paid for in the first round or in none.
-        return self.rounds[0].prior.get("mean") if self.rounds else None
+        """Return the mean at which rows were centred, (d,), or None.
+
+        It is in units of the public row bound; with a fitted bound it is of encoded rows about their middles.
+        """
+        return self._prior.get("mean")
 
     @property
     def scales(self) -> ColumnScales | None:
         """Return the scales that centred rows were divided by, in units of the row bound, or None."""
-        squares = next((past.prior["squares"] for past in self.rounds if "squares" in past.prior), None)
-        if squares is None:
+        if not self.plan.scale_share or "squares" not in self._prior:
             return None
-        return prior_round.scales(self.plan.after_mean, squares, protocol.exchange_of(self.plan).sealed)
+        sealed = protocol.exchange_of(self.plan).sealed
+        return prior_round.scales(self.plan.after_mean, self._prior["squares"], sealed)
+
+    @property
+    def divisors(self) -> Array | None:
+        """Return what columns about the mean were divided by with a fitted bound, (d,), else None."""
+        exchange = protocol.exchange_of(self.plan)
+        if not isinstance(exchange, FittedRounds) or self.basis is None:
+            return None
+        answers = {hospital: answer.message.arrays for hospital, answer in self.rounds[-1].answers.items()}
+        return exchange.result(self._prior, answers)[1]
 
 
 def opening_line(record: Record) -> str:
@@ -222,9 +238,8 @@ def _read_arrays(plain: object) -> Arrays:
 def _read_round(plain: dict[str, Any], plan: Plan, number: int) -> Round:
     """Return round `number` from its line, after the same checks as on arrival. Raises ValueError."""
     exchange = protocol.exchange_of(plan)
-    # What the first rounds pay for: round 1 the first name, round 2 the second. A round that failed has none.
-    paid = [name for name, share in zip(PRIOR, (plan.mean_share, plan.scale_share), strict=True) if share]
-    given_prior = [name for name in paid[number - 1 : number] if name in plain]
+    paid = exchange.releases(number)
+    given_prior = [name for name in paid if name in plain]  # a round that failed has none
     names = ("round", "seconds", "question", "basis", "answers", "faults", *given_prior)
     _check_keys(plain, names, kind="round")
     if plain["round"] != number or number > exchange.rounds:
@@ -245,8 +260,8 @@ def _read_round(plain: dict[str, Any], plan: Plan, number: int) -> Round:
     basis = _read_basis(plain["basis"], plan)
     prior = {name: _unpack(plain[name]) for name in given_prior}
     for name, array in prior.items():
-        if array.shape != (plan.d,) or not np.isfinite(array).all():
-            raise ValueError(f"{name} must be {plan.d} finite numbers")
+        if array.shape != paid[name] or not np.isfinite(array).all():
+            raise ValueError(f"{name} must be {paid[name][0]} finite numbers")
     return Round(number, question, answers, faults, basis, _read_seconds(plain["seconds"]), prior)
 
 

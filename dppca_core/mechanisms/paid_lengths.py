@@ -55,7 +55,7 @@ These numbers were chosen on fifteen real tables; docs/fitted-bound.md has ten o
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -68,8 +68,8 @@ from scipy.special import ndtr
 from dppca_core import checks
 from dppca_core.accounting import gaussian
 from dppca_core.arrays import Array
-from dppca_core.mechanisms import paid_centre
-from dppca_core.numerics import moments
+from dppca_core.mechanisms import paid_centre, paid_scale
+from dppca_core.numerics import linalg, moments
 from dppca_core.privacy import Budget, Release
 
 STEPS = ("squares", "mean", "tails", "moment")
@@ -84,6 +84,7 @@ _LEAST_SQUARE, _MOST_SQUARE = 0.25, 25.0  # of f
 _LEAST_TRACE = 0.05  # of T, of the mean square length about the middles: noise may leave less than nothing
 _LEAST_USABLE = 0.1  # share of the patients: noise may leave less
 _ROUNDING = 1e-8  # above what 10^8 rows of one patient are rounded by, each to a multiple of 2^-40
+_ENCODED = 1e-9  # by which indicators are rounded when they are encoded
 _FLOOR = 0.7  # of the largest of d noises: the least square that a scale can have
 
 
@@ -177,6 +178,19 @@ class Layout:
             lost[block] = 1 / max(block.stop - block.start, 2)
         return lost
 
+    def check(self, rows: Array) -> None:
+        """Raise ValueError for encoded rows, (m, d), whose indicators are not of one category at most.
+
+        The diameter is proved for these. Numbers may be any finite ones, as they are cut to their ranges.
+        """
+        shares = rows[rows.any(axis=1)] - self.middle + self.shares_of_none
+        for block in self.blocks:
+            mine = shares[:, block]
+            if not ((mine >= -_ENCODED).all() and (mine.sum(axis=1) <= 1 + _ENCODED).all()):
+                raise ValueError("rows must be encoded as their layout says")
+        if not np.isfinite(rows).all():
+            raise ValueError("rows must be finite numbers")
+
     def empty_directions(self, divisors: Array) -> Array:
         """Return the directions in which no row lies about its mean, (d, how many), orthonormal.
 
@@ -254,6 +268,11 @@ class FittedBound:
         mean = min(max(mean, _LEAST_MEAN_SHARE), _MOST_MEAN_SHARE)
         rest = 1 - squares - mean - _TAILS_SHARE
         return {"squares": squares, "mean": mean, "tails": _TAILS_SHARE, "moment": rest}
+
+    @cached_property
+    def steps(self) -> tuple[str, ...]:
+        """Return the steps that are paid for, in their order: without numbers there are no squares."""
+        return tuple(step for step in STEPS if self.shares[step])
 
     def price(self, step: str) -> Release:
         """Return what a payment states for a step: one Gaussian release with its share of the budget."""
@@ -410,6 +429,57 @@ class FittedBound:
         """Return rows whose moment is released, (m, d), no longer than 1: y shortened to b, over b."""
         moved = self.framed(rows, frame)
         return moments.clip_rows(moved, bound) if len(moved) else moved
+
+    def released_frame(self, released: Mapping[str, Array]) -> RowFrame:
+        """Return the frame that squares and mean give, as released. No row is read."""
+        return self.frame(released.get("squares", np.zeros(0)), released["mean"])
+
+    def noisy_sum(
+        self,
+        step: str,
+        rows: Array,
+        released: Mapping[str, Array],
+        rng: np.random.Generator,
+        *,
+        part: float = 1.0,
+        weights: Array | None = None,
+    ) -> Array:
+        """Return a step's sum over patients with its noise. This is the only step that reads private rows.
+
+        The moment's sum, (d, d), is of rows divided by b; other steps give vectors.
+
+        rows: encoded, (m, d). released: the noisy means of the steps before, by name. part: of the noise's
+        std, how much is added here, as for `paid_centre.release`. weights: of each row in its patient, (m,);
+        None: each row is a patient.
+        """
+        if step == "moment":
+            frame = self.released_frame(released)
+            short = self.fitted(rows, frame, self.bound(released["tails"], frame))
+            weighted = short if weights is None else short * weights[:, None]
+            noise = linalg.isotropic_noise(self.layout.d, part * self.sum_std(step, 1.0), rng)
+            return np.asarray(weighted.T @ short + noise)
+        bound = 0.0
+        if step == "squares":
+            added = self.squares(rows)
+        elif step == "mean":
+            bound = self.mean_bound(released.get("squares", np.zeros(0)))
+            added = self.mean(rows, bound)
+        else:
+            added = self.tails(rows, self.released_frame(released))
+        total = added.sum(axis=0) if weights is None else weights @ added
+        return np.asarray(total + part * self.sum_std(step, bound) * rng.standard_normal(added.shape[1]))
+
+    def after(self, moment: Array, frame: RowFrame, bound: float) -> tuple[Array, Array]:
+        """Return a released moment of y, (d, d), after what is free: rescaled, without empty directions.
+
+        Also returns what columns about the mean were divided by in all, (d,).
+        """
+        divisors, moment = frame.divisors, moment / frame.usable
+        if self.standardised:
+            std = self.mean_std("moment", bound) / frame.usable
+            moment, roots = paid_scale.rescaled(moment, std, frame.variances, frame.stds)
+            divisors = divisors * roots
+        return linalg.without_directions(moment, self.layout.empty_directions(divisors)), divisors
 
 
 def _balanced_square(first: float, second: float, slope: float) -> float:

@@ -15,9 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dppca_core.arrays import Array, Part
-from dppca_core.mechanisms import paid_scale
 from dppca_core.mechanisms.paid_lengths import FittedBound, Layout, RowFrame
-from dppca_core.numerics import linalg
 from dppca_core.release import discrete_gaussian, stages
 from dppca_core.release.request import Request, noisy_sums
 from dppca_core.release.stages import Source
@@ -92,20 +90,10 @@ def check(request: Request, rule: FittedBound, parts: Sequence[Part]) -> None:
     if any(asked[step] != rule.shares[step] for step in asked):
         raise ValueError("shares of a fitted bound must be those of its rule")
     for part in parts:
-        _check_rows(layout, stages.matrix_of(part))
+        layout.check(stages.matrix_of(part))
     for step in ("squares", "mean", "tails"):
         if rule.shares[step]:
             _units(rule, step, stages.bits_of(parts), rule.mean_bound(np.zeros(layout.count)))
-
-
-def _check_rows(layout: Layout, rows: Array) -> None:
-    """Raise ValueError for rows, (m, d), whose indicators are not those of one category at most."""
-    moved = rows - layout.middle + layout.shares_of_none
-    used = rows.any(axis=1)
-    for block in layout.blocks:
-        shares = moved[used, block]
-        if (shares < -_ROUNDING).any() or (shares.sum(axis=1) > 1 + _ROUNDING).any():
-            raise ValueError("rows must be as they were encoded")
 
 
 def _units(rule: FittedBound, step: str, bits: int, bound: float = 0.0) -> float:
@@ -142,19 +130,3 @@ def fit(rule: FittedBound, source: Source) -> Fit:
     tails = once("tails", partial(draw, "tails", partial(rule.tails, frame=frame)))
     bound = rule.bound(tails, frame)
     return Fit(source.changed(partial(rule.fitted, frame=frame, bound=bound)), frame, bound, squares, tails)
-
-
-def after(rule: FittedBound, fitted: Fit, moment: Array, std: float) -> tuple[Array, Array, Array]:
-    """Return a released moment after what costs nothing: rescaled, without empty directions.
-
-    moment: of rows shortened to the bound and divided by it, (d, d). std: of its noise on the diagonal. Also
-    returns what its columns were divided by, (d,), and by what the columns of encoded rows were in all, (d,).
-    """
-    frame, square = fitted.frame, fitted.bound**2
-    roots = np.ones(rule.layout.d)
-    moment, std = moment / frame.usable, std / frame.usable
-    if rule.standardised:
-        rescaled, roots = paid_scale.rescaled(moment * square, std * square, frame.variances, frame.stds)
-        moment = rescaled / square
-    divisors = frame.divisors * roots
-    return linalg.without_directions(moment, rule.layout.empty_directions(divisors)), roots, divisors

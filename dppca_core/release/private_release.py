@@ -347,8 +347,10 @@ def _release_fitted(request: Request, source: Source, rule: FittedBound, fit: Fi
     noisy, sizes = stages.moments(source, unit=False)
     std = _entry_std(source)
     whole = np.tensordot(np.divide(sizes, source.n), np.stack(noisy), axes=1)
-    moment, roots, divisors = fitted_bound.after(rule, fit, whole, std * math.sqrt(2))
-    std /= fit.frame.usable
+    # The rule reckons in units of the encoded rows, in which `whole` is of rows b long.
+    square, std = fit.bound**2, std / fit.frame.usable
+    cleaned, divisors = rule.after(whole * square, fit.frame, fit.bound)
+    moment, roots = cleaned / square, divisors / fit.frame.divisors
     basis = Estimate.from_moment(moment, request.k, **request.method_options).basis
     noise = loading_noise.of_moment(moment, request.k, std, roots)
     noise[~np.any(basis, axis=1)] = 0.0  # features that were cut are released as 0, without noise

@@ -7,7 +7,8 @@ hospital.json, which only this hospital can write, holds
 
 with paths seen from its own folder. plans: a folder of agreed plans, RUN.json. rows: CSV or Parquet, a row
 for each patient. constants: the data dictionary that the page "Your data" saves, or {"bound": 10.0,
-"features": [{"name": COLUMN, "centre": 14, "scale": 3.5}, ...]}, all public, none computed from the rows.
+"features": [{"name": COLUMN, "centre": 14, "scale": 3.5}, ...]}, all public, none computed from the rows. A
+plan with a fitted bound takes a dictionary, which must encode the columns that the plan states.
 keeps: its ledger and what it sent. limit: what all runs together may spend. For simulations only,
 "simulation": {"RUN": {"seed": [1, 2]}} or {"RUN": {"silent": true}} replaces the true noise of one run.
 """
@@ -25,10 +26,12 @@ import pandas as pd
 from dppca_core import tables
 from dppca_core.arrays import Array, Provider
 from dppca_core.cohort import Cohort
-from dppca_core.federated.plan import from_dict
+from dppca_core.federated.plan import PlannedColumn, columns_of, from_dict
 from dppca_core.federated.protocol import Noise, ProviderState
+from dppca_core.numerics.moments import RowMoment
 from dppca_core.privacy import Budget
 from dppca_core.tables import Schema
+from dppca_core.tables.layout import layout_of
 
 _NEEDED = {"name", "plans", "rows", "constants", "keeps"}
 _OPTIONAL = {"limit", "simulation"}
@@ -74,7 +77,8 @@ class OwnFiles:
             raise ValueError(f"{self.name} did not agree to run {run!r}")
         if self.name not in plan.names:
             raise ValueError(f"{self.name} is not one of the hospitals of run {run!r}")
-        provider = _provider(self.rows, self.constants, (_modified(self.rows), _modified(self.constants)))
+        stamp = _modified(self.rows), _modified(self.constants)
+        provider = _provider(self.rows, self.constants, stamp, plan.columns)
         noise = self.simulation.get(run, Noise())
         return ProviderState(plan.names.index(self.name), plan, provider, noise, self.limit)
 
@@ -96,12 +100,23 @@ def _modified(path: Path) -> int:
 
 
 @lru_cache(maxsize=1)
-def _provider(rows: Path, constants: Path, stamp: tuple[int, int]) -> Provider:
-    """Return the patients. The cache reads them anew once `stamp`, both files' times of change, differs."""
+def _provider(
+    rows: Path, constants: Path, stamp: tuple[int, int], planned: tuple[PlannedColumn, ...]
+) -> Provider:
+    """Return the patients. The cache reads them anew once `stamp`, both files' times of change, differs.
+
+    planned: the columns of a plan with a fitted bound, for which rows are not shortened; else none.
+    """
     public = read_json(constants)
+    if planned and "fields" not in public:
+        raise ValueError(f"{constants.name} must be a data dictionary for a fitted bound")
     if "fields" in public:  # a data dictionary, as the page "Your data" saves it
         schema, raw = Schema.from_json(json.dumps(public)), tables.read(rows, rows.name)
         encoded = tables.encode(schema, raw.table, raw.marks)
+        if planned:
+            if columns_of(layout_of(schema)) != planned:
+                raise ValueError(f"{constants.name} encodes other columns than the plan states")
+            return Provider(len(encoded.whole), RowMoment(encoded.whole))
         return Cohort.from_rows([encoded.whole], schema.bound)[0]
     columns = [feature["name"] for feature in public["features"]]
     centre, scale = (np.array([f[key] for f in public["features"]]) for key in ("centre", "scale"))

@@ -11,11 +11,14 @@ import pytest
 
 from dppca_core import Budget, Cohort, SpikedModel
 from dppca_core.accounting import closed_form
+from dppca_core.arrays import Provider
 from dppca_core.federated import protocol
 from dppca_core.federated.message import Message
-from dppca_core.federated.plan import Plan
+from dppca_core.federated.plan import Plan, columns_of
 from dppca_core.federated.protocol import LimitError, Noise, ProviderState
+from dppca_core.mechanisms.paid_lengths import Layout
 from dppca_core.numerics import block_power
+from dppca_core.numerics.moments import RowMoment
 from dppca_core.release import journal
 from examples.flower import hospital
 from tests.core.full_disk import full_disk
@@ -267,6 +270,23 @@ def test_a_hospital_killed_between_mean_and_method_goes_on_about_the_same_mean(t
     paid = hospital.load_state(state(), tmp_path).spent.values()
     events = [event for round_events in paid for event in round_events]
     assert closed_form.epsilon_of(events, 1e-5) == pytest.approx(1.0, rel=1e-6)
+
+
+def test_a_hospital_killed_between_steps_of_a_fitted_bound_keeps_what_they_released(tmp_path):
+    """Each call starts anew from the disk; what it answers is what a hospital that went on answers."""
+    rows = np.random.default_rng(1).uniform(-1, 1, (SIZES[0], D))
+    columns = columns_of(Layout.of_numbers(D))
+    agreed = Plan("trial", "dpdis_pca", SIZES, D, K, Budget(1.0, 1e-5), fitted="centred", columns=columns)
+    begun = now = ProviderState(0, agreed, Provider(len(rows), RowMoment(rows)), Noise((3,)))
+    released = ({}, {"squares": np.full(D, 0.3)}, {"mean": np.full(D, 0.1)}, {"tails": np.array([0.1, 0.02])})
+    for number, arrays in enumerate(released, 1):
+        asked = Message("trial", number, arrays)
+        stored = hospital.answer(begun, tmp_path, asked)
+        now, kept_in_memory = protocol.provider_step(now, asked)
+        assert stored.digest == kept_in_memory.digest == hospital.answer(begun, tmp_path, asked).digest
+    assert lines(tmp_path) == 4
+    events = [event for price in hospital.load_state(begun, tmp_path).spent.values() for event in price]
+    assert closed_form.epsilon_of(events, 1e-5) == pytest.approx(1.0, rel=1e-9)
 
 
 def _race(folder: Path, gate, results) -> None:

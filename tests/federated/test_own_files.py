@@ -9,7 +9,10 @@ import pandas as pd
 import pytest
 
 from dppca_core import Budget, Cohort, datasets, tables
+from dppca_core.experiments import fitted_release
+from dppca_core.federated.plan import Plan, PlannedColumn, columns_of
 from dppca_core.federated.protocol import Noise
+from dppca_core.mechanisms.paid_lengths import Layout
 from dppca_core.tables import Column, Schema
 from examples.flower import demo, demo_hospitals
 from examples.flower.own_files import OwnFiles
@@ -92,6 +95,51 @@ def test_a_cell_without_a_number_is_named_by_its_column(files, cell):
     frame.to_csv(rows, index=False)
     with pytest.raises(ValueError, match="has cells without a number in column 'mean texture'"):
         OwnFiles.read(files[2]).state(PLAN.run)
+
+
+def sexes(files: Path, plan: Plan) -> Schema:
+    """Write a hospital's rows of two columns, their dictionary, and the plan; return the dictionary."""
+    age = Column("age", "number", 0, 120, usual=70.0)
+    schema = Schema((age, Column("sex", "category", categories=("female", "male"))), bound=0.8)
+    rng, n = np.random.default_rng(0), demo.SIZES[0]
+    frame = pd.DataFrame({"age": rng.integers(0, 120, n), "sex": rng.choice(["female", "male"], n)})
+    frame.to_csv(files.with_name("rows.csv"), index=False)
+    files.with_name("constants.json").write_text(schema.to_json())
+    files.write_text(json.dumps(json.loads(files.read_text()) | {"rows": "rows.csv"}))
+    demo_hospitals.write_plan(files.parent.parent, plan)
+    return schema
+
+
+def fitted(*columns: PlannedColumn) -> Plan:
+    """Return the plan of one component with a fitted bound."""
+    d = sum(len(column.middle) for column in columns)
+    return replace(PLAN, method="dpdis_pca", options=(), d=d, k=1, fitted="centred", columns=columns)
+
+
+def test_a_fitted_bound_takes_rows_that_nothing_has_shortened(files):
+    """Only of a dictionary that encodes the columns which the plan states; plans without take them at 0.8."""
+    number, category = PlannedColumn(0, True, (-1 / 6,)), PlannedColumn(2, True, (0.0, 0.0))
+    plan = fitted(number, category)
+    schema = sexes(files[0], plan)
+    assert columns_of(fitted_release.layout(schema)) == plan.columns
+    rows = OwnFiles.read(files[0]).state(PLAN.run).provider.moment.rows
+    encoded = tables.encode(schema, tables.read(files[0].with_name("rows.csv"), "rows.csv").table).whole
+    np.testing.assert_array_equal(rows, encoded)
+    assert np.linalg.norm(rows, axis=1).max() > 1.0
+    demo_hospitals.write_plan(files[0].parent.parent, replace(plan, fitted="", columns=()))
+    shortened = OwnFiles.read(files[0]).state(PLAN.run).provider.moment.rows
+    assert np.linalg.norm(shortened, axis=1).max() <= 1.0
+    for columns in ((category, number), (number._replace(middle=(0.0,)), category)):
+        demo_hospitals.write_plan(files[0].parent.parent, fitted(*columns))
+        with pytest.raises(ValueError, match=r"^constants\.json encodes other columns than the plan states$"):
+            OwnFiles.read(files[0]).state(PLAN.run)
+
+
+def test_a_fitted_bound_needs_a_dictionary(files):
+    plan = fitted(*columns_of(Layout.of_numbers(PLAN.d)))
+    demo_hospitals.write_plan(files[0].parent.parent, plan)
+    with pytest.raises(ValueError, match=r"^constants\.json must be a data dictionary for a fitted bound$"):
+        OwnFiles.read(files[0]).state(PLAN.run)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

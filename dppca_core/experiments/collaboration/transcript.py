@@ -178,9 +178,9 @@ def message_matrix(arrays: Arrays, plan: Plan, hospital: int) -> Array:
     """Return the content of a hospital's message as one matrix, to be drawn.
 
     A product H is (d, k), as a mean over patients. A moment or projector, sent as its upper triangle, is
-    symmetric with d rows, or in stage 2 with as many rows as features were chosen. The mean of rows, or of
-    their squares, is one column, (d, 1). Compressed directions P are returned as P P^T, which does not depend
-    on their signs.
+    symmetric with d rows, or in stage 2 with as many rows as features were chosen. The mean of rows, of their
+    squares or of the tails of their lengths is one column. Compressed directions P are returned as P P^T,
+    which does not depend on their signs.
 
     Args:
         arrays: The message's arrays by name.
@@ -195,7 +195,7 @@ def message_matrix(arrays: Arrays, plan: Plan, hospital: int) -> Array:
         values = values / (sum(plan.sizes) if hospital == ALL else plan.sizes[hospital])
     if name in ("directions", "basis"):
         values = values @ values.T
-    if name.endswith(("mean", "squares")):
+    if name.endswith(("mean", "squares", "tails")):
         return values[:, None]
     packed = name.endswith(("moment", "projector"))
     # The matrix with so many numbers in its upper triangle has this many rows.
@@ -206,7 +206,8 @@ def message_matrix(arrays: Arrays, plan: Plan, hospital: int) -> Array:
 def noise_std(plan: Plan, number: int, hospital: int) -> float | None:
     """Return the std of the noise in each entry of `message_matrix`; of a moment, off its diagonal.
 
-    None for DPdisPCA and averaged projectors, whose hospitals may compute further on what they released.
+    None for DPdisPCA and averaged projectors, whose hospitals may compute further on what they released, and
+    for a fitted bound, whose noise depends on what the rounds before released.
 
     Args:
         plan: The run's plan.

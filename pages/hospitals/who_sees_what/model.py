@@ -225,7 +225,7 @@ class MessagePair:
     Attributes:
         received: The message as a matrix; None where none arrived that could be used.
         exact: The same without noise; None for a run over a network.
-        features: The indices of the features that the matrix's rows stand for.
+        features: The indices of the features that the matrix's rows stand for; none of the tails of lengths.
     """
 
     def __init__(self, shown: Transcript, number: int, hospital: int) -> None:
@@ -240,3 +240,7 @@ class MessagePair:
             self.exact = transcript.message_matrix(without_noise, plan, hospital)
         chosen = shown.chosen_rows(number)  # None in a round whose message has all features
         self.features = np.arange(plan.d) if chosen is None else chosen
+        if plan.fitted and "squares" in shown.record.rounds[number - 1].prior:
+            self.features = np.flatnonzero(plan.layout.numbers)
+        elif "tails" in shown.record.rounds[number - 1].prior:
+            self.features = np.arange(0)

@@ -47,7 +47,8 @@ def message(shown: Transcript, hospital: int, settings: Settings, names: tuple[s
     hospital: its index, or `ALL` for the sum of all. names: of the features, where a table gives them.
     """
     pairs = [MessagePair(shown, round_.number, hospital) for round_ in shown.record.rounds]
-    known = [(p, matrix) for p in pairs for matrix in (p.received, p.exact) if matrix is not None]
+    featured = [pair for pair in pairs if len(pair.features)]
+    known = [(p, matrix) for p in featured for matrix in (p.received, p.exact) if matrix is not None]
     matrices = [matrix for _pair, matrix in known]
     # Show the rows of the largest norm in the last message, without noise where that is known.
     norms = np.linalg.norm(matrices[-1], axis=1) if matrices else np.zeros(0)
@@ -56,13 +57,21 @@ def message(shown: Transcript, hospital: int, settings: Settings, names: tuple[s
     rows = heaviest if last_pair is None else last_pair.features[heaviest]
 
     def cut(pair: MessagePair, matrix: Array) -> Array:
-        """Return the matrix's part at the features in `rows`; of a symmetric matrix the same columns too."""
-        at = np.searchsorted(pair.features, rows)
-        return matrix[np.ix_(at, at)] if matrix.shape[0] == matrix.shape[1] else matrix[at]
+        """Return the matrix's part at the features in `rows`; of a symmetric matrix the same columns too.
+
+        Zeros stand for features that a message does not have.
+        """
+        there = np.isin(rows, pair.features)
+        at = np.searchsorted(pair.features, rows[there])
+        if len(matrix) == matrix.shape[1]:
+            return matrix[np.ix_(at, at)]
+        part = np.zeros((len(rows), matrix.shape[1]))
+        part[there] = matrix[at]
+        return part
 
     def cells(pair: MessagePair, matrix: Array | None) -> Trace:
         """Return what a frame sets in a heat map: the part of the matrix that is shown, and its scale."""
-        if matrix is None:
+        if matrix is None or pair not in featured:
             return {"z": []}
         # Messages of one stage, which have equally many rows, share a scale: so rounds can be compared.
         same_stage = (cut(p, other) for p, other in known if len(p.features) == len(pair.features))

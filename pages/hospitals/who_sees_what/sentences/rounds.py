@@ -19,7 +19,7 @@ from pages.shared.settings.catalogue import Settings
 
 _MOST_FAULTS = 5  # written in full
 # What rounds before the method's may pay for.
-_PRIOR_WORDS = {"mean": "the mean", "squares": "the mean squares"}
+_PRIOR_WORDS = {"mean": "the mean", "squares": "the mean squares", "tails": "the tails of lengths"}
 
 
 def answer_bytes(round_: Round) -> int:

@@ -7,15 +7,18 @@ import pytest
 
 from dppca_core import Budget, Cohort
 from dppca_core.accounting import gaussian
+from dppca_core.arrays import Provider
 from dppca_core.experiments.collaboration import transcript
 from dppca_core.experiments.collaboration.transcript import Transcript
 from dppca_core.federated import coordinator
 from dppca_core.federated.in_process import simulate
-from dppca_core.federated.plan import Plan
+from dppca_core.federated.plan import Plan, columns_of
 from dppca_core.federated.protocol import Noise
+from dppca_core.numerics.moments import RowMoment
 from pages.hospitals.who_sees_what import model
-from pages.hospitals.who_sees_what.charts import network
+from pages.hospitals.who_sees_what.charts import messages, network
 from pages.hospitals.who_sees_what.sentences import rounds as sentences
+from tests.core.mechanisms.test_paid_lengths import LAYOUT, draw_rows
 from tests.pages.hospitals.who_sees_what.test_runs import settings
 
 D, SIZES, SHARE, BUDGET = 8, (300, 200, 100), 0.2, Budget(1.0, 1e-5)
@@ -67,3 +70,32 @@ def test_mean_and_scales_are_two_rounds_without_a_basis():
     assert asked == ["the mean of all", "the present directions, and the mean squares of all"]
     assert "random to begin with" in sentences.step(shown, 3, False, settings())["sentence"]
     assert network.figure(shown, settings())
+
+
+@pytest.mark.parametrize("method", ["dpdis_pca", "cape"])
+def test_the_steps_of_a_fitted_bound_are_rounds_without_a_basis(method):
+    """Squares are of numbers alone, and tails of no feature: a picture of messages leaves these out."""
+    columns = columns_of(LAYOUT)
+    plan = Plan("trial", method, SIZES, LAYOUT.d, 2, BUDGET, fitted="centred", columns=columns)
+    rng = np.random.default_rng(1)
+    sites = Cohort.together(Provider(n, RowMoment(draw_rows(n, rng))) for n in SIZES)
+    run, _ = simulate(plan, sites, [Noise((7, i)) for i in range(3)], None)
+    shown, hospital = Transcript(run), min(run.rounds[0].answers)
+    matrices = [
+        transcript.message_matrix(done.answers[hospital].message.arrays, plan, hospital)
+        for done in run.rounds
+    ]
+    assert [matrix.shape for matrix in matrices] == [(3, 1), (9, 1), (2, 1), (9, 9)]
+    assert model.curve(shown)[0] == [4]
+    asked = [sentences.step(shown, number, False, settings()) for number in (1, 2, 3, 4)]
+    assert [step["tiles"][1][1] for step in asked] == [
+        "nothing is asked",
+        "the mean squares of all",
+        "the mean of all",
+        "the tails of lengths of all",
+    ]
+    assert "sends the tails of lengths of all patients to the 3 hospitals" in asked[3]["sentence"]
+    assert network.figure(shown, settings())
+    frames = messages.message(shown, hospital, settings())["frames"]
+    shapes = [np.shape(frame["traces"]["0"]["z"]) for frame in frames]
+    assert shapes == [(9, 1), (9, 1), (0,), (9, 9)]
