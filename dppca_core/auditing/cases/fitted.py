@@ -33,7 +33,7 @@ class _Constant(np.random.Generator):
     """Draw one number in place of all noise."""
 
     def __init__(self, drawn: float) -> None:
-        super().__init__(np.random.PCG64(0))
+        super().__init__(np.random.default_rng(0).bit_generator)
         self.drawn = drawn
 
     def standard_normal(self, size: Any = None, *_: Any, **__: Any) -> Any:
