@@ -22,7 +22,6 @@ from dppca_core.experiments.planning.plan_plane import (
     plane,
 )
 from dppca_core.experiments.planning.planning import PLANNED_METHODS, PlanAnswer, StudyPlan
-from dppca_core.experiments.planning.table_plan import TablePlan
 from dppca_core.methods import METHODS
 from dppca_core.records import Method
 from pages.shared.charts.metric_axis import factor
@@ -87,7 +86,7 @@ def first_with_same_formula(study: StudyPlan) -> StudyPlan:
     Methods that share them have equal answers, so that what is evaluated for one serves all.
     """
     planned = PLANNED_METHODS[study.planned]
-    if isinstance(study, TablePlan) or not planned.rule:
+    if not planned.rule:
         return study
     same = (planned.rule, planned.provider_noise)
     sharing = (each.name for each in PLANNED_METHODS.values() if (each.rule, each.provider_noise) == same)

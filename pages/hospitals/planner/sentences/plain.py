@@ -205,11 +205,6 @@ def guarantee(planner: PlainPlanner) -> str:
 
 def likeness(planner: PlainPlanner) -> str:
     settings = planner.settings
-    if planner.table is not None:
-        like, patterns = "Patients are like those of your table.", planner.table.patterns(settings["k"])
-        if patterns[0].paid:
-            return f"{like} How strong the pattern is was paid for."
-        return f"{like} Nobody knows its pattern: the worst of {len(patterns)} cases counts."
     if planner.bundled is not None:
         return f"Patients are like those of this table: {planner.bundled.title}."
     pattern = text.count(settings["k"], "pattern lies", "patterns lie")
