@@ -152,16 +152,18 @@ def below_a_lower_bound(m: Bounds) -> str:
     # Before the first run no bound lies above the error.
     middle = float(np.median([cell.sin[-1] for cell in cells])) if cells else math.inf
     above = [
-        BOUNDS[name].title
+        BOUNDS[name]
         for name, bound in m.here.items()
         if BOUNDS[name].kind == "lower" and m.concerns(name) and bound.final > middle
         if m.state(name, bound) == "applies"
     ]
     if not above:
         return ""
+    guessed = ", and their constants are guesses" if any(rule.constants for rule in above) else ""
+    titles = "; ".join(rule.title for rule in above)
     return (
-        f"Lower bounds above the measured error: {'; '.join(above)}. They hold for the worst population, and "
-        "their constants are guesses."
+        f"Lower bounds above the measured error: {titles}. They hold for the worst population, which can be "
+        f"harder than this one{guessed}."
     )
 
 

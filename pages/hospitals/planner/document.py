@@ -91,6 +91,7 @@ def _answer(simulated: Simulated) -> Blocks:
         code=planner.code,
     )
     yield Text(details)
+    yield Note(answer.floor(planner))
     yield Note(methods.below_chart(planner, drawn))
     yield from _simulation(simulated, planner)
 
@@ -155,6 +156,7 @@ def _by_trust(planner: PlainPlanner) -> Blocks:
         code=planner.code,
     )
     yield Text(_listed(rows))
+    yield Note(answer.floor(planner))
 
 
 def _cautious(planner: PlainPlanner) -> Blocks:

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from dppca_core.arrays import Array
+from dppca_core.bounds import BOUNDS
+from dppca_core.bounds.gaussian_floor import patients_at_floor
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.planning.evaluations import EVALUATIONS, Evaluation
@@ -58,6 +60,20 @@ def published(items: tuple[tuple[str, Any], ...], name: str) -> StudyPlan:
     # A plan's target is sin Theta, which the error on screen may be a multiple of.
     target = settings["plan.share"] if energy else settings["plan.target"] / factor(settings)
     return StudyPlan(experiment, name, target, energy)
+
+
+@lru_cache(maxsize=256)
+def patients_at_least(study: StudyPlan, epsilon: float) -> int:
+    """Return how many patients any method of Gaussian noise needs in the worst case; 0 where none is known.
+
+    It is the floor, solved for the patients: to first order, for an error, and the same whoever is trusted,
+    as it only counts what one patient changes.
+    """
+    if study.energy:
+        return 0
+    setting = study.setting(study.experiment.n, epsilon)
+    n = patients_at_floor(setting, study.target)
+    return n if n and BOUNDS["gaussian_floor"](replace(setting, n=n)).applies else 0
 
 
 def evaluated(evaluation: Evaluation, slow: bool) -> Any:

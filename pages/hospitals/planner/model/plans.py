@@ -35,6 +35,7 @@ from pages.hospitals.planner.model.evaluated import (
     first_with_same_formula,
     is_slow,
     method,
+    patients_at_least,
     published,
 )
 from pages.shared.settings.catalogue import Settings
@@ -135,6 +136,11 @@ class Plans(ABC):
         slow = method(name).tuned is not None and not study.no_formula
         tuned: StudyPlan | None = evaluated(tuning, slow)
         return tuned
+
+    @property
+    def floor(self) -> int:
+        """Return below how many patients the worst case stops every method; 0 where that is not known."""
+        return patients_at_least(self.untuned_plan("analyze_gauss"), self.epsilon)
 
     def plan(self, name: str = "") -> StudyPlan:
         """Return the plan of a method, or of the one in focus; as published while it is being tuned."""

@@ -15,6 +15,8 @@ from pages.shared import text
 
 LEAST_CHANCE = 0.9  # below this chance that all features that matter are kept, an answer is called uncertain
 LEAVE_OUT = "Leave simulation out"
+# Only methods that keep few features can be below the floor, which is over tables that may have any pattern.
+SMALLER = "A smaller number here rests on a pattern that lies in few measurements."
 SWEPT = {
     "patients": "numbers of patients",
     "hospitals": "numbers of hospitals",
@@ -84,6 +86,19 @@ def details(planner: Planner) -> str:
         sentences.insert(0, "Small simulations predict the error of this method, in half of the runs.")
     sentences += [_least_needed(answer.value, planner), _without_formula(planner)]
     return " ".join(filter(None, sentences))
+
+
+def floor(plans: Plans) -> str:
+    """Return how many patients the worst case takes whatever the method; "" where nothing is known of it."""
+    if plans.asked != "patients" or not plans.floor:
+        return ""
+    promise = "No method with this promise can need fewer than about"
+    if plans.settings["view"] != "plain":
+        promise = "To first order no method of Gaussian noise with this promise can need fewer than about"
+    sentence = f"{promise} {amount(plans.floor)} patients in the worst case, whomever you trust."
+    needs = (plans.answer(name).value for name in {plans.focus, *(each.name for each in plans.by_trust())})
+    smaller = any(needed is not None and needed < plans.floor for needed in needs)
+    return f"{sentence} {SMALLER}" if smaller else sentence
 
 
 def _without_formula(planner: Planner) -> str:

@@ -7,7 +7,8 @@ from dppca_core.experiments.planning.planning import Asked
 from pages.hospitals.planner.model.evaluated import EVALUATING, title
 from pages.hospitals.planner.model.plain import PlainPlanner
 from pages.hospitals.planner.model.plans import TrustAnswer
-from pages.hospitals.planner.sentences import methods
+from pages.hospitals.planner.sentences import answer as answers
+from pages.hospitals.planner.sentences import methods, surroundings
 from pages.hospitals.planner.sentences.answer import nothing_predicts, uncertainty_mark
 from pages.hospitals.planner.sentences.numbers import goal_unit, number, target_in_words
 from pages.shared import text
@@ -223,4 +224,6 @@ def about(planner: PlainPlanner) -> Iterator[str]:
         lines.append(f"| {phrases.ROWS[trust]} | {title(name)} | {formula} | {study.method.reference} |")
     yield "\n".join(lines)
     yield methods.recommended(planner)
+    if answers.floor(planner):
+        yield surroundings.FLOOR
     yield FOLD_NOTE

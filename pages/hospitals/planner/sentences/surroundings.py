@@ -7,6 +7,7 @@ from dppca_core.experiments.planning.planning import PLANNED_METHODS
 from dppca_core.records import Bound
 from pages.hospitals.planner.model.evaluated import method, title
 from pages.hospitals.planner.model.planner import Planner
+from pages.hospitals.planner.sentences import answer
 from pages.hospitals.planner.sentences.numbers import (
     stricter_upwards,
     target_in_words,
@@ -41,6 +42,12 @@ SIMULATION = (
     "value that misses the target and the first that reaches it are within 15 %; all runs near the answer "
     "are read together, and the interval holds 95 % of readings off resampled runs. It begins near the "
     "answer of a method with a formula and the same trust, and by itself where it takes two seconds."
+)
+FLOOR = (
+    "**Floor**: with fewer patients, every combination of Gaussian releases errs more than the target on "
+    "some table with these eigenvalues. Its rows are no longer than the root of their sum, and its pattern "
+    "can lie in any measurements. This is to first order, for the root mean square error against the "
+    "table's own components."
 )
 FORMULA = r"""
 To first order a symmetric error $E$ turns direction $j\le k$ towards $i>k$ by
@@ -98,6 +105,8 @@ def _hint(planner: Planner) -> str:
 def about(planner: Planner) -> Iterator[str]:
     """Yield where the numbers come from: a table of the methods with their sources, and formulas."""
     yield f"{CLOSED_FORM} {SIMULATION} {TUNING}"
+    if answer.floor(planner):
+        yield FLOOR
     lines = ["| method | source | whom it trusts | guarantee | closed form |", "|---|---|---|---|---|"]
     for name in planner.listed:
         planned, runs = PLANNED_METHODS[name], method(name)
