@@ -239,6 +239,12 @@ def test_an_error_below_a_lower_bound_is_explained(results):
         assert ("their constants are guesses" in shown) == above
 
 
+def test_the_floor_is_explained_where_it_is_drawn_and_applies(results):
+    assert sentences.FLOOR in sentences.below_the_figure(model(results))
+    for changed in ({"show.gaussian_floor": False}, {"accounting": "as-printed"}):
+        assert sentences.FLOOR not in sentences.below_the_figure(model(results, **changed))
+
+
 def test_the_floor_above_an_error_has_no_constant_to_guess(results):
     runs = Results(results.experiment)
     runs.try_cells([("two_stage", 1.0, 0)])
