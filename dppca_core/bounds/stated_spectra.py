@@ -227,7 +227,7 @@ def errors_on(
     return {name: tuple(errors[name] for errors in by_population) for name in by_population[0]}
 
 
-def worst_then_all(errors: Sequence[float]) -> tuple[float, float]:
+def _worst_then_all(errors: Sequence[float]) -> tuple[float, float]:
     """Return what methods are compared by: the largest of their errors on some spectra, then the sum.
 
     Errors are rounded, so that two that differ by rounding alone tie and the sum decides.
@@ -265,7 +265,7 @@ def recommend_blindly(
     candidates = [name for name in among if name in errors]
     if not candidates:
         raise ValueError(f"among must hold one of {sorted(errors)}")
-    return min(candidates, key=lambda name: worst_then_all(errors[name]))
+    return min(candidates, key=lambda name: _worst_then_all(errors[name]))
 
 
 def row_length(*, n: int, d: int, budget: Budget) -> float:

@@ -9,8 +9,8 @@ LINK = "bounds?repeats=1&d=50&s=8&shat=16&k=2&show.analyze_gauss_prediction=true
 
 def text(page):
     page.page.get_by_text("for its error, ").wait_for()
-    page.page.get_by_text("Of 3 formulas for its error").wait_for()
-    return page.page.get_by_text("Of 3 formulas for its error").inner_text()
+    page.page.get_by_text("Of 4 formulas for its error").wait_for()
+    return page.page.get_by_text("Of 4 formulas for its error").inner_text()
 
 
 def test_a_deep_link_reproduces_the_page_and_sliders_move_it(watched, address):

@@ -6,7 +6,6 @@ import pandas as pd
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.planning.plan_plane import amounts_by_prediction, amounts_reaching_target, plane
 from dppca_core.experiments.planning.planning import Asked, Question, StudyPlan
-from dppca_core.experiments.planning.table_plan import PublicTable, TablePlan
 
 
 def plans(
@@ -18,7 +17,6 @@ def plans(
     tuned: bool,
     amounts: tuple[float, float],
     hospital: int | None,
-    public: PublicTable | None,
 ) -> pd.DataFrame:
     """Return how many patients or hospitals reach the target, by epsilon and method.
 
@@ -33,11 +31,8 @@ def plans(
         tuned: Whether the scaling of rows and the rounds are chosen for this question.
         amounts: The smallest and the largest number on the chart's vertical axis.
         hospital: The patients of a hospital where that axis is hospitals; None where it is patients.
-        public: What is public of a visitor's table, where patients are like its; else None.
     """
     plans = [StudyPlan(experiment, name, target, energy) for name in names]
-    if public is not None:  # patients like those of a visitor's table
-        plans = [TablePlan(experiment, name, target, table=public) for name in names]
     if tuned:  # the bound of rows and the rounds suit this question
         plans = [plan.tuned(Question(*question)) for plan in plans]
     lines = {}
@@ -58,14 +53,11 @@ def by_trust(
     question: tuple[Asked, float, int, int],
     target: float,
     energy: bool,
-    public: PublicTable | None,
 ) -> pd.Series:
     """Return the answer to the question by method; None where its closed form does not apply.
 
     The arguments are those of `plans`.
     """
     plans = [StudyPlan(experiment, name, target, energy) for name in names]
-    if public is not None:  # patients like those of a visitor's table
-        plans = [TablePlan(experiment, name, target, table=public) for name in names]
     answers = [plan.answer(Question(*question)).value for plan in plans]
     return pd.Series(answers, [plan.planned for plan in plans])

@@ -93,10 +93,6 @@ class Search:
         checks.one_of(get_args(Asked), asked=self.question.asked)
         checks.positive(epsilon=self.question.epsilon, start=self.start)
         checks.whole(1, n=self.question.n, size=self.question.size, repeats=self.repeats)
-        self._check_patients()
-
-    def _check_patients(self) -> None:
-        """Raise ValueError where runs with any number of patients cannot be made."""
         population = self.plan.experiment.population
         if not isinstance(population, SpikedModel):
             raise ValueError(f"population must be synthetic to be simulated, got {population!r}")

@@ -43,6 +43,7 @@ FIGURE_2_NOTE = (
     "curve at δ = 0.01. These two give the curve within 1 %, but other values would too. The whole curve "
     "lies above √5, the largest possible error, and assumption B.3 fails along all of it."
 )
+FLOOR = "Floor: to first order, no method of Gaussian noise with this promise errs less in the worst case."
 CHANCES = "How often all true features are found"
 CHANCES_NOTE = (
     "The prediction is an average over populations, from up to 64 simulated runs. They draw second moments, "
@@ -129,8 +130,13 @@ def fitted_constant(m: Bounds, name: str) -> str:
 
 
 def below_the_figure(m: Bounds) -> str:
-    """Return why a line is missing, and why a lower bound lies above the error; empty where neither is so."""
-    return " ".join(filter(None, (_no_closed_form(m), _no_degrees(m), below_a_lower_bound(m))))
+    """Return what the floor is, why a line is missing, and why a lower bound lies above the error."""
+    return " ".join(filter(None, (_floor(m), _no_closed_form(m), _no_degrees(m), below_a_lower_bound(m))))
+
+
+def _floor(m: Bounds) -> str:
+    drawn = "gaussian_floor" in m.names and m.here["gaussian_floor"].applies and m.scale().bounds_drawn
+    return FLOOR if drawn else ""
 
 
 def _no_closed_form(m: Bounds) -> str:
@@ -152,16 +158,18 @@ def below_a_lower_bound(m: Bounds) -> str:
     # Before the first run no bound lies above the error.
     middle = float(np.median([cell.sin[-1] for cell in cells])) if cells else math.inf
     above = [
-        BOUNDS[name].title
+        BOUNDS[name]
         for name, bound in m.here.items()
         if BOUNDS[name].kind == "lower" and m.concerns(name) and bound.final > middle
         if m.state(name, bound) == "applies"
     ]
     if not above:
         return ""
+    guessed = ", and their constants are guesses" if any(rule.constants for rule in above) else ""
+    titles = "; ".join(rule.title for rule in above)
     return (
-        f"Lower bounds above the measured error: {'; '.join(above)}. They hold for the worst population, and "
-        "their constants are guesses."
+        f"Lower bounds above the measured error: {titles}. They hold for the worst population, which can be "
+        f"harder than this one{guessed}."
     )
 
 

@@ -8,7 +8,7 @@ from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.setting import Choice, among, switch
 
 SIN_BOUNDS = tuple(name for name, rule in BOUNDS.items() if rule.measure == "sin")
-_FIRST_BOUNDS = ("ge2018", "dps_prediction", "sparse_minimax")
+_FIRST_BOUNDS = ("ge2018", "dps_prediction", "gaussian_floor", "sparse_minimax")
 
 
 def _around(default: float) -> tuple[float, ...]:

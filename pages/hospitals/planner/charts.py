@@ -185,9 +185,7 @@ def _marks(planner: Planner, span: Span) -> list[Trace]:
         drawn["marker"] = {"line": {"color": style.PAPER, "width": 1.5}} | marker
         return drawn | {"hovertemplate": f"{name}: %{{y:,.3s}} at %{{x:.3~g}}<extra></extra>"}
 
-    of_table = planner.table is not None and planner.asked != "hospitals"
-    now = "your table" if of_table else "this setting"
-    marks = [mark(now, epsilon if sideways else amount, symbol="x", size=12, color=style.INK)]
+    marks = [mark("this setting", epsilon if sideways else amount, symbol="x", size=12, color=style.INK)]
     answer, simulation = planner.answer().value, planner.simulation
     if answer is not None:
         marks.append(mark("the answer", answer, symbol="circle", size=13, color=colour))

@@ -9,18 +9,16 @@ from dppca_core.records import Bound
 from pages.hospitals.planner import charts
 from pages.hospitals.planner.model.plain import PlainPlanner
 from pages.hospitals.planner.model.planner import Planner
-from pages.hospitals.planner.model.plans import Plans
 from pages.hospitals.planner.model.simulation import Simulated, slot, values_of
 from pages.hospitals.planner.sentences import (
     answer,
     methods,
     numbers,
-    own_table,
     plain,
     protocol,
     surroundings,
 )
-from pages.hospitals.planner.settings import NOT_OF_A_TABLE, PANEL
+from pages.hospitals.planner.settings import PANEL
 from pages.shared import text
 from pages.shared.background import sessions
 from pages.shared.document.blocks import (
@@ -53,10 +51,7 @@ _MAIN_SETTINGS = Controls("main settings", ("epsilon", "providers"), on_telephon
 
 
 def at(settings: Settings) -> Document:
-    """Return the page at these settings, in the view that they name.
-
-    settings: of the page, or what `own_table.with_table` returns.
-    """
+    """Return the page at these settings, in the view that they name."""
     title, stem = surroundings.TITLE, "dppca-plan"
     if settings["view"] == "plain":
         board = PlainPlanner(settings)
@@ -96,6 +91,7 @@ def _answer(simulated: Simulated) -> Blocks:
         code=planner.code,
     )
     yield Text(details)
+    yield Note(answer.floor(planner))
     yield Note(methods.below_chart(planner, drawn))
     yield from _simulation(simulated, planner)
 
@@ -107,7 +103,7 @@ def _simulation(simulated: Simulated, planner: Planner) -> Blocks:
         yield Note(answer.not_simulated(planner))
     elif simulation is None or not planner.is_simulated():
         yield Note("")
-    elif job is None or job.state == "complete":  # a visitor's table has no job
+    elif job is None or job.state == "complete":
         failures = filter(None, job.table()["failed"] if job else ())
         yield Note(answer.simulated(planner, simulation, next(failures, "")))  # the first stands for all
     else:
@@ -160,6 +156,7 @@ def _by_trust(planner: PlainPlanner) -> Blocks:
         code=planner.code,
     )
     yield Text(_listed(rows))
+    yield Note(answer.floor(planner))
 
 
 def _cautious(planner: PlainPlanner) -> Blocks:
@@ -180,7 +177,7 @@ def _frame(planner: Planner) -> Frame:
     size = ("plan.size",) if planner.asked == "hospitals" else ()
     asked = ("plan.asked", "plan.trust", "plan.way", "plan.tuned", *size)
     return Frame(
-        settings=[("Target", numbers.goal(planner)), *_settings(planner, shown, asked)],
+        settings=[("Target", numbers.goal(planner)), *_settings(shown, asked)],
         promise=protocol.guarantee(planner),
         limits=(
             text.large_delta(planner.settings["delta"], planner.n),
@@ -194,7 +191,7 @@ def _frame(planner: Planner) -> Frame:
 
 def _plain_frame(planner: PlainPlanner) -> Frame:
     return Frame(
-        settings=[("Target", f"To {plain.aim(planner)}"), *_settings(planner, planner.settings)],
+        settings=[("Target", f"To {plain.aim(planner)}"), *_settings(planner.settings)],
         promise=plain.guarantee(planner),
         limits=(
             phrases.delta_too_large(planner.settings["delta"], planner.n),
@@ -205,11 +202,7 @@ def _plain_frame(planner: PlainPlanner) -> Frame:
     )
 
 
-def _settings(plans: Plans, shown: Settings, asked: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
+def _settings(shown: Settings, asked: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
     """Yield the settings in words: those of the page, then those of all pages, without what has no effect."""
-    without = {*PANEL.decided}
-    if plans.table is not None:
-        yield "Your table", own_table.facts(plans.table)
-        without |= {*NOT_OF_A_TABLE, "n", "d"}
     keys = chain(asked, *panel_keys(plain=shown["view"] == "plain"))
-    yield from settings_in_words(shown, [key for key in keys if key not in without])
+    yield from settings_in_words(shown, [key for key in keys if key not in PANEL.decided])

@@ -1,12 +1,9 @@
 """Define the settings of the planner. No Streamlit here."""
 
-from collections.abc import Mapping
-
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
 from pages.shared import text
-from pages.shared.settings import public_table
 from pages.shared.settings.of_pages import Panel
-from pages.shared.settings.setting import Choice, Value, among, switch
+from pages.shared.settings.setting import Choice, among, switch
 
 ASKED = {"patients": "How many patients", "epsilon": "How much privacy", "hospitals": "How many hospitals"}
 ERRORS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
@@ -51,27 +48,9 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
         ),
         Choice("plan.size", "Patients of each hospital", "Patients of each hospital", sizes, 20_000),
         among("plan.cautious", "The most cautious hospital asks for", cautious),
-        switch("plan.table", "Plan for the table that you loaded"),
         switch("plan.simulate", "Confirm by simulation"),
     ]
 
 
-# Shared settings that do not enter a plan for a visitor's own table.
-NOT_OF_A_TABLE = (
-    *("data", "s", "s_hat", "largest_share", "iterations", "burn_in", "accounting", "scaling"),
-    *("spike", "bulk", "repeats", "seed"),
-)
-
-
-def _held(settings: Mapping[str, Value]) -> dict[str, tuple[str, str]]:
-    """Return, for each shared setting that a visitor's table decides, its text and what decides it."""
-    table = public_table.current() if settings["plan.table"] else None
-    if table is None:
-        return {}
-    sizes = {"n": f"{table.n:,}", "d": f"{table.d:,}"}
-    shown = dict.fromkeys(NOT_OF_A_TABLE, "does not apply") | sizes
-    return {key: (value, "your table") for key, value in shown.items()}
-
-
 _DECIDED = {"provider_noise": "follows whom you trust", "start": "always random here"}
-PANEL = Panel(decided=_DECIDED, held=_held)
+PANEL = Panel(decided=_DECIDED)

@@ -13,7 +13,6 @@ from pages.hospitals.your_data import (
     lost_table,
     owner_only_panel,
     plain_text,
-    planned_table,
     rehearsal,
     release_panel,
     report,
@@ -42,7 +41,6 @@ book_releases.bring(state)
 rows = state.rows_per_patient or 1
 if prepared is not None:  # delta follows the number of patients, which is public, until it is set by hand
     settings = layout.settings = widgets.follow("own.delta", catalogue.delta_for(prepared.n, DELTAS))
-planned_table.keep(prepared, rows, settings)
 payer = account = twin = None
 request: Request | str = ""
 stop: StopSign | None = None
@@ -65,7 +63,6 @@ if prepared is not None:
         if judged:
             (layout.details().warning if too_wide else layout.details().info)(judged)
         twin = synthetic_twin_panel.show(prepared, account, request, layout)
-        planned_table.show_planner_button(account, settings)
     st.header("3 · Release")
 elif state.releases:
     st.header("3 · Release")  # finished releases are in the book without their table

@@ -23,7 +23,6 @@ from dppca_core.bounds.stated_spectra import Pattern, predicted_errors
 from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.experiments.planning.table_search import BULK, MOST_DRAWN, MOST_FEATURES
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
 from dppca_core.populations.dictionary_twin import dictionary_cells, spiked_twin
@@ -52,6 +51,9 @@ from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings.catalogue import Settings
 
 FEW_RUNS = 3  # at each epsilon, before any curve gets more
+_BULK = 10.0  # the top of a spiked model's bulk
+_MOST_FEATURES = 400  # up to which a run takes little time
+_MOST_DRAWN = 10**7  # numbers of rows that are drawn one by one: a quarter of a second for each repeat
 _FEWEST_FEATURES = 4  # of a twin, whose components k are below its carriers s, and these at most d
 _OTHERS_DASHES = ("longdash", "dot", "dashdot")
 _NO_NOISE = 1e6  # an epsilon at which the noise is far below any error of sampling
@@ -82,7 +84,7 @@ class Twin(NamedTuple):
     @property
     def in_closed_form(self) -> bool:
         """Return whether errors are predicted: runs on so many features would keep the page waiting."""
-        return self.experiment.d > MOST_FEATURES and self.request.method in (
+        return self.experiment.d > _MOST_FEATURES and self.request.method in (
             *TWO_STAGES,
             *STACKED_ROUNDS,
         )
@@ -167,22 +169,22 @@ def twin_of(
         "providers": len(sizes),
         # Sizes that differ by one at most are equal sizes.
         "largest_share": max(sizes) / n if max(sizes) > min(sizes) + 1 else 0.0,
-        # In the explorer's units, in which the largest eigenvalue of the bulk is BULK: the weakest spike.
-        "spike": BULK * pattern.spikes[-1],
-        "bulk": BULK,
+        # In the explorer's units, in which the largest eigenvalue of the bulk is _BULK: the weakest spike.
+        "spike": _BULK * pattern.spikes[-1],
+        "bulk": _BULK,
     }
     experiment, epsilon = to_experiment.from_settings(explorer_settings)
     # The row bound, in root mean square lengths of rows that spread evenly over the dictionary's ranges. None
     # where rows are too many to be drawn one by one: then none is shortened.
-    clip = schema.bound / schema.default_bound if n * d <= MOST_DRAWN else None
+    clip = schema.bound / schema.default_bound if n * d <= _MOST_DRAWN else None
     if clip is not None and request.scale_share:
         clip = mean_and_scales.relative_bound(request, sizes)
     if page_text.is_unit(request.method):
         clip = None  # rows of length 1 need no bound
-    population = replace(experiment.population, spike=tuple(BULK * spike for spike in pattern.spikes))
+    population = replace(experiment.population, spike=tuple(_BULK * spike for spike in pattern.spikes))
     # Small tables have invented rows that follow the dictionary, others Gaussian ones.
     # Scaled rows have no ranges: every measurement has the same spread there.
-    follow_dictionary = d <= MOST_FEATURES and n * d <= MOST_DRAWN and not request.scale_share
+    follow_dictionary = d <= _MOST_FEATURES and n * d <= _MOST_DRAWN and not request.scale_share
     if follow_dictionary:
         cells, centred = dictionary_cells(schema), request.mean_share > 0
         population = spiked_twin(

@@ -9,10 +9,11 @@ from typing import Any
 
 import streamlit as st
 
+from dppca_core.accounting import gaussian
 from dppca_core.accounts.account import Account
 from dppca_core.accounts.book import Drawn, Payer
 from dppca_core.bounds import stated_spectra
-from dppca_core.experiments.planning.table_plan import PREDICTED_AS
+from dppca_core.mechanisms import paid_centre, paid_scale
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED
@@ -42,7 +43,6 @@ from pages.hospitals.your_data import (
     confirmation,
     figure_code,
     plain_text,
-    planned_table,
     session,
     synthetic_twin_panel,
     usable_patients,
@@ -57,6 +57,8 @@ from pages.shared.reports import take_along
 from pages.shared.settings import in_context, widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
 
+# Methods whose error is predicted; of two that are as good, the first is recommended.
+_PREDICTED = ("analyze_gauss", "sealed_sparse", *TWO_STAGES, *STACKED_ROUNDS)
 # By method the settings that it has. All other methods on offer have a number of features to keep, s_hat.
 _METHOD_SETTINGS = {
     **dict.fromkeys(OFFERED, ("own.k", "own.s_hat")),
@@ -80,12 +82,14 @@ def requested(
     k, method, s_hat = min(settings["own.k"], d - 1), settings["own.method"], settings["own.s_hat"]
     try:
         budget = Budget(settings["own.epsilon"], settings["own.delta"], neighbours)
-        table = planned_table.public_sizes(prepared, settings)
-        n = table.n  # of usable patients, by whom errors are predicted
-        mean_share, scale_share = table.shares(budget, n)
+        usable = usable_patients.sizes(prepared.schema, prepared.sizes, settings)
+        n = sum(usable)  # by whom errors are predicted
+        mean_share, scale_share = _shares(prepared, budget, n, settings)
         if method == RECOMMENDED:
             # Predictions are for what mean and scales leave of the budget.
-            method, s_hat = _recommended(n, d, k, table.remaining(budget, n), table.providers), RELEASED
+            prior = mean_share + scale_share
+            left = gaussian.remaining(budget, prior) if prior else budget
+            method, s_hat = _recommended(n, d, k, left, len(usable)), RELEASED
         # Two stages draw a noisy matrix of the features that they keep, which can be only so large.
         most = discrete_gaussian.MOST_FEATURES if method in TWO_STAGES else d
         if s_hat != RELEASED:
@@ -108,17 +112,31 @@ def requested(
         return str(reason)
 
 
+def _shares(prepared: PreparedTable, budget: Budget, n: int, settings: Settings) -> tuple[float, float]:
+    """Return the shares of a budget that mean and scales take, of 1/z^2, at n usable patients.
+
+    A mean is paid for where the settings say so and, by rule, where the dictionary has no usual values.
+    """
+    mean_share = scale_share = 0.0
+    centred_by = settings["own.centre"]
+    if centred_by == "paid" or (centred_by == "rule" and not prepared.schema.has_usual_values):
+        chosen = settings["own.mean_share"]  # text where it is by rule
+        mean_share = paid_centre.share(budget, d=prepared.d, n=n) if isinstance(chosen, str) else chosen
+    if settings["own.scale"] == "paid":
+        chosen = settings["own.scale_share"]
+        scale_share = paid_scale.share(mean_share) if isinstance(chosen, str) else chosen
+    return mean_share, scale_share
+
+
 def _recommended(n: int, d: int, k: int, budget: Budget, hospitals: int) -> str:
     """Return the method with the least predicted error on the worst of three spectra, of those that d allows.
 
     n, d, k: patients, features and components. budget: what mean and scales leave of it.
     """
     trust = "central" if hospitals == 1 else "secure aggregation"
-    possible = (name for name in PREDICTED_AS if METHODS[name].trust == trust and most_features(name) >= d)
-    # Errors are predicted for methods of a plan, some of which are released by a method of another name.
-    released_as = {PREDICTED_AS[name]: name for name in possible}
+    possible = [name for name in _PREDICTED if METHODS[name].trust == trust and most_features(name) >= d]
     setting = {"n": n, "d": d, "k": k, "budget": budget, "providers": hospitals}
-    return released_as[stated_spectra.recommend_blindly(trust, **setting, among=list(released_as))]
+    return stated_spectra.recommend_blindly(trust, **setting, among=possible)
 
 
 def adjustments(request: Request, settings: Settings) -> list[str]:

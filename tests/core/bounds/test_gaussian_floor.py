@@ -11,7 +11,7 @@ from dppca_core import METHODS, Budget, Cohort, Setting
 from dppca_core.accounting import gaussian
 from dppca_core.arrays import Array
 from dppca_core.bounds import BOUNDS
-from dppca_core.bounds.gaussian_floor import GAUSSIAN, pairs_that_fit, sign_error
+from dppca_core.bounds.gaussian_floor import GAUSSIAN, pairs_that_fit, patients_at_floor, sign_error
 from dppca_core.numerics import linalg, subspace_metrics
 from tests.core.laws import HalfTheNoise, Z
 
@@ -168,6 +168,29 @@ def test_too_few_patients_have_no_floor():
     """No pair has its rows beside the others, and the record says so."""
     bound = BOUNDS["gaussian_floor"](setting(n=20))
     assert not bound.terms and any(line.startswith("fails: patients n = 20") for line in bound.why)
+
+
+@pytest.mark.parametrize("target", [0.02, 0.1, 0.4])
+@pytest.mark.parametrize(
+    "budget", [BUDGET, Budget(0.1, 1e-6), Budget(4.0, 1e-8), Budget(1.0, 1e-6, "add-remove")], ids=str
+)
+def test_the_patients_at_the_floor_are_those_of_halving_the_rule(budget, target):
+    """And beyond them it stays below the target, though it rises wherever another pair fits."""
+    n = patients_at_floor(setting(budget=budget), target)
+    low, high = round(0.9 * n), 2 * n  # on both sides of the target
+    assert floor(setting(low, budget)) > target > floor(setting(high, budget))
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if floor(setting(middle, budget)) >= target else (low, middle)
+    assert low == n
+    beyond = {round(share * n) for share in np.geomspace(1.02, 10, 40)} | {n + 1}
+    assert max(floor(setting(more, budget)) for more in beyond) < target
+
+
+def test_no_patients_are_at_the_floor_where_there_is_none():
+    """So for an error that takes too few for a pair to fit, and for a spectrum without a gap."""
+    assert patients_at_floor(setting(), 1.4) == 0
+    assert patients_at_floor(setting(eigenvalues=np.full(D, 1 / D)), 0.1) == 0
 
 
 def test_noise_as_printed_has_no_floor():

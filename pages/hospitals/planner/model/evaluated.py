@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from dppca_core.arrays import Array
+from dppca_core.bounds import BOUNDS
+from dppca_core.bounds.gaussian_floor import patients_at_floor
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.planning.evaluations import EVALUATIONS, Evaluation
@@ -22,7 +24,6 @@ from dppca_core.experiments.planning.plan_plane import (
     plane,
 )
 from dppca_core.experiments.planning.planning import PLANNED_METHODS, PlanAnswer, StudyPlan
-from dppca_core.experiments.planning.table_plan import TablePlan
 from dppca_core.methods import METHODS
 from dppca_core.records import Method
 from pages.shared.charts.metric_axis import factor
@@ -61,6 +62,20 @@ def published(items: tuple[tuple[str, Any], ...], name: str) -> StudyPlan:
     return StudyPlan(experiment, name, target, energy)
 
 
+@lru_cache(maxsize=256)
+def patients_at_least(study: StudyPlan, epsilon: float) -> int:
+    """Return how many patients any method of Gaussian noise needs in the worst case; 0 where none is known.
+
+    It is the floor, solved for the patients: to first order, for an error, and the same whoever is trusted,
+    as it only counts what one patient changes.
+    """
+    if study.energy:
+        return 0
+    setting = study.setting(study.experiment.n, epsilon)
+    n = patients_at_floor(setting, study.target)
+    return n if n and BOUNDS["gaussian_floor"](replace(setting, n=n)).applies else 0
+
+
 def evaluated(evaluation: Evaluation, slow: bool) -> Any:
     """Return an evaluation's value: computed here if it is quick, else None until the background has it."""
     return EVALUATIONS.cells.get(evaluation) if slow else EVALUATIONS.cell(*evaluation)
@@ -87,7 +102,7 @@ def first_with_same_formula(study: StudyPlan) -> StudyPlan:
     Methods that share them have equal answers, so that what is evaluated for one serves all.
     """
     planned = PLANNED_METHODS[study.planned]
-    if isinstance(study, TablePlan) or not planned.rule:
+    if not planned.rule:
         return study
     same = (planned.rule, planned.provider_noise)
     sharing = (each.name for each in PLANNED_METHODS.values() if (each.rule, each.provider_noise) == same)

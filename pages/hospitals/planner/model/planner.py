@@ -12,11 +12,8 @@ from dppca_core.experiments.planning.bisection import Search, SimulatedAnswer
 from dppca_core.experiments.planning.evaluations import EVALUATIONS, Evaluation
 from dppca_core.experiments.planning.plan_plane import EDGE_EPSILONS, Plane, prediction_questions
 from dppca_core.experiments.planning.planning import MOST_EPSILON, NO_NOISE, Asked, StudyPlan
-from dppca_core.experiments.planning.table_plan import TablePlan
-from dppca_core.experiments.planning.table_search import TableSearch, can_search
 from dppca_core.experiments.sweeps import run_cells
 from dppca_core.records import Bound
-from pages.hospitals.planner.model import own_table
 from pages.hospitals.planner.model.evaluated import (
     cache_column,
     curve_over,
@@ -81,8 +78,8 @@ class Planner(Plans):
         """Return the slow evaluations that the page needs, in the order in which a visitor needs them.
 
         First come the answers that decide what is recommended, those to the question that is asked, and the
-        line of the method in focus; then the other answers, the runs for a visitor's table, the other lines,
-        and last the answer that the hint "Try this" promises.
+        line of the method in focus; then the other answers and lines, and last the answer that the hint "Try
+        this" promises.
         """
         yield from self._wanted_by_trust()
         names = sorted(self.listed, key=lambda name: name != self.focus)  # the method in focus comes first
@@ -90,9 +87,6 @@ class Planner(Plans):
         yield from self._wanted_line(names[0])
         for question in QUESTIONS:
             yield from self._wanted_answers(names, question)
-        if self.settings["plan.simulate"] and isinstance(simulation := self.search(), TableSearch):
-            _answer, missing_runs = own_table.simulated(simulation)
-            yield from missing_runs
         for name in names[1:]:
             yield from self._wanted_line(name)
         key, value = self.suggestion()
@@ -141,8 +135,6 @@ class Planner(Plans):
         """
         size = self.size if self.asked == "hospitals" else None
         low, high = (2, 9) if size is None else (0, 4)  # powers of ten
-        if size is None and self.table is not None:  # a table may be small
-            low, high = 1, 6
         # Where epsilon is asked for, the answer is no amount.
         start = self.answer().solution if self.asked != "epsilon" else None
         if start is not None and start > 10**high / 3:
@@ -181,17 +173,16 @@ class Planner(Plans):
         """Return the simulation that would answer what is asked of a method, or of the one in focus.
 
         It begins at the closed form's solution, whether the formula applies there or not; without a formula,
-        at the answer of a similar method that has one. For a visitor's table it runs on invented rows that
-        the table's dictionary allows.
+        at the answer of a similar method that has one.
 
         Returns:
-            The search; None where there is no value to begin at, for a bundled table, whose patients cannot
-            be more, and for a visitor's table that is too large to invent.
+            The search; None where there is no value to begin at, and for a bundled table, whose patients
+            cannot be more.
         """
         study, closed_form, asked = self.plan(name), self.answer(name), self.asked
         # These two kinds say that no epsilon is enough by formula, so the largest is tried.
         start = MOST_EPSILON if closed_form.kind in ("epsilon", "sampling") else closed_form.solution
-        if closed_form.kind == "simulation" and not self.limited:
+        if closed_form.kind == "simulation" and self.bundled is None:
             start = EVALUATIONS.cell(*self._answer_evaluation(study.plan_for_start, asked)).solution
             if start is None:  # nothing near it has an answer either
                 start = MOST_EPSILON if asked == "epsilon" else self.current_value
@@ -200,10 +191,6 @@ class Planner(Plans):
         # Runs are kept by their question. Where epsilon is asked they do not depend on its slider, so it is
         # fixed, and moving it finds them again.
         question = self.question._replace(epsilon=1.0) if asked == "epsilon" else self.question
-        if isinstance(study, TablePlan):
-            patients, _epsilon, _hospitals = question.at(start)
-            search = TableSearch(study, question, start, repeats=_FEWEST_RUNS)
-            return search if can_search(study, patients) else None
         return Search(study, question, start, repeats=max(self.settings["repeats"], _FEWEST_RUNS))
 
     def is_simulated(self) -> bool:
@@ -229,12 +216,12 @@ class Planner(Plans):
         """Return the key of a setting that the page's hint proposes to change, and the value to try.
 
         Where hospitals are asked for, the hint halves their size; for epsilon, it multiplies patients by ten;
-        for patients, and always for a visitor's table, it makes the target stricter.
+        for patients, it makes the target stricter.
         """
         settings = self.settings
-        if self.asked == "hospitals" and self.table is None:
+        if self.asked == "hospitals":
             key, wanted_value = "plan.size", self.size / 2
-        elif self.asked == "epsilon" and self.table is None:
+        elif self.asked == "epsilon":
             key, wanted_value = "n", settings["n"] * 10
         else:
             key = "plan.share" if self.energetic else "plan.target"

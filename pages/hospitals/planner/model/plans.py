@@ -12,12 +12,10 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 from dppca_core.bounds.recommendation import TRUSTS as RECOMMENDED_TRUSTS
 from dppca_core.bounds.recommendation import Recommendation
-from dppca_core.bounds.stated_spectra import Pattern
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.experiment import DPS_PCA
 from dppca_core.experiments.explorer.trusts import recommended as recommended_at
@@ -29,9 +27,7 @@ from dppca_core.experiments.planning.planning import (
     Question,
     StudyPlan,
 )
-from dppca_core.experiments.planning.table_plan import PREDICTED_AS
 from dppca_core.records import TRUSTS
-from pages.hospitals.planner.model import own_table
 from pages.hospitals.planner.model.evaluated import (
     EVALUATING,
     evaluated,
@@ -39,6 +35,7 @@ from pages.hospitals.planner.model.evaluated import (
     first_with_same_formula,
     is_slow,
     method,
+    patients_at_least,
     published,
 )
 from pages.shared.settings.catalogue import Settings
@@ -56,31 +53,15 @@ class TrustAnswer(NamedTuple):
     answer: PlanAnswer
 
 
-class OnTable(NamedTuple):
-    """Hold two planned methods under a trust for a visitor's table: which errs least, and which needs least.
-
-    error: the predicted ‖sin Θ‖ of the first on the table as it is, with the pattern that is worst for it.
-    answer: how much the second needs for the target.
-    """
-
-    trust: str
-    errs_least: str
-    error: float
-    pattern: Pattern
-    needs_least: str
-    answer: PlanAnswer
-
-
 class Plans(ABC):
     """Give each method's plan at the page's settings, and its answers as far as they have been evaluated.
 
     Args:
-        settings: Of the page, or what `own_table.with_table` returns.
+        settings: Of the page.
 
     Attributes:
         n: The patients of all hospitals at this setting.
         size: The patients of each hospital, where hospitals are asked for.
-        table: What is public of a visitor's table that is planned for; None for other patients.
         bundled: The real table that comes with the program, if its patients are planned for, else None.
         energetic: Whether the target is a share of the captured energy, not an error.
         planned: All methods that can be compared here, by whom they trust, those with a formula first.
@@ -89,7 +70,7 @@ class Plans(ABC):
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.table, self.bundled = own_table.table_of(settings), TABLES.get(settings["data"])
+        self.bundled = TABLES.get(settings["data"])
         self.asked: Asked = settings["plan.asked"]
         self.epsilon: float = settings["epsilon"]
         self.n = int(self.bundled.n if self.bundled else settings["n"])
@@ -97,13 +78,9 @@ class Plans(ABC):
         self.question = Question(self.asked, self.epsilon, self.n, self.size)
         self.energetic = bool(settings["plan.of"] == "energy")
         planned = list(PLANNED_METHODS.values())
-        if self.table is not None:  # only these methods can be predicted for a table
-            planned = [each for each in planned if each.name in PREDICTED_AS]
         planned.sort(key=lambda each: (TRUSTS.index(each.trust), not each.rule))  # False sorts first
         self.planned = [each.name for each in planned]
-        # The only hospital of a visitor's table trusts itself, as on Your data.
-        alone = self.table is not None and settings["providers"] == 1
-        self.trust: str = "central" if alone else settings["trust"]
+        self.trust: str = settings["trust"]
         self._by_trust: list[TrustAnswer] = []  # kept once it is known
 
     @property
@@ -136,19 +113,12 @@ class Plans(ABC):
         return [name for name in self.planned if name in shown]
 
     @property
-    def limited(self) -> bool:
-        """Return whether the patients are those of a real table, which has no more of them to simulate."""
-        return self.bundled is not None or self.table is not None
-
-    @property
     def current_value(self) -> float:
         values = {"patients": self.n, "hospitals": self.settings["providers"], "epsilon": self.epsilon}
         return float(values[self.asked])
 
     def untuned_plan(self, name: str = "") -> StudyPlan:
         """Return the plan of a method, or of the one in focus, with the rounds and row bound as published."""
-        if self.table is not None:
-            return own_table.plan(self.settings, name or self.focus)
         return published(tuple(self.settings.items()), name or self.focus)
 
     def _tuning_evaluation(self, name: str) -> Evaluation | None:
@@ -166,6 +136,11 @@ class Plans(ABC):
         slow = method(name).tuned is not None and not study.no_formula
         tuned: StudyPlan | None = evaluated(tuning, slow)
         return tuned
+
+    @property
+    def floor(self) -> int:
+        """Return below how many patients the worst case stops every method; 0 where that is not known."""
+        return patients_at_least(self.untuned_plan("analyze_gauss"), self.epsilon)
 
     def plan(self, name: str = "") -> StudyPlan:
         """Return the plan of a method, or of the one in focus; as published while it is being tuned."""
@@ -233,13 +208,13 @@ class Plans(ABC):
             needs = {name: (each != EVALUATING, each.value or math.inf) for name, each in answers.items()}
             name = min(answers, key=needs.__getitem__)
             best, less = TrustAnswer(trust, name, answers[name]), result[0] if result else None
-            if best.answer != EVALUATING or self.table is not None:
-                advised = self._advised(best, list(answers))
+            if best.answer != EVALUATING:
+                advised = self._recommendation(best).method
                 answer = self.answer(advised)
                 neither = best.answer.value is None and answer.kind != "simulation"
                 if answer.value is not None or neither:
                     best = TrustAnswer(trust, advised, answer)
-            if less and best.answer != EVALUATING and self.table is None:
+            if less and best.answer != EVALUATING:
                 needed = math.inf if best.answer.value is None else best.answer.value
                 known = less.answer.value is not None and less.answer.value <= needed
                 best = less._replace(trust=trust) if known or less.answer == EVALUATING else best
@@ -247,11 +222,6 @@ class Plans(ABC):
         if EVALUATING not in (each.answer for each in result):
             self._by_trust = result
         return result
-
-    def _advised(self, at: TrustAnswer, names: list[str]) -> str:
-        if self.table is not None:
-            return own_table.method_erring_least(self.settings, names)
-        return self._recommendation(at).method
 
     @staticmethod
     def guaranteed(names: list[str]) -> list[str]:
@@ -276,27 +246,11 @@ class Plans(ABC):
             return []
         return [(each, self._recommendation(each)) for each in answers]
 
-    def on_table(self) -> list[OnTable]:
-        """Return for each trust which method errs least on a visitor's table, and which one needs least.
-
-        Of methods that need equally much, the one that errs least is named.
-        """
-        result = []
-        for trust, answers in self._answers(self.comparable):
-            best = own_table.method_erring_least(self.settings, list(answers))
-            study = own_table.plan(self.settings, best)
-            errors = zip(own_table.predicted_errors(study, self.epsilon), study.patterns, strict=True)
-            worst_error, pattern = max(errors, key=itemgetter(0))  # by the error, the first of each pair
-            needs_least = min(answers, key=lambda name: (answers[name].value or math.inf, name != best))
-            result.append(OnTable(trust, best, worst_error, pattern, needs_least, answers[needs_least]))
-        return result
-
     def _figure_values(self, study: StudyPlan) -> dict[str, Any]:
-        """Return the arguments that both recipes have; a visitor's table is without its columns."""
+        """Return the arguments that both recipes have."""
         return {
             "experiment": study.experiment,
             "question": tuple(self.question),
             "target": study.target,
             "energy": study.energy,
-            "public": self.table and replace(self.table, columns=()),
         }

@@ -1,9 +1,7 @@
 """Run the simulation that is asked for: a bisection for each method.
 
 It goes in steps. Each step runs the method at some values of patients or epsilon, as a background job of this
-visitor in the slot "plan METHOD"; the results decide at which further value the next step runs. For a
-visitor's own table no jobs are used: its runs are among the evaluations that are done beside the page
-(`own_table.simulated`).
+visitor in the slot "plan METHOD"; the results decide at which further value the next step runs.
 """
 
 import time
@@ -11,9 +9,7 @@ import time
 from dppca_core.experiments.planning.bisection import SimulatedAnswer
 from dppca_core.experiments.planning.evaluations import EVALUATIONS
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
-from dppca_core.experiments.planning.table_search import TableSearch
 from dppca_core.experiments.sweeps.recipe import Point
-from pages.hospitals.planner.model import own_table
 from pages.hospitals.planner.model.planner import Planner
 from pages.shared.background import engine, sweep_jobs
 from pages.shared.settings.catalogue import Settings
@@ -47,10 +43,6 @@ class Simulated:
     def now(self) -> Planner:
         planner = self.planner
         answers: dict[str, SimulatedAnswer] = {}
-        if planner.table is not None:
-            if planner.settings["plan.simulate"] and isinstance(search := planner.search(), TableSearch):
-                answers[planner.focus], _missing_runs = own_table.simulated(search)
-            return Planner(planner.settings, answers)
         for name in planner.listed:
             search, job = planner.search(name), self.job(name)
             if search is None or job is None:
@@ -67,7 +59,7 @@ class Simulated:
         The slot may still hold a job of former settings, whose recipe then differs.
         """
         search, job = self.planner.search(name), self._job_in_slot(name)
-        if search is None or isinstance(search, TableSearch) or job is None:
+        if search is None or job is None:
             return None
         same = job.recipe.swept_names == (search.name,) and search.recipe(values_of(job)) == job.recipe
         return job if same else None
@@ -95,7 +87,7 @@ class Simulated:
                     job.stop()
             return False
         name, search = self.planner.focus, self.planner.search()
-        if search is None or isinstance(search, TableSearch):
+        if search is None:
             return False
         job = self.job(name)
         if job is None or job.state == "again":  # "again": it was left off when its visitor went

@@ -10,12 +10,13 @@ from dppca_core.experiments.planning.planning import PLANNED_METHODS, Asked, Pla
 from pages.hospitals.planner.model.evaluated import title
 from pages.hospitals.planner.model.planner import USUAL_VALUES, Planner, seconds
 from pages.hospitals.planner.model.plans import Plans
-from pages.hospitals.planner.sentences import own_table
 from pages.hospitals.planner.sentences.numbers import amount, error_words, goal, number, value
 from pages.shared import text
 
 LEAST_CHANCE = 0.9  # below this chance that all features that matter are kept, an answer is called uncertain
 LEAVE_OUT = "Leave simulation out"
+# Only methods that keep few features can be below the floor, which is over tables that may have any pattern.
+SMALLER = "A smaller number here rests on a pattern that lies in few measurements."
 SWEPT = {
     "patients": "numbers of patients",
     "hospitals": "numbers of hospitals",
@@ -83,10 +84,21 @@ def details(planner: Planner) -> str:
     sentences = [chance_of(answer, planner.simulation)]
     if planner.plan().predicted:
         sentences.insert(0, "Small simulations predict the error of this method, in half of the runs.")
-    if planner.table is not None and planner.asked == "patients":
-        sentences.append(f"Your table has {own_table.patients(planner.table)}.")
     sentences += [_least_needed(answer.value, planner), _without_formula(planner)]
     return " ".join(filter(None, sentences))
+
+
+def floor(plans: Plans) -> str:
+    """Return how many patients the worst case takes whatever the method; "" where nothing is known of it."""
+    if plans.asked != "patients" or not plans.floor:
+        return ""
+    promise = "No method with this promise can need fewer than about"
+    if plans.settings["view"] != "plain":
+        promise = "To first order no method of Gaussian noise with this promise can need fewer than about"
+    sentence = f"{promise} {amount(plans.floor)} patients in the worst case, whomever you trust."
+    needs = (plans.answer(name).value for name in {plans.focus, *(each.name for each in plans.by_trust())})
+    smaller = any(needed is not None and needed < plans.floor for needed in needs)
+    return f"{sentence} {SMALLER}" if smaller else sentence
 
 
 def _without_formula(planner: Planner) -> str:
@@ -100,7 +112,7 @@ def _without_formula(planner: Planner) -> str:
 
 def nothing_predicts(plans: Plans, planned: str, recommended: str) -> bool:
     """Return whether a method is planned in place of the recommended one, of which only simulation tells."""
-    return planned != recommended and plans.table is None and plans.answer(recommended).kind == "simulation"
+    return planned != recommended and plans.answer(recommended).kind == "simulation"
 
 
 def _least_needed(needed: float, planner: Planner) -> str:
@@ -165,7 +177,7 @@ def _reason(answer: PlanAnswer, planner: Planner) -> str:
 
 
 def short_reason(answer: PlanAnswer, plans: Plans) -> str:
-    if answer.kind == "simulation" and plans.limited:
+    if answer.kind == "simulation" and plans.bundled is not None:
         return "no formula"
     return _SHORT_REASONS.get(answer.kind, "none")
 
@@ -223,9 +235,6 @@ def offer(planner: Planner) -> str:
     """Return the label of the button that simulates the method in focus; empty where nothing can be."""
     answer, search, name = planner.answer(), planner.search(), title(planner.focus)
     confirm = answer.value is not None or answer.kind == "evaluating"
-    if planner.table is not None:
-        verb = "Confirm" if confirm else "Try"
-        return f"{verb} {name} by simulation on invented patients" if search else ""
     if search is None and answer.kind != "evaluating":
         return ""
     duration = f", about {text.duration(seconds(search))}" if search else ""
@@ -236,8 +245,6 @@ def not_simulated(planner: Planner) -> str:
     answer, why = planner.answer(), "there is nowhere to begin"
     if answer.kind == "evaluating":
         why = "its formula is being evaluated first"
-    elif planner.table is not None and answer.solution is not None:
-        why = own_table.NO_SIMULATION
     elif planner.bundled is not None:
         why = "a table has only its own patients"
     return f"No simulation here: {why}."
@@ -254,5 +261,4 @@ def simulated(planner: Planner, answer: SimulatedAnswer, failure: str = "") -> s
     swept = SWEPT[planner.asked]
     runs = f"{answer.runs:,} runs of {title(planner.focus)} at {answer.values} {swept}"
     failed = f"Runs failed: {failure}." if failure else ""
-    invented = own_table.INVENTED if planner.table is not None else ""
-    return " ".join(filter(None, (f"Simulated{so_far}: {runs}.", failed, invented)))
+    return f"Simulated{so_far}: {runs}. {failed}".rstrip()

@@ -1,18 +1,14 @@
 """Form what the chart and the table say of all methods, and which are recommended."""
 
-from collections.abc import Iterator
-
 import pandas as pd
 
 from dppca_core.bounds.recommendation import chosen_rows
 from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.planning.planning import PLANNED_METHODS, Asked
-from dppca_core.experiments.planning.table_plan import PublicTable
-from pages.hospitals.planner.model.evaluated import EVALUATING, has_unit_rows, method, title
+from pages.hospitals.planner.model.evaluated import has_unit_rows, method, title
 from pages.hospitals.planner.model.planner import DrawnPlan, Planner
 from pages.hospitals.planner.model.plans import Plans
-from pages.hospitals.planner.sentences import own_table
 from pages.hospitals.planner.sentences.answer import (
     nothing_predicts,
     short_reason,
@@ -34,8 +30,7 @@ def table(planner: Planner) -> pd.DataFrame:
         "epsilon": f"ε with {planner.n:,} patients",
         "hospitals": f"hospitals of {planner.size:,} {at}",
     }
-    # For a visitor's table no such chance is predicted.
-    two_stages = planner.table is None and any(method(name).chooses_rows for name in planner.listed)
+    two_stages = any(method(name).chooses_rows for name in planner.listed)
     rows = []
     for name in planner.listed:
         row = {
@@ -92,11 +87,7 @@ def below_chart(planner: Planner, drawn: DrawnPlan) -> str:
 
 def below_table(planner: Planner) -> str:
     """Return what the numbers of the table mean, and which methods have another guarantee."""
-    k, table = planner.settings["k"], planner.table
-    if table is not None:
-        spectrum = own_table.spectrum(table, table.patterns(k))
-        return f"Predicted, rounded up, in half of the runs. {own_table.FOLLOW} {spectrum}"
-    kinds = {title(name): method(name).guarantee_at(k) for name in planner.listed}
+    kinds = {title(name): method(name).guarantee_at(planner.settings["k"]) for name in planner.listed}
     notes = [
         "Closed form to the left, rounded up; simulation, where asked for, with its 95 % interval.",
         text.guarantee_notes(kinds),
@@ -117,8 +108,6 @@ def below_table(planner: Planner) -> str:
 
 
 def recommended(plans: Plans) -> str:
-    if plans.table is not None:
-        return "\n".join(_on_table(plans, plans.table))
     recommendations = plans.recommended()
     if not recommendations:
         return ""
@@ -146,17 +135,3 @@ def _basis(experiment: ExplorerExperiment) -> str:
     matter = "All features" if kept == experiment.d else f"{half} of the features kept"
     declared = text.declared_signal(trusts.signal(experiment))
     return f"It rests on public numbers and {declared}. {matter} are assumed to matter."
-
-
-def _on_table(plans: Plans, table: PublicTable) -> Iterator[str]:
-    """Form the lines on a visitor's table: its sizes, then for each trust two methods.
-
-    One errs least on the table as it is; the other needs least for the target, and may be the same.
-    """
-    yield f"**Your table:** {own_table.facts(table)}. For each trust:"
-    for trust, errs_least, error, pattern, needs_least, answer in plans.on_table():
-        prediction = own_table.at_table(title(errs_least), error, pattern, table, plans.epsilon)
-        needs = "no method reaches it" if answer != EVALUATING else short_reason(answer, plans)
-        if answer.value is not None:
-            needs = f"{title(needs_least)} with {value(answer.value, plans.asked)}"
-        yield f"- {text.trust_heading(trust)}. {prediction} For {goal(plans)}: {needs}."

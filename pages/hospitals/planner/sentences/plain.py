@@ -7,7 +7,8 @@ from dppca_core.experiments.planning.planning import Asked
 from pages.hospitals.planner.model.evaluated import EVALUATING, title
 from pages.hospitals.planner.model.plain import PlainPlanner
 from pages.hospitals.planner.model.plans import TrustAnswer
-from pages.hospitals.planner.sentences import methods
+from pages.hospitals.planner.sentences import answer as answers
+from pages.hospitals.planner.sentences import methods, surroundings
 from pages.hospitals.planner.sentences.answer import nothing_predicts, uncertainty_mark
 from pages.hospitals.planner.sentences.numbers import goal_unit, number, target_in_words
 from pages.shared import text
@@ -205,11 +206,6 @@ def guarantee(planner: PlainPlanner) -> str:
 
 def likeness(planner: PlainPlanner) -> str:
     settings = planner.settings
-    if planner.table is not None:
-        like, patterns = "Patients are like those of your table.", planner.table.patterns(settings["k"])
-        if patterns[0].paid:
-            return f"{like} How strong the pattern is was paid for."
-        return f"{like} Nobody knows its pattern: the worst of {len(patterns)} cases counts."
     if planner.bundled is not None:
         return f"Patients are like those of this table: {planner.bundled.title}."
     pattern = text.count(settings["k"], "pattern lies", "patterns lie")
@@ -228,4 +224,6 @@ def about(planner: PlainPlanner) -> Iterator[str]:
         lines.append(f"| {phrases.ROWS[trust]} | {title(name)} | {formula} | {study.method.reference} |")
     yield "\n".join(lines)
     yield methods.recommended(planner)
+    if answers.floor(planner):
+        yield surroundings.FLOOR
     yield FOLD_NOTE

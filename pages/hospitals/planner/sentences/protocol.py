@@ -7,7 +7,6 @@ from dppca_core.experiments.planning.planning import PLANNED_METHODS
 from dppca_core.records import RELEASED
 from pages.hospitals.planner.model.evaluated import has_unit_rows, title
 from pages.hospitals.planner.model.planner import Planner
-from pages.hospitals.planner.sentences import own_table
 from pages.hospitals.planner.sentences.answer import SWEPT, agrees, chance_of, interval_of, no_answer
 from pages.hospitals.planner.sentences.numbers import amount, error_words, goal, number
 from pages.shared import text
@@ -147,12 +146,8 @@ def _privacy(planner: Planner, epsilon: float, n: float) -> tuple[str, ...]:
 
 
 def assumptions(planner: Planner) -> str:
-    study, visitor_table, table = planner.plan(), planner.table, planner.bundled
+    study, table = planner.plan(), planner.bundled
     experiment, unit_rows = study.experiment, has_unit_rows(study)
-    if visitor_table is not None:
-        shares = visitor_table.shares(experiment.budget(planner.epsilon), visitor_table.n)
-        patterns = visitor_table.patterns(experiment.k)
-        return own_table.assumptions(visitor_table, patterns, shares, unit_rows)
     if table is not None:
         like = f"a population with the spectrum of {table.title} ({table.source}), its rows as if Gaussian"
         limit = "rows clipped at the bound stored with that table"

@@ -7,7 +7,7 @@ from dppca_core.experiments.planning.planning import PLANNED_METHODS
 from dppca_core.records import Bound
 from pages.hospitals.planner.model.evaluated import method, title
 from pages.hospitals.planner.model.planner import Planner
-from pages.hospitals.planner.sentences import own_table
+from pages.hospitals.planner.sentences import answer
 from pages.hospitals.planner.sentences.numbers import (
     stricter_upwards,
     target_in_words,
@@ -42,6 +42,12 @@ SIMULATION = (
     "value that misses the target and the first that reaches it are within 15 %; all runs near the answer "
     "are read together, and the interval holds 95 % of readings off resampled runs. It begins near the "
     "answer of a method with a formula and the same trust, and by itself where it takes two seconds."
+)
+FLOOR = (
+    "**Floor**: with fewer patients, every combination of Gaussian releases errs more than the target on "
+    "some table with these eigenvalues. Its rows are no longer than the root of their sum, and its pattern "
+    "can lie in any measurements. This is to first order, for the root mean square error against the "
+    "table's own components."
 )
 FORMULA = r"""
 To first order a symmetric error $E$ turns direction $j\le k$ towards $i>k$ by
@@ -80,7 +86,7 @@ def _hint(planner: Planner) -> str:
     choice, changed = CHOICES[key], planner.changed({key: option})
     needed_then = changed.answer(name).value
     # A real table has no other number of patients, and a slider at its end stays where it is.
-    if needed_then is None or (key == "n" and planner.limited) or option == planner.settings[key]:
+    if needed_then is None or (key == "n" and planner.bundled is not None) or option == planner.settings[key]:
         return _OTHER_METHOD
     label, option_text = choice.label, choice.text(option)
     if key == "plan.target":
@@ -93,27 +99,25 @@ def _hint(planner: Planner) -> str:
             " Each hospital adds noise of its own, so small ones are many times worse; where sums are kept "
             f"secret they go from {' to '.join(value(needed, asked) for needed in summed if needed)}."
         )
-    return hint if planner.limited else f"{hint} Then confirm it by simulation."
+    return hint if planner.bundled is not None else f"{hint} Then confirm it by simulation."
 
 
 def about(planner: Planner) -> Iterator[str]:
     """Yield where the numbers come from: a table of the methods with their sources, and formulas."""
-    on_table = planner.table is not None
-    yield own_table.SOURCE if on_table else f"{CLOSED_FORM} {SIMULATION} {TUNING}"
+    yield f"{CLOSED_FORM} {SIMULATION} {TUNING}"
+    if answer.floor(planner):
+        yield FLOOR
     lines = ["| method | source | whom it trusts | guarantee | closed form |", "|---|---|---|---|---|"]
     for name in planner.listed:
         planned, runs = PLANNED_METHODS[name], method(name)
         formula = "none: by small simulations" if planner.plan(name).predicted else "none: by simulation"
-        if on_table:
-            formula = planner.untuned_plan(name).rule.title
-        elif planned.rule:
+        if planned.rule:
             formula = BOUNDS[planned.rule].title
         trust = text.TRUST_TITLES[planned.trust].lower()
         cells = (title(name), runs.reference, trust, runs.guarantee_at(planner.settings["k"]), formula)
         lines.append(f"| {' | '.join(cells)} |")
     yield "\n".join(lines)
-    if not on_table:
-        yield sources.accounting(planner.settings)
+    yield sources.accounting(planner.settings)
     yield FORMULA
 
 

@@ -33,10 +33,11 @@ def drawn(page):
     return {trace["name"] for trace in page.figure["data"]}
 
 
-def test_it_opens_with_three_bounds_and_says_what_it_draws(page):
+def test_it_opens_with_four_bounds_and_says_what_it_draws(page):
     shown = page(PAGE, **SMALL)
     titles = {BOUNDS[name].title for name in settings.SIN_BOUNDS} & drawn(shown)
-    assert titles == {BOUNDS[name].title for name in ("ge2018", "dps_prediction", "sparse_minimax")}
+    first = ("ge2018", "dps_prediction", "gaussian_floor", "sparse_minimax")
+    assert titles == {BOUNDS[name].title for name in first}
     assert shown.figures["bounds figure"].says == shown.headline
 
 
@@ -134,7 +135,8 @@ def test_a_bound_that_never_says_anything_has_no_entry_in_the_legend(results):
 
 
 def test_the_headline_names_what_has_no_line(results):
-    m = model(results, epsilon=0.01, **{"show.dps_prediction": False, "show.sparse_minimax": False})
+    others = dict.fromkeys(("show.dps_prediction", "show.gaussian_floor", "show.sparse_minimax"), False)
+    m = model(results, epsilon=0.01, **others)
     assert sentences.headline(m).endswith(
         "Of 1 formula for its error, 1 says nothing: Ge et al. 2018, Theorem 4.3."
     )
@@ -234,3 +236,20 @@ def test_an_error_below_a_lower_bound_is_explained(results):
         m.evaluated = {"sparse_minimax": [BOUNDS["sparse_minimax"](runs.setting(1.0), c2=c2)] * len(EPSILONS)}
         shown = sentences.below_a_lower_bound(m)
         assert bool(shown) == above and (BOUNDS["sparse_minimax"].title in shown) == above
+        assert ("their constants are guesses" in shown) == above
+
+
+def test_the_floor_is_explained_where_it_is_drawn_and_applies(results):
+    assert sentences.FLOOR in sentences.below_the_figure(model(results))
+    for changed in ({"show.gaussian_floor": False}, {"accounting": "as-printed"}):
+        assert sentences.FLOOR not in sentences.below_the_figure(model(results, **changed))
+
+
+def test_the_floor_above_an_error_has_no_constant_to_guess(results):
+    runs = Results(results.experiment)
+    runs.try_cells([("two_stage", 1.0, 0)])
+    m = model(runs, of="two_stage")
+    floor = BOUNDS["gaussian_floor"](runs.setting(1.0))
+    m.evaluated = {"gaussian_floor": [replace(floor, total=2 * m.most)] * len(EPSILONS)}
+    shown = sentences.below_a_lower_bound(m)
+    assert "Floor of Gaussian methods, to first order. They hold" in shown and "guesses" not in shown

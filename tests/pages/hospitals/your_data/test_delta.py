@@ -11,7 +11,7 @@ MANY = csv(patients(n=150_000))
 def deltas(page):
     """Return the failure chance of the slider, of the limit's form and of what Release would make."""
     limit = next(box for box in page.app.selectbox if str(box.key).startswith("own limit delta"))
-    return page.setting("own.delta"), limit.value, page.app.session_state["public table"].n
+    return page.setting("own.delta"), limit.value, page.state.ready.n
 
 
 def test_it_follows_the_patients_and_is_in_no_link_until_it_is_set():

@@ -6,11 +6,9 @@ import pytest
 
 from dppca_core.release.private_release import USABLE_SHARE
 from dppca_core.tables import Column, Schema
-from pages.hospitals.planner.sentences import own_table as own_table_sentences
 from pages.hospitals.your_data import (
     analyst_text,
     owner_only_text,
-    planned_table,
     rehearsal,
     release_panel,
     usable_patients,
@@ -140,21 +138,3 @@ def test_the_owners_part_rehearses_for_the_patients_that_are_usable(monkeypatch,
     assert "usable:**" not in hidden.markdown and "usable" not in str(list(hidden.state.diagnostics))
     whole = prepared(WHOLE, SCHEMA, **{"own.shown": "true", "view": view})
     assert "usable:**" not in whole.markdown
-
-
-def test_the_planner_counts_them_too():
-    """Until a share is stated the planner says that all are counted."""
-    page = prepared(WITH_GAPS, SCHEMA)
-    for share, words in (
-        (UNKNOWN, "6,000 patients, 12 measurements, all patients counted as usable"),
-        (0.07, "420 usable patients, 12 measurements"),
-        (1.0, "6,000 patients, 12 measurements"),
-    ):
-        table = planned_table.public_sizes(page.state.ready, settings(share))
-        assert own_table_sentences.facts(table) == words
-    assert (
-        own_table_sentences.facts(
-            planned_table.public_sizes(prepared(WITH_GAPS, FILLED).state.ready, settings(0.07))
-        )
-        == "6,000 patients, 12 measurements"
-    )
