@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 from dppca_core import Budget, Cohort, datasets, tables
-from dppca_core.experiments import fitted_release
 from dppca_core.federated.plan import Plan, PlannedColumn, columns_of
 from dppca_core.federated.protocol import Noise
 from dppca_core.mechanisms.paid_lengths import Layout
 from dppca_core.tables import Column, Schema
+from dppca_core.tables.layout import layout_of
 from examples.flower import demo, demo_hospitals
 from examples.flower.own_files import OwnFiles
 
@@ -118,10 +118,10 @@ def fitted(*columns: PlannedColumn) -> Plan:
 
 def test_a_fitted_bound_takes_rows_that_nothing_has_shortened(files):
     """Only of a dictionary that encodes the columns which the plan states; plans without take them at 0.8."""
-    number, category = PlannedColumn(0, True, (-1 / 6,)), PlannedColumn(2, True, (0.0, 0.0))
+    number, category = PlannedColumn(0, True, (-1 / 6,), True), PlannedColumn(2, True, (0.0, 0.0), True)
     plan = fitted(number, category)
     schema = sexes(files[0], plan)
-    assert columns_of(fitted_release.layout(schema)) == plan.columns
+    assert columns_of(layout_of(schema)) == plan.columns
     rows = OwnFiles.read(files[0]).state(PLAN.run).provider.moment.rows
     encoded = tables.encode(schema, tables.read(files[0].with_name("rows.csv"), "rows.csv").table).whole
     np.testing.assert_array_equal(rows, encoded)

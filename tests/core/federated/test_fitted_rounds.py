@@ -46,6 +46,11 @@ def plan(
     return Plan("trial", method, sizes, D, K, budget, fitted=fitted, columns=columns_of(LAYOUT))
 
 
+def with_patients_left_out(rows: Array) -> tuple[Array, Layout]:
+    """Return rows of which a third is empty, and the layout that says that some may be."""
+    return np.where(np.arange(len(rows))[:, None] % 3 == 0, 0.0, rows), replace(LAYOUT, complete=False)
+
+
 def exchange_of(which: Plan) -> FittedRounds:
     """Return a plan's exchange."""
     exchange = protocol.exchange_of(which)
@@ -96,6 +101,20 @@ def test_one_hospital_gives_the_release_of_one_place_with_the_same_draws(method,
     np.testing.assert_allclose(np.abs(run.basis), np.abs(linalg.top_eigenspace(out.moment, K)), atol=1e-10)
     np.testing.assert_array_equal(run.divisors, divisors)
     assert run.scales is None and (fitted == "standardised") == bool((divisors != 1).all())
+
+
+@METHOD
+def test_patients_who_are_left_out_are_counted_on_the_way(method):
+    rows, layout = with_patients_left_out(ROWS)
+    which = replace(plan(method, "centred", Budget(1e9, 1e-5)), columns=columns_of(layout))
+    parts = np.split(rows, np.cumsum(SIZES)[:-1])
+    run, _ = simulate(which, Cohort.together(map(provider, parts)), SEEDED, None)
+    rule = FittedBound(layout, which.budget, len(rows), hospitals=exchange_of(which).rule.hospitals)
+    out = fitted_release.fitted_moment(rows, rule, np.random.default_rng(0))
+    assert out.frame.usable == pytest.approx(2 / 3, abs=1e-4)
+    np.testing.assert_allclose(run.mean, out.frame.mean, atol=1e-4)
+    np.testing.assert_allclose(run.mean, ROWS[np.arange(len(ROWS)) % 3 != 0].mean(axis=0), atol=0.1)
+    np.testing.assert_allclose(np.abs(run.basis), np.abs(linalg.top_eigenspace(out.moment, K)), atol=1e-3)
 
 
 @METHOD
