@@ -29,14 +29,12 @@ class PlannedColumn(NamedTuple):
     """State what one column of a table is once it is encoded (`paid_lengths.Layout`).
 
     categories: their number; 0 for a number. answered: whether every patient has exactly one of them. middle:
-    of the range of each encoded column, as many as categories, or one. required: whether a patient without
-    a value here may be left out.
+    of the range of each encoded column, as many as categories, or one.
     """
 
     categories: int
     answered: bool
     middle: tuple[float, ...]
-    required: bool = False
 
 
 def columns_of(layout: Layout) -> tuple[PlannedColumn, ...]:
@@ -47,8 +45,7 @@ def columns_of(layout: Layout) -> tuple[PlannedColumn, ...]:
     while begin < layout.d:
         block, answered = starts.get(begin, (slice(begin, begin + 1), True))
         categories = 0 if layout.numbers[begin] else block.stop - begin
-        middle = tuple(layout.middle[block].tolist())
-        columns.append(PlannedColumn(categories, answered, middle, not layout.complete))
+        columns.append(PlannedColumn(categories, answered, tuple(layout.middle[block].tolist())))
         begin = block.stop
     return tuple(columns)
 
@@ -72,6 +69,7 @@ class Plan:
         fitted: "centred" or "standardised" for rows whose bound is fitted to their lengths
             (`fitted_rounds`); "" has none.
         columns: With a fitted bound, what the encoded columns are.
+        complete: With a fitted bound, whether no patient is left out for a missing cell.
 
     Raises:
         ValueError: For a field out of its range.
@@ -89,6 +87,7 @@ class Plan:
     scale_share: float = 0.0
     fitted: str = ""
     columns: tuple[PlannedColumn, ...] = ()
+    complete: bool = True
 
     def __post_init__(self) -> None:
         """Raise ValueError for a field that is out of range, and for shares that leave nothing."""
@@ -112,17 +111,18 @@ class Plan:
         checks.one_of(("", *FITTED), fitted=self.fitted)
         if self.fitted:
             self._check_fitted()
-        elif self.columns:
-            raise ValueError("columns are stated for a fitted bound alone")
+        elif self.columns or self.complete is not True:
+            raise ValueError("columns, and complete, are stated for a fitted bound alone")
 
     def _check_fitted(self) -> None:
         """Raise ValueError for a fitted bound that cannot be."""
         checks.one_of(("exact",), accounting=self.budget.accounting)
+        checks.instance(bool, complete=self.complete)
         if self.mean_share or self.scale_share:
             raise ValueError("a fitted bound has shares of its own: mean_share and scale_share must be 0")
         for column in self.columns:
             checks.whole(0, MOST_FEATURES, categories=column.categories)
-            checks.instance(bool, answered=column.answered, required=column.required)
+            checks.instance(bool, answered=column.answered)
             for value in column.middle:
                 checks.within(-MOST_MIDDLE, MOST_MIDDLE, middle=value)
             if len(column.middle) != max(column.categories, 1):
@@ -134,10 +134,8 @@ class Plan:
     @property
     def layout(self) -> Layout:
         """Return the layout that the columns state, for a fitted bound."""
-        sizes, answered, middles, required = zip(*self.columns, strict=True)
-        return Layout.of_columns(
-            sizes, answered, np.concatenate(middles).astype(float), complete=not any(required)
-        )
+        sizes, answered, middles = zip(*self.columns, strict=True)
+        return Layout.of_columns(sizes, answered, np.concatenate(middles).astype(float), self.complete)
 
     @property
     def hospitals(self) -> int:
@@ -187,10 +185,12 @@ def to_dict(plan: Plan) -> dict[str, Any]:
     have no such field, and must stay as they are.
     """
     plain = asdict(plan) | {"sizes": list(plan.sizes), "names": list(plan.names)}
-    plain["columns"] = [[*column[:2], list(column.middle), column.required] for column in plan.columns]
+    plain["columns"] = [[*column[:2], list(column.middle)] for column in plan.columns]
     for name in ("mean_share", "scale_share", "fitted", "columns"):
         if not plain[name]:
             del plain[name]
+    if plan.complete:
+        del plain["complete"]
     return plain | {"options": plan.method_options}
 
 
@@ -217,10 +217,10 @@ def from_dict(plain: object) -> Plan:
 
 
 def _column(plain: object) -> PlannedColumn:
-    """Return a column of a plan from JSON: the fields of `PlannedColumn`, with a list of middles."""
-    if not isinstance(plain, list) or len(plain) != 4 or not isinstance(plain[2], list):
-        raise ValueError(f"columns must be of categories, answered, middle and required, got {plain!r}")
-    return PlannedColumn(plain[0], plain[1], tuple(plain[2]), plain[3])
+    """Return a column of a plan from JSON: its categories, whether it is answered, and a list of middles."""
+    if not isinstance(plain, list) or len(plain) != 3 or not isinstance(plain[2], list):
+        raise ValueError(f"columns must be of categories, answered and middle, got {plain!r}")
+    return PlannedColumn(plain[0], plain[1], tuple(plain[2]))
 
 
 def _checked_fields(what: str, plain: object, kind: type[Plan] | type[Budget]) -> dict[str, Any]:

@@ -112,7 +112,6 @@ class Record:
         """
         exchange = protocol.exchange_of(self.plan)
         if isinstance(exchange, FittedRounds) and "mean" in self._prior:
-            # As it was sent, it is of all patients, those who were left out too, and has their count.
             return exchange.rule.released_frame(self._prior).mean
         return self._prior.get("mean")
 

@@ -281,7 +281,7 @@ class FittedBound:
     @property
     def events(self) -> tuple[Release, ...]:
         """Return what all steps cost, in their order; where there is no number, squares are no step."""
-        return tuple(self.price(step) for step in STEPS if self.shares[step])
+        return tuple(map(self.price, self.steps))
 
     def sensitivity(self, step: str, bound: float = 0.0) -> float:
         """Return how far one patient moves a step's sum, by the proof in the module's text.

@@ -78,7 +78,7 @@ class OwnFiles:
         if self.name not in plan.names:
             raise ValueError(f"{self.name} is not one of the hospitals of run {run!r}")
         stamp = _modified(self.rows), _modified(self.constants)
-        provider = _provider(self.rows, self.constants, stamp, plan.columns)
+        provider = _provider(self.rows, self.constants, stamp, plan.columns, plan.complete)
         noise = self.simulation.get(run, Noise())
         return ProviderState(plan.names.index(self.name), plan, provider, noise, self.limit)
 
@@ -101,11 +101,11 @@ def _modified(path: Path) -> int:
 
 @lru_cache(maxsize=1)
 def _provider(
-    rows: Path, constants: Path, stamp: tuple[int, int], planned: tuple[PlannedColumn, ...]
+    rows: Path, constants: Path, stamp: tuple[int, int], planned: tuple[PlannedColumn, ...], complete: bool
 ) -> Provider:
     """Return the patients. The cache reads them anew once `stamp`, both files' times of change, differs.
 
-    planned: the columns of a plan with a fitted bound, for which rows are not shortened; else none.
+    planned, complete: of a plan with a fitted bound, for which rows are not shortened; else no columns.
     """
     public = read_json(constants)
     if planned and "fields" not in public:
@@ -114,7 +114,8 @@ def _provider(
         schema, raw = Schema.from_json(json.dumps(public)), tables.read(rows, rows.name)
         encoded = tables.encode(schema, raw.table, raw.marks)
         if planned:
-            if columns_of(layout_of(schema)) != planned:
+            layout = layout_of(schema)
+            if (columns_of(layout), layout.complete) != (planned, complete):
                 raise ValueError(f"{constants.name} encodes other columns than the plan states")
             return Provider(len(encoded.whole), RowMoment(encoded.whole))
         return Cohort.from_rows([encoded.whole], schema.bound)[0]

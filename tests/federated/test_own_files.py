@@ -111,14 +111,15 @@ def sexes(files: Path, plan: Plan) -> Schema:
 
 
 def fitted(*columns: PlannedColumn) -> Plan:
-    """Return the plan of one component with a fitted bound."""
+    """Return the plan of one component with a fitted bound, in which patients may be left out."""
     d = sum(len(column.middle) for column in columns)
-    return replace(PLAN, method="dpdis_pca", options=(), d=d, k=1, fitted="centred", columns=columns)
+    plan = replace(PLAN, method="dpdis_pca", options=(), d=d, k=1, fitted="centred", columns=columns)
+    return replace(plan, complete=False)
 
 
 def test_a_fitted_bound_takes_rows_that_nothing_has_shortened(files):
     """Only of a dictionary that encodes the columns which the plan states; plans without take them at 0.8."""
-    number, category = PlannedColumn(0, True, (-1 / 6,), True), PlannedColumn(2, True, (0.0, 0.0), True)
+    number, category = PlannedColumn(0, True, (-1 / 6,)), PlannedColumn(2, True, (0.0, 0.0))
     plan = fitted(number, category)
     schema = sexes(files[0], plan)
     assert columns_of(layout_of(schema)) == plan.columns
@@ -126,7 +127,7 @@ def test_a_fitted_bound_takes_rows_that_nothing_has_shortened(files):
     encoded = tables.encode(schema, tables.read(files[0].with_name("rows.csv"), "rows.csv").table).whole
     np.testing.assert_array_equal(rows, encoded)
     assert np.linalg.norm(rows, axis=1).max() > 1.0
-    demo_hospitals.write_plan(files[0].parent.parent, replace(plan, fitted="", columns=()))
+    demo_hospitals.write_plan(files[0].parent.parent, replace(plan, fitted="", columns=(), complete=True))
     shortened = OwnFiles.read(files[0]).state(PLAN.run).provider.moment.rows
     assert np.linalg.norm(shortened, axis=1).max() <= 1.0
     for columns in ((category, number), (number._replace(middle=(0.0,)), category)):
