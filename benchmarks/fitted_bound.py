@@ -27,6 +27,7 @@ from dppca_core.mechanisms.paid_lengths import FittedBound
 from dppca_core.methods import analyze_gauss
 from dppca_core.numerics import linalg, moments, subspace_metrics
 from dppca_core.tables import Schema
+from dppca_core.tables.layout import layout_of
 
 
 class Source(NamedTuple):
@@ -121,8 +122,8 @@ def main() -> None:
             spectrum = np.linalg.eigvalsh(truth)[::-1]
             for epsilon in (0.5, 1.0, 2.0):
                 budget = Budget(epsilon, 1e-6)
-                layout = fitted_release.layout(schema)
-                rule = FittedBound(layout, budget, len(rows), standardised)
+                columns = layout_of(schema)
+                rule = FittedBound(columns, budget, len(rows), standardised)
                 seeds = [np.random.default_rng([run, 29]) for run in range(asked.runs)]
                 today = [default(rows, schema.bound, standardised, budget, rng) for rng in seeds]
                 fitted = [fitted_release.fitted_moment(rows, rule, rng).moment for rng in seeds]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,3 +95,22 @@ class Provider:
 
 # Above this many features no method forms a d x d matrix: 800 MB each, and eigenproblems hold three.
 MATRIX_LIMIT = 10_000
+
+
+class PatientRows(NamedTuple):
+    """Hold one hospital's rows of n patients who can have several: rows, (m, d), and their weights, (m, 1).
+
+    A row is multiplied by its weight, and the squares of one patient's weights add up to 1 at most:
+    1/sqrt(the patient's rows) where rows are averaged, 1/sqrt(M) where at most M rows of each patient are
+    kept. of_mean: weights for the mean in that second case, 1/sqrt(the patient's rows); with 1/sqrt(M)
+    patients who have fewer than M rows would pull the mean to 0. None: the mean takes the same weights.
+    """
+
+    rows: Array
+    weights: Array
+    n: int
+    of_mean: Array | None = None
+
+
+# What a hospital hands in: clipped rows, each of which counts as one, or patients with all their rows.
+Part = Array | PatientRows

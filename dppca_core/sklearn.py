@@ -19,21 +19,25 @@ from dppca_core import checks
 from dppca_core.accounting import closed_form, gaussian
 from dppca_core.accounts.book import Payer
 from dppca_core.arrays import Array
-from dppca_core.bounds import stated_spectra
+from dppca_core.bounds import fitted_prediction, stated_spectra
 from dppca_core.bounds.perturbation import SMALL_SHARE
 from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.cohort import Cohort
+from dppca_core.experiments import fitted_release
 from dppca_core.mechanisms import eigenvalues, paid_centre, paid_scale
+from dppca_core.mechanisms.paid_lengths import FittedBound, Layout
 from dppca_core.methods import METHODS, with_tuned_rounds
 from dppca_core.numerics import moments, subspace_metrics
 from dppca_core.privacy import Budget, Event, Guarantee
-from dppca_core.records import RELEASED, TUNED, Method
+from dppca_core.records import RELEASED, TUNED, Estimate, Method
 from dppca_core.release import array_release
 from dppca_core.release.request import most_features
 
 RECOMMENDED = "recommended"
 # The methods that can be recommended, in the order of *Your data*: of two that are as good, the first is.
 _CANDIDATES = ("analyze_gauss", "two_stage", "stacked_rounds")
+_PRIVATE = "private"  # a bound that is fitted to the rows
+_FITTED_METHOD = "analyze_gauss"  # the one that is recommended with it
 _KEYWORDS_OF_EVERY_FIT = {"cohort", "k", "budget", "rng"}  # a method's other keywords are its options
 
 
@@ -45,6 +49,13 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     (1/n) sum x x^T, whose top eigenvectors a differentially private method estimates. `center`, `scale`,
     `bound` and n are public: they must come from what is known about the columns, never from these rows.
     Under add-remove n is protected: no warning and no recommendation reads it, only one that is declared.
+
+    **With `bound="private"` no bound has to be guessed.** `center` and `scale` are then the middle and the
+    half width of each column's public range, and values outside are cut to it. Part of the budget pays for
+    the mean of the rows and for their lengths, and the bound is fitted to these
+    (`dppca_core.mechanisms.paid_lengths`). Components are of rows about that mean, and with
+    `private_scale=True` those of correlations. It is for methods of one noisy moment. A row that lies exactly
+    at `center` counts as empty.
 
     **Protected is** what `fit` leaves: `components_`, and `explained_variance_` where paid for. What
     `transform` returns is about the rows given to it, and as confidential as they are. **Every fit spends**
@@ -64,33 +75,38 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         method: "recommended", the one that *Your data* recommends: of one noisy moment, two stages and
             stacked rounds, the one with the least predicted error at the worst of three stated spectra
             (`dppca_core.bounds.stated_spectra`). Where noise is high, one noisy moment shortens rows further
-            than `bound`, see `bound_`. Or the key of a private method of `dppca_core.METHODS`, whose
-            `guarantee` says on what its epsilon rests.
+            than `bound`, see `bound_`. With a private bound it is one noisy moment: the others count every
+            row by its direction alone, and have other components unless these are sparse. Or the key of a
+            private method of `dppca_core.METHODS`, whose `guarantee` says on what its epsilon rests.
         n_components: k, from 1 to one less than the number of features.
         epsilon: See `dppca_core.Budget`.
         delta: See `dppca_core.Budget`; it belongs well below 1/n.
-        bound: Longest row that counts in full, in units of the scaled rows. At the default of 1, rows that
-            are all longer count by their direction alone. Noise grows with its square, and what is predicted
-            is for rows about as long.
+        bound: Longest row that counts in full, in units of the scaled rows. Noise grows with its square, and
+            what is predicted is for rows about as long. "private" fits it to the rows, as above. None is
+            "private" wherever that can be: where `center` and `scale` are given, the method is recommended or
+            of one noisy moment, the accounting exact, `private_center` left out, `private_scale` no share,
+            and n public or declared. Elsewhere None is 1: rows that are all longer count by their direction.
         center: Public, in the units of the data: one number, one for each feature in the order of the
             columns, or a pandas Series with the names of the columns, in any order. None is 0 and warns
             unless a mean is paid for; 0 says that it is meant.
         private_center: False, True, or the share of the budget, between 0 and 1, that pays for the mean of
             the rows about `center`, shortened to `bound`: rows are centred there before the components are
             estimated (`dppca_core.mechanisms.paid_centre`, with the rule that True takes). Without it the
-            first component is the mean wherever `center` is far from it. For methods of Gaussian noise.
+            first component is the mean wherever `center` is far from it. For methods of Gaussian noise. A
+            private bound pays for a mean anyway, and takes False only.
         scale: Public and positive, in the forms that `center` has; None is 1.
         private_scale: False, True, or the share of the budget, between 0 and 1, that pays for the scales of
             the centred rows, shortened to `bound` (`dppca_core.mechanisms.paid_scale`, with the rule that
-            True takes): components are then those of correlations. For methods of Gaussian noise.
+            True takes): components are then those of correlations. For methods of Gaussian noise. With a
+            private bound True or False, and True pays nothing more.
         neighbours: See `dppca_core.Budget`.
         accounting: See `dppca_core.Budget`.
         explained_variance: False, or the share of the budget, between 0 and 1, that pays for the eigenvalues;
             see `dppca_core.mechanisms.eigenvalues.split`. Paying also turns `components_` into principal
-            axes.
+            axes. With a private bound they cost nothing, and no share is taken.
         params: The method's own parameters by name, as {"s_hat": 20, "iterations": 8} for dps_pca. A
             recommended method has none but {"declared_n": 1000}, a public number of rows, which it needs
-            under add-remove.
+            under add-remove, as a private bound does.
         random_state: None seeds the noise from the operating system's entropy. A whole number makes it
             repeatable, so that it protects nobody: the fitted result is marked as a simulation.
         hardened: Whether the release is fit for real rows, as above. `method` is "recommended" or a central
@@ -102,12 +118,13 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     Attributes:
         components_: Orthonormal rows, (k, d), in units of the scaled features.
-        explained_variance_: Second moments along them of the clipped rows, about `center` and over n, (k,),
+        explained_variance_: Second moments along them of the clipped rows, about `mean_` and over n, (k,),
             largest first. AttributeError unless paid for, or part of what the method releases anyway.
         mean_: The public center, or the one that was paid for, (d,).
         scale_: The public scale, or the one that was paid for, (d,).
         bound_: Length to which rows, scaled in the end, were shortened: `bound`, or less where the method is
-            recommended and noise is high, or the one that paid scales give.
+            recommended and noise is high, or the one that paid scales or a private bound give. (Correlations
+            with a private bound have rows divided once more, by released variances near 1.)
         method_: Key of the method that was run.
         spent_: Events of the fit, for an account.
         epsilon_: Their true epsilon at `delta`.
@@ -155,7 +172,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         n_components: int = 1,
         epsilon: float = 1.0,
         delta: float = 1e-6,
-        bound: float = 1.0,
+        bound: float | str | None = None,
         center: ArrayLike | None = None,
         private_center: bool | float = False,
         scale: ArrayLike | None = None,
@@ -191,7 +208,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Warns, from public numbers alone, where the calibration that was asked for truly spends more than
         epsilon, where `center` is None and no mean is paid for, where delta is not below 1/n, and where the
         error that is predicted of the method at the worst of three stated spectra is above a third of a
-        random guess's.
+        random guess's. With a private bound nothing is predicted of correlations.
 
         Args:
             X: Rows, (n, d), in the units of the data. No error quotes a cell of it.
@@ -211,40 +228,46 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         k = int(self.n_components)
         # scikit-learn keeps parameters as they were given; Budget refuses unknown words.
         budget = Budget(self.epsilon, self.delta, self.neighbours, self.accounting)  # type: ignore[arg-type]
+        self._check_hardened()
+        fits = self._fits_bound(budget, d)
         # `whole_budget` is that of the fit, `budget` what a paid mean and paid scales leave of it, and
-        # `remainder` what paid eigenvalues leave of that. `paid` has the shares by parameter.
-        whole_budget, mean_share = budget, self._mean_share(budget, d=d, n=len(rows))
-        scale_share = self._scale_share(mean_share)
+        # `remainder` what paid eigenvalues leave of that. `paid` has the shares by parameter; those of a
+        # private bound have a rule of their own.
+        whole_budget = budget
+        mean_share = 0.0 if fits else self._mean_share(budget, d=d, n=len(rows))
+        scale_share = 0.0 if fits else self._scale_share(mean_share)
         paid = {"private_center": mean_share, "private_scale": scale_share}
         paid = {name: share for name, share in paid.items() if share}
         if paid:
             budget = gaussian.remaining(whole_budget, sum(paid.values()))
-        checks.positive(bound=self.bound)
         n = self._public_n(len(rows), budget)
-        self._check_hardened()
-        method, options = self._method_and_options(budget, len(rows), n, d, k)
+        method, options = self._method_and_options(budget, len(rows), n, d, k, fits)
         columns = getattr(X, "columns", range(d))
         mean = self._per_feature("center", default=0.0, columns=columns)
         scale = self._per_feature("scale", default=1.0, columns=columns)
         if self.random_state is not None:
             checks.whole(0, random_state=self.random_state)
         rng = np.random.default_rng(self.random_state)
-        # request: of a hardened release. price: of paid eigenvalues, an event.
-        request, remainder, price = None, budget, None
+        # rule: of a private bound. request: of a hardened release. price: of paid eigenvalues, an event.
+        rule, request, remainder, price = None, None, budget, None
+        if fits:
+            patients = len(rows) if n is None or self.hardened else n  # hardened, n is public
+            rule = FittedBound(Layout.of_numbers(d), budget, patients, standardised=bool(self.private_scale))
         if self.explained_variance is not False:
             checks.inside_unit_interval(explained_variance=self.explained_variance)
         if self.hardened:
             sizes = {"d": d, "k": k, "mean_share": mean_share, "scale_share": scale_share}
-            request = array_release.requested(method.name, whole_budget, options, **sizes)
+            request = array_release.requested(method.name, whole_budget, options, rule, **sizes)
             if self.explained_variance is not False and method.scaling == "unit":
                 raise ValueError(
                     f"explained_variance must be False: {method.name} releases none, and a hardened release "
                     "pays for no eigenvalues beside it"
                 )
-        elif self.explained_variance is not False:
+        elif self.explained_variance is not False and rule is None:
             remainder, price = eigenvalues.split(method, budget, self.explained_variance, d=d, k=k, **options)
         # The length to which centred rows are shortened; paid scales have a rule of their own.
-        bound = float(self.bound)
+        public_bound = 1.0 if self.bound is None or fits else float(self.bound)
+        bound = public_bound
         shortens = self.method == RECOMMENDED and not (self.hardened and paid)
         if shortens and method.scaling == "inside" and n is not None:
             bound *= stated_spectra.row_length(n=n, d=d, budget=remainder)
@@ -256,10 +279,17 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         spent += (price,) if price else ()
         # Scales cost what a mean does: one Gaussian release with their share.
         spent += tuple(paid_centre.price(whole_budget, share) for share in paid.values())
-        spent = spent if request is None else request.events
+        if request is not None:
+            spent = request.events
+        elif rule is not None:
+            spent = rule.events
         epsilon = closed_form.epsilon_of(spent, whole_budget.delta)
-        predicted, guess = _predicted_error(method, remainder, n, d, k), subspace_metrics.random_guess(d, k)
-        for sentence in self._concerns(method, n, epsilon, predicted, guess, bool(mean_share)):
+        guess = subspace_metrics.random_guess(d, k)
+        if rule is None:
+            predicted = _predicted_error(method, remainder, n, d, k)
+        else:
+            predicted = _fitted_error(method, rule, k)
+        for sentence in self._concerns(method, n, epsilon, predicted, guess, bool(mean_share), fits):
             warnings.warn(sentence, stacklevel=2)
         released = None
         if request is not None:
@@ -275,6 +305,11 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             mean, scale, bound = array_release.taken_through(released)
             basis, values = released.basis, array_release.variances(released)
             notes = array_release.notes(released)
+        elif rule is not None:
+            release = fitted_release.fitted_moment(array_release.encoded(rows, mean, scale), rule, rng)
+            mean, scale, bound = mean + scale * release.mean, scale * release.divisors, release.bound
+            basis, notes = Estimate.from_moment(release.moment, k, **options).basis, ()
+            values, basis = eigenvalues.principal_axes(basis, basis.T @ release.moment @ basis)
         else:
             with np.errstate(over="ignore"):  # Cohort refuses rows that overflow
                 # From here on `mean` and `scale` are what a row x is taken through: (x - mean) / scale.
@@ -282,21 +317,21 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 if mean_share:
                     # The released mean is of clipped rows, which are divided by the bound.
                     shift = paid_centre.release(
-                        moments.clip_rows(scaled, self.bound), whole_budget, mean_share, rng
+                        moments.clip_rows(scaled, public_bound), whole_budget, mean_share, rng
                     )
-                    centred = scaled - shift * self.bound
+                    centred = scaled - shift * public_bound
                     # An empty row must stay empty (`paid_centre.centred`).
                     if budget.neighbours == "add-remove":
                         centred = paid_centre.empty_rows_kept(centred, scaled)
-                    scaled, mean = centred, mean + scale * shift * self.bound
+                    scaled, mean = centred, mean + scale * shift * public_bound
                 if scale_share:
-                    clipped = moments.clip_rows(scaled, self.bound)
+                    clipped = moments.clip_rows(scaled, public_bound)
                     squares = paid_scale.release(clipped, whole_budget, scale_share, rng)
                     # The columns' scales, (d,), and the length to which rows divided by them are shortened.
                     divisors, bound = paid_scale.scales_of_release(
                         squares, whole_budget, scale_share, budget, len(rows)
                     )
-                    scaled, scale = clipped / divisors, scale * self.bound * divisors
+                    scaled, scale = clipped / divisors, scale * public_bound * divisors
                 cohort = Cohort.from_rows([scaled], bound)
             estimate = method.fit(cohort, k=k, budget=remainder, rng=rng, **options)
             # The second moment within the components, (k, k), is there if the method releases a covariance,
@@ -315,7 +350,12 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self._explained_variance = values
         self.mean_, self.scale_, self.bound_ = mean, scale, bound
         self.method_, self.recommendation_ = method.name, None
-        if self.method == RECOMMENDED:
+        if fits and self.method == RECOMMENDED:
+            self.recommendation_ = (
+                f"{method.title} is one noisy moment, to which a private bound is fitted; methods of rows of "
+                "length 1 have other components unless these are sparse, and run where they are named."
+            )
+        elif self.method == RECOMMENDED:
             self.recommendation_ = (
                 f"{method.title} has the least predicted error at the worst of three stated spectra, "
                 f"{predicted:.2g}; a random guess has {guess:.2g}."
@@ -391,6 +431,44 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 raise ValueError("random_state must be None where hardened: real rows need new noise")
             checks.one_of([*array_release.CENTRAL, RECOMMENDED], method=self.method)
 
+    def _fits_bound(self, budget: Budget, d: int) -> bool:
+        """Return whether the bound is private: where that is asked for or, by default, wherever it can be.
+
+        Raises ValueError where it is asked for and cannot be, and for any other bound that is out of range.
+        """
+        if self.bound is not None and not isinstance(self.bound, str):
+            checks.positive(bound=self.bound)
+            return False
+        if self.bound is not None:
+            checks.one_of([_PRIVATE], bound=self.bound)
+        obstacle = self._obstacle_to_private_bound(budget, d)
+        if obstacle and self.bound is not None:
+            raise ValueError(f"bound='private': {obstacle}")
+        return not obstacle
+
+    def _obstacle_to_private_bound(self, budget: Budget, d: int) -> str:
+        """Return the first reason why the bound cannot be private, in a clause; "" where it can be."""
+        if self.method not in (RECOMMENDED, *array_release.ONE_MOMENT):
+            names = ", ".join(array_release.ONE_MOMENT)
+            return f"method must be {RECOMMENDED} or one of {names}, got {self.method!r}"
+        if self.center is None or self.scale is None:
+            return (
+                "center and scale must be given, the middle and the half width of each column's public range"
+            )
+        if self.private_center is not False:
+            return "private_center must be False, since the mean is paid for anyway"
+        if not isinstance(self.private_scale, bool):
+            return "private_scale must be True or False, since a rule states what each step costs"
+        if budget.accounting != "exact":
+            return f"accounting must be exact, got {budget.accounting!r}"
+        declared = isinstance(self.params, dict) and "declared_n" in self.params
+        if budget.neighbours == "add-remove" and not self.hardened and not declared:
+            return "params must have declared_n where neighbours protect n"
+        name = _FITTED_METHOD if self.method == RECOMMENDED else self.method
+        if self.hardened and most_features(name) < d:
+            return f"exact noise of a moment can be drawn of {most_features(name)} features at most, got {d}"
+        return METHODS[name].skip(d) or ""
+
     def _public_n(self, rows: int, budget: Budget) -> int | None:
         """Return the number of rows where it is public, else the declared one; None where there is none.
 
@@ -405,11 +483,12 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return options.get("declared_n")
 
     def _method_and_options(
-        self, budget: Budget, rows: int, n: int | None, d: int, k: int
+        self, budget: Budget, rows: int, n: int | None, d: int, k: int, fits: bool
     ) -> tuple[Method, dict[str, Any]]:
         """Return the method to run, named or recommended for this budget, and the options of its `fit`.
 
         rows: their number, which may be protected. n: the public number of rows, None where there is none.
+        fits: whether the bound is private, whose rule reads a declared n in the method's place.
         Raises ValueError for an unknown method, for params that are not its own, and where nothing can be
         recommended.
         """
@@ -419,6 +498,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if self.method == RECOMMENDED:
             if not set(options) <= {"declared_n"}:
                 raise ValueError(f"params of a recommended method can only be declared_n, got {options!r}")
+            if fits:
+                return private[_FITTED_METHOD], {}
             if n is None:
                 raise ValueError("method must be named, or declared_n given, where neighbours protect n")
             # Exact noise of a moment with many features takes too long.
@@ -432,6 +513,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             )
             return private[name], {"s_hat": RELEASED} if private[name].chooses_rows else {}
         method = private[self.method]
+        if fits:
+            options = {name: value for name, value in options.items() if name != "declared_n"}
         known = set(signature(method.fit).parameters) - _KEYWORDS_OF_EVERY_FIT
         if method.tuned and options.get("iterations") == TUNED:
             known |= {"signal", "declared_n"}  # only the rule for the number of rounds takes these
@@ -448,11 +531,12 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         predicted: float | None,
         guess: float,
         pays_for_mean: bool,
+        fits: bool,
     ) -> list[str]:
         """Return what to warn of before rows are read, in sentences.
 
         n: rows, where their number is public. epsilon: what the fit truly spends. predicted, guess: sin Theta
-        that is predicted of the method, if any, and of a random guess.
+        that is predicted of the method, if any, and of a random guess. fits: whether the bound is private.
         """
         sentences = []
         if self.center is None and not pays_for_mean:
@@ -471,8 +555,10 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 f"more than the {self.epsilon:g} asked for"
             )
         if predicted is not None and predicted > SMALL_SHARE * guess:
+            # That of a private bound is to first order, and no number where errors are large.
+            error = "over a third as much as a guess" if fits else f"{predicted:.2g}"
             sentences.append(
-                f"{method.title} is predicted to err {predicted:.2g} at the worst of three stated spectra, "
+                f"{method.title} is predicted to err {error} at the worst of three stated spectra, "
                 f"and a random guess errs {guess:.2g}: take more rows, a larger epsilon or fewer features"
             )
         return sentences
@@ -540,6 +626,17 @@ def _predicted_error(method: Method, budget: Budget, n: int | None, d: int, k: i
     patterns = stated_spectra.patterns(d, k)
     errors = stated_spectra.errors_on(patterns, method.trust, n=n, d=d, k=k, budget=budget, providers=1)
     return max(errors[method.name]) if method.name in errors else None
+
+
+def _fitted_error(method: Method, rule: FittedBound, k: int) -> float | None:
+    """Return sin Theta that is predicted with a private bound at the worst of the stated spectra.
+
+    It is for rows about the middles of their ranges. None for correlations, of which no spectrum tells how
+    much noise their columns have, and with a sparse step.
+    """
+    if rule.standardised or method.name != _FITTED_METHOD:
+        return None
+    return fitted_prediction.worst_prediction(k, rule, mean_square=rule.layout.d / 3)
 
 
 def _read(check: Callable[[], Any], X: ArrayLike) -> Array:

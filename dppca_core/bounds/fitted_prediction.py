@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import chdtri
 
 from dppca_core.arrays import Array
-from dppca_core.bounds import perturbation
+from dppca_core.bounds import perturbation, stated_spectra
 from dppca_core.mechanisms.paid_lengths import FittedBound
 
 
@@ -56,3 +56,29 @@ def fitted_prediction(eigenvalues: Array, k: int, rule: FittedBound, mean_square
     mean = float(squares.sum())
     freedom = mean**2 / float(np.square(squares).sum())
     return math.sqrt(mean * float(chdtri(freedom, 0.5)) / freedom)
+
+
+def worst_prediction(k: int, rule: FittedBound, mean_square: float) -> float:
+    """Return the largest prediction on the three stated spectra of `stated_spectra`.
+
+    All that rows have of length is taken to be about their mean: where they lie off the middles of their
+    ranges, noise in the mean is larger beside them, and so is the error.
+
+    Args:
+        k: Components.
+        rule: As for `fitted_prediction`; for centred rows.
+        mean_square: As for `fitted_prediction`.
+
+    Returns:
+        The error, to first order: where it is above a third of a random guess's, so is the true one.
+
+    References:
+        Derived here, in the module's text.
+    """
+    d = rule.layout.rank
+    bulk = 1 - (np.arange(d - k) + 0.5) / (d - k)  # spread evenly from 0 to the top
+    spectra = [np.r_[np.sort(at.spikes)[::-1], bulk] for at in stated_spectra.patterns(d, k)]
+    return max(
+        fitted_prediction(mean_square * spectrum / spectrum.sum(), k, rule, mean_square)
+        for spectrum in spectra
+    )

@@ -10,16 +10,16 @@ from typing import NamedTuple
 import numpy as np
 
 from dppca_core.arrays import Array
-from dppca_core.mechanisms.paid_lengths import FittedBound, Layout, RowFrame
+from dppca_core.mechanisms.paid_lengths import FittedBound, RowFrame
 from dppca_core.privacy import Release
-from dppca_core.tables import Schema
 
 
 class FittedMoment(NamedTuple):
     """Hold what a release with a fitted bound gives out, and what paid for it.
 
     squares, mean, tails: as released. frame: where they say rows lie. bound: b. released: the noisy moment of
-    rows y shortened to b, (d, d). moment: the same after what costs nothing. spent: one event a step.
+    rows y shortened to b, (d, d). moment: the same after what costs nothing. divisors: what columns of
+    encoded rows were divided by in all, (d,). spent: one event a step.
     """
 
     squares: Array
@@ -29,21 +29,8 @@ class FittedMoment(NamedTuple):
     bound: float
     released: Array
     moment: Array
+    divisors: Array
     spent: tuple[Release, ...]
-
-
-def layout(schema: Schema) -> Layout:
-    """Return what the encoded columns of a dictionary are."""
-    columns = schema.columns
-    middle = [
-        (column.middle - column.origin) / column.half
-        if column.kind == "number"
-        else 1 / max(len(column.categories), 2) - np.asarray(column.centres)
-        for column in columns
-    ]
-    # A cell that misses every category is none of them where the dictionary fills it with "".
-    answered = [column.fill != "" for column in columns]
-    return Layout.of_columns([len(column.categories) for column in columns], answered, np.hstack(middle))
 
 
 def fitted_moment(
@@ -61,7 +48,6 @@ def fitted_moment(
     frame = rule.released_frame(released)
     bound = rule.bound(released["tails"], frame)
     moment = released["moment"] * bound**2
-    spent = tuple(map(rule.price, rule.steps))
     squares, mean, tails = (released[step] for step in ("squares", "mean", "tails"))
-    cleaned, _divisors = rule.after(moment, frame, bound)
-    return FittedMoment(squares, mean, tails, frame, bound, moment, cleaned, spent)
+    done = rule.after(moment, frame, bound)
+    return FittedMoment(squares, mean, tails, frame, bound, moment, *done, rule.events)

@@ -2,7 +2,7 @@
 
     round   down       up: of a hospital's own rows, with noise          numbers
     1       nothing    mean squares of its numbers                       N
-    2       squares    mean of its rows                                  d
+    2       squares    mean of its rows, and a count if some are empty   d, d + 1
     3       mean       two tails of its rows' lengths                    2
     4       tails      moment of its rows y/b                            d (d + 1)/2
 
@@ -72,8 +72,9 @@ class FittedRounds(Exchange):
 
     def _shape(self, step: str) -> tuple[int]:
         """Return the shape of what a step sends; of the moment it is the upper triangle."""
-        d = self.plan.d
-        numbers = {"squares": self.rule.layout.count, "mean": d, "tails": 2, "moment": d * (d + 1) // 2}
+        d, layout = self.plan.d, self.rule.layout
+        mean = d if layout.complete else d + 1  # with the count of rows that are there
+        numbers = {"squares": layout.count, "mean": mean, "tails": 2, "moment": d * (d + 1) // 2}
         return (numbers[step],)
 
     def reply_to(self, number: int) -> Shapes:

@@ -69,6 +69,7 @@ class Plan:
         fitted: "centred" or "standardised" for rows whose bound is fitted to their lengths
             (`fitted_rounds`); "" has none.
         columns: With a fitted bound, what the encoded columns are.
+        complete: With a fitted bound, whether no patient is left out for a missing cell.
 
     Raises:
         ValueError: For a field out of its range.
@@ -86,6 +87,7 @@ class Plan:
     scale_share: float = 0.0
     fitted: str = ""
     columns: tuple[PlannedColumn, ...] = ()
+    complete: bool = True
 
     def __post_init__(self) -> None:
         """Raise ValueError for a field that is out of range, and for shares that leave nothing."""
@@ -109,12 +111,13 @@ class Plan:
         checks.one_of(("", *FITTED), fitted=self.fitted)
         if self.fitted:
             self._check_fitted()
-        elif self.columns:
-            raise ValueError("columns are stated for a fitted bound alone")
+        elif self.columns or self.complete is not True:
+            raise ValueError("columns, and complete, are stated for a fitted bound alone")
 
     def _check_fitted(self) -> None:
         """Raise ValueError for a fitted bound that cannot be."""
         checks.one_of(("exact",), accounting=self.budget.accounting)
+        checks.instance(bool, complete=self.complete)
         if self.mean_share or self.scale_share:
             raise ValueError("a fitted bound has shares of its own: mean_share and scale_share must be 0")
         for column in self.columns:
@@ -132,7 +135,7 @@ class Plan:
     def layout(self) -> Layout:
         """Return the layout that the columns state, for a fitted bound."""
         sizes, answered, middles = zip(*self.columns, strict=True)
-        return Layout.of_columns(sizes, answered, np.concatenate(middles).astype(float))
+        return Layout.of_columns(sizes, answered, np.concatenate(middles).astype(float), self.complete)
 
     @property
     def hospitals(self) -> int:
@@ -186,6 +189,8 @@ def to_dict(plan: Plan) -> dict[str, Any]:
     for name in ("mean_share", "scale_share", "fitted", "columns"):
         if not plain[name]:
             del plain[name]
+    if plan.complete:
+        del plain["complete"]
     return plain | {"options": plan.method_options}
 
 

@@ -110,6 +110,9 @@ class Record:
 
         It is in units of the public row bound; with a fitted bound it is of encoded rows about their middles.
         """
+        exchange = protocol.exchange_of(self.plan)
+        if isinstance(exchange, FittedRounds) and "mean" in self._prior:
+            return exchange.rule.released_frame(self._prior).mean
         return self._prior.get("mean")
 
     @property

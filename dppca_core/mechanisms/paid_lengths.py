@@ -18,12 +18,17 @@ scales that squares and mean give: for a number its mean square less m^2; for an
 released share of patients who have it. T is the mean of |y|^2 by the same two releases, X = |y|^2/T.
 b_m = 1.05 sqrt(mean |x|^2), where a column of categories adds at most 1 - 1/c, or 1/4 for a single one.
 
+A patient who is left out for a missing cell is an empty row, zeros, and still one of the n. Where there may
+be such, the mean step also sums w for each other row, the count weight, and tells which share of the n they
+are: all three means are divided by it, and so is the moment, so that they are of rows that are there.
+
 Proof. Table of n patients, one replaced.
 1. The squares of one row lie in [0, 1]^N, whose diameter is sqrt N.
 2. Two rows shortened to b_m differ by at most 2 b_m. Two encoded rows differ by at most 2 in each number, and
    in the indicators of a column by a difference of two unit vectors, or one of them and 0: by sqrt 2 at most.
    So by D = sqrt(4 N + 2 K) at most, and where D <= 2 b_m they are not shortened. An empty row is zeros, and
-   |x|^2 <= N + K <= D^2.
+   is at most b_m or |x| <= sqrt(N + K) <= D away. So the count is free: with w^2 = s^2 - r^2, s the
+   sensitivity and r the most that |x| can be, (x, w) and 0 differ by s at most, and w alike in two rows.
 3. The two tails lie in [0, 1]^2, whose diameter is sqrt 2.
 4. |y y^T - u u^T|_F^2 = |y|^4 + |u|^4 - 2 (y.u)^2 <= 2 b^4.
 5. b_m, m, s, T, b and all shares are functions of the dictionary, of n, and of what earlier steps released.
@@ -36,7 +41,8 @@ A patient with several rows adds their average in each step. It lies in the conv
 add, which has the same diameter (1 to 3). A mean A of matrices y y^T is positive semidefinite with trace at
 most b^2, so |A - B|^2 = |A|^2 + |B|^2 - 2 tr AB <= 2 b^4. A patient whose rows were merged has one row. Where
 a patient is added or removed, sums move by at most the length of what one adds: sqrt N, min(b_m, the longest
-row), sqrt 2, b^2; an empty row stays empty, and n is declared. Hospitals that trust nobody each add the whole
+row), sqrt 2, b^2; an empty row stays empty, and n is declared. There w is half of that, and the count makes
+the noise of the mean sqrt(5/4) times as large. Hospitals that trust nobody each add the whole
 noise to their own sums: each is private by itself, and rules reckon with sqrt(hospitals) times the noise.
 Sealed sums are as one hospital's.
 
@@ -76,7 +82,9 @@ _MEAN_REACH = 1.05  # b_m in root mean square lengths
 _TYPICAL_HEIGHT = 0.006  # a at which kappa is stated
 _LEAST_SQUARE, _MOST_SQUARE = 0.25, 25.0  # of f
 _LEAST_TRACE = 0.05  # of T, of the mean square length about the middles: noise may leave less than nothing
-_ROUNDING = 1e-9  # of indicators when they are encoded
+_INDICATOR_ROUNDING = 1e-9  # of indicators when they are encoded
+_LEAST_USABLE = 0.1  # share of the patients: noise may leave less
+_ROUNDING = 1e-8  # above what 10^8 rows of one patient are rounded by, each to a multiple of 2^-40
 _FLOOR = 0.7  # of the largest of d noises: the least square that a scale can have
 
 
@@ -98,19 +106,22 @@ class Layout:
     numbers: True for columns that are numbers, (d,). blocks: where the indicators of each column of
     categories are. answered: for each of these, whether every patient has exactly one of its categories.
     middle: the middles of ranges, (d,), in units of the encoded rows: not 0 where a usual value is encoded as
-    0.
+    0. complete: whether no patient is left out, so that no row is empty.
     """
 
     numbers: NDArray[np.bool_]
     blocks: tuple[slice, ...]
     answered: tuple[bool, ...]
     middle: Array
+    complete: bool = True
 
     @staticmethod
-    def of_columns(sizes: Sequence[int], answered: Sequence[bool], middle: Array) -> "Layout":
+    def of_columns(
+        sizes: Sequence[int], answered: Sequence[bool], middle: Array, complete: bool = True
+    ) -> "Layout":
         """Return the layout of columns in their order. sizes: 0 for a number, else its categories' number.
 
-        answered: for each column, as above; not read for numbers.
+        answered: for each column, as above; not read for numbers. complete: as above.
         """
         widths = [max(size, 1) for size in sizes]
         ends = np.cumsum(widths)
@@ -120,6 +131,7 @@ class Layout:
             tuple(slice(int(ends[i]) - sizes[i], int(ends[i])) for i in category),
             tuple(sizes[i] > 1 and answered[i] for i in category),
             middle,
+            complete,
         )
 
     @staticmethod
@@ -198,7 +210,8 @@ class RowFrame(NamedTuple):
     """Hold where rows lie and how they are scaled, as squares and mean tell.
 
     mean: m about the middles, (d,). divisors: s, (d,). variances: of the columns of y, (d,), as released, so
-    that one may be negative. stds: of the noise in these, (d,). mean_square: T, of |y|^2.
+    that one may be negative. stds: of the noise in these, (d,). mean_square: T, of |y|^2. usable: the share
+    of the patients whose rows are there.
     """
 
     mean: Array
@@ -206,6 +219,7 @@ class RowFrame(NamedTuple):
     variances: Array
     stds: Array
     mean_square: float
+    usable: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,7 +227,9 @@ class FittedBound:
     """Hold what the rules of the module's text depend on before anything is released. It is public.
 
     layout: of the encoded rows. n: patients; declared, under add-remove. standardised: whether columns are
-    divided by scales. hospitals: how many add the whole noise, each to its own sums.
+    divided by scales. hospitals: how many add the whole noise, each to its own sums. averaged: whether a
+    patient's rows are rounded one by one before they are averaged, so that their mean stays in a ball, but
+    maybe not within D of others.
 
     What a step sums over patients is a method of its name, of rows and of what earlier steps gave.
     """
@@ -223,10 +239,12 @@ class FittedBound:
     n: int
     standardised: bool = False
     hospitals: int = 1
+    averaged: bool = False
 
     def __post_init__(self) -> None:
-        """Raise ValueError for numbers that cannot be."""
+        """Raise ValueError for numbers that cannot be, and for noise as printed: its shares do not add up."""
         checks.whole(1, n=self.n, hospitals=self.hospitals)
+        checks.one_of(("exact", "zcdp"), accounting=self.budget.accounting)
 
     @property
     def _rule(self) -> _Rule:
@@ -262,6 +280,11 @@ class FittedBound:
         """Return what a payment states for a step: one Gaussian release with its share of the budget."""
         return paid_centre.price(self.budget, self.shares[step])
 
+    @property
+    def events(self) -> tuple[Release, ...]:
+        """Return what all steps cost, in their order; where there is no number, squares are no step."""
+        return tuple(map(self.price, self.steps))
+
     def sensitivity(self, step: str, bound: float = 0.0) -> float:
         """Return how far one patient moves a step's sum, by the proof in the module's text.
 
@@ -272,8 +295,12 @@ class FittedBound:
         if step == "squares":
             return math.sqrt(self.layout.count)
         if step == "mean":
-            ends = (2 * bound, self.layout.diameter) if replaced else (bound, self.layout.longest)
-            return min(ends)
+            if not replaced:
+                ends = math.hypot(self._reach(bound), self.count_weight(bound))
+            else:
+                ends = 2 * bound if self._shortens(bound) else self.layout.diameter
+            # Rows that are averaged are rounded one by one, so that their counts differ by next to nothing.
+            return ends if self.layout.complete else ends * (1 + _ROUNDING)
         if step == "tails":
             return math.sqrt(2)
         return (math.sqrt(2) if replaced else 1.0) * bound**2
@@ -290,6 +317,26 @@ class FittedBound:
         if step == "squares" and not self.layout.count:
             return 0.0
         return self.sum_std(step, bound) * math.sqrt(self.hospitals) / self.n
+
+    def _shortens(self, bound: float) -> bool:
+        """Return whether rows of the mean's sum are shortened to b_m: where all are within, they are not."""
+        if self.budget.neighbours == "replace-one":
+            return self.averaged or self.layout.diameter > 2 * bound
+        return self.layout.longest > bound
+
+    def _reach(self, bound: float) -> float:
+        """Return the most that a row in the mean's sum can be long. bound: b_m."""
+        return bound if self._shortens(bound) else self.layout.longest
+
+    def count_weight(self, bound: float) -> float:
+        """Return w of the module's text, 0 where no row is empty. bound: b_m."""
+        if self.layout.complete:
+            return 0.0
+        reach = self._reach(bound)
+        if self.budget.neighbours == "add-remove":
+            return reach / 2
+        ends = 2 * bound if self._shortens(bound) else self.layout.diameter
+        return math.sqrt(ends**2 - reach**2)
 
     def about_middle(self, rows: Array) -> Array:
         """Return encoded rows, (m, d), about the middles of their ranges, to which numbers are cut."""
@@ -308,26 +355,37 @@ class FittedBound:
         return _MEAN_REACH * math.sqrt(max(square, 1 / 9))
 
     def mean(self, rows: Array, bound: float) -> Array:
-        """Return what rows, (m, d), add to the sum that the mean is of, (m, d). bound: b_m."""
+        """Return what rows, (m, d), add to the sum that the mean is of, (m, d) or, with counts, (m, d + 1).
+
+        bound: b_m.
+        """
         moved = self.about_middle(rows)
-        if self.sensitivity("mean", bound) < (2 if self.budget.neighbours == "replace-one" else 1) * bound:
-            return moved  # no two encoded rows are further apart
-        return moments.clip_rows(moved, bound) * bound if len(moved) else moved
+        if self._shortens(bound):
+            moved = moments.clip_rows(moved, bound) * bound if len(moved) else moved
+        if self.layout.complete:
+            return moved
+        return np.hstack([moved, self.count_weight(bound) * rows.any(axis=1, keepdims=True)])
 
     def frame(self, squares: Array, mean: Array) -> RowFrame:
         """Return where rows lie and how they are scaled. No row is read.
 
-        squares: released mean squares, (N,). mean: m, released about the middles, (d,).
+        squares: released mean squares, (N,). mean: as released about the middles, (d,) or (d + 1,).
         """
         layout, numbers = self.layout, self.layout.numbers
-        std = self.mean_std("mean", self.mean_bound(squares))
+        mean_bound, usable = self.mean_bound(squares), 1.0
+        if not layout.complete:
+            usable = min(max(float(mean[-1]) / self.count_weight(mean_bound), _LEAST_USABLE), 1.0)
+        # From here on all is of the rows that are there.
+        squares, mean = squares / usable, mean[: layout.d] / usable
+        std = self.mean_std("mean", mean_bound) / usable
         # m^2 is std^2 too large on average, so both variances are unbiased.
         share = mean + layout.shares_of_none
         variances = share * (1 - share) + std**2
         variances[numbers] = squares - mean[numbers] ** 2 + std**2
         # To first order in the mean's noise, and its second order, sqrt 2 std^2.
         stds = np.hypot((1 - 2 * share) * std, math.sqrt(2) * std**2)
-        stds[numbers] = np.sqrt(self.mean_std("squares") ** 2 + (2 * mean[numbers] * std) ** 2 + 2 * std**4)
+        of_squares = self.mean_std("squares") / usable
+        stds[numbers] = np.sqrt(of_squares**2 + (2 * mean[numbers] * std) ** 2 + 2 * std**4)
         divisors = np.ones(layout.d)
         if self.standardised:
             divisors = np.sqrt(np.maximum(variances, _FLOOR * math.sqrt(2 * math.log(2 * layout.d)) * stds))
@@ -336,7 +394,7 @@ class FittedBound:
         mean_square = float(variances.sum() + np.sum(std**2 / divisors**2))
         about_middle = float(squares.sum()) + layout.categories_square
         least = _LEAST_TRACE * (layout.rank if self.standardised else max(about_middle, 1 / 9))
-        return RowFrame(mean, divisors, variances, stds, max(mean_square, least))
+        return RowFrame(mean, divisors, variances, stds, max(mean_square, least), usable)
 
     def framed(self, rows: Array, frame: RowFrame) -> Array:
         """Return rows y, (m, d), about the released mean and divided by the scales; empty rows stay empty."""
@@ -345,23 +403,29 @@ class FittedBound:
 
     def tails(self, rows: Array, frame: RowFrame) -> Array:
         """Return what rows, (m, d), add to the two tails of lengths, (m, 2)."""
-        relative = np.square(self.framed(rows, frame)).sum(axis=1) / frame.mean_square
-        beyond: Array = np.clip(relative[:, None] - _TAIL_STARTS, 0.0, 1.0)
+        square = np.zeros(len(rows))
+        # Column by column: a sum over a row could depend on where the row stands, to the last bit.
+        for column in self.framed(rows, frame).T:
+            square += column**2
+        beyond: Array = np.clip(square[:, None] / frame.mean_square - _TAIL_STARTS, 0.0, 1.0)
         return beyond
 
     def bound(self, tails: Sequence[float] | Array, frame: RowFrame) -> float:
         """Return b from the released mean tails. No row is read."""
-        return math.sqrt(self.relative_square(tails) * frame.mean_square)
+        return math.sqrt(self.relative_square(tails, frame.usable) * frame.mean_square)
 
-    def relative_square(self, tails: Sequence[float] | Array = TYPICAL_TAILS) -> float:
-        """Return f^2, the square of b over T, from mean tails: by default those of typical tables."""
-        std = self.mean_std("tails")
+    def relative_square(self, tails: Sequence[float] | Array = TYPICAL_TAILS, usable: float = 1.0) -> float:
+        """Return f^2, the square of b over T, from mean tails: by default those of typical tables.
+
+        usable: the share of the n patients whose rows are there.
+        """
+        std, height = self.mean_std("tails") / usable, self.height / usable
         first, second = (
-            (tail * spread**2 + typical * std**2) / (spread**2 + std**2)
+            (tail / usable * spread**2 + typical * std**2) / (spread**2 + std**2)
             for tail, typical, spread in zip(tails, TYPICAL_TAILS, _TAIL_SPREADS, strict=True)
         )
-        factor = min(max((self.height / _TYPICAL_HEIGHT) ** 0.4, 0.75), 2.2)
-        return _balanced_square(first, second, self._rule.kappa * factor * self.height)
+        factor = min(max((height / _TYPICAL_HEIGHT) ** 0.4, 0.75), 2.2)
+        return _balanced_square(first, second, self._rule.kappa * factor * height)
 
     def fitted(self, rows: Array, frame: RowFrame, bound: float) -> Array:
         """Return rows whose moment is released, (m, d), no longer than 1: y shortened to b, over b."""
@@ -412,9 +476,9 @@ class FittedBound:
 
         Also returns what columns about the mean were divided by in all, (d,).
         """
-        divisors = frame.divisors
+        divisors, moment = frame.divisors, moment / frame.usable
         if self.standardised:
-            std = self.mean_std("moment", bound)
+            std = self.mean_std("moment", bound) / frame.usable
             moment, roots = paid_scale.rescaled(moment, std, frame.variances, frame.stds)
             divisors = divisors * roots
         return linalg.without_directions(moment, self.layout.empty_directions(divisors)), divisors

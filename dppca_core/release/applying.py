@@ -11,8 +11,8 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 
-from dppca_core.release.export import safe_cell
 from dppca_core.tables import Column, Schema, cells
+from dppca_core.tables.export import safe_cell
 
 PYTHON = '''\
 """Score new rows by this release: python apply.py new-rows.csv scores.csv [saved-dictionary.json].
@@ -32,7 +32,7 @@ table = tables.read(pathlib.Path(sys.argv[1]), "new rows", to_score=True)
 new = tables.encode(schema, table.table, table.marks)
 if outside := sum(new.owner.outside):
     print(f"{outside:,} cells are outside of their range or none of their categories.", file=sys.stderr)
-rows = new.rows / schema.bound - (release["mean"] or 0)
+rows = new.rows / (1 if release["fitted bound"] else schema.bound) - (release["mean"] or 0)
 rows = rows / (release["scales"] or 1) / (release["length after scaling"] or 1)
 scores = np.full((table.n, len(release["components"])), np.nan)
 scores[new.kept] = rows @ np.transpose(release["components"])
@@ -149,11 +149,13 @@ def table(document: Mapping[str, Any], schema: Schema) -> pd.DataFrame:
     product of a component with (encoded - minus)/over. All of it is public.
     """
     lines = [line for column in schema.columns for line in _lines(column)]
-    # A row is divided by the bound; then the mean is subtracted, and it is divided by scales and length.
+    # A row is divided by the bound, where none was fitted; then the mean is subtracted, and it is divided by
+    # scales and length.
     mean, scales = document["mean"] or 0, document["scales"] or 1
+    bound = 1.0 if document["fitted bound"] else schema.bound
     public = {
-        "minus": np.multiply(mean, schema.bound),
-        "over": np.multiply(scales, schema.bound * (document["length after scaling"] or 1)),
+        "minus": np.multiply(mean, bound),
+        "over": np.multiply(scales, bound * (document["length after scaling"] or 1)),
     }
     for name, key in (("component", "components"), ("noise", "noise of components")):
         public |= {f"{name} {i}": values for i, values in enumerate(document[key], 1)}

@@ -1,7 +1,8 @@
 """Release components of an array of numbers, for scripts: the same release as that of a visitor's table.
 
 An array has no dictionary. What is public of it is where each column is centred, by what it is divided, and
-the length to which rows are then shortened.
+the length to which rows are then shortened. Where that length is fitted to the rows, the two numbers of a
+column are the middle and the half width of its public range.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,26 +15,41 @@ from dppca_core.accounting import closed_form
 from dppca_core.accounts.account import Limit
 from dppca_core.accounts.book import Book, BookTable, Payer
 from dppca_core.arrays import Array
+from dppca_core.mechanisms.paid_lengths import FittedBound, Layout
 from dppca_core.methods import METHODS
 from dppca_core.numerics import moments
 from dppca_core.privacy import Budget
-from dppca_core.release import private_release
+from dppca_core.release import fitted_bound, private_release
 from dppca_core.release.private_release import Released
-from dppca_core.release.request import OFFERED, Request
+from dppca_core.release.request import FITTED, OFFERED, Request
 
 CENTRAL = tuple(name for name in OFFERED if METHODS[name].trust == "central")  # an array is one party's
+ONE_MOMENT = tuple(name for name in FITTED if name in CENTRAL)  # those that take a fitted bound
 
 
-def requested(method: str, budget: Budget, options: Mapping[str, Any], **sizes: Any) -> Request:
+def encoded(rows: Array, center: Array, scale: Array) -> Array:
+    """Return rows, (n, d), as numbers in [-1, 1]: values outside of center ± scale are cut to it."""
+    with np.errstate(over="ignore"):  # what overflows is outside, and its sign is right
+        numbers: Array = np.clip((rows - center) / scale, -1.0, 1.0)
+    return numbers
+
+
+def requested(
+    method: str, budget: Budget, options: Mapping[str, Any], rule: FittedBound | None = None, **sizes: Any
+) -> Request:
     """Return the request for a release by one of CENTRAL.
 
-    options: the method's own parameters. sizes: d, k, mean_share and scale_share, as `Request` has them.
-    Raises ValueError for another method, for an option but s_hat, and as `Request` does.
+    options: the method's own parameters. rule: of a bound that is fitted to the rows, for one of ONE_MOMENT;
+    None for a public bound. sizes: d, k, mean_share and scale_share, as `Request` has them. Raises ValueError
+    for another method, for an option but s_hat, and as `Request` does.
     """
     checks.one_of(CENTRAL, method=method)
     if not set(options) <= {"s_hat"}:
         raise ValueError(f"params of a hardened release can only be s_hat, got {dict(options)!r}")
-    return Request(method, budget=budget, s_hat=options.get("s_hat"), **sizes)
+    asked = Request(method, budget=budget, s_hat=options.get("s_hat"), **sizes)
+    if rule is None:
+        return asked
+    return fitted_bound.requested(asked, rule.layout, rule.n, standardised=rule.standardised)
 
 
 def make(
@@ -48,14 +64,19 @@ def make(
 ) -> Released:
     """Pay for a release of rows, (n, d), draw its noise, and return it. Reads private rows.
 
-    Each row x becomes (x - center)/scale, shortened to `bound`. payer: of the table; None pays in a book in
-    memory, with a limit that is just enough. Raises as `private_release.make` does, and ValueError for rows
-    that overflow.
+    Each row x becomes (x - center)/scale, shortened to `bound`. Where the request has a fitted bound, `bound`
+    is not read, and rows are `encoded`. payer: of the table; None pays in a book in memory, with a limit that
+    is just enough. Raises as `private_release.make` does, and ValueError for rows that overflow.
     """
+    public = {"center": center.tolist(), "scale": scale.tolist()}
+    payer = payer or _enough(request, len(rows), features)
+    if request.fitted:
+        layout = Layout.of_numbers(request.d)
+        numbers = [encoded(rows, center, scale)]
+        return private_release.make(request, numbers, payer, features=features, public=public, layout=layout)
     with np.errstate(over="ignore"):  # `clip_rows` refuses rows that overflow
         clipped = moments.clip_rows((rows - center) / scale, bound)
-    public = {"center": center.tolist(), "scale": scale.tolist(), "bound": bound}
-    payer = payer or _enough(request, len(rows), features)
+    public = public | {"bound": bound}
     return private_release.make(request, [clipped], payer, features=features, public=public)
 
 
@@ -74,13 +95,14 @@ def taken_through(released: Released) -> tuple[Array, Array, float]:
     """
     document = released.document
     public = document["public"]
-    mean, scale, bound = np.array(public["center"]), np.array(public["scale"]), public["bound"]
-    # What is paid for is of rows that were divided by the bound.
+    mean, scale = np.array(public["center"]), np.array(public["scale"])
+    # What is paid for is of rows that were divided by a public bound.
+    bound = public.get("bound", 1.0)
     if document["mean"] is not None:
         mean = mean + scale * bound * np.array(document["mean"])
     if document["scales"] is not None:
-        scale, bound = scale * bound * np.array(document["scales"]), document["length after scaling"]
-    return mean, scale, bound
+        scale = scale * bound * np.array(document["scales"])
+    return mean, scale, document["length after scaling"] or bound
 
 
 def variances(released: Released) -> Array | None:

@@ -19,9 +19,9 @@ from dppca_core.accounts.account import Account, Payment, limit_line, payment_li
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.release import applying, how_chosen, registry_record
-from dppca_core.release.export import safe_csv
 from dppca_core.release.request import Request
 from dppca_core.tables import Schema
+from dppca_core.tables.export import safe_csv
 
 NAME = "private-release.zip"
 _ZIP_DATE = (1980, 1, 1, 0, 0, 0)  # a fixed date, the earliest in a ZIP: the same bytes whenever it is built
@@ -153,7 +153,8 @@ def _guarantee_text(
 Words that the owner mapped by hand, as missing or to a category, are not in the published dictionary.
 New rows must not hold them, or `apply.py` gets the owner's saved dictionary as its third file."""
     if "dictionary" not in document["public"]:  # it is of an array
-        described = "Names of columns; center, scale and bound of rows (public in release.json)."
+        taken = "center, scale and bound" if "bound" in document["public"] else "center and scale"
+        described = f"Names of columns; {taken} of rows (public in release.json)."
         applied = "`PrivatePCA.transform` does this."
     return f"""\
 # What this release promises

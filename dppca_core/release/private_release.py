@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from importlib.metadata import version
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +23,15 @@ from numpy.typing import NDArray
 from dppca_core.accounting.events_json import to_plain
 from dppca_core.accounts.account import Account, Payment, size_details
 from dppca_core.accounts.book import Payer
-from dppca_core.arrays import Array
+from dppca_core.arrays import Array, Part
 from dppca_core.mechanisms import normalised_product, paid_centre, paid_scale, stacked, two_stage
+from dppca_core.mechanisms.paid_lengths import FittedBound, Layout
 from dppca_core.methods import METHODS, dpdis_pca
 from dppca_core.numerics import linalg
 from dppca_core.records import Estimate
 from dppca_core.release import (
     discrete_gaussian,
+    fitted_bound,
     how_chosen,
     loading_noise,
     mean_and_scales,
@@ -38,8 +40,9 @@ from dppca_core.release import (
 )
 from dppca_core.release.code_version import code_version
 from dppca_core.release.discrete_gaussian import Progress
+from dppca_core.release.fitted_bound import Fit
 from dppca_core.release.request import STACKED_ROUNDS, TWO_STAGES, Request, noisy_sums, parameters
-from dppca_core.release.stages import Part, Source
+from dppca_core.release.stages import Source
 
 USABLE_SHARE = "usable share of patients, as stated"
 _EQUAL_PARTS = [1 / stacked.ROUNDS] * stacked.ROUNDS  # what each round takes of the budget, in 1/z^2
@@ -91,26 +94,33 @@ def make(
     resumed: Payment | None = None,
     chosen: str = "",
     usable_share: float | None = None,
+    layout: Layout | None = None,
 ) -> Released:
     """Pay for a release of components, draw its noise, and return it.
 
     request: what is released, and for which budget. rows: of each hospital, clipped to norm at most 1, (n_i,
-    d), or with their patients (`stages.PatientRows`). payer: of the table. features: names of the d columns.
+    d), or with their patients (`PatientRows`). payer: of the table. features: names of the d columns.
     public: what is public about the table (bounds, categories, sizes), for the document. by_column: hospitals
     follow from a patient's own row or table, so that their sizes tell of it. expected: as for `Payer.pay`.
     progress: is told the share done, and answers whether to go on. resumed: what paid for this release
     before; it costs nothing then, and what was drawn is not drawn again. chosen: how columns and k were
     chosen, by `how_chosen.statement`; public, and in the payment too. usable_share: of the patients, on which
     the rehearsal rested, as the owner stated it; None where nothing was stated. It is only repeated in the
-    document.
+    document. layout: of a request with a fitted bound, whose rows come as they were encoded: not shortened,
+    nor divided by a bound.
 
     Raises OverLimitError beyond the limit. Raises ValueError, before anything is paid, for rows that are
     longer than 1 or do not fit the request, for noise that cannot be drawn exactly, and where `resumed` paid
     for another request or table. Raises `discrete_gaussian.StoppedError` where `progress` says no: it stays
     paid for, and can be resumed.
     """
-    _check_releasable(request, rows, features)
     sizes = [stages.patients(part) for part in rows]
+    rule = None
+    if request.fitted:
+        if layout is None:
+            raise ValueError("a request with a fitted bound needs a layout of the encoded columns")
+        rule = fitted_bound.rule_of(request, layout, sum(sizes), len(sizes))
+    _check_releasable(request, rows, features, rule)
     asked = as_asked(request, sizes, features, public)
     about = {
         "method": request.method,
@@ -128,26 +138,20 @@ def make(
     if (finished := drawn.document) is not None:
         return Released.from_document(finished, payment)
     source = Source(rows, noisy_sums(request.method, len(rows)), request.budget, drawn, progress)
-    mean, scales, divided = None, None, None
-
-    def released_mean(squared: bool) -> Array:
-        """Return the noisy mean of the rows as they are by now, or of their squared entries, (d,)."""
-        return stages.mean(source, mean_and_scales.noise_std(request, source.bits, squared), squared)
-
-    if request.mean_share:
-        mean = drawn.once("mean", partial(released_mean, squared=False))
-        source = source.changed(partial(paid_centre.centred, mean=mean))
-    if request.scale_share:
-        squares = drawn.once("squares", partial(released_mean, squared=True))
-        scales = mean_and_scales.scales_of(request, sizes, squares)
-        source = source.changed(partial(paid_scale.scaled, scales=scales))
-    # What the mean and the scales leave of the budget is for the method.
-    remainder = request.remainder
-    source = replace(source, budget=remainder.budget)
+    changed, fit = _changed(request, source, sizes), None
+    if rule is not None:
+        fit = fitted_bound.fit(rule, source)
+        changed = _Changed(fit.source, fit.frame.mean + rule.layout.middle, None, fit.bound)
+    # What is paid for before the method leaves it the rest of the budget.
+    remainder, divided = request.remainder, None
+    source = replace(changed.source, budget=remainder.budget)
     if request.method in TWO_STAGES:
         axes, divided = _release_stages(remainder, source, features)
     elif request.method in STACKED_ROUNDS:
         axes = _release_rounds(remainder, source)
+    elif rule is not None and fit is not None:
+        axes, divisors = _release_fitted(remainder, source, rule, fit)
+        changed = changed._replace(divisors=divisors if request.standardised else None)
     else:
         axes = _release_moments(remainder, source)
     basis, eigenvalues, loading_std, eigenvalue_error = axes
@@ -174,10 +178,13 @@ def make(
         "noise of components": loading_std.T.tolist(),
         "stages": divided,
         "centred": release_text.centre_sentence(request),
-        "mean": None if mean is None else mean.tolist(),
+        "mean": None if changed.mean is None else changed.mean.tolist(),
         "scaled": release_text.scale_sentence(request),
-        "scales": None if scales is None else scales.divisors.tolist(),
-        "length after scaling": None if scales is None else scales.bound,
+        "scales": None if changed.divisors is None else changed.divisors.tolist(),
+        "length after scaling": changed.length,
+        "fitted bound": None
+        if fit is None
+        else {"squares": fit.squares.tolist(), "tails": fit.tails.tolist()},
         "scores": release_text.score_sentence(request),
         "eigenvalues": None if eigenvalues is None else eigenvalues.tolist(),
         "error of eigenvalues": eigenvalue_error,
@@ -208,16 +215,59 @@ def as_asked(
 _Axes = tuple[Array, Array | None, Array, float | None]
 
 
-def _check_releasable(request: Request, rows: Sequence[Part], features: Sequence[str]) -> None:
+class _Changed(NamedTuple):
+    """Hold the source of rows as the method takes them, and by what they were changed.
+
+    A row is less `mean`, (d,), and divided by `divisors`, (d,), and by `length`, to which it is shortened
+    before; None where that was not paid for.
+    """
+
+    source: Source
+    mean: Array | None = None
+    divisors: Array | None = None
+    length: float | None = None
+
+
+def _changed(request: Request, source: Source, sizes: Sequence[int]) -> _Changed:
+    """Draw the mean and the scales that a request without a fitted bound pays for, and change rows by them.
+
+    sizes: number of patients of each hospital.
+    """
+    changed = _Changed(source)
+    if request.fitted:
+        return changed
+
+    def released_mean(squared: bool) -> Array:
+        """Return the noisy mean of the rows as they are by now, or of their squared entries, (d,)."""
+        std = mean_and_scales.noise_std(request, source.bits, squared)
+        return stages.mean(changed.source, std, squared)
+
+    if request.mean_share:
+        mean = source.drawn.once("mean", partial(released_mean, squared=False))
+        changed = _Changed(source.changed(partial(paid_centre.centred, mean=mean)), mean)
+    if request.scale_share:
+        squares = source.drawn.once("squares", partial(released_mean, squared=True))
+        scales = mean_and_scales.scales_of(request, sizes, squares)
+        scaled = changed.source.changed(partial(paid_scale.scaled, scales=scales))
+        changed = _Changed(scaled, changed.mean, scales.divisors, scales.bound)
+    return changed
+
+
+def _check_releasable(
+    request: Request, rows: Sequence[Part], features: Sequence[str], rule: FittedBound | None
+) -> None:
     """Raise ValueError for what could not be released, or not with the guarantee that is stated."""
     if len(features) != request.d:
         raise ValueError(f"features must be the {request.d} columns that were asked for")
-    stages.check(rows, request.d, request.averaged)
+    stages.check(rows, request.d, request.averaged, clipped=rule is None)
     bits = stages.bits_of(rows)
-    for share, squared in ((request.mean_share, False), (request.scale_share, True)):
-        if share:
-            mean_and_scales.noise_std(request, bits, squared=squared)  # for what it raises
-    request = request.remainder  # the method's noise is for what mean and scales leave
+    if rule is not None:
+        fitted_bound.check(request, rule, rows)
+    else:
+        for share, squared in ((request.mean_share, False), (request.scale_share, True)):
+            if share:
+                mean_and_scales.noise_std(request, bits, squared=squared)  # for what it raises
+    request = request.remainder  # the method's noise is for what earlier steps leave
     if request.method in TWO_STAGES:
         stages.check_stages(request.budget, _division(request, rows), bits)
     elif request.method in STACKED_ROUNDS:
@@ -287,6 +337,23 @@ def _turned_to_axes(basis: Array, moment: Array) -> tuple[Array, Array]:
     """Return the basis turned within its span to the axes of a moment, largest first, and its eigenvalues."""
     values, turn = linalg.top_eigenpairs(basis.T @ moment @ basis, basis.shape[1])
     return basis @ turn, values
+
+
+def _release_fitted(request: Request, source: Source, rule: FittedBound, fit: Fit) -> tuple[_Axes, Array]:
+    """Release the noisy moment of rows with a fitted bound.
+
+    Also returns by what the columns of encoded rows were divided, (d,).
+    """
+    noisy, sizes = stages.moments(source, unit=False)
+    std = _entry_std(source)
+    whole = np.tensordot(np.divide(sizes, source.n), np.stack(noisy), axes=1)
+    moment, roots, divisors = fitted_bound.after(rule, fit, whole, std * math.sqrt(2))
+    std /= fit.frame.usable
+    basis = Estimate.from_moment(moment, request.k, **request.method_options).basis
+    noise = loading_noise.of_moment(moment, request.k, std, roots)
+    noise[~np.any(basis, axis=1)] = 0.0  # features that were cut are released as 0, without noise
+    error = loading_noise.of_eigenvalues(std, request.d, roots)
+    return (*_turned_to_axes(basis, moment), noise, error), divisors
 
 
 def _release_moments(request: Request, source: Source) -> _Axes:

@@ -69,6 +69,13 @@ def centre_sentence(request: Request) -> str:
 
 def scale_sentence(request: Request) -> str:
     """Return how columns are scaled, as the end of a sentence: in public or by paid scales."""
+    if request.fitted:
+        by = "divided by scales that mean squares and mean tell, " if request.standardised else ""
+        paid = request.squares_share + request.tails_share
+        return (
+            f"{by}shortened to a length that fits the rows (length after scaling), for which {paid:.3g} of "
+            "the budget paid, and divided by it"
+        )
     if not request.scale_share:
         return "in public, by ranges or a given scale, and by the bound of rows"
     return (
@@ -79,7 +86,10 @@ def scale_sentence(request: Request) -> str:
 
 def score_sentence(request: Request) -> str:
     """Return how the scores of a new row are computed."""
-    steps = ["encode it by the dictionary, or by center and scale", "divide it by the bound"]
+    steps = ["encode it by the dictionary, or by center and scale"]
+    steps += [] if request.fitted else ["divide it by the bound"]
     steps += ["subtract the mean"] if request.mean_share else []
-    steps += ["divide by the scales and by the length after scaling"] if request.scale_share else []
+    scales = request.scale_share or request.standardised
+    steps += ["divide by the scales and by the length after scaling"] if scales else []
+    steps += ["divide by the length after scaling"] if request.fitted and not scales else []
     return f"Scores of a new row, which is not shortened: {', '.join(steps)}, and multiply by each component."

@@ -24,6 +24,8 @@ TWO_STAGES = ("two_stage", "two_stage_sealed", "two_stage_own_noise")
 STACKED_ROUNDS = ("stacked_rounds", "stacked_rounds_sealed", "stacked_rounds_own_noise")
 _MOMENTS = ("analyze_gauss", "analyze_gauss_sparse", "sealed_sparse", "own_noise_sparse", "dpdis_pca")
 OFFERED = (*TWO_STAGES, *STACKED_ROUNDS, *_MOMENTS)
+# Those that can take a fitted bound: of these one noisy moment is all that is read of rows.
+FITTED = tuple(name for name in _MOMENTS if name != "dpdis_pca")
 _MOST_FEATURES_BY_ROUNDS = 20_000
 _MOST_DIRECTIONS = 50  # of a round
 
@@ -63,7 +65,9 @@ class Request(ReleaseRequest):
     only what is said of a patient. mean_share: of the budget, pays for the mean at which rows are centred
     (`mechanisms.paid_centre`); 0 centres them in public. averaged: rows of one patient count as one row at
     most, so that a row's guarantee is the patient's. scale_share: of the budget, pays for the scales that
-    columns are divided by (`mechanisms.paid_scale`); 0 scales them in public.
+    columns are divided by (`mechanisms.paid_scale`); 0 scales them in public. squares_share, tails_share: of
+    the budget, pay with `mean_share` for a fitted bound (`fitted_bound`, whose rule states all three).
+    standardised: whether components with a fitted bound are those of correlations.
     """
 
     method: str
@@ -76,6 +80,9 @@ class Request(ReleaseRequest):
     mean_share: float = 0.0
     averaged: bool = False
     scale_share: float = 0.0
+    squares_share: float = 0.0
+    tails_share: float = 0.0
+    standardised: bool = False
 
     def __post_init__(self) -> None:
         """Raise ValueError for a method that is not offered, or a field that is out of range for it."""
@@ -93,7 +100,13 @@ class Request(ReleaseRequest):
         if self.rank is not None:
             checks.whole(self.k, self.d, rank=self.rank)
         checks.one_of(discrete_gaussian.ACCOUNTINGS, accounting=self.budget.accounting)
-        for share in (self.mean_share, self.scale_share, self.prior_share):
+        if self.tails_share:
+            checks.one_of(FITTED, method=self.method)
+        elif self.squares_share or self.standardised:
+            raise ValueError("squares_share and standardised are for a fitted bound, which has a tails_share")
+        if self.tails_share and self.scale_share:
+            raise ValueError("a fitted bound has scales of its own, so that scale_share must be 0")
+        for share in (*self.shares.values(), self.prior_share):
             if share:
                 gaussian.remaining(self.budget, share)  # raises for a share outside (0, 1)
 
@@ -130,22 +143,45 @@ class Request(ReleaseRequest):
 
     @property
     def prior_share(self) -> float:
-        """Return the share of the budget that mean and scales take before the method."""
-        return self.mean_share + self.scale_share
+        """Return the share of the budget that is paid before the method."""
+        return math.fsum(self.shares.values())
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Return the share of the budget of each step before the method, in the order of drawing."""
+        return {
+            "squares share": self.squares_share,
+            "mean share": self.mean_share,
+            "tails share": self.tails_share,
+            "scale share": self.scale_share,
+        }
+
+    @property
+    def fitted(self) -> bool:
+        """Return whether the bound of rows is fitted to their lengths, which are paid for."""
+        return self.tails_share > 0
 
     @property
     def remainder(self) -> "Request":
-        """Return the request for the method alone, with the budget that paid mean and scales leave of it."""
+        """Return the request for the method alone, with the budget that earlier steps leave of it."""
         if not self.prior_share:
             return self
         budget = gaussian.remaining(self.budget, self.prior_share)
-        return replace(self, budget=budget, mean_share=0.0, scale_share=0.0)
+        return replace(
+            self,
+            budget=budget,
+            mean_share=0.0,
+            scale_share=0.0,
+            squares_share=0.0,
+            tails_share=0.0,
+            standardised=False,
+        )
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Return the events that it costs: of a paid mean, of paid scales, and of the method."""
+        """Return the events that it costs: of what is paid before the method, and of the method."""
         if self.prior_share:
-            shares = (share for share in (self.mean_share, self.scale_share) if share)
+            shares = (share for share in self.shares.values() if share)
             prior = (paid_centre.price(self.budget, share) for share in shares)
             return (*prior, *self.remainder.events)
         spends = METHODS[self.method].spends
@@ -184,5 +220,5 @@ def patient_epsilon(events: Sequence[Event], budget: Budget, rows_per_patient: i
 def parameters(request: Request) -> dict[str, Any]:
     """Return the parameters by the names that a payment and a released document have for them."""
     asked = {"d": request.d, "k": request.k, **request.method_options, "budget": asdict(request.budget)}
-    shares = {"mean share": request.mean_share, "scale share": request.scale_share}
-    return asked | {name: share for name, share in shares.items() if share}
+    standardised = {"standardised": True} if request.standardised else {}
+    return asked | {name: share for name, share in request.shares.items() if share} | standardised

@@ -30,7 +30,7 @@ from dppca_core.accounting import gaussian
 from dppca_core.accounting.events_json import to_plain
 from dppca_core.accounts.account import Account, Payment, size_details
 from dppca_core.accounts.book import Payer
-from dppca_core.arrays import Array
+from dppca_core.arrays import Array, Part, PatientRows
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.privacy import Budget, Event, Release
 from dppca_core.release import discrete_gaussian, stages
@@ -110,7 +110,7 @@ def whole_eigenvalues(summed: discrete_gaussian.IntegerSum) -> Array:
 
 def make(
     request: SpectrumRequest,
-    rows: Sequence[stages.Part],
+    rows: Sequence[Part],
     payer: Payer,
     *,
     features: Sequence[str],
@@ -127,7 +127,7 @@ def make(
     rows longer than 1, for noise that integers cannot hold, and where `resumed` paid for something else.
     """
     sizes, d, budget = [*map(stages.patients, rows)], stages.matrix_of(rows[0]).shape[1], request.budget
-    n, averaged = sum(sizes), isinstance(rows[0], stages.PatientRows)
+    n, averaged = sum(sizes), isinstance(rows[0], PatientRows)
     stages.check(rows, d, averaged)
     asked = as_asked(request, sizes, features, public, averaged)
     about = {

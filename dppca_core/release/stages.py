@@ -36,7 +36,7 @@ import numpy as np
 
 from dppca_core.accounting import gaussian
 from dppca_core.accounts.book import Drawn
-from dppca_core.arrays import Array, Indices
+from dppca_core.arrays import Array, Indices, Part, PatientRows
 from dppca_core.mechanisms import normalised_product, paid_centre, two_stage
 from dppca_core.mechanisms.two_stage import Division
 from dppca_core.numerics import block_power, linalg, stacked_rounds
@@ -50,25 +50,6 @@ _LARGEST_PRODUCT = 2.0**52
 
 # Called with a hospital's number, a piece of its rows, (m, d), and what each is multiplied by, (m, 1) or 1.
 Use = Callable[[int, Array, Array | float], None]
-
-
-class PatientRows(NamedTuple):
-    """Hold one hospital's rows of n patients who can have several: rows, (m, d), and their weights, (m, 1).
-
-    A row is multiplied by its weight, and the squares of one patient's weights add up to 1 at most:
-    1/sqrt(the patient's rows) where rows are averaged, 1/sqrt(M) where at most M rows of each patient are
-    kept. of_mean: weights for the mean in that second case, 1/sqrt(the patient's rows); with 1/sqrt(M)
-    patients who have fewer than M rows would pull the mean to 0. None: the mean takes the same weights.
-    """
-
-    rows: Array
-    weights: Array
-    n: int
-    of_mean: Array | None = None
-
-
-# What a hospital hands in: clipped rows, each of which counts as one, or patients with all their rows.
-Part = Array | PatientRows
 
 
 def patients(part: Part) -> int:
@@ -90,10 +71,11 @@ def bits_of(parts: Sequence[Part]) -> int:
     return discrete_gaussian.bits_for(sum(map(patients, parts)))
 
 
-def check(parts: Sequence[Part], d: int, averaged: bool) -> None:
+def check(parts: Sequence[Part], d: int, averaged: bool, clipped: bool = True) -> None:
     """Raise ValueError, before anything is paid, for rows that cannot be released with the stated guarantee.
 
     averaged: whether the rows of a patient count as one, so that rows must come with their patients.
+    clipped: whether rows must be no longer than 1.
     """
     for part in parts:
         rows = matrix_of(part)
@@ -101,7 +83,8 @@ def check(parts: Sequence[Part], d: int, averaged: bool) -> None:
             raise ValueError(f"rows must be a matrix, got shape {rows.shape}")
         if rows.shape[1] != d:
             raise ValueError(f"rows must have the {d} columns that were asked for")
-        discrete_gaussian.check_clipped(rows)
+        if clipped:
+            discrete_gaussian.check_clipped(rows)
         if isinstance(part, PatientRows) != averaged:
             raise ValueError("rows must come with their patients exactly where these are averaged")
     if not parts or min(map(patients, parts)) < 1:

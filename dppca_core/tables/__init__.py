@@ -9,10 +9,10 @@ cohort = Cohort.from_rows([encoded.rows[group] for group in groups], schema.boun
 Where patients have several rows, `tables.encode` has `prepare`, whose `parts` a release takes.
 """
 
-from dppca_core.release.export import safe_cell, safe_csv
 from dppca_core.tables.content import content_key
 from dppca_core.tables.dictionary import Column, Schema
 from dppca_core.tables.encode import OwnerCounts, encode
+from dppca_core.tables.export import safe_cell, safe_csv
 from dppca_core.tables.patients import at_random, by_column
 from dppca_core.tables.read import QuestionError, Raw, from_frame, read
 from dppca_core.tables.several import JoinedTable, join

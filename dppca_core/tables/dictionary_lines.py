@@ -14,8 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from dppca_core.release import export
-from dppca_core.tables import cells
+from dppca_core.tables import cells, export
 from dppca_core.tables.dictionary import Column
 
 KINDS = ("number", "category")

@@ -44,9 +44,8 @@ import numpy as np
 import pyarrow as pa
 
 from dppca_core import checks
-from dppca_core.arrays import Array, Indices
+from dppca_core.arrays import Array, Indices, Part, PatientRows
 from dppca_core.numerics import moments
-from dppca_core.release.stages import Part, PatientRows
 from dppca_core.tables import cells, patients
 from dppca_core.tables.dictionary import Column, Schema
 from dppca_core.tables.patients import AVERAGED, MERGED, Counting
@@ -340,7 +339,7 @@ def _encoded_fill(column: Column) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Hold the encoded rows, (m, d), clipped to the bound and divided by it.
+    """Hold rows, (m, d): `encoded` as they are, and `rows`, clipped to the bound and divided by it.
 
     `kept` marks, among all rows of the table, those that are here, of a merged patient the first;
     `by_hospital` has each hospital's indices into `rows`. Where a column names the patients, a row is
@@ -348,6 +347,7 @@ class Rows:
     (m, 1), are those of `PatientRows`.
     """
 
+    encoded: Array
     rows: Array
     kept: cells.Mask
     by_hospital: tuple[Indices, ...]
@@ -416,11 +416,20 @@ class PreparedTable:
 
     @property
     def parts(self) -> list[Part]:
-        """Return the rows that each hospital hands in for a release.
+        """Return the rows that each hospital hands in for a release, clipped and divided by the bound.
 
         Patients who are left out are rows of zeros at the end or, where patients are named, only counted.
         """
-        rows, groups, weights = self.held.rows, self.held.by_hospital, self.held.weights
+        return self._parts(self.held.rows)
+
+    @property
+    def encoded_parts(self) -> list[Part]:
+        """Return what `parts` does of rows as they were encoded, for a release that fits their bound."""
+        return self._parts(self.held.encoded)
+
+    def _parts(self, rows: Array) -> list[Part]:
+        """Return these rows, (m, d), by hospital, with their patients where a column names them."""
+        groups, weights = self.held.by_hospital, self.held.weights
         if weights is not None:
             means = self.held.of_mean
             return [
@@ -431,11 +440,6 @@ class PreparedTable:
             np.concatenate([rows[group], np.zeros((size - len(group), self.d))])
             for group, size in zip(groups, self.sizes, strict=True)
         ]
-
-    @property
-    def present(self) -> list[int]:
-        """Return how many rows of each hospital are not left out: the first rows of each of `parts`."""
-        return [len(group) for group in self.held.by_hospital]
 
     @property
     def averaged(self) -> bool:
@@ -501,7 +505,7 @@ def prepare(
         of_mean = None if most is None else patients.row_weights(counted)
     hospital_of_row = of_patient[numbers[kept]]
     groups = tuple(np.flatnonzero(hospital_of_row == i) for i in range(len(sizes)))
-    held = Rows(moments.clip_rows(rows, schema.bound), kept, groups, weights, of_mean)
+    held = Rows(rows, moments.clip_rows(rows, schema.bound), kept, groups, weights, of_mean)
     row_sum = (held.rows if weights is None else held.rows * weights**2).sum(axis=0)
     used = float(len(rows) if weights is None else np.square(weights).sum())
     stated = None if patient_column is None else counting

@@ -26,12 +26,12 @@ import pandas as pd
 from dppca_core import tables
 from dppca_core.arrays import Array, Provider
 from dppca_core.cohort import Cohort
-from dppca_core.experiments import fitted_release
 from dppca_core.federated.plan import PlannedColumn, columns_of, from_dict
 from dppca_core.federated.protocol import Noise, ProviderState
 from dppca_core.numerics.moments import RowMoment
 from dppca_core.privacy import Budget
 from dppca_core.tables import Schema
+from dppca_core.tables.layout import layout_of
 
 _NEEDED = {"name", "plans", "rows", "constants", "keeps"}
 _OPTIONAL = {"limit", "simulation"}
@@ -78,7 +78,7 @@ class OwnFiles:
         if self.name not in plan.names:
             raise ValueError(f"{self.name} is not one of the hospitals of run {run!r}")
         stamp = _modified(self.rows), _modified(self.constants)
-        provider = _provider(self.rows, self.constants, stamp, plan.columns)
+        provider = _provider(self.rows, self.constants, stamp, plan.columns, plan.complete)
         noise = self.simulation.get(run, Noise())
         return ProviderState(plan.names.index(self.name), plan, provider, noise, self.limit)
 
@@ -101,11 +101,11 @@ def _modified(path: Path) -> int:
 
 @lru_cache(maxsize=1)
 def _provider(
-    rows: Path, constants: Path, stamp: tuple[int, int], planned: tuple[PlannedColumn, ...]
+    rows: Path, constants: Path, stamp: tuple[int, int], planned: tuple[PlannedColumn, ...], complete: bool
 ) -> Provider:
     """Return the patients. The cache reads them anew once `stamp`, both files' times of change, differs.
 
-    planned: the columns of a plan with a fitted bound, for which rows are not shortened; else none.
+    planned, complete: of a plan with a fitted bound, for which rows are not shortened; else no columns.
     """
     public = read_json(constants)
     if planned and "fields" not in public:
@@ -114,7 +114,8 @@ def _provider(
         schema, raw = Schema.from_json(json.dumps(public)), tables.read(rows, rows.name)
         encoded = tables.encode(schema, raw.table, raw.marks)
         if planned:
-            if columns_of(fitted_release.layout(schema)) != planned:
+            layout = layout_of(schema)
+            if (columns_of(layout), layout.complete) != (planned, complete):
                 raise ValueError(f"{constants.name} encodes other columns than the plan states")
             return Provider(len(encoded.whole), RowMoment(encoded.whole))
         return Cohort.from_rows([encoded.whole], schema.bound)[0]

@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 from dppca_core import Budget, Cohort, datasets, tables
-from dppca_core.experiments import fitted_release
 from dppca_core.federated.plan import Plan, PlannedColumn, columns_of
 from dppca_core.federated.protocol import Noise
 from dppca_core.mechanisms.paid_lengths import Layout
 from dppca_core.tables import Column, Schema
+from dppca_core.tables.layout import layout_of
 from examples.flower import demo, demo_hospitals
 from examples.flower.own_files import OwnFiles
 
@@ -111,9 +111,10 @@ def sexes(files: Path, plan: Plan) -> Schema:
 
 
 def fitted(*columns: PlannedColumn) -> Plan:
-    """Return the plan of one component with a fitted bound."""
+    """Return the plan of one component with a fitted bound, in which patients may be left out."""
     d = sum(len(column.middle) for column in columns)
-    return replace(PLAN, method="dpdis_pca", options=(), d=d, k=1, fitted="centred", columns=columns)
+    plan = replace(PLAN, method="dpdis_pca", options=(), d=d, k=1, fitted="centred", columns=columns)
+    return replace(plan, complete=False)
 
 
 def test_a_fitted_bound_takes_rows_that_nothing_has_shortened(files):
@@ -121,12 +122,12 @@ def test_a_fitted_bound_takes_rows_that_nothing_has_shortened(files):
     number, category = PlannedColumn(0, True, (-1 / 6,)), PlannedColumn(2, True, (0.0, 0.0))
     plan = fitted(number, category)
     schema = sexes(files[0], plan)
-    assert columns_of(fitted_release.layout(schema)) == plan.columns
+    assert columns_of(layout_of(schema)) == plan.columns
     rows = OwnFiles.read(files[0]).state(PLAN.run).provider.moment.rows
     encoded = tables.encode(schema, tables.read(files[0].with_name("rows.csv"), "rows.csv").table).whole
     np.testing.assert_array_equal(rows, encoded)
     assert np.linalg.norm(rows, axis=1).max() > 1.0
-    demo_hospitals.write_plan(files[0].parent.parent, replace(plan, fitted="", columns=()))
+    demo_hospitals.write_plan(files[0].parent.parent, replace(plan, fitted="", columns=(), complete=True))
     shortened = OwnFiles.read(files[0]).state(PLAN.run).provider.moment.rows
     assert np.linalg.norm(shortened, axis=1).max() <= 1.0
     for columns in ((category, number), (number._replace(middle=(0.0,)), category)):

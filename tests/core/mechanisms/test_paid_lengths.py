@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from dppca_core.mechanisms.paid_lengths import STEPS, FittedBound, Layout, RowFr
 from dppca_core.numerics import linalg
 from dppca_core.privacy import Neighbours
 from dppca_core.tables import Column, Schema
+from dppca_core.tables.layout import layout_of
 from tests.core.laws import follows
 
 SIZES = (0, 3, 0, 1, 0, 2)  # three numbers; columns of three, one and two categories
@@ -45,9 +46,12 @@ def rule_at(
     standardised: bool = False,
     epsilon: float = 1.0,
     hospitals: int = 1,
+    complete: bool = True,
+    averaged: bool = False,
 ) -> FittedBound:
-    """Return the rule of n patients of LAYOUT."""
-    return FittedBound(LAYOUT, Budget(epsilon, 1e-6, neighbours), n, standardised, hospitals)
+    """Return the rule of n patients of LAYOUT, of whom some may be left out unless they are complete."""
+    layout = replace(LAYOUT, complete=complete)
+    return FittedBound(layout, Budget(epsilon, 1e-6, neighbours), n, standardised, hospitals, averaged)
 
 
 @dataclass(frozen=True)
@@ -115,17 +119,23 @@ def released_at_random(rule: FittedBound, rng: np.random.Generator) -> tuple[Arr
     wide = rng.choice([0.01, 0.1, 1.0])
     squares = rule.squares(rows).mean(axis=0) + wide * rng.standard_normal(rule.layout.count)
     mean = rule.about_middle(rows).mean(axis=0) + wide * rng.standard_normal(rule.layout.d)
+    if not rule.layout.complete:
+        usable = 0.8 + wide * rng.standard_normal()
+        mean = np.append(mean * usable, rule.count_weight(rule.mean_bound(squares)) * usable)
     return squares, mean, wide * np.abs(rng.standard_normal(2))
 
 
 NEAREST = {"squares": 0.9, "mean": 0.9, "tails": 0.99, "moment": 0.97}  # of what is allowed, at least
 
 
+@pytest.mark.parametrize("complete", [True, False])
 @pytest.mark.parametrize("standardised", [False, True])
 @pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
-def test_no_neighbours_move_a_step_further_than_it_pays_for(neighbours, standardised, record_property):
+def test_no_neighbours_move_a_step_further_than_it_pays_for(
+    neighbours, standardised, complete, record_property
+):
     """4,000 random pairs: numbers at their ends, categories, empty rows, patients of one to three rows."""
-    rule = rule_at(300, neighbours=neighbours, standardised=standardised)
+    rule = rule_at(300, neighbours=neighbours, standardised=standardised, complete=complete)
     ratios = Replay(rule).largest_ratios(PAIRS, seed=1)
     for step, ratio in ratios.items():
         record_property(step, ratio)
@@ -148,6 +158,26 @@ def test_a_bound_from_the_true_lengths_is_seen():
     assert Replay(rule_at(300), bound=looked).largest_ratios(50, seed=3)["moment"] == math.inf
 
 
+def test_a_count_that_weighs_more_than_is_free_is_seen():
+    ratios = Replay(Heavy(**vars_of(rule_at(300, complete=False)))).largest_ratios(2000, seed=6)
+    assert ratios["mean"] > 1.02
+
+
+@pytest.mark.parametrize("size", [0, 2])
+@pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
+def test_rows_that_are_not_shortened_are_no_longer_than_the_count_reckons_with(neighbours, size):
+    """Of two numbers, or categories alone, whose rows may all be within b_m or no two be 2 b_m apart."""
+    layout = Layout.of_columns((size,) * 2, (True, True), np.zeros(2 * max(size, 1)), complete=False)
+    rule = FittedBound(layout, Budget(1.0, 1e-6, neighbours), 100)
+    rows = np.array([[1.0, -1], [-1, 1], [0, 0]]) if not size else np.eye(4)[[0, 3]] + np.eye(4)[[2, 1]] - 0.5
+    rows = np.vstack([rows, np.zeros((1, layout.d))])
+    for bound in (0.3, 0.7, 1.0, 1.2, 2.0, 5.0):
+        added = rule.mean(rows, bound)
+        apart = max(float(np.linalg.norm(a - b)) for a in added for b in added)
+        longest = float(np.linalg.norm(added, axis=1).max())
+        assert (longest if neighbours == "add-remove" else apart) <= rule.sensitivity("mean", bound)
+
+
 def test_a_row_that_is_cut_too_late_is_seen():
     """Rows shortened at a bound 5 % longer than the noise is for."""
     ratios = Replay(Late(**vars_of(rule_at(300, neighbours="add-remove")))).largest_ratios(300, seed=4)
@@ -167,6 +197,13 @@ class Late(FittedBound):
 
     def fitted(self, rows: Array, frame: RowFrame, bound: float) -> Array:
         return super().fitted(rows, frame, 1.05 * bound) * 1.05
+
+
+class Heavy(FittedBound):
+    """Let the count weigh a tenth more than is free: a planted bug."""
+
+    def count_weight(self, bound: float) -> float:
+        return 1.1 * super().count_weight(bound)
 
 
 class FreeTails(FittedBound):
@@ -261,6 +298,25 @@ def test_without_noise_it_is_the_moment_of_shortened_rows_about_their_mean():
     np.testing.assert_allclose(out.moment, out.released, atol=2e-6)
 
 
+@pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
+@pytest.mark.parametrize("standardised", [False, True])
+def test_without_noise_patients_who_are_left_out_change_nothing(standardised, neighbours):
+    """A third of them are: mean, bound and moment are nearly those of the others alone."""
+    rows = draw_rows(3000, np.random.default_rng(0))
+    some = np.vstack([rows, np.zeros((1500, 9))])
+    same = {"epsilon": 1e10, "standardised": standardised, "neighbours": neighbours}
+    alone = fitted_release.fitted_moment(rows, rule_at(3000, **same), np.random.default_rng(0))
+    counted = rule_at(4500, **same, complete=False)
+    out = fitted_release.fitted_moment(some, counted, np.random.default_rng(0))
+    assert out.frame.usable == pytest.approx(2 / 3, abs=1e-6)
+    # b_m is reckoned from all patients, so that more rows are shortened in the mean.
+    np.testing.assert_allclose(out.frame.mean, alone.frame.mean, atol=0.03)
+    assert out.bound == pytest.approx(alone.bound, rel=0.07)
+    np.testing.assert_allclose(out.moment, alone.moment, atol=0.08 if standardised else 0.01)
+    uncounted = fitted_release.fitted_moment(some, rule_at(4500, **same), np.random.default_rng(0))
+    assert np.abs(uncounted.moment - alone.moment).max() > 0.08
+
+
 def test_without_noise_and_rows_of_short_tails_standardised_components_are_those_of_correlations():
     rng = np.random.default_rng(1)
     factor = rng.uniform(-0.5, 0.5, (4000, 1)) * np.array([1.0, 0.6, 0.3, 0.0, 0.0])
@@ -317,8 +373,7 @@ def test_a_usual_value_moves_the_origin_and_nothing_else():
 
     budget = Budget(1.0, 1e-6)
     about = [
-        FittedBound(fitted_release.layout(schema), budget, 2).about_middle(encoded(schema))
-        for schema in (plain, usual)
+        FittedBound(layout_of(schema), budget, 2).about_middle(encoded(schema)) for schema in (plain, usual)
     ]
     np.testing.assert_allclose(about[0], about[1], atol=1e-12)
     assert np.abs(encoded(plain) - encoded(usual)).max() > 0.3
@@ -339,7 +394,7 @@ def test_the_empty_direction_of_an_answered_column_is_empty():
     schema = Schema(
         (Column("sex", "category", categories=("f", "m"), fill=""), Column("age", "number", 0.0, 9.0))
     )
-    assert fitted_release.layout(schema).answered == (False,)
+    assert layout_of(schema).answered == (False,)
 
 
 def test_the_rule_of_the_bound():
@@ -389,3 +444,5 @@ def test_numbers_that_cannot_be_are_refused():
         rule_at(5, hospitals=0)
     with pytest.raises(ValueError, match="step must be"):
         rule_at(5).sensitivity("guess")
+    with pytest.raises(ValueError, match="accounting must be"):
+        FittedBound(LAYOUT, Budget(1.0, 1e-6, accounting="as-printed"), 5)

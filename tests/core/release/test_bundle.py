@@ -18,10 +18,10 @@ from dppca_core import Budget, tables
 from dppca_core.accounting import closed_form
 from dppca_core.accounts.account import Limit
 from dppca_core.accounts.book import Book
+from dppca_core.arrays import PatientRows
 from dppca_core.numerics import moments
 from dppca_core.release import bundle, code_version, how_chosen, private_release, registry_record
 from dppca_core.release.request import Request, parameters
-from dppca_core.release.stages import PatientRows
 from dppca_core.tables import Column, Schema
 from tests.core.accounts.paying import TABLE
 

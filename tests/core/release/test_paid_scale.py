@@ -12,11 +12,11 @@ from dppca_core import Budget, sin_theta
 from dppca_core.accounting import closed_form, gaussian
 from dppca_core.accounts.account import Limit
 from dppca_core.accounts.book import Book
+from dppca_core.arrays import PatientRows
 from dppca_core.mechanisms import paid_scale
 from dppca_core.numerics import block_power, moments
 from dppca_core.release import discrete_gaussian, mean_and_scales, private_release, stages
 from dppca_core.release.request import OFFERED, Request, noisy_sums
-from dppca_core.release.stages import PatientRows
 from tests.core.accounts.paying import TABLE, begun
 
 ALPHA = 1e-6  # of each statistical test here; noise comes from the operating system, so no seed

@@ -6,13 +6,13 @@ import pytest
 from dppca_core import Budget, sin_theta
 from dppca_core.accounts.account import Limit
 from dppca_core.accounts.book import Book
+from dppca_core.arrays import PatientRows
 from dppca_core.mechanisms import two_stage
 from dppca_core.methods import METHODS
 from dppca_core.numerics import linalg, moments
 from dppca_core.numerics.unit_rows import unit_rows
 from dppca_core.release import private_release, stages
 from dppca_core.release.request import OFFERED, Request
-from dppca_core.release.stages import PatientRows
 from tests.core.accounts.paying import TABLE, begun
 from tests.core.release.summing import sum_rows
 

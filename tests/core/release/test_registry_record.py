@@ -7,9 +7,9 @@ import yaml
 from dppca_core import Budget
 from dppca_core.accounts.account import Limit
 from dppca_core.accounts.book import Book
+from dppca_core.arrays import PatientRows
 from dppca_core.release import private_release, registry_record
 from dppca_core.release.request import Request
-from dppca_core.release.stages import PatientRows
 from tests.core.accounts.paying import TABLE
 
 # The sections of the registry's schema and their fields: none other is allowed there.

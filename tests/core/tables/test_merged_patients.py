@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from dppca_core import tables
+from dppca_core.arrays import PatientRows
 from dppca_core.numerics import moments
-from dppca_core.release.stages import PatientRows
 from dppca_core.tables import Column, Schema
 from dppca_core.tables.encode import prepare
 from dppca_core.tables.patients import AVERAGED, MERGED

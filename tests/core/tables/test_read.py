@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dppca_core import tables
-from dppca_core.release import export
-from dppca_core.tables import cells, limits
+from dppca_core.tables import cells, export, limits
 from dppca_core.tables.read import QuestionError
 
 CANARY, NUMBER = "Xcanary7", "8675309.25"

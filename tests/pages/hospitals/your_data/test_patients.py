@@ -104,7 +104,7 @@ def test_instruments_that_repeat_are_merged(built, makes):
     document = page.state.releases[0].result.document
     assert document["public"]["rows of a patient"] == "merged" and document["unit"] == "patient"
     assert document["epsilon for a patient"] == 0.5
-    assert "all rows of a patient are merged" in registry_record.to_yaml(document).replace("\n", " ")
+    assert "all rows of a patient are merged" in " ".join(registry_record.to_yaml(document).split())
     assert dict(built().settings)["Rows of one patient"] == "merged"
 
 
