@@ -138,7 +138,7 @@ def test_no_neighbours_move_a_step_further_than_it_pays_for(
     rule = rule_at(300, neighbours=neighbours, standardised=standardised, complete=complete)
     ratios = Replay(rule).largest_ratios(PAIRS, seed=1)
     for step, ratio in ratios.items():
-        record_property(step, ratio)
+        record_property(step, float(ratio))
         assert NEAREST[step] < ratio <= 1 + 1e-9, (step, ratio)
 
 
