@@ -21,28 +21,23 @@ SEVERAL_ROWS = (
 
 
 def public_sizes(prepared: PreparedTable, settings: Settings) -> PublicTable:
-    """Return a table's sizes, and which parts of a budget these settings give to its mean and scales.
+    """Return a table's sizes; patients are those that count as usable.
 
-    Patients are those that count as usable.
-    A mean is paid for where the settings say so and, by rule, where the dictionary has no usual values.
+    A mean is paid for, by rule, where the dictionary has no usual values.
     """
-    centred_by = settings["own.centre"]
-    pays_for_mean = centred_by == "paid" or (centred_by == "rule" and not prepared.schema.has_usual_values)
     usable = sum(usable_patients.sizes(prepared.schema, prepared.sizes, settings))
     return PublicTable(
         # Features, patients, hospitals, and the bound of rows.
         *(prepared.d, usable, len(prepared.sizes), float(prepared.schema.bound)),
         usable_share=usable_patients.stated_share(prepared.schema, settings),
-        mean_share=_set_share(settings["own.mean_share"]) if pays_for_mean else 0.0,
-        scale_share=_set_share(settings["own.scale_share"]) if settings["own.scale"] == "paid" else 0.0,
+        mean_share=0.0 if prepared.schema.has_usual_values else None,
     )
 
 
 def public_part(prepared: PreparedTable, paid: Spectrum | None, settings: Settings) -> PublicTable:
     """Return what the planner may know of a table whose patients count once: nothing that is private.
 
-    paid: released eigenvalues, if any were paid for. settings: the page's, which decide whether a mean and
-    scales are paid for.
+    paid: released eigenvalues, if any were paid for. settings: the page's.
     """
     schema = prepared.schema
     # The clip is the bound of rows as a multiple of the dictionary's default.
@@ -52,11 +47,6 @@ def public_part(prepared: PreparedTable, paid: Spectrum | None, settings: Settin
         return table
     budget_spent = Budget(**paid.payment.about["budget"])
     return replace(table, eigenvalues=tuple(paid.eigenvalues.tolist()), std=paid.std, paid=budget_spent)
-
-
-def _set_share(chosen: float | str) -> float | None:
-    """Return a share of the budget as it was set, or None where it is "by rule"."""
-    return None if isinstance(chosen, str) else chosen
 
 
 def keep(prepared: PreparedTable | None, rows: int, settings: Settings) -> None:
