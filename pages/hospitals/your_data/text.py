@@ -69,9 +69,10 @@ TRY_THIS = (  # in the order of the steps: the first is shown whose step is not 
 TOO_MUCH = 1 / 3  # of a guess's error: beyond it a pattern is of little use
 HARDLY_BETTER = 0.9  # of a guess's error, from which on an error is no better
 COUNT_FOR = (
-    "Public ranges: a measurement counts by how far it fills its range (PCA of centred rows).",
-    "Equal weight: each measurement counts the same (PCA of standardised measurements).",
+    "Public ranges: a measurement counts by how far it fills its range.",
+    "Equal weight: each measurement counts the same.",
 )
+TARGETS = ("PCA of centred rows", "PCA of standardised measurements")
 MOST_IN_ONE = 0.8  # share of the released eigenvalues' sum
 # Markdown makes links of addresses, even of escaped ones: an invisible word joiner (U+2060) prevents it.
 _ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
@@ -383,7 +384,7 @@ def fitted(request: Request) -> str:
     """Return what a fitted bound is, what it costs, and which target a request with it has."""
     return (
         f"The bound is fitted: a part of the budget ({shares(request)}) pays for how long rows are, so that "
-        f"noise is no larger than they need. {COUNT_FOR[request.standardised]}"
+        f"noise is no larger than they need. It estimates {TARGETS[request.standardised]}."
     )
 
 
