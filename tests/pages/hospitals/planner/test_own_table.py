@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -152,25 +151,6 @@ def test_paid_eigenvalues_are_planned_with_as_they_are_judged():
     assert "paid for at ε = 0.05" in protocol.paragraph(Planner(settings))
     assert "paid for" in methods.below_table(Planner(settings | {"view": "plain"}))
     assert "0.05" not in json.dumps(catalogue.to_link(last))
-
-
-def test_a_simulated_plan_has_the_runs_of_the_rehearsal_at_the_table_itself():
-    page = with_example(**{"own.method": "stacked_rounds", "plan.asked": "epsilon"})
-    prepared, last = page.state.ready, dict(page.app.session_state["settings of the last run"])
-    request = release_panel.requested(last, prepared, None, 1)
-    rehearsed = rehearsal.rehearse(request, prepared.schema, prepared.sizes, last)
-    same = {"epsilon": 0.5, "delta": 1e-6, "k": request.k, "providers": 1}
-    settings = own_table.with_table(last | same, page.app.session_state["public table"])
-    study = Planner(settings).untuned_plan(request.method)
-    answered(settings)
-    search = Planner(settings).search()
-    for twin in rehearsed.rehearsed:
-        pattern = next(each for each in study.patterns if each.title == twin.pattern.title)
-        experiment = search.experiment(0.5, pattern)
-        assert experiment.population == twin.experiment.population
-        runs = [cell.sin[-1] for cell in twin.results.measured(request.method, 0.5)]
-        short = replace(search, repeats=len(runs))
-        assert len(runs) >= 3 and short.errors(0.5, pattern).tolist() == runs
 
 
 def test_simulation_answers_for_a_table_and_is_left_out_again():
