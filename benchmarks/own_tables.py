@@ -6,8 +6,8 @@ Of each table the columns that are nearly complete and hold no dates or other te
 column's own rounded outwards (a hospital takes ranges from a code book); words or few values as categories.
 Missing cells leave a row out.
 For each epsilon: the method that the page recommends, its rehearsed error on the worst of the stated spectra,
-and the errors of real releases (paid in a book, drawn by OpenDP) with the mean paid for and with the public
-centre, against PCA of the centred encoded rows, which is private and shown here only.
+and the errors of real releases (paid in a book, drawn by OpenDP), against PCA of the centred encoded rows,
+which is private and shown here only.
 
 --patient names a column whose rows count once together; --most keeps so many rows of each patient.
 """
@@ -31,6 +31,7 @@ from dppca_core.release import private_release
 from dppca_core.release.request import Request
 from dppca_core.tables import Column, Raw, Schema, limits
 from dppca_core.tables.encode import PreparedTable, prepare
+from dppca_core.tables.layout import layout_of
 from dppca_core.tables.patients import AVERAGED
 from pages.hospitals.your_data import rehearsal, release_panel
 from pages.shared.settings import catalogue
@@ -89,7 +90,8 @@ def released(table: PreparedTable, request: Request) -> Array:
     budget = request.budget
     payer.set_limit(Limit(budget.epsilon, budget.delta))
     features, public = table.schema.features, table.public
-    return private_release.make(request, table.parts, payer, features=features, public=public).basis
+    rows, layout = table.encoded_parts, layout_of(table.schema)
+    return private_release.make(request, rows, payer, features=features, public=public, layout=layout).basis
 
 
 def main() -> None:
@@ -111,22 +113,17 @@ def main() -> None:
         guess = subspace_metrics.random_guess(table.d, k)
         print(f"{path.stem}: {table.n:,} patients, {table.d} features, a guess {guess:.2f}")
         for epsilon in (1.0, 2.0):
-            errors, began = {}, time.perf_counter()
-            for centre in ("rule", "public"):
-                settings = defaults | {"own.epsilon": epsilon, "own.centre": centre}
-                request = release_panel.requested(settings, table, None, 1)
-                assert not isinstance(request, str), request
-                runs = [sin_theta(released(table, request), true) for _ in range(asked.runs)]
-                errors[centre] = float(np.median(runs))
-                if centre == "rule":
-                    paid, seconds = request, time.perf_counter() - began
-            twin = rehearsal.rehearse(paid, schema, table.sizes, settings)
+            began, settings = time.perf_counter(), defaults | {"own.epsilon": epsilon}
+            request = release_panel.requested(settings, table, None, 1)
+            assert not isinstance(request, str), request
+            error = float(np.median([sin_theta(released(table, request), true) for _ in range(asked.runs)]))
+            seconds = time.perf_counter() - began
+            twin = rehearsal.rehearse(request, schema, table.sizes, settings)
             assert not isinstance(twin, str), twin
             shares = {title: share * guess for title, share in rehearsal.errors(twin)}
             listed = ", ".join(f"{title} {error:.2f}" for title, error in shares.items())
             print(
-                f"  epsilon {epsilon:g}, {paid.method}, mean {paid.mean_share:.2f} of the budget: "
-                f"released {errors['rule']:.2f}, public centre {errors['public']:.2f}; rehearsed {listed}; "
+                f"  epsilon {epsilon:g}, {request.method}: released {error:.2f}; rehearsed {listed}; "
                 f"{seconds / asked.runs:.2f} s a release"
             )
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -73,7 +73,6 @@ class Pattern(NamedTuple):
         title: The spectrum in words.
         spikes: The k spikes, falling, each as a multiple of the top of the bulk.
         carriers: How many features carry the spikes.
-        guessed: Whether the visitor guessed it. Then it can add a curve to a chart, and decides nothing.
         paid: Whether it follows from private eigenvalues, for whose release a budget was spent.
         mean_square_length: The mean squared length of rows over the square of their bound, which such
             eigenvalues add up to; 0 where none were paid for.
@@ -82,7 +81,6 @@ class Pattern(NamedTuple):
     title: str
     spikes: tuple[float, ...]
     carriers: int
-    guessed: bool = False
     paid: bool = False
     mean_square_length: float = 0.0
 

@@ -5,13 +5,32 @@ point is for simulations only.
 """
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from dppca_core.arrays import Array
+from dppca_core.experiments import draws
 from dppca_core.mechanisms.paid_lengths import FittedBound, RowFrame
+from dppca_core.populations.dictionary_twin import DictionaryTwin
 from dppca_core.privacy import Release
+
+_MOST_NUMBERS = 6 * 10**5  # of a twin's rows, which one run reads four times: a fifth of a second
+
+
+@dataclass(frozen=True)
+class FittedTwin:
+    """Hold what a rehearsed release with a fitted bound is asked for, beside method and budget.
+
+    n: patients who count, of whom a twin has rows of the usable ones. standardised, averaged: as in
+    `FittedBound`. complete: as in `Layout`.
+    """
+
+    n: int
+    standardised: bool
+    averaged: bool = False
+    complete: bool = True
 
 
 class FittedMoment(NamedTuple):
@@ -31,6 +50,21 @@ class FittedMoment(NamedTuple):
     moment: Array
     divisors: Array
     spent: tuple[Release, ...]
+
+
+def drawn(n: int, d: int) -> int:
+    """Return how many rows of d features stand for those of n patients."""
+    return min(n, max(2, _MOST_NUMBERS // d))
+
+
+def encoded_rows(twin: DictionaryTwin, n: int, seed: int, draw: int) -> Array:
+    """Return the encoded rows of a draw that stand for n patients, (`drawn`, d), from a cache."""
+    m = drawn(n, twin.d)
+    return draws.ASSIGNED.get(
+        ("encoded", twin, m, seed, draw),
+        lambda: np.concatenate(list(twin.encoded(m, draws.generator(seed, draw, "patients")))),
+        8 * m * twin.d,
+    )
 
 
 def fitted_moment(

@@ -339,7 +339,8 @@ class FittedBound:
     def about_middle(self, rows: Array) -> Array:
         """Return encoded rows, (m, d), about the middles of their ranges, to which numbers are cut."""
         moved = rows - self.layout.middle
-        moved[:, self.layout.numbers] = np.clip(moved[:, self.layout.numbers], -1.0, 1.0)
+        ends = np.where(self.layout.numbers, 1.0, np.inf)
+        np.clip(moved, -ends, ends, out=moved)
         return paid_centre.empty_rows_kept(moved, rows)
 
     def squares(self, rows: Array) -> Array:

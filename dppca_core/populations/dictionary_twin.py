@@ -35,10 +35,12 @@ from scipy.special import ndtri
 from dppca_core import checks
 from dppca_core.arrays import Array, Moment, Provider
 from dppca_core.cohort import Cohort
+from dppca_core.mechanisms.paid_lengths import Layout
 from dppca_core.numerics import linalg, moments
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.tables.dictionary import Column, Schema
 
+FITTED = ("centred", "standardised")  # targets of a release with a fitted bound
 EVEN = 3**-0.5  # standard deviation of an even spread over [-1, 1]
 _LEAST_SPREAD = 0.01  # of numbers, in half ranges
 _USUAL_SHARE = 0.75  # share of the answers that the usual category has
@@ -57,10 +59,12 @@ class NumberCells(NamedTuple):
 class CategoryCells(NamedTuple):
     """Hold the centre that encoding takes off each category's indicator, in the order of the categories.
 
-    A usual category has the centre 1 and the others 0; without one, all have 1/max(c, 2).
+    A usual category has the centre 1 and the others 0; without one, all have 1/max(c, 2). answered: whether
+    a table's row always has one of the categories. Invented rows have one, but a release may not know it.
     """
 
     centres: tuple[float, ...]
+    answered: bool = True
 
     @property
     def shares(self) -> tuple[float, ...]:
@@ -79,7 +83,7 @@ def dictionary_cells(schema: Schema) -> tuple[NumberCells | CategoryCells, ...]:
 def _cells(column: Column) -> NumberCells | CategoryCells:
     """Return what is public of one column, in encoded units, without its name."""
     if column.kind == "category":
-        return CategoryCells(column.centres)
+        return CategoryCells(column.centres, column.fill != "")
     low, high = ((end - column.origin) / column.half for end in (column.low, column.high))
     return NumberCells(low, high)
 
@@ -104,9 +108,12 @@ class DictionaryTwin:
         latent: The Gaussian whose features become the columns, one each; it has as many or more.
         centred: Whether rows are taken about their mean, as after a paid mean, and shortened again.
         spread: Standard deviation of every number before its range cuts it, in half ranges.
+        fitted: The target of a release with a fitted bound, one of FITTED: then no row is shortened, rows are
+            taken about their mean and, where it is "standardised", divided by their standard deviations. ""
+            for another release.
 
     Raises:
-        ValueError: For fewer latents than columns, or a number out of range.
+        ValueError: For fewer latents than columns, a number out of range, or another target.
     """
 
     columns: tuple[NumberCells | CategoryCells, ...]
@@ -114,8 +121,10 @@ class DictionaryTwin:
     latent: SpikedModel
     centred: bool = False
     spread: float = EVEN
+    fitted: str = ""
 
     def __post_init__(self) -> None:
+        checks.one_of(("", *FITTED), fitted=self.fitted)
         checks.whole(1, self.latent.d, columns=len(self.columns))
         checks.positive(bound=self.bound, spread=self.spread)
 
@@ -123,6 +132,21 @@ class DictionaryTwin:
     def d(self) -> int:
         """Return the number of features that the columns become."""
         return sum(map(_width, self.columns))
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Return what the encoded columns are, for a release with a fitted bound."""
+        middle, sizes, answered = [], [], []
+        for cells in self.columns:
+            if isinstance(cells, CategoryCells):
+                sizes.append(len(cells.centres))
+                answered.append(cells.answered)
+                middle.append(1 / max(len(cells.centres), 2) - np.array(cells.centres))
+            else:
+                sizes.append(0)
+                answered.append(True)
+                middle.append(np.array([(cells.low + cells.high) / 2]))
+        return Layout.of_columns(sizes, answered, np.hstack(middle))
 
     @property
     def skewed(self) -> bool:
@@ -160,6 +184,10 @@ class DictionaryTwin:
 
     def rows(self, n: int, rng: np.random.Generator) -> Iterator[Array]:
         """Yield n rows in blocks, (m, d), shortened to length 1 and not centred."""
+        return (moments.clip_rows(rows, self.bound) for rows in self.encoded(n, rng))
+
+    def encoded(self, n: int, rng: np.random.Generator) -> Iterator[Array]:
+        """Yield n rows in blocks, (m, d), as they are encoded."""
         # A column j of the dictionary becomes the features from starts[j] to starts[j + 1].
         columns, stds = self.columns, self._latent_stds
         numbers = [j for j, cells in enumerate(columns) if isinstance(cells, NumberCells)]
@@ -173,7 +201,7 @@ class DictionaryTwin:
             for j, cells in enumerate(columns):
                 if isinstance(cells, CategoryCells):
                     rows[:, starts[j] : starts[j + 1]] = _indicators(cells, block[:, j] / stds[j])
-            yield moments.clip_rows(rows, self.bound)
+            yield rows
 
     def moments(self, n: int) -> TwinMoments:
         """Return the moments of a large draw, the same each time, which stand for the population's.
@@ -186,10 +214,13 @@ class DictionaryTwin:
         """
         count = max(_FEWEST_DRAWN, min(_DRAWN_TIMES * n, _MOST_NUMBERS // self.d))
         total, second = np.zeros(self.d), np.zeros((self.d, self.d))
-        for rows in self.rows(count, np.random.default_rng([self.latent.seed, 2])):
+        drawn = self.encoded if self.fitted else self.rows
+        for rows in drawn(count, np.random.default_rng([self.latent.seed, 2])):
             total += rows.sum(axis=0)
             second += rows.T @ rows
         mean = total / count
+        if self.fitted:
+            return TwinMoments(mean, about_mean(mean, second / count, self.fitted == "standardised"))
         # Where rows are not centred, False counts as 0 and the moment stays about 0.
         return TwinMoments(mean, second / count - self.centred * np.outer(mean, mean))
 
@@ -227,6 +258,7 @@ def spiked_twin(
     *,
     centred: bool = False,
     square: float = 0.0,
+    fitted: str = "",
 ) -> DictionaryTwin:
     """Return the population whose rows follow a dictionary, with the spectrum of a spiked one beneath.
 
@@ -241,6 +273,7 @@ def spiked_twin(
         square: Mean squared length of rows in units of the squared bound, which sets how far numbers spread;
             0 spreads them evenly. It is the sum of eigenvalues that were paid for; about the mean without
             the first, which is at least the mean's share.
+        fitted: As in `DictionaryTwin`.
 
     Returns:
         The recipe.
@@ -248,13 +281,27 @@ def spiked_twin(
     latents, k = max(len(columns), spiked.k + 1), spiked.k
     # Columns are fewer than features where there are categories; the share that carries the spikes is kept.
     latent = replace(spiked, d=latents, s=min(max(k, round(spiked.s * latents / spiked.d)), latents))
-    twin = DictionaryTwin(columns, bound, latent, centred)
+    twin = DictionaryTwin(columns, bound, latent, centred, fitted=fitted)
     if not square or not twin.number_squares:
         return twin
     # Categories have the squares that they have: what the rows' mean square leaves is the numbers'.
     numbers = square * bound**2 - twin.category_squares
     spread = math.sqrt(max(numbers / twin.number_squares, 0.0))
     return replace(twin, spread=min(max(spread, _LEAST_SPREAD), EVEN))
+
+
+def about_mean(mean: Array, second: Array, standardised: bool) -> Array:
+    """Return the covariance of rows with this mean, (d,), and second moment, (d, d), or their correlations.
+
+    A column without spread has correlations of 0.
+    """
+    covariance = second - np.outer(mean, mean)
+    if not standardised:
+        return covariance
+    stds = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
+    divisors = np.where(stds > 1e-9, stds, np.inf)
+    correlations: Array = covariance / np.outer(divisors, divisors)
+    return correlations
 
 
 def _width(cells: NumberCells | CategoryCells) -> int:

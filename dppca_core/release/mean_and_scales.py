@@ -41,24 +41,3 @@ def _effective_n(request: Request, sizes: Sequence[int]) -> float:
     std of one: n/sqrt(N) patients.
     """
     return sum(sizes) / math.sqrt(noisy_sums(request.method, len(sizes)))
-
-
-def squares_std(request: Request, sizes: Sequence[int]) -> float:
-    """Return the std of the noise in each column's mean square, in squares of the rows' greatest length."""
-    return paid_scale.noise_std(request.budget, request.scale_share, _effective_n(request, sizes))
-
-
-def hidden_spread(request: Request, sizes: Sequence[int]) -> float:
-    """Return the least scale that a column can get, in units of the rows' greatest length.
-
-    A spread below it is hidden by the noise. It follows from public numbers, before anything is released.
-    """
-    return math.sqrt(paid_scale.floor(squares_std(request, sizes), request.d))
-
-
-def relative_bound(request: Request, sizes: Sequence[int]) -> float:
-    """Return the length to which scaled rows are shortened, in multiples of their root mean square length.
-
-    It follows from public numbers, before anything is released.
-    """
-    return paid_scale.relative_bound(request.remainder.budget, d=request.d, n=_effective_n(request, sizes))

@@ -375,9 +375,8 @@ class PreparedTable:
 
     A patient who is left out, for a missing cell, counts as a row of zeros: so the number of patients does
     not tell of any cell, and replacing a row by one that is left out moves a sum by at most the row's own
-    length. `owner` counts rows and cells for the owner's eyes. `row_sum`, (d,), is the sum of all clipped
-    rows times their squared weights (1 without patients), and `used` the sum of these: their ratio is the
-    mean about which the owner's covariance is taken, and centres no release.
+    length. `owner` counts rows and cells for the owner's eyes. `used` is the sum of all rows' squared
+    weights (1 each without patients).
 
     All of it is private except the schema, the sizes, how patients were assigned (`assignment`) and how the
     rows of one count.
@@ -389,7 +388,6 @@ class PreparedTable:
     sizes: tuple[int, ...]
     assignment: str
     held: Rows = field(repr=False)
-    row_sum: Array = field(repr=False)
     used: float = field(repr=False)
     counting: Counting | None = None  # of a patient's rows; None where no column names the patients
 
@@ -506,7 +504,6 @@ def prepare(
     hospital_of_row = of_patient[numbers[kept]]
     groups = tuple(np.flatnonzero(hospital_of_row == i) for i in range(len(sizes)))
     held = Rows(rows, moments.clip_rows(rows, schema.bound), kept, groups, weights, of_mean)
-    row_sum = (held.rows if weights is None else held.rows * weights**2).sum(axis=0)
     used = float(len(rows) if weights is None else np.square(weights).sum())
     stated = None if patient_column is None else counting
-    return PreparedTable(raw, schema, encoded.owner, sizes, assignment, held, row_sum, used, stated)
+    return PreparedTable(raw, schema, encoded.owner, sizes, assignment, held, used, stated)

@@ -8,20 +8,25 @@ Generators are keyed by the method and the repeat, not by epsilon or delta: comm
 smooth, and adding a method changes no other method's numbers.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from dppca_core import datasets
 from dppca_core.accounting import gaussian
-from dppca_core.arrays import Array
+from dppca_core.arrays import Array, Provider
 from dppca_core.cohort import Cohort
-from dppca_core.experiments import draws
+from dppca_core.experiments import draws, fitted_release
+from dppca_core.experiments.fitted_release import FittedTwin
+from dppca_core.mechanisms.paid_lengths import FittedBound
 from dppca_core.methods import METHODS
-from dppca_core.populations.dictionary_twin import DictionaryTwin
+from dppca_core.numerics import moments
+from dppca_core.populations.dictionary_twin import DictionaryTwin, about_mean
 from dppca_core.populations.differing import DifferingHospitals
 from dppca_core.populations.spiked import SpikedModel, hospital_sizes
 from dppca_core.privacy import AccountingKind, Budget, Neighbours
-from dppca_core.records import RELEASED, ProviderNoise, Setting
+from dppca_core.records import RELEASED, Estimate, ProviderNoise, Setting
 
 # The published method of Theorem 4.3, which is shown round by round, and of which many runs are made at once.
 DPS_PCA = "dps_pca"
@@ -60,7 +65,8 @@ class ExplorerExperiment:
         choose_rows: Whether two-stage methods choose their number of rows from what they release.
         mean_share: The share of the budget, as 1/z^2, that the release of a mean takes before the method runs
             (`mechanisms.paid_centre`).
-        scale_share: The share that the release of scales takes likewise (`mechanisms.paid_scale`).
+        fitted: What a release with a fitted bound is asked for, whose twin the population then is. The method
+            is run as that release, and its budget is not divided here.
     """
 
     population: SpikedModel | DictionaryTwin | DifferingHospitals | str
@@ -85,7 +91,7 @@ class ExplorerExperiment:
     clip: float | None = None
     choose_rows: bool = False
     mean_share: float = 0.0
-    scale_share: float = 0.0
+    fitted: FittedTwin | None = None
 
     @property
     def d(self) -> int:
@@ -117,10 +123,9 @@ class ExplorerExperiment:
         return draws.Scaling(failure=self.failure)
 
     def budget(self, epsilon: float) -> Budget:
-        """Return what methods may spend: the budget at this epsilon, less what mean and scales take."""
+        """Return what methods may spend: the budget at this epsilon, less what a mean takes."""
         budget = Budget(epsilon, self.delta, self.neighbours, self.accounting)
-        prior = self.mean_share + self.scale_share
-        return gaussian.remaining(budget, prior) if prior else budget
+        return gaussian.remaining(budget, self.mean_share) if self.mean_share else budget
 
     def options(self, name: str) -> dict[str, Any]:
         """Return the arguments for the `fit` of the method of this name, with this experiment's values."""
@@ -154,9 +159,38 @@ class ExplorerExperiment:
     def cohort(self, repeat: int) -> Cohort:
         """Return this repeat's patients, assigned to hospitals: the repeats cycle through the draws."""
         draw = repeat % self.patient_draws
+        if self.fitted is not None:
+            rows = self.encoded(repeat)
+            about = about_mean(rows.mean(axis=0), rows.T @ rows / len(rows), self.fitted.standardised)
+            return Cohort.together([Provider(self.n, moments.DenseMoment(about / np.trace(about)))])
         return draws.cohort(self.population, self.sizes, self.scaling, self.seed, draw)
 
     @property
     def patient_draws(self) -> int:
         """Return how many draws of patients the repeats cycle through: few where drawing is slow."""
-        return draws.patient_draws(self.population, self.n, self.repeats)
+        n = self.n if self.fitted is None else fitted_release.drawn(self.n, self.d)
+        return draws.patient_draws(self.population, n, self.repeats)
+
+    def encoded(self, repeat: int) -> Array:
+        """Return this repeat's rows as they are encoded, (m, d), in the twin of a fitted bound."""
+        assert isinstance(self.population, DictionaryTwin)
+        return fitted_release.encoded_rows(self.population, self.n, self.seed, repeat % self.patient_draws)
+
+    def fitted_estimate(self, epsilon: float, repeat: int, rng: np.random.Generator) -> Estimate:
+        """Return what the rehearsed release with a fitted bound finds in a repeat's rows."""
+        assert self.fitted is not None and isinstance(self.population, DictionaryTwin)
+        hospitals = self.providers if METHODS[self.method].trust == "untrusted server" else 1
+        rule = FittedBound(
+            replace(self.population.layout, complete=self.fitted.complete),
+            self.budget(epsilon),
+            self.fitted.n,
+            standardised=self.fitted.standardised,
+            hospitals=hospitals,
+            averaged=self.fitted.averaged,
+        )
+        rows = self.encoded(repeat)
+        # Fewer rows may stand for n patients: sums are theirs, and the noise is that of all patients.
+        released = fitted_release.fitted_moment(rows, rule, rng, np.full(len(rows), self.n / len(rows)))
+        options = self.options(self.method)
+        kept = {"s_hat": options["s_hat"]} if "s_hat" in options else {}
+        return Estimate.from_moment(released.moment, self.k, spent=released.spent, **kept)

@@ -170,6 +170,9 @@ class Results(CellStore[Key, Cell]):
     def skipped(self) -> dict[str, str]:
         """Return the methods that cannot run on this experiment, each with the reason as a clause."""
         reasons = {name: METHODS[name].skip(self.experiment.d) for name in self.methods}
+        if self.experiment.fitted is not None:
+            others = set(self.methods) - {self.experiment.method, "pca", "sparse_pca"}
+            reasons |= dict.fromkeys(others, "a rehearsed release is of rows of any length")
         if self.experiment.clip is not None:
             # Dividing patients into batches and scaling rows to length 1 need the rows.
             needy = (name for name in self.methods if name == "dp_oja" or METHODS[name].scaling == "unit")
@@ -330,13 +333,22 @@ class Results(CellStore[Key, Cell]):
         """Return whether one call runs a noise at all epsilons: for DPS-PCA, in hundredths of a second."""
         return self.experiment.method == DPS_PCA and self.experiment.d <= _FEW_FEATURES
 
+    def _is_fitted(self, name: str) -> bool:
+        """Return whether runs of this name are those of a release with a fitted bound."""
+        return self.experiment.fitted is not None and name == self.experiment.method
+
     def estimate(self, name: str, epsilon: float, repeat: int) -> Estimate:
         """Run a method once, on the repeat's patients with the budget at epsilon, and return its result."""
+        if self._is_fitted(name):
+            rng = draws.generator(self.experiment.seed, repeat, draws.SAME_RUNS.get(name, name))
+            return self.experiment.fitted_estimate(epsilon, repeat, rng)
         cohort, budget = self.experiment.cohort(repeat), self.experiment.budget(epsilon)
         return RUNS[name].fit(cohort, budget=budget, **self._arguments(name, repeat))
 
     def estimates(self, name: str, runs: Sequence[tuple[float, int]]) -> list[Estimate]:
         """Return what `estimate` returns for each epsilon and repeat, on the same patients, in one call."""
+        if self._is_fitted(name):
+            return [self.estimate(name, *run) for run in runs]
         cohort = self.experiment.cohort(runs[0][1])
         if name in ON_UNIT_ROWS:
             cohort = cohort.unit()

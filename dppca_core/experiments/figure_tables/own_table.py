@@ -24,7 +24,7 @@ from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.numerics.moments import clip_rows
 from dppca_core.numerics.subspace_metrics import runs_in_unit
-from dppca_core.populations.dictionary_twin import DictionaryTwin, dictionary_cells
+from dppca_core.populations.dictionary_twin import FITTED, DictionaryTwin, dictionary_cells
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.privacy import Budget
 from dppca_core.tables import Schema
@@ -46,7 +46,8 @@ def rehearsal(
     for name, experiment, spread in twins:
         latent = experiment.population
         if spread and isinstance(latent, SpikedModel):  # the Gaussian beneath the invented rows
-            twin = DictionaryTwin(dictionary_cells(schema), schema.bound, latent, centred, spread)
+            fitted = "" if experiment.fitted is None else FITTED[experiment.fitted.standardised]
+            twin = DictionaryTwin(dictionary_cells(schema), schema.bound, latent, centred, spread, fitted)
             experiment = replace(experiment, population=twin)
         results = Results(experiment)
         for epsilon in epsilons:

@@ -39,14 +39,18 @@ class TableTruths(NamedTuple):
     mean: Array
 
 
-def truths(prepared: PreparedTable) -> TableTruths:
-    """Return both matrices of a table's clipped rows, without privacy, and the mean by which they differ."""
+def truths(prepared: PreparedTable, clipped: bool = True) -> TableTruths:
+    """Return both matrices of a table's rows, without privacy, and the mean by which they differ.
+
+    clipped: whether rows are clipped to the public bound and divided by it; else they are as encoded.
+    """
     held, used = prepared.held, prepared.used
-    weighted = held.rows if held.weights is None else held.rows * held.weights
+    rows = held.rows if clipped else held.encoded
+    weighted = rows if held.weights is None else rows * held.weights
     moment = weighted.T @ weighted / prepared.n
     # The moment is over all n patients, of whom those left out are rows of zeros; mean and covariance are
     # over the patients who are used.
-    mean = prepared.row_sum / used
+    mean = (weighted if held.weights is None else weighted * held.weights).sum(axis=0) / used
     covariance = moment * (prepared.n / used) - np.outer(mean, mean)
     matrices = (TableTruth(matrix, np.linalg.eigvalsh(matrix)[::-1]) for matrix in (covariance, moment))
     return TableTruths(*matrices, mean)
@@ -55,7 +59,7 @@ def truths(prepared: PreparedTable) -> TableTruths:
 def divide_columns(answers: TableTruths, lengths: Array) -> TableTruths:
     """Return matrices and mean of the same rows, once their columns are divided by `lengths`, (d,).
 
-    A release with paid scales is of such rows.
+    A release with a fitted bound is of such rows.
     """
     matrices = (answer.matrix / np.outer(lengths, lengths) for answer in answers[:2])
     scaled = (TableTruth(matrix, np.linalg.eigvalsh(matrix)[::-1]) for matrix in matrices)

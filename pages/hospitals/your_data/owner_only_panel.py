@@ -28,7 +28,7 @@ from pages.hospitals.your_data.layout import PageLayout, choose_or_none
 from pages.hospitals.your_data.owner_only_diagnostics import TableTruths
 from pages.hospitals.your_data.rehearsal import Twin
 from pages.hospitals.your_data.release_job import ReleaseJob
-from pages.hospitals.your_data.text import TOO_MUCH, is_unit, noun
+from pages.hospitals.your_data.text import TOO_MUCH, is_fitted, is_unit, noun
 from pages.shared.charts.metric_axis import in_unit, unit
 from pages.shared.figure import component
 from pages.shared.reports import take_along
@@ -54,14 +54,17 @@ def show(prepared: PreparedTable, twin: Twin | None, release: ReleaseJob | None,
         st.caption("The release shown above is of another table, or of other columns.")
         return
     released = release.result
-    truths = session.current().cached_for_table("truth", lambda: owner_only_diagnostics.truths(prepared))
-    held = prepared.held
-    if released.document["scales"] is not None:
-        # Released components are of rows divided by these scales: divide what they are compared with too.
-        st.caption(owner_only_text.SCALED)
-        lengths = np.array(released.document["scales"]) * released.document["length after scaling"]
+    fitted, held = is_fitted(released), prepared.held
+    compute = partial(owner_only_diagnostics.truths, prepared, clipped=not fitted)
+    truths = session.current().cached_for_table(("truth", fitted), compute)
+    if fitted:
+        # Divide what released components are compared with as their rows were divided.
+        scales = released.document["scales"]
+        if scales is not None:
+            st.caption(owner_only_text.SCALED)
+        lengths = np.array(scales or np.ones(prepared.d)) * released.document["length after scaling"]
         truths = owner_only_diagnostics.divide_columns(truths, lengths)
-        held = replace(held, rows=held.rows / lengths)
+        held = replace(held, rows=held.encoded / lengths)
     k = released.basis.shape[1]
     verdict = owner_only_diagnostics.verdict(truths.covariance, released.basis)
     shares = (float(in_unit("share", error, k)) for error in (verdict.error, verdict.guess))
@@ -95,7 +98,7 @@ def _show_details(
 ) -> None:
     """Render errors, scree plot and biplot.
 
-    truths, held: the matrices and the clipped rows, both divided by the released scales, if there are any.
+    truths, held: the matrices and the rows that released components are of.
     metric: the unit of errors.
     """
     released = release.result
@@ -136,7 +139,7 @@ def _reproducible(prepared: PreparedTable, document: dict[str, Any]) -> bool:
     """Return whether code can compute both figures from a file: each row counts once, in public units."""
     held, raw = prepared.held, prepared.raw
     plain = held.weights is None and not isinstance(raw, JoinedTable)
-    return plain and document["scales"] is None
+    return plain and document["fitted bound"] is None
 
 
 def _choose_label(prepared: PreparedTable) -> str | None:

@@ -55,6 +55,8 @@ def _rehearse_at(prepared: PreparedTable, account: Account | None, epsilon: floa
 if prepared is not None:
     payer, account = account_panel.open_account(prepared)
     st.header("2 · Rehearse on invented patients")
+    widgets.show_control("own.counts")
+    st.caption(" ".join(text.COUNT_FOR))
     request = release_panel.requested(settings, prepared, account, rows)
     usable_share = usable_patients.stated_share(prepared.schema, settings)
     with layout.step("rehearsal", on_demand=True):

@@ -23,12 +23,13 @@ from dppca_core.bounds.stated_spectra import Pattern, predicted_errors
 from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.fitted_release import FittedTwin
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
-from dppca_core.populations.dictionary_twin import dictionary_cells, spiked_twin
+from dppca_core.populations.dictionary_twin import FITTED, dictionary_cells, spiked_twin
 from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED
-from dppca_core.release import discrete_gaussian, mean_and_scales
+from dppca_core.release import discrete_gaussian
 from dppca_core.release.request import (
     OFFERED,
     STACKED_ROUNDS,
@@ -40,7 +41,6 @@ from dppca_core.release.spectrum import Spectrum
 from dppca_core.tables import Schema, limits
 from pages.hospitals.your_data import charts, twin_text, usable_patients
 from pages.hospitals.your_data import text as page_text
-from pages.hospitals.your_data.settings import NO_GUESS
 from pages.hospitals.your_data.text import TOO_MUCH
 from pages.shared.background import cache
 from pages.shared.charts import explorer, explorer_summary, style
@@ -96,8 +96,8 @@ class Twin(NamedTuple):
 
     @property
     def rehearsed(self) -> list["Twin"]:
-        """List this twin and the others, without one on a pattern that the visitor guessed."""
-        return [self, *(other for other in self.others if not other.pattern.guessed)]
+        """List this twin and the others."""
+        return [self, *self.others]
 
 
 class StopSign(NamedTuple):
@@ -123,38 +123,37 @@ class StopSign(NamedTuple):
         return self.unprotected < page_text.HARDLY_BETTER * self.share
 
 
-def patterns(d: int, k: int, settings: Settings, paid: Spectrum | None, centred: bool) -> list[Pattern]:
+def patterns(d: int, k: int, paid: Spectrum | None, centred: bool) -> list[Pattern]:
     """Return the patterns to rehearse on: by released eigenvalues or, without any, three that are stated.
 
-    d, k: features and components. settings: the page's, with the visitor's guess at a pattern, which comes
-    last. paid: the eigenvalues that were paid for. centred: whether the release is of rows about their mean.
+    d, k: features and components. paid: the eigenvalues that were paid for. centred: whether the release is
+    of rows about their mean.
     """
     eigenvalues, std = (None, 0.0) if paid is None else (paid.eigenvalues, paid.std)
-    listed = stated_spectra.patterns(d, k, centred, eigenvalues, std)
-    if settings["own.ratio"] != NO_GUESS:
-        # k components need more than k features that carry them, of d at most.
-        carriers = min(max(settings["own.s"], k + 1), d)
-        listed.append(Pattern("your guess", (settings["own.ratio"],) * k, carriers, guessed=True))
-    return listed
+    return stated_spectra.patterns(d, k, centred, eigenvalues, std)
 
 
 def twin_of(
-    request: Request | str, schema: Schema, sizes: tuple[int, ...], settings: Settings, pattern: Pattern
-) -> Twin | str:
-    """Return the rehearsal of a release on one population, or why there is none.
+    request: Request,
+    schema: Schema,
+    sizes: tuple[int, ...],
+    settings: Settings,
+    pattern: Pattern,
+    counted: int,
+) -> Twin:
+    """Return the rehearsal of a release on one population.
 
     The release's numbers become settings of the explorer, whose runs and figure the rehearsal uses. They may
     lie between the options that the explorer's controls have.
 
     Args:
-        request: What would be released, or why it would be refused.
+        request: What would be released.
         schema: The dictionary, which gives the bound of rows and, where rows are drawn, their columns.
-        sizes: Patients of each hospital.
+        sizes: Patients of each hospital who have a usable row.
         settings: The page's, for the view and the unit of errors.
         pattern: The population's spectrum.
+        counted: All patients, by whom a fitted bound reckons.
     """
-    if isinstance(request, str):
-        return request
     n, d = sum(sizes), request.d
     # The explorer's defaults, with the release's budget and numbers in their places.
     explorer_settings = catalogue.defaults_with(asdict(request.budget))
@@ -177,27 +176,29 @@ def twin_of(
     # The row bound, in root mean square lengths of rows that spread evenly over the dictionary's ranges. None
     # where rows are too many to be drawn one by one: then none is shortened.
     clip = schema.bound / schema.default_bound if n * d <= _MOST_DRAWN else None
-    if clip is not None and request.scale_share:
-        clip = mean_and_scales.relative_bound(request, sizes)
-    if page_text.is_unit(request.method):
-        clip = None  # rows of length 1 need no bound
+    if page_text.is_unit(request.method) or request.fitted:
+        clip = None  # rows of length 1 need no bound, and a fitted one is not public
     population = replace(experiment.population, spike=tuple(_BULK * spike for spike in pattern.spikes))
     # Small tables have invented rows that follow the dictionary, others Gaussian ones.
-    # Scaled rows have no ranges: every measurement has the same spread there.
-    follow_dictionary = d <= _MOST_FEATURES and n * d <= _MOST_DRAWN and not request.scale_share
-    if follow_dictionary:
-        cells, centred = dictionary_cells(schema), request.mean_share > 0
+    if request.fitted or (d <= _MOST_FEATURES and n * d <= _MOST_DRAWN):
         population = spiked_twin(
-            cells, schema.bound, population, centred=centred, square=pattern.mean_square_length
+            dictionary_cells(schema),
+            schema.bound,
+            population,
+            centred=request.mean_share > 0,
+            square=pattern.mean_square_length,
+            fitted=FITTED[request.standardised] if request.fitted else "",
         )
+    target = FittedTwin(counted, request.standardised, request.averaged, not schema.leaves_rows_out)
     experiment = replace(
         experiment,
         population=population,
         method=request.method,
         rank=request.rank,
         clip=clip,
-        mean_share=request.mean_share,
-        scale_share=request.scale_share,
+        # A fitted bound has its own shares of a budget, by its rule at each epsilon.
+        mean_share=0.0 if request.fitted else request.mean_share,
+        fitted=target if request.fitted else None,
     )
     return Twin(experiment, epsilon, explorer_settings, request, pattern)
 
@@ -211,14 +212,13 @@ def rehearse(
 ) -> Twin | str:
     """Return the rehearsal on the worst of the populations, with the others beside it, or why there is none.
 
-    The worst is the one with the largest error at the release's epsilon. The visitor's guess at a pattern is
-    never the worst, since it only adds a curve.
+    The worst is the one with the largest error at the release's epsilon.
 
     Args:
         request: What would be released, or why it would be refused.
         schema: The dictionary of the table.
         sizes: Patients of each hospital; those are counted that the owner states as usable.
-        settings: The page's, with the visitor's guess and that share.
+        settings: The page's, with that share.
         paid: Eigenvalues of the table that were paid for; None where none were.
     """
     if isinstance(request, str):
@@ -227,14 +227,13 @@ def rehearse(
         return f"A twin needs at least {_FEWEST_FEATURES} measurements."
     centred = request.mean_share > 0
     # What was paid for are the eigenvalues of rows in public units, and not of correlations.
-    paid = None if request.scale_share else paid
+    paid = None if request.standardised else paid
     usable = usable_patients.sizes(schema, sizes, settings)
     twins = [
-        twin_of(request, schema, usable, settings, pattern)
-        for pattern in patterns(request.d, request.k, settings, paid, centred)
+        twin_of(request, schema, usable, settings, pattern, sum(sizes))
+        for pattern in patterns(request.d, request.k, paid, centred)
     ]
-    stated = [twin for twin in twins if not twin.pattern.guessed]
-    worst = max(stated, key=share_of_guess)
+    worst = max(twins, key=share_of_guess)
     _unprotected_share(worst)  # measures it: the headline states it too, by the same runs
     return worst._replace(others=tuple(twin for twin in twins if twin is not worst))
 
@@ -247,8 +246,9 @@ def rehearse_for_owner(twin: Twin, schema: Schema, sizes: tuple[int, ...], setti
     """
     seed, twins = secrets.randbits(62), []
     for public in twin.rehearsed:
-        usable = twin_of(twin.request, schema, sizes, settings, public.pattern)
-        assert isinstance(usable, Twin)  # the request is one that can be rehearsed
+        fitted = public.experiment.fitted
+        counted = sum(sizes) if fitted is None else fitted.n
+        usable = twin_of(twin.request, schema, sizes, settings, public.pattern, counted)
         experiment = replace(usable.experiment, seed=seed)
         twins.append(usable._replace(experiment=experiment, own_results=Results(experiment)))
     return max(twins, key=share_of_guess)
@@ -283,11 +283,10 @@ def _with_others(twin: Twin, drawn: dict[str, Any]) -> dict[str, Any]:
         middle = explorer.spreads(results, scale := Scale(results, other.settings), (method,))[0][:, 1]
         was_run = np.isfinite(middle)
         name, dash = f"{other.pattern.title}, median", _OTHERS_DASHES[number % len(_OTHERS_DASHES)]
-        colour = style.BLUE if other.pattern.guessed else style.PRIVATE
         x = [epsilon for epsilon, drawn_here in zip(EPSILONS, was_run, strict=True) if drawn_here]
         # Panel 2 of the explorer's figure has errors against epsilon.
-        curves.append(line(2, name, colour, dash, x=x, y=scale.drawn(middle[was_run]), opacity=0.7))
-        legend.append((name, colour, dash, "line"))
+        curves.append(line(2, name, style.PRIVATE, dash, x=x, y=scale.drawn(middle[was_run]), opacity=0.7))
+        legend.append((name, style.PRIVATE, dash, "line"))
     # The browser draws a figure anew when its version changes: count the other populations' runs as well.
     return drawn | {
         "data": [*drawn["data"], *curves],
@@ -486,5 +485,5 @@ def _is_good_enough(twin: Twin | str) -> bool:
 
 
 def errors(twin: Twin) -> list[tuple[str, float]]:
-    """List the populations with their errors as shares of a random guess's, without the visitor's guess."""
+    """List the populations with their errors as shares of a random guess's."""
     return [(each.pattern.title, share_of_guess(each)) for each in twin.rehearsed]

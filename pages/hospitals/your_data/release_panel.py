@@ -4,6 +4,7 @@ A settings key that begins with "own." is one of this page's. `rows` is how many
 most, as the table's owner stated.
 """
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,20 +14,21 @@ from dppca_core.accounting import gaussian
 from dppca_core.accounts.account import Account
 from dppca_core.accounts.book import Drawn, Payer
 from dppca_core.bounds import stated_spectra
-from dppca_core.mechanisms import paid_centre, paid_scale
+from dppca_core.mechanisms import paid_centre
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED
 from dppca_core.release import (
     bundle,
     discrete_gaussian,
+    fitted_bound,
     how_chosen,
-    mean_and_scales,
     private_release,
     spectrum,
 )
 from dppca_core.release.private_release import Released
 from dppca_core.release.request import (
+    FITTED,
     OFFERED,
     STACKED_ROUNDS,
     TWO_STAGES,
@@ -36,6 +38,7 @@ from dppca_core.release.request import (
 from dppca_core.release.spectrum import SpectrumRequest
 from dppca_core.tables import safe_cell
 from dppca_core.tables.encode import PreparedTable
+from dppca_core.tables.layout import layout_of
 from pages.hospitals.your_data import (
     account_text,
     bundle_panel,
@@ -51,7 +54,7 @@ from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.layout import PageLayout
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import Order
-from pages.hospitals.your_data.settings import RECOMMENDED
+from pages.hospitals.your_data.settings import EQUAL_WEIGHT, RECOMMENDED
 from pages.shared import text
 from pages.shared.reports import take_along
 from pages.shared.settings import in_context, widgets
@@ -84,55 +87,56 @@ def requested(
         budget = Budget(settings["own.epsilon"], settings["own.delta"], neighbours)
         usable = usable_patients.sizes(prepared.schema, prepared.sizes, settings)
         n = sum(usable)  # by whom errors are predicted
-        mean_share, scale_share = _shares(prepared, budget, n, settings)
+        mean_share = _mean_share(prepared, budget, n)
         if method == RECOMMENDED:
-            # Predictions are for what mean and scales leave of the budget.
-            prior = mean_share + scale_share
-            left = gaussian.remaining(budget, prior) if prior else budget
+            # Predictions are for what a mean leaves of the budget.
+            left = gaussian.remaining(budget, mean_share) if mean_share else budget
             method, s_hat = _recommended(n, d, k, left, len(usable)), RELEASED
+        fitted = method in FITTED
+        layout = layout_of(prepared.schema)
+        if fitted:
+            k = min(k, layout.rank - 1)
         # Two stages draw a noisy matrix of the features that they keep, which can be only so large.
         most = discrete_gaussian.MOST_FEATURES if method in TWO_STAGES else d
         if s_hat != RELEASED:
             s_hat = min(max(s_hat, k), d, most)
         elif method not in TWO_STAGES:  # only two stages can choose how many features they keep
             s_hat = d
-        return Request(
+        request = Request(
             method,
             d,
             k,
             budget,
-            mean_share=mean_share,
-            scale_share=scale_share,
             averaged=prepared.averaged,
             s_hat=s_hat,
             rank=min(max(settings["own.rank"], k), d),
             rows_per_patient=rows,
         )
+        if not fitted:
+            return replace(request, mean_share=mean_share)
+        hospitals, equal = len(prepared.sizes), settings["own.counts"] == EQUAL_WEIGHT
+        return fitted_bound.requested(request, layout, sum(prepared.sizes), hospitals, equal)
     except ValueError as reason:
         return str(reason)
 
 
-def _shares(prepared: PreparedTable, budget: Budget, n: int, settings: Settings) -> tuple[float, float]:
-    """Return the shares of a budget that mean and scales take, of 1/z^2, at n usable patients.
+def _mean_share(prepared: PreparedTable, budget: Budget, n: int) -> float:
+    """Return the share of a budget that a mean takes, of 1/z^2, at n usable patients.
 
-    A mean is paid for where the settings say so and, by rule, where the dictionary has no usual values.
+    It is for methods without a fitted bound, and 0 where the dictionary has usual values for all columns.
     """
-    mean_share = scale_share = 0.0
-    centred_by = settings["own.centre"]
-    if centred_by == "paid" or (centred_by == "rule" and not prepared.schema.has_usual_values):
-        chosen = settings["own.mean_share"]  # text where it is by rule
-        mean_share = paid_centre.share(budget, d=prepared.d, n=n) if isinstance(chosen, str) else chosen
-    if settings["own.scale"] == "paid":
-        chosen = settings["own.scale_share"]
-        scale_share = paid_scale.share(mean_share) if isinstance(chosen, str) else chosen
-    return mean_share, scale_share
+    return 0.0 if prepared.schema.has_usual_values else paid_centre.share(budget, d=prepared.d, n=n)
 
 
 def _recommended(n: int, d: int, k: int, budget: Budget, hospitals: int) -> str:
-    """Return the method with the least predicted error on the worst of three spectra, of those that d allows.
+    """Return the method of one noisy moment or, of more features than it takes, that which errs least.
 
-    n, d, k: patients, features and components. budget: what mean and scales leave of it.
+    These are two stages and stacked rounds, by their predicted errors on the worst of three spectra. n, d, k:
+    patients, features and components. budget: what a mean leaves of it.
     """
+    one_moment = "analyze_gauss" if hospitals == 1 else "sealed_sparse"
+    if d <= most_features(one_moment):
+        return one_moment
     trust = "central" if hospitals == 1 else "secure aggregation"
     possible = [name for name in _PREDICTED if METHODS[name].trust == trust and most_features(name) >= d]
     setting = {"n": n, "d": d, "k": k, "budget": budget, "providers": hospitals}
@@ -164,28 +168,21 @@ def choose_settings(prepared: PreparedTable, request: Request | str, layout: Pag
 
 
 def _choose_details(settings: Settings, prepared: PreparedTable, request: Request | str) -> None:
-    """Render the method's controls, three in a line, and what the request centres, scales and trusts."""
+    """Render the method's controls, three in a line, and what the request fits, centres and trusts."""
     _, *others = _METHOD_SETTINGS[settings["own.method"]]  # k is a main control
-    keys = ["own.method", "own.delta", *others, "own.centre"]
-    if not isinstance(request, str) and request.mean_share > 0:
-        keys.append("own.mean_share")
-    keys.append("own.scale")
-    if settings["own.scale"] == "paid":
-        keys.append("own.scale_share")
-    for begin in range(0, len(keys), 3):
-        for column, key in zip(st.columns(3), keys[begin : begin + 3], strict=False):
+    with st.expander("Other choices", key="own choices"):
+        for column, key in zip(st.columns(3), ["own.method", "own.delta", *others], strict=False):
             with column:
                 widgets.show_control(key)
     if isinstance(request, str):
         return
     method = request.method
     if settings["own.method"] == RECOMMENDED:
-        st.caption(page_text.recommended(method))
-    st.caption(page_text.centre(request.mean_share, prepared.schema.has_usual_values))
-    if request.scale_share:
-        # Noise hides how widely a measurement spreads where that is less.
-        hidden = mean_and_scales.hidden_spread(request, prepared.sizes) * prepared.schema.bound
-        st.caption(page_text.scale(request.scale_share, hidden))
+        st.caption(page_text.recommended(request))
+    if request.fitted:
+        st.caption(page_text.fitted(request))
+    else:
+        st.caption(page_text.centre(request.mean_share, prepared.schema.has_usual_values))
     trust = METHODS[method].trust
     titled = text.TRUST_TITLES[trust].lower()
     st.caption(
@@ -233,12 +230,14 @@ def show(
     confirmation.show(order, label, what, question, _make_release, end=end, form=layout.words.price)
 
 
-def _make_release(order: Order, _: PreparedTable, **given: Any) -> Released:
+def _make_release(order: Order, table: PreparedTable, **given: Any) -> Released:
     """Make the release of an order, whose table's rows are among the keywords `given`.
 
     given: as `confirmation.release_keywords` returns, and `resumed`, the payment, where a release is gone on
-    with.
+    with. A fitted bound takes rows as they were encoded.
     """
+    if order.request.fitted:
+        given |= {"rows": table.encoded_parts, "layout": layout_of(table.schema)}
     return private_release.make(order.request, chosen=order.chosen, usable_share=order.usable_share, **given)
 
 

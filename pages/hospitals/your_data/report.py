@@ -31,7 +31,7 @@ from pages.hospitals.your_data import (
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.rehearsal import Twin
 from pages.hospitals.your_data.release_job import ReleaseJob
-from pages.hospitals.your_data.settings import UNKNOWN
+from pages.hospitals.your_data.settings import EQUAL_WEIGHT, UNKNOWN
 from pages.hospitals.your_data.synthetic_twin_panel import paid_spectrum
 from pages.shared import text
 from pages.shared.document import streamlit
@@ -221,11 +221,11 @@ def _settings(record: PublicRecord, settings: Settings) -> list[tuple[str, str]]
     # The request's numbers, which can differ from what the controls show by now.
     as_used = {"own.delta": request.budget.delta, "neighbours": request.budget.neighbours, "own.k": request.k}
     as_used |= {f"own.{key}": value for key, value in request.method_options.items()}
-    as_used["own.centre"] = "paid" if request.mean_share else "public"
-    as_used["own.scale"] = "paid" if request.scale_share else "public"
+    if request.fitted:
+        as_used["own.counts"] = EQUAL_WEIGHT if request.standardised else "ranges"
+    if shares := page_text.shares(request):
+        entries.append(("Of the budget", shares))
     if isinstance(record.twin, Twin):
-        guesses = [twin.pattern for twin in record.twin.others if twin.pattern.guessed]
-        as_used |= {"own.ratio": settings["own.ratio"], "own.s": guesses[0].carriers} if guesses else {}
         entries.append(("Pattern of the twin", record.twin.pattern.title))
     entries += [
         ("Method", METHODS[request.method].title),
@@ -340,7 +340,6 @@ def _limits(record: PublicRecord) -> list[str]:
             f"The twin says what to expect of {page_text.noun(rows)} like its own, on the worst of the "
             "populations rehearsed; the real ones may differ.",
             twin_text.centre(record.twin.experiment, rows),
-            twin_text.SCALES_KNOWN if record.twin.request.scale_share else "",
         ]
     limits += [
         page_text.CHANGED_TABLE_CAVEAT,
@@ -380,8 +379,9 @@ def _sources(record: PublicRecord, view: str) -> list[str]:
         lines += [f"{METHODS[name].title}: {METHODS[name].reference}." for name in OFFERED]
     lines.append(
         "A number x in [l, h] becomes (x − (l+h)/2) / ((h−l)/2), clipped to [−1, 1]; one of c categories "
-        "becomes c indicators less 1/max(c, 2); rows are clipped to norm B and divided by it. The noise "
-        "has σ = Δ z, for T steps √T Δ z, with Δ = √2 (replace one) or 1 and "
+        "becomes c indicators less 1/max(c, 2); rows are clipped to norm B (a fitted b: about their "
+        "mean) and divided by it. The noise has σ = Δ z, for T steps √T Δ z, with Δ = √2 (replace one) or 1 "
+        "and "
         "δ = Φ(1/(2z) − εz) − e^ε Φ(−1/(2z) − εz) (Balle & Wang 2018)."
     )
     return [*lines, *sources.PAPERS, when]

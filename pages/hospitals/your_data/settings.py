@@ -7,25 +7,18 @@ is one control (`Choice`): its options, its default and its words.
 from collections.abc import Mapping
 
 from dppca_core.methods import METHODS
+from dppca_core.records import RELEASED
 from dppca_core.release.request import OFFERED
 from pages.shared import text
 from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.setting import Choice, among, switch
 
 RECOMMENDED = "recommended"
-NO_GUESS = "none"
 UNKNOWN = "unknown"
-# The weakest spike over the top of the bulk, by a visitor's guess.
-RATIOS = (2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
-CENTRES = {
-    "rule": "usual values, else a paid mean",
-    "paid": "a mean that is paid for",
-    "public": "public: usual values, or middles",
-}
-SCALES = {"public": "public: ranges of the dictionary", "paid": "scales that are paid for"}
-BY_RULE = "rule"
-# SHARES of the budget pay for a mean or scales. SLICES are epsilons for eigenvalues.
-SHARES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+# What a measurement counts by, which decides what is estimated.
+EQUAL_WEIGHT = "equal"
+COUNTS = {"ranges": "Public ranges", EQUAL_WEIGHT: "Equal weight"}
+# SLICES are epsilons for eigenvalues.
 SLICES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 USABLE = tuple(percent / 100 for percent in range(100, 0, -1))
 DELTAS = tuple(10.0**-power for power in range(12, 3, -1))
@@ -47,13 +40,6 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         words = {option: same.text(option) for option in same.options if isinstance(option, str)} or None
         return Choice(f"own.{key}", *names, same.options, default, words, help or same.help, link_name=link)
 
-    def by_rule(key: str, options: tuple[float, ...], label: str, plain: str, help: str) -> Choice:
-        """Return a control whose first option is that the value follows by rule.
-
-        label, plain: its names for analysts and in plain view.
-        """
-        return Choice(key, label, plain, (BY_RULE, *options), BY_RULE, {BY_RULE: "by rule"}, help)
-
     return [
         like(
             *("providers", 1, "Number of hospitals", "Number of hospitals"),
@@ -62,7 +48,7 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         ),
         among(
             *("own.method", "Method", {RECOMMENDED: "Recommended for this table"} | titles),
-            help="Recommended: the method that is predicted to err least on the worst of three populations.",
+            help="Recommended: one noisy moment, whose bound is fitted to the rows.",
             link_words={RECOMMENDED: RECOMMENDED},
         ),
         like("epsilon", 0.5),
@@ -73,31 +59,13 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         ),
         switch("own.delta_set", "Failure chance set by hand"),
         among(
-            *("own.centre", "Centre of the rows", CENTRES),
-        ),
-        by_rule(
-            *("own.mean_share", SHARES, "Share for the mean", "Part that the mean costs"),
-            "By rule it follows from ε, δ, and how many patients and measurements there are.",
-        ),
-        among(
-            *("own.scale", "Scale of the measurements", SCALES),
-            help="Paid scales divide each measurement by its spread: components are then of correlations.",
-        ),
-        by_rule(
-            *("own.scale_share", SHARES, "Share for the scales", "Part that the scales cost"),
-            "By rule it is three tenths of what the mean leaves.",
+            *("own.counts", "What should count?", COUNTS),
+            help="It decides what is estimated: on real tables the two answers are far apart, at any budget.",
         ),
         like("k", 2),
-        like("s_hat", 10),
+        like("s_hat", RELEASED),
         Choice(
             "own.rank", "R, directions that each hospital sends", "Directions sent", tuple(range(1, 51)), 5
-        ),
-        like("s", 10, "Columns that matter s, your guess", "Measurements that matter, your guess"),
-        Choice(
-            *("own.ratio", "Spike against bulk, your guess", "Pattern against background, your guess"),
-            *((NO_GUESS, *RATIOS), NO_GUESS, {ratio: f"{ratio:g} to 1" for ratio in RATIOS}),
-            help="A guess adds a curve. The rehearsal stays that of the worst population.",
-            link_words={ratio: f"{ratio:g}" for ratio in RATIOS},
         ),
         Choice(
             "own.usable",

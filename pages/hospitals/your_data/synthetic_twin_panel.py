@@ -116,13 +116,8 @@ def _show_shares(twin: Twin) -> None:
 
 
 def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, settings: Settings) -> None:
-    """Render the guesses, the figure, a link to the explorer, and the price of the table's eigenvalues."""
+    """Render the figure, a link to the explorer, and the price of the table's eigenvalues."""
     spectrum, rows = paid_spectrum(prepared.identity), twin.request.rows_per_patient
-    guessed = [other.pattern.carriers for other in twin.others if other.pattern.guessed]
-    # How many columns carry the pattern is asked only where its strength is guessed, once at most.
-    widgets.show_control_row("own.ratio", *["own.s"] * len(guessed))
-    if guessed and guessed[0] != settings["own.s"]:
-        st.caption(page_text.adjusted("own.s", settings, guessed[0]))
     st.markdown(twin_text.rehearsed(twin.request, len(prepared.sizes)))
     st.markdown(twin_text.populations(rehearsal.errors(twin), twin.pattern.paid, twin.in_closed_form))
     if twin.is_only_predicted:

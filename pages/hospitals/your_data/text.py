@@ -68,6 +68,11 @@ TRY_THIS = (  # in the order of the steps: the first is shown whose step is not 
 )
 TOO_MUCH = 1 / 3  # of a guess's error: beyond it a pattern is of little use
 HARDLY_BETTER = 0.9  # of a guess's error, from which on an error is no better
+COUNT_FOR = (
+    "Public ranges: a measurement counts by how far it fills its range.",
+    "Equal weight: each measurement counts the same.",
+)
+TARGETS = ("PCA of centred rows", "PCA of standardised measurements")
 MOST_IN_ONE = 0.8  # share of the released eigenvalues' sum
 # Markdown makes links of addresses, even of escaped ones: an invisible word joiner (U+2060) prevents it.
 _ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
@@ -256,8 +261,8 @@ def eigenvalues(released: Released) -> str:
     Those of components that are grey are grey too.
     """
     method, error = released.document["method"], released.eigenvalue_error
-    length = "B²" if released.document["scales"] is None else "the squared length after scaling"
-    scaled = "rows of length 1" if is_unit(method) else f"the scaled rows (shares of {length})"
+    length = "b²" if is_fitted(released) else "B²"
+    scaled = "rows of length 1" if is_unit(method) else f"the shortened rows (shares of {length})"
     if released.document["stages"] is not None:
         scaled += ", of the features kept alone"
     return (
@@ -274,13 +279,17 @@ def centring(released: Released) -> str:
     holds most of the released ones is what a large mean gives, and a strong pattern may give it too.
     """
     parameters = released.document["parameters"]
-    scaled = ""
-    if scale_share := float(parameters.get("scale share", 0.0)):
-        scaled = (
-            f" Each measurement is divided by its scale, for which {text.percent(scale_share)} of the budget "
-            f"paid: components are of correlations."
+    sentences = [_centring(released, float(parameters.get("mean share", 0.0)))]
+    if parameters.get("standardised"):
+        sentences.append("Each measurement is divided by its scale: components are of correlations.")
+    if is_fitted(released):
+        length = text.short(released.document["length after scaling"])
+        squares, tails = (text.percent(parameters.get(f"{name} share", 0.0)) for name in ("squares", "tails"))
+        sentences.append(
+            f"The bound is fitted: no row counts for more than a length of b = {length}, which was chosen by "
+            f"mean squares ({squares} of the budget) and by how many rows are long ({tails})."
         )
-    return _centring(released, float(parameters.get("mean share", 0.0))) + scaled
+    return " ".join(sentences)
 
 
 def _centring(released: Released, share: float) -> str:
@@ -304,6 +313,11 @@ def _centring(released: Released, share: float) -> str:
     return f"{risk} It holds {text.percent(first_share)} of the released strength, as a large mean would."
 
 
+def is_fitted(released: Released) -> bool:
+    """Return whether the bound of a release's rows was fitted to their lengths."""
+    return released.document["fitted bound"] is not None
+
+
 def is_unit(method: str) -> bool:
     """Return whether the method scales every row to length 1."""
     return METHODS[method].scaling == "unit"
@@ -314,8 +328,9 @@ def estimates(method: str) -> str:
     if not is_unit(method):
         return ""
     return (
-        "Each row is scaled to length 1, so that no bound decides the noise. It estimates the directions of "
-        "such rows: those of PCA only where what is left over is symmetric."
+        "It has another target: the directions of rows that are each scaled to length 1. These are those of "
+        "PCA only where what is left over is symmetric. The rehearsed error includes how far the two targets "
+        "are apart."
     )
 
 
@@ -354,20 +369,33 @@ def centre(share: float, usual: bool) -> str:
     )
 
 
-def scale(share: float, hidden: float) -> str:
-    """Return what paid scales change and cost; hidden: the spread that noise just hides, in half ranges."""
+def shares(request: Request) -> str:
+    """Return which shares of the budget pay for what comes before the components; "" where nothing does."""
+    names = {
+        "squares share": "mean squares",
+        "mean share": "the mean",
+        "tails share": "the lengths of rows",
+    }
+    paid = {what: request.shares[name] for name, what in names.items() if request.shares[name]}
+    return text.listed([f"{text.percent(share)} for {what}" for what, share in paid.items()])
+
+
+def fitted(request: Request) -> str:
+    """Return what a fitted bound is, what it costs, and which target a request with it has."""
     return (
-        f"Each measurement is divided by its scale, for which {text.percent(share)} of the budget pays. "
-        "Components are then of correlations, and all parts together cost what is asked for. "
-        f"Noise hides a spread below {text.percent(hidden)} of half the range: such measurements count less."
+        f"The bound is fitted: a part of the budget ({shares(request)}) pays for how long rows are, so that "
+        f"noise is no larger than they need. It estimates {TARGETS[request.standardised]}."
     )
 
 
-def recommended(method: str) -> str:
-    """Return that this method is recommended, and by which predictions."""
+def recommended(request: Request) -> str:
+    """Return that a request's method is recommended, and why."""
+    title = METHODS[request.method].title
+    if request.fitted:
+        return f"Recommended is {title}: one noisy moment of all rows."
     return (
-        f"Recommended is {METHODS[method].title}. Of the methods that this table's width allows, it is "
-        "predicted, for Gaussian rows, to err least on the worst pattern where nothing is known."
+        f"So many measurements have no noisy moment. Of methods that can take them, {title} is predicted, "
+        "for Gaussian rows, to err least on the worst pattern where nothing is known."
     )
 
 

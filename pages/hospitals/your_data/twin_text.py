@@ -8,20 +8,21 @@ from typing import NamedTuple
 
 from dppca_core.bounds.stated_spectra import paid_spikes
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
+from dppca_core.experiments.fitted_release import drawn
 from dppca_core.methods import METHODS
 from dppca_core.populations.dictionary_twin import DictionaryTwin
 from dppca_core.release import discrete_gaussian
 from dppca_core.release.request import Request
 from dppca_core.release.spectrum import Spectrum
 from pages.hospitals.your_data.charts import SURE
-from pages.hospitals.your_data.text import HARDLY_BETTER, TOO_MUCH, is_unit, noun, refusal, strengths
+from pages.hospitals.your_data.text import HARDLY_BETTER, TOO_MUCH, is_unit, noun, refusal, shares, strengths
 from pages.hospitals.your_data.upload_text import where_patients_are
 from pages.shared import text
 
 NO_BETTER = "At this setting the release would be no better than a guess: do not release."
 PUBLIC = "choose fewer columns from the literature or a code book, not from these rows"
 MEAN_KNOWN = "Their mean is known; what the error of a paid mean adds is not in this figure."
-SCALES_KNOWN = "Their scales are known; what the error of paid scales adds is not in this figure."
+ALL_PAID = "Mean, scales and bound are paid for in each run, as a release pays."
 
 
 class WaysOut(NamedTuple):
@@ -46,10 +47,7 @@ def rehearsed(request: Request, hospitals: int) -> str:
         f"{'R' if name == 'rank' else text.symbols(name)} = {n}" for name, n in request.method_options.items()
     ]
     given += [f"ε = {text.number(epsilon)}", f"δ = {text.number(delta)}"]
-    if request.mean_share:
-        given += [f"{text.percent(request.mean_share)} of it for the mean"]
-    if request.scale_share:
-        given += [f"{text.percent(request.scale_share)} of it for the scales"]
+    given += [f"of it {shares(request)}"] if request.prior_share else []
     return f"{what}, {', '.join(given)}, {where}."
 
 
@@ -95,15 +93,17 @@ def invented(twin: ExplorerExperiment, rows: int, strength: str, bound: float, m
         )
         length = "scaled to length 1" if is_unit(method) else "shortened to the bound"
         long_rows = f"Their rows are {length}, as a release does to yours."
+        if (stand_in := drawn(twin.n, twin.d)) < twin.n and twin.fitted is not None:
+            long_rows += f" {stand_in:,} of them are drawn; the noise is that for all."
     else:
         kind = "They are Gaussian: so large a twin follows neither ranges nor categories."
-        if twin.scale_share:
-            kind = f"They are Gaussian, and equally spread in every measurement. {SCALES_KNOWN}"
         if is_unit(method):
             long_rows = "Its rows are scaled to length 1, as a release scales yours."
         elif twin.clip is not None:
-            long_rows = "The twin's long rows are shortened as a release shortens yours"
-            long_rows += "." if twin.scale_share else ", if your rows spread evenly over their ranges."
+            long_rows = (
+                "The twin's long rows are shortened as a release shortens yours, if your rows spread evenly "
+                "over their ranges."
+            )
         else:
             long_rows = (
                 "So many rows are not drawn one by one: the twin shortens none, and its bound holds the "
@@ -154,6 +154,8 @@ def judged(request: Request, n: int, d: int, ways: WaysOut) -> str:
 
 def centre(twin: ExplorerExperiment, rows: int) -> str:
     """Return where the twin's mean is, and that a table's first component may be its mean, no pattern."""
+    if twin.fitted is not None:
+        return ALL_PAID
     if twin.mean_share:
         return MEAN_KNOWN
     if isinstance(twin.population, DictionaryTwin) and twin.population.skewed:

@@ -168,5 +168,5 @@ def bound(schema: Schema, rows: int) -> str:
         f"Cap per {unit(rows)}: a row longer than {schema.bound:.4g} is shortened to that length, so that no "
         f"{unit(rows)} dominates. A lower cap needs less noise but distorts more. Unless you set it, the cap "
         "is the root mean square length of rows spread evenly over the ranges. No row is longer than "
-        f"{schema.longest:.4g}."
+        f"{schema.longest:.4g}. The recommended release has a fitted bound in its place."
     )

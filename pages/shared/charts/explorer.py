@@ -203,8 +203,12 @@ def bounds_at(results: Results, epsilon: float, theorem: bool) -> BoundPair:
     a first view does not wait for it, and a picture has it at every `_STRIDE`th epsilon.
     """
     experiment = results.experiment
-    paid = experiment.mean_share + experiment.scale_share  # of the budget, before the method runs
-    if experiment.clip is not None or paid or not isinstance(experiment.population, SpikedModel | str):
+    # A paid mean takes a part of the budget before the method runs.
+    if (
+        experiment.clip is not None
+        or experiment.mean_share
+        or not isinstance(experiment.population, SpikedModel | str)
+    ):
         return _NO_BOUND, _NO_BOUND
     method = experiment.method
     if method == DPS_PCA:

@@ -162,7 +162,8 @@ class TablePage(Screen):
 
 def of_size(d, n, usual=False):
     """Return the public numbers of a table in one place; usual: whether its dictionary has usual values."""
-    schema = SimpleNamespace(has_usual_values=usual, bound=1.0, leaves_rows_out=False)
+    at = 0.0 if usual else None
+    schema = Schema(tuple(Column(f"c{i}", "number", -1.0, 1.0, usual=at, fill=0.0) for i in range(d)))
     return SimpleNamespace(d=d, n=n, sizes=(n,), averaged=False, schema=schema)
 
 

@@ -76,7 +76,7 @@ def test_what_was_released_is_read_and_what_only_its_owner_sees_comes_from_the_o
 
     monkeypatch.setattr(take_along, "menu", keep)
     monkeypatch.setattr(take_along, "picture_menu", lambda key, *_: owners.update({key: _[-1]}))
-    page = TablePage(**{"own.eps": "10", "own.shown": "true", "own.method": "analyze_gauss"})
+    page = TablePage(**{"own.eps": "10", "own.shown": "true", "own.method": "dpdis_pca"})
     page.press("Try it with the breast cancer")
     next(box for box in page.app.number_input if box.label == "Privacy loss in total").set_value(24.0)
     page.press("Set this limit")
@@ -92,7 +92,7 @@ def test_what_was_released_is_read_and_what_only_its_owner_sees_comes_from_the_o
     for name, row in zip(drawn["layout"]["yaxis"]["ticktext"], heat["z"], strict=True):
         known = [value for value in row if value is not None]
         assert all(np.isclose(table.loc[name], value, rtol=1e-3, atol=1e-4).any() for value in known)
-    given, truths = run(owners["own scree"]), page.state.diagnostics["truth"]
+    given, truths = run(owners["own scree"]), page.state.diagnostics[("truth", False)]
     assert given["at the mean"].to_numpy() == pytest.approx(truths.covariance.eigenvalues, abs=1e-9)
     assert given["at mid-range"].to_numpy() == pytest.approx(truths.moment.eigenvalues, abs=1e-9)
     scores = page.state.ready.held.rows @ page.state.releases[0].result.basis

@@ -13,13 +13,15 @@ from pages.hospitals.your_data import owner_only_diagnostics as diagnostics
 from pages.hospitals.your_data.owner_only_diagnostics import ReleaseVerdict
 from pages.shared.charts import style
 from pages.shared.settings import catalogue
-from tests.pages.hospitals.your_data.table_page import ROWS, csv, released
+from tests.pages.hospitals.your_data.table_page import DICTIONARY, ROWS, csv, released
 
-PUBLIC = {"own.centre": "public: usual values, or middles"}
+# Rows are centred in public by this method, where every column has a usual value.
+PUBLIC = {"own.method": "dpdis_pca"}
+USUAL = Schema(tuple(column.changed(usual=column.middle) for column in DICTIONARY.columns))
 
 
 def test_one_switch_hides_all_that_is_not_private_of_a_release():
-    page = released(**PUBLIC)
+    page = released(dictionary=USUAL, **PUBLIC)
     assert page.markdown.count(owner_only_text.NOT_PRIVATE) == 1  # data quality, which no switch hides
     assert "sin Θ" not in page.markdown
     page.app.checkbox(key="own.shown").check()
@@ -34,7 +36,7 @@ def test_one_switch_hides_all_that_is_not_private_of_a_release():
 
 def test_the_verdict_is_right():
     """By hand on the clipped rows."""
-    page = released(**PUBLIC | {"own.shown": "true"})
+    page = released(dictionary=USUAL, **PUBLIC | {"own.shown": "true"})
     table, basis = page.state.ready, page.state.releases[0].result.basis
     rows, truths = table.held.rows, diagnostics.truths(table)
     for truth, matrix in (
@@ -48,14 +50,15 @@ def test_the_verdict_is_right():
         assert verdict.energy == pytest.approx(np.trace(basis.T @ matrix @ basis) / values[-2:].sum())
 
 
-@pytest.mark.parametrize("centre", ["a mean that is paid for", "public: usual values, or middles"])
-def test_what_rows_of_length_1_change_on_this_table_is_stated(centre):
-    page = released(**{"own.method": "two_stage", "own.centre": centre, "own.shown": "true"})
+@pytest.mark.parametrize("dictionary", [DICTIONARY, USUAL], ids=["paid mean", "usual values"])
+def test_what_rows_of_length_1_change_on_this_table_is_stated(dictionary):
+    page = released(dictionary=dictionary, **{"own.method": "two_stage", "own.shown": "true"})
+    paid = dictionary is DICTIONARY
     held, truths = page.state.ready.held, diagnostics.truths(page.state.ready)
-    moved = held.rows - held.rows.mean(axis=0) if centre.startswith("a mean") else held.rows
+    moved = held.rows - held.rows.mean(axis=0) if paid else held.rows
     scaled = moved / np.linalg.norm(moved, axis=1)[:, None]
     pca, unit = (np.linalg.svd(rows)[2][:2].T for rows in (held.rows - held.rows.mean(axis=0), scaled))
-    verdict = diagnostics.verdict_on_scaling(held, truths, 2, centre.startswith("a mean"))
+    verdict = diagnostics.verdict_on_scaling(held, truths, 2, paid)
     assert verdict.error == pytest.approx(sin_theta(pca, unit), abs=1e-9)
     assert owner_only_text.verdict_on_scaling(verdict, 2, "sin") in page.markdown
 
@@ -80,7 +83,7 @@ def test_where_the_first_component_is_the_mean_both_errors_are_stated(built):
     mean, pattern = np.full(10, 0.6), np.resize([1.0, -1.0], 10) / np.sqrt(10)
     rows = mean + 0.3 * rng.standard_normal((2000, 1)) * pattern + 0.02 * rng.standard_normal((2000, 10))
     frame = pd.DataFrame(rows, columns=[f"c{i}" for i in range(10)])
-    schema = Schema(tuple(Column(name, "number", -1, 1) for name in frame))
+    schema = Schema(tuple(Column(name, "number", -1, 1, usual=0) for name in frame))
     page = released(csv(frame), schema, **PUBLIC | {"own.shown": "true", "own.k": "1"})
     basis, truths = page.state.releases[0].result.basis, diagnostics.truths(page.state.ready)
     assert diagnostics.verdict(truths.moment, basis).error < 0.1
@@ -93,7 +96,7 @@ def test_where_the_first_component_is_the_mean_both_errors_are_stated(built):
     )
     assert near < covariance < moment
     report = built()
-    assert any(line.startswith("Rows are centred at the middle of their") for line in report.limits)
+    assert any(line.startswith("Rows are centred at the usual values") for line in report.limits)
     assert "cosine" not in json.dumps(report) and "nearly the mean of" not in json.dumps(report)
     page.app.checkbox(key="own.shown").uncheck()
     page.run()

@@ -69,7 +69,7 @@ def test_a_whole_release_has_no_technical_word_outside_of_folds(plainly):
     assert not technical(words(page)), technical(words(page))
     assert plain_text.releases(1) in words(page)
     verdict = owner_only_diagnostics.verdict(
-        owner_only_diagnostics.truths(table).covariance, page.state.releases[0].result.basis
+        owner_only_diagnostics.truths(table, clipped=False).covariance, page.state.releases[0].result.basis
     )
     recovered = 100 * float(subspace_metrics.share_recovered(verdict.error, 2))
     assert phrases.share(recovered) in words(page)

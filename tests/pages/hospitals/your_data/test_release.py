@@ -1,14 +1,13 @@
 """A release is asked for, priced, confirmed and made once."""
 
 import json
-import math
 import threading
 
 import numpy as np
 import pytest
 
 from dppca_core import Budget
-from dppca_core.accounting import gaussian, numerical
+from dppca_core.accounting import numerical
 from dppca_core.accounts.account import Account, Limit
 from dppca_core.release import discrete_gaussian, private_release
 from dppca_core.release.request import Request
@@ -44,6 +43,7 @@ def test_a_release_is_asked_for_priced_confirmed_and_made_once(makes):
     assert len(makes) == 1
     (first,) = page.state.releases
     first.wait(PATIENCE_SECONDS)
+    page.run()
     assert "discrete Gaussian of OpenDP" in first.result.document["noise"]
     assert first.result.document["features"] == ["age", "weight", "pulse"]
     assert "seed" not in json.dumps(first.result.document["parameters"])
@@ -189,50 +189,57 @@ def test_a_method_for_several_hospitals_says_what_it_is_in_one_place():
 
 
 @pytest.mark.parametrize(
-    ("asked", "usual", "paid"), [("rule", False, True), ("rule", True, False), ("paid", True, True)]
+    ("method", "usual", "paid"),
+    [("two_stage", False, True), ("two_stage", True, False), ("recommended", True, True)],
 )
-def test_a_mean_is_paid_for_unless_every_column_has_a_usual_value(asked, usual, paid):
-    settings = catalogue.defaults() | {"own.centre": asked}
+def test_a_mean_is_paid_for_unless_every_column_has_a_usual_value(method, usual, paid):
+    """A fitted bound always has one."""
+    settings = catalogue.defaults() | {"own.method": method}
     request = release_panel.requested(settings, of_size(5, 1000, usual), None, 1)
-    assert (request.mean_share > 0) == paid
+    assert (request.mean_share > 0) == paid and request.fitted == (method == "recommended")
 
 
-def test_scales_are_public_unless_they_are_paid_for_and_the_page_says_what_their_noise_hides():
-    """The least scale in half ranges by hand; the release and the owner's check are of scaled rows."""
-    page = limited()
-    assert "divided by its scale" not in page.captions
-    with pytest.raises(AssertionError, match="no control"):
-        page.move("own.scale_share", 0.2)
-    page.move("own.scale", "paid")
-    page.move("own.scale_share", 0.2)
-    page.move("own.epsilon", 1.0)
-    n, d, bound = page.state.ready.n, 3, page.state.ready.schema.bound
-    tau = math.sqrt(2) * gaussian.noise_multiplier(Budget(1.0, 1e-6)) / (n * math.sqrt(0.2))
-    hidden = bound * math.sqrt(tau * math.sqrt(2 * math.log(2 * d)))
-    assert f"hides a spread below {text.percent(hidden)} of half the range" in page.captions
+@pytest.mark.parametrize(("hospitals", "method"), [(1, "analyze_gauss"), (3, "sealed_sparse")])
+def test_one_noisy_moment_of_all_features_is_recommended_and_nothing_else(hospitals, method):
+    settings = catalogue.defaults() | {"own.method": "recommended"}
+    for d, n in ((6, 300), (30, 569), (400, 10**6)):
+        table = of_size(d, n)
+        table.sizes = (n // hospitals,) * hospitals
+        for counts in ("ranges", "equal"):
+            request = release_panel.requested(settings | {"own.counts": counts}, table, None, 1)
+            assert request.method == method and request.kept == d
+            assert request.fitted and request.standardised == (counts == "equal")
+
+
+@pytest.mark.parametrize("counts", ["ranges", "equal"])
+def test_what_counts_is_asked_first_and_decides_what_is_released(counts):
+    """The release states its fitted bound and its shares; the owner's check is of the same rows."""
+    page = limited(**{"own.eps": "1"})
+    page.move("own.counts", counts)
     page.release()
     document = page.state.releases[0].result.document
-    np.testing.assert_array_less(hidden / bound - 1e-9, document["scales"])
-    assert (
-        document["parameters"]["scale share"] == 0.2
-        and len(page.state.releases[0].result.payment.events) == 3
-    )
-    assert "divided by its scale, for which 20 % of the budget paid" in page.markdown
+    parameters, length = document["parameters"], document["length after scaling"]
+    assert parameters.get("standardised", False) == (counts == "equal") == (document["scales"] is not None)
+    assert len(page.state.releases[0].result.payment.events) == 4
+    assert f"no row counts for more than a length of b = {text.short(length)}" in page.markdown
+    for name in ("squares share", "tails share", "mean share"):
+        assert text.percent(parameters[name]) in page.markdown
+    assert ("components are of correlations" in page.markdown) == (counts == "equal")
     page.app.checkbox(key="own.shown").check()
     page.run()
-    assert owner_only_text.SCALED in page.captions
-    lengths = np.array(document["scales"]) * document["length after scaling"]
-    plain = owner_only_diagnostics.truths(page.state.ready)
-    rows = page.state.ready.held.rows / lengths
-    answer = owner_only_diagnostics.divide_columns(plain, lengths)
+    assert (owner_only_text.SCALED in page.captions) == (counts == "equal")
+    lengths = np.array(document["scales"] or np.ones(3)) * length
+    rows = page.state.ready.held.encoded / lengths
+    answer = owner_only_diagnostics.truths(page.state.ready, clipped=False)
+    answer = owner_only_diagnostics.divide_columns(answer, lengths)
     np.testing.assert_allclose(answer.covariance.matrix, np.cov(rows.T, bias=True), atol=1e-12)
-    np.testing.assert_allclose(answer.mean, rows.mean(axis=0))
+    np.testing.assert_allclose(answer.mean, rows.mean(axis=0), atol=1e-12)
 
 
 def test_usual_values_of_a_dictionary_are_where_rows_are_centred():
     """Typed in the dictionary's file: nothing is paid for a mean, and the release and its report say so."""
     columns = tuple(column.changed(usual=column.low + 20) for column in DICTIONARY.columns)
-    page = limited(dictionary=Schema(columns))
+    page = limited(dictionary=Schema(columns), **{"own.method": "stacked_rounds"})
     assert page.state.ready.schema.has_usual_values
     assert "the usual values that the dictionary gives" in page.captions
     page.release()

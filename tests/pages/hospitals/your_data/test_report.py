@@ -127,7 +127,7 @@ def test_every_number_of_a_report_is_one_of_release_json(view, method):
         eigenvalues, error = document["eigenvalues"] or [], document["error of eigenvalues"]
         wanted = [text.short(max(value, 0)) for value in eigenvalues]
         wanted += [text.short(error), "95", "100"] if eigenvalues else []
-        of_rows = "rows of length 1" if "length 1" in strengths else "B²"
+        of_rows = "rows of length 1" if "length 1" in strengths else "b²"
         assert numbers(strengths.partition(of_rows)[2]) == wanted
         noisy = grey.all(axis=0)  # an eigenvalue is as grey as its component
         assert strengths.count("may be noise") == (noisy.sum() if eigenvalues else 0)
@@ -145,6 +145,7 @@ def test_every_number_of_a_report_is_one_of_release_json(view, method):
     known = [f"{value:g}" for value in stated if isinstance(value, int | float)]
     known += [*map(text.short, np.abs(values[~grey])), *numbers(document["guarantee"])]
     known += [f"{n:,}", f"{document['public']['dictionary']['bound']:.4g}", "1.00", "1e-6"]
+    known += [text.percent(share).split()[0] for name, share in parameters.items() if "share" in name]
     known += [str(len(clear)), str(np.count_nonzero(values)), "0", "1", "2", "3"]
     for heading in (title, "Settings", "What was released of our own table"):
         words = read.words[heading].replace(now.made, "")

@@ -1,5 +1,7 @@
 """Rehearsals count usable patients: a stated share where all may see, their number for the owner alone."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -49,8 +51,10 @@ def test_a_rehearsal_of_a_share_is_that_of_so_many_patients():
         )
         asked = rehearsal.rehearse(request, SCHEMA, (4_000, 2_000), settings(share))
         plain = rehearsal.rehearse(request, SCHEMA, sizes, settings(UNKNOWN))
-        assert asked.experiment == plain.experiment and asked.experiment.n == sum(sizes)
-        assert [each.experiment for each in asked.others] == [each.experiment for each in plain.others]
+        for each, other in zip(asked.rehearsed, plain.rehearsed, strict=True):
+            fitted = each.experiment.fitted  # which reckons by all patients
+            assert each.experiment == replace(other.experiment, fitted=fitted)
+            assert (each.experiment.n, fitted.n) == (sum(sizes), 6_000)
     assert usable_patients.sizes(FILLED, (4_000, 2_000), settings(0.07)) == (4_000, 2_000)
     assert usable_patients.sizes(SCHEMA, (3, 2_000), settings(0.01)) == (1, 20)
 
