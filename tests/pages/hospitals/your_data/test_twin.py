@@ -99,7 +99,10 @@ def test_what_is_rehearsed_is_what_is_released(makes, built, method):
     assert experiment.sizes == table.sizes == tuple(map(len, parts))
     paid = request.budget if request.fitted else request.remainder.budget
     assert experiment.budget(twin.epsilon) == paid
-    target = FittedTwin(ROWS, "own.counts" in REHEARSED[method]) if method in FITTED else None
+    complete = not table.schema.leaves_rows_out
+    target = (
+        FittedTwin(ROWS, "own.counts" in REHEARSED[method], complete=complete) if method in FITTED else None
+    )
     assert experiment.fitted == target
     assert {
         name: experiment.options(method)[name] for name in request.method_options
@@ -320,7 +323,9 @@ def test_a_rehearsal_draws_rows_that_the_dictionary_allows(columns, features):
     for twin in each:
         population = twin.experiment.population
         assert (population.d, population.bound) == (features, schema.bound)
-        assert population.fitted == "centred" and twin.experiment.fitted == FittedTwin(300, False)
+        complete = not schema.leaves_rows_out
+        assert population.fitted == "centred"
+        assert twin.experiment.fitted == FittedTwin(300, False, complete=complete)
         assert not any(name in repr(population) for name in ("'c'", "c0", "abc"))
         assert np.isfinite(rehearsal.share_of_guess(twin))
 
