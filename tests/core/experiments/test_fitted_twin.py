@@ -82,7 +82,7 @@ def test_a_rehearsed_release_errs_as_real_releases_of_the_same_rows(monkeypatch,
         )
         errors.append(sin_theta(released.basis, truth))
     assert not differ(rehearsed(asked), errors)
-    far = 1.6 * asked.population.layout.longest
+    far = 4 * asked.population.layout.longest
     monkeypatch.setattr(FittedBound, "bound", lambda rule, tails, frame: far)
     assert differ(rehearsed(asked), errors)
 
