@@ -78,7 +78,7 @@ def test_another_owner_of_the_same_table_learns_nothing(folder, visitor, offered
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         files = b"".join(map(archive.read, archive.namelist()))
     assert b"account.jsonl" in files and not [mark for mark in METHOD if mark in files]
-    assert page.app.dataframe[-1].value["what"].tolist() == [ANOTHERS, "Stacked rounds"]
+    assert page.app.dataframe[-1].value["what"].tolist() == [ANOTHERS, "Analyze Gauss"]
     spent, everything = page.spent, shown(page) + files + downloads(offered) + json.dumps(built()).encode()
     page.app.switch_page("hospitals/planner/page.py")
     page.run()

@@ -189,13 +189,13 @@ def test_one_rehearsal_has_one_number(built):
 
 
 def test_noise_is_named_only_where_the_answer_without_privacy_would_be_better():
-    """At epsilon 10 both err alike on 120 patients, and no larger one is searched; at 1 noise is named."""
+    """At epsilon 10 both err alike on 150 patients, and no larger one is searched; at 1 noise is named."""
     schema = Schema(NUMBERS)
 
     def rehearse_at(epsilon):
         settings = catalogue.defaults() | {"own.epsilon": epsilon}
-        request = release_panel.requested(settings, of_size(6, 120), None, 1)
-        return rehearsal.rehearse(request, schema, (120,), settings)
+        request = release_panel.requested(settings, of_size(6, 150), None, 1)
+        return rehearsal.rehearse(request, schema, (150,), settings)
 
     def unprotected(twin):
         results = Results(twin.experiment)
