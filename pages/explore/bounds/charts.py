@@ -26,6 +26,7 @@ KIND_DASH = {"upper": "solid", "lower": "dot", "prediction": "dash"}
 _SYMBOLS = (
     *("circle", "square", "diamond", "cross", "triangle-up", "triangle-down", "pentagon", "hexagon"),
     *("star", "triangle-left", "triangle-right", "hourglass", "bowtie", "star-square", "star-diamond", "x"),
+    *("hexagram", "star-triangle-up", "star-triangle-down", "diamond-tall", "diamond-wide", "octagon"),
 )
 _MARKED = 7  # markers on a bound's line: enough to tell it without its colour
 _THIN = 1.2  # width in pixels of a line where an assumption fails

@@ -224,7 +224,7 @@ def test_rows_that_were_not_encoded_are_refused_before_they_cost_anything():
     payer = payer_for(request())
     rows = ROWS.copy()
     rows[5, 1:4] = 2 / 3  # all three categories at once
-    with pytest.raises(ValueError, match="rows must be as they were encoded"):
+    with pytest.raises(ValueError, match="rows must be encoded as their layout says"):
         released(request(), [rows[:500], rows[500:]], payer)
     with pytest.raises(ValueError, match="needs a layout"):
         private_release.make(request(), PARTS, payer, features=NAMES, public={})
