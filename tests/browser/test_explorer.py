@@ -244,7 +244,7 @@ def test_the_ghost_holds_the_previous_setting(watched, address):
 
 def test_a_real_table_works_and_comes_back(watched, address):
     page = watched().open(f"{address}?repeats=1&data=breast_cancer&k=2&d=30&s=6&shat=10")
-    assert page.sentence().startswith("With 569 patients in 5 hospitals")
+    page.page.get_by_text("With 569 patients in 5 hospitals").first.wait_for()  # "Measuring" before it
     assert page.page.get_by_label("Patients in total").is_disabled()
     before = page.drawn()
     page.press("Hospitals", "ArrowLeft")
