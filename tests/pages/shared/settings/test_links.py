@@ -162,7 +162,7 @@ def test_settings_are_called_as_the_core_calls_them():
         "failure",
         "energy",
     }
-    of_releases = {"start_error", "method", "rank", "clip", "choose_rows", "mean_share", "scale_share"}
+    of_releases = {"start_error", "method", "rank", "clip", "choose_rows", "mean_share", "fitted"}
     assert fields - of_releases <= CHOICES.keys()
 
 
