@@ -34,9 +34,9 @@ class ReleaseRequest(ABC):
     """Hold what every kind of request has that a guarantee is stated of (`release_text.guarantee`).
 
     budget: for one row. rows_per_patient: how many rows one patient can have at most. averaged: whether the
-    rows of a patient together count as one, so that the budget is for a patient. A request for components is
-    one kind, that for a score histogram another. One for eigenvalues has no `averaged`, which follows from
-    the rows there, so that no guarantee can be stated of it alone.
+    rows of a patient together count as one, so that the budget is for a patient. One for components also
+    has its method; one for eigenvalues has no `averaged`, which follows from the rows there, so that no
+    guarantee can be stated of it alone.
     """
 
     budget: Budget
