@@ -110,7 +110,7 @@ NOTE = """() => {
 def test_the_released_slider_sets_epsilon_and_the_picture_does_not_jump(watched, address):
     page = watched().open(f"{address}?{SMALL}")
     page.settle()
-    epsilon, live = page.page.get_by_role("slider", name="Privacy loss ε"), page.page.locator(".dppca-live")
+    epsilon = page.page.get_by_role("slider", name="Privacy loss ε")
     epsilon.evaluate(DRAGGED, 10)
     page.page.wait_for_function("document.querySelector('.dppca-live').dataset.drawn.endsWith(':10')")
     page.page.evaluate(NOTE)
@@ -123,9 +123,12 @@ def test_the_released_slider_sets_epsilon_and_the_picture_does_not_jump(watched,
     for key in ("ArrowLeft", "ArrowLeft", "ArrowRight"):
         page.page.keyboard.press(key)
     page.page.wait_for_url("**eps=0.08**")
-    page.page.wait_for_function("document.querySelector('.dppca-live').dataset.answered.endsWith(':9')")
-    assert epsilon.evaluate("slider => slider === document.activeElement")
-    assert live.get_attribute("data-drawn").endswith(":9") and page.errors == []
+    # A slow server may answer each key: of the answers the last one counts.
+    page.page.wait_for_function(
+        "(({ answered, drawn }) => answered.endsWith(':9') && drawn.endsWith(':9'))"
+        "(document.querySelector('.dppca-live').dataset)"
+    )
+    assert epsilon.evaluate("slider => slider === document.activeElement") and page.errors == []
 
 
 def test_in_plain_view_the_rows_follow_the_scrub_and_the_server_is_asked_nothing(watched, address):

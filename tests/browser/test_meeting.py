@@ -3,12 +3,13 @@
 import io
 import re
 import zipfile
+from contextlib import suppress
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import TimeoutError, expect
 
 from pages.learn.story.sentences.steps import QUESTIONS
-from tests.browser.conftest import AT_REST, SMALL, downloaded, go_to
+from tests.browser.conftest import AT_REST, PATIENCE_MS, SMALL, downloaded, go_to
 
 pytestmark = pytest.mark.browser
 
@@ -17,6 +18,7 @@ SCENES = {
     "Heart disease, four real hospitals": "4 hospitals, 920 patients.",
 }
 HEAD, LINE = 35, 35  # pixels: heights of the table's head and of a line
+TRIES = 8
 
 
 def type_patients(page, line, patients):
@@ -24,10 +26,14 @@ def type_patients(page, line, patients):
     table = page.get_by_test_id("stDataFrame")
     table.scroll_into_view_if_needed()
     box = table.bounding_box()
-    # Names, patients, privacy losses and marks share its width.
-    page.mouse.click(box["x"] + 0.4 * box["width"], box["y"] + HEAD + (line + 0.5) * LINE)
-    page.keyboard.press("Enter")
     cell = page.locator("#portal input")
+    for _ in range(TRIES):  # a table that is drawn anew in between drops what was pressed
+        # Names, patients, privacy losses and marks share its width.
+        page.mouse.click(box["x"] + 0.4 * box["width"], box["y"] + HEAD + (line + 0.5) * LINE)
+        page.keyboard.press("Enter")
+        with suppress(TimeoutError):
+            cell.wait_for(timeout=PATIENCE_MS / TRIES)
+            break
     cell.fill(patients)
     cell.press("Enter")
 
