@@ -32,18 +32,17 @@ from dppca_core.tables import Schema
 
 def rehearsal(
     dictionary: str,
-    twins: tuple[tuple[str, ExplorerExperiment, float], ...],
-    centred: bool,
+    twins: tuple[tuple[str, ExplorerExperiment, float, bool], ...],
     epsilons: tuple[float, ...],
     metric: str,
 ) -> pd.DataFrame:
     """Return the 10, 50 and 90 % quantiles of the error on invented rows, by population and epsilon.
 
-    `twins` are (name, experiment, spread). metric: the unit of errors, one of those of
+    `twins` are (name, experiment, spread, centred). metric: the unit of errors, one of those of
     `subspace_metrics.in_unit`.
     """
     schema, rows = Schema.from_json(Path(dictionary).read_bytes()), {}
-    for name, experiment, spread in twins:
+    for name, experiment, spread, centred in twins:
         latent = experiment.population
         if spread and isinstance(latent, SpikedModel):  # the Gaussian beneath the invented rows
             fitted = "" if experiment.fitted is None else FITTED[experiment.fitted.standardised]
@@ -58,27 +57,19 @@ def rehearsal(
     return pd.DataFrame(rows, [0.1, 0.5, 0.9]).T
 
 
-def predicted(
-    trust: str,
-    method: str,
-    populations: tuple[tuple[str, dict[str, Any]], ...],
-    budgets: tuple[tuple[float, Budget], ...],
-) -> pd.DataFrame:
-    """Return the predicted median of a method's sin Theta, by epsilon and population.
+def predicted(populations: tuple[tuple[str, str, str, Budget, dict[str, Any]], ...]) -> pd.DataFrame:
+    """Return the predicted median of sin Theta, by population.
 
     Args:
-        trust: Whom hospitals trust, one of those of `bounds.recommendation`.
-        method: The method.
-        populations: Each with its name, and its arguments for `stated_spectra.predicted_errors`.
-        budgets: Each epsilon that is shown, with what it leaves for the method.
+        populations: Each with its name, whom hospitals trust (one of those of `bounds.recommendation`), the
+            method, what the budget leaves for it, and the other arguments of
+            `stated_spectra.predicted_errors`.
     """
-    errors = {}
-    for name, numbers in populations:
-        for epsilon, budget in budgets:
-            errors[name, epsilon] = stated_spectra.predicted_errors(trust, budget=budget, **numbers)[0][
-                method
-            ]
-    return pd.DataFrame(pd.Series(errors).unstack(0))
+    errors = {
+        name: stated_spectra.predicted_errors(trust, budget=budget, **numbers)[0][method]
+        for name, trust, method, budget, numbers in populations
+    }
+    return pd.DataFrame(pd.Series(errors, name="sin Theta"))
 
 
 def released(release: str) -> pd.DataFrame:

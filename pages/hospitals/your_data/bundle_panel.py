@@ -20,21 +20,22 @@ def ask_how_chosen() -> None:
     """Ask the owner how columns and k, the number of components, were chosen; releases publish the answer."""
     state = session.current()
     answer, sentence = state.how_chosen
-    left, right = st.columns([2, 3])
     key = f"own chosen {state.tables_loaded}"  # another table is asked about anew
-    answer = left.selectbox(
-        *(text.HOW_CHOSEN, how_chosen.ANSWERS, how_chosen.ANSWERS.index(answer)),
+    options = how_chosen.ANSWERS
+    answer = st.radio(
+        *(text.HOW_CHOSEN, options, options.index(answer) if answer else None),
         key=key,
         help=text.HOW_CHOSEN_HELP,
     )
-    sentence = right.text_input(
-        *("In a sentence of yours, public", sentence, how_chosen.MOST_LETTERS),
-        key=f"{key} sentence",
-        placeholder="such as: protocol of 12 March, section 4",
-    )
-    state.how_chosen = answer, sentence
     if answer == how_chosen.BY_LOOKING:
         st.caption(text.CHOSEN_BY_LOOKING)
+    if answer:
+        sentence = st.text_input(
+            *("In a sentence of yours, public", sentence, how_chosen.MOST_LETTERS),
+            key=f"{key} sentence",
+            placeholder="such as: protocol of 12 March, section 4",
+        )
+    state.how_chosen = answer or "", sentence
 
 
 def show_downloads(release: ReleaseJob, layout: PageLayout) -> None:

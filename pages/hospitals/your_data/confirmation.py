@@ -28,7 +28,15 @@ Make = Callable[..., Any]
 
 
 def show(
-    order: Order, label: str, what: str, question: str, make: Make, end: str = "", form: Form = price
+    order: Order,
+    label: str,
+    what: str,
+    question: str,
+    make: Make,
+    *,
+    end: str = "",
+    form: Form = price,
+    first: str = "",
 ) -> None:
     """Render the price and the button, then the question, then the state of the job.
 
@@ -41,6 +49,7 @@ def show(
             rows: a button's arguments outlive the table.
         end: What the question ends with.
         form: Forms the sentence with the price, in the words of one view.
+        first: What has to be answered before the button can be pressed; "" for nothing.
     """
     state = session.current()
     price_sentence, exceeds_limit = account_text.price(what, order.request, order.account, form)
@@ -51,11 +60,13 @@ def show(
         show_progress(last, "Drawing noise")
     elif state.pending is None or state.pending.what.kind != order.kind:
         st.markdown(price_sentence)
+        if first:
+            st.caption(first)
         st.button(
             label,
             type="primary",
             key=f"own ask {order.kind}",
-            disabled=exceeds_limit,
+            disabled=exceeds_limit or bool(first),
             on_click=_make_pending,
             args=(state, order, make),
         )

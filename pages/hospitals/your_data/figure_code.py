@@ -6,13 +6,13 @@ Nothing private is here. A twin is the rehearsal of a release on invented patien
 others are rehearsals of the same release on further populations.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.populations.dictionary_twin import DictionaryTwin
 from pages.hospitals.your_data.rehearsal import Twin, predicted_at
-from pages.shared.charts.metric_axis import error_unit
 
 _DICTIONARY, _RELEASE = "dictionary.json", "release.json"  # of "Save the dictionary"; of the ZIP
 
@@ -30,27 +30,29 @@ def _without_dictionary(twin: Twin) -> tuple[ExplorerExperiment, float]:
     return twin.experiment, 0.0
 
 
-def rehearsal(twin: Twin, *epsilons: float) -> FigureRecipe:
-    """Return the recipe of the rehearsal's figure: the errors of a release on its populations.
-
-    epsilons: at which; without any, all EPSILONS of the figure.
-    """
-    if twin.in_closed_form:
-        return _predicted(twin)
-    twins = tuple((each.pattern.title, *_without_dictionary(each)) for each in (twin, *twin.others))
-    values = {"dictionary": _DICTIONARY, "twins": twins, "centred": twin.request.mean_share > 0}
-    values |= {"epsilons": tuple(epsilons or EPSILONS), "metric": error_unit(twin.settings)}
+def rehearsal(by_trust: Mapping[str, Twin]) -> FigureRecipe:
+    """Return the recipe of the rehearsal's figure: the errors under each trust, on all its populations."""
+    if any(twin.in_closed_form for twin in by_trust.values()):
+        return _predicted(by_trust)
+    twins = tuple(
+        (f"{trust}, {each.pattern.title}", *_without_dictionary(each), each.request.mean_share > 0)
+        for trust, twin in by_trust.items()
+        for each in twin.rehearsed
+    )
+    epsilon = next(iter(by_trust.values())).epsilon
+    values = {"dictionary": _DICTIONARY, "twins": twins, "epsilons": (epsilon,), "metric": "share"}
     return FigureRecipe("own_table.rehearsal", values)
 
 
-def _predicted(twin: Twin) -> FigureRecipe:
+def _predicted(by_trust: Mapping[str, Twin]) -> FigureRecipe:
     """Return the recipe of the rehearsal's figure where its errors are predicted by closed forms."""
-    trust, *_ = predicted_at(twin)
-    # Of each population the title, and the numbers by which its error is predicted.
-    populations = tuple((each.pattern.title, predicted_at(each)[2]) for each in (twin, *twin.others))
-    budgets = tuple((epsilon, twin.experiment.budget(epsilon)) for epsilon in EPSILONS)
-    values = {"trust": trust, "method": twin.request.method, "populations": populations, "budgets": budgets}
-    return FigureRecipe("own_table.predicted", values)
+    populations = tuple(
+        (f"{trust}, {each.pattern.title}", trust, each.request.method, budget, numbers)
+        for trust, twin in by_trust.items()
+        for each in twin.rehearsed
+        for _, budget, numbers in (predicted_at(each),)
+    )
+    return FigureRecipe("own_table.predicted", {"populations": populations})
 
 
 # The recipe that reads a release from its bundle.

@@ -1,112 +1,110 @@
-"""Lead from your own table, by a rehearsal on a synthetic twin, to one release and the budget left."""
+"""Lead from your own table, by a rehearsal on invented patients, to one release and the budget left."""
 
 from functools import partial
 
 import streamlit as st
 
 from dppca_core.accounts.account import Account
-from dppca_core.release.request import Request
+from dppca_core.accounts.book import Payer
 from dppca_core.tables.encode import PreparedTable
 from pages.hospitals.your_data import (
     account_panel,
     book_releases,
+    document,
     lost_table,
     owner_only_panel,
-    plain_text,
-    rehearsal,
+    rehearsal_panel,
     release_panel,
-    report,
     session,
     sources,
-    synthetic_twin_panel,
     text,
     upload_panel,
-    usable_patients,
 )
 from pages.hospitals.your_data.layout import PageLayout
-from pages.hospitals.your_data.rehearsal import StopSign, Twin
+from pages.hospitals.your_data.planned_table import Study
+from pages.hospitals.your_data.rehearsal import Rehearsal
+from pages.hospitals.your_data.release_job import ReleaseJob
+from pages.hospitals.your_data.release_request import requested
 from pages.hospitals.your_data.settings import DELTAS
-from pages.shared.reports import html_report
+from pages.shared.document import streamlit
 from pages.shared.settings import catalogue, widgets
 
+
+def show_release(
+    prepared: PreparedTable, payer: Payer, account: Account, made: Rehearsal | None, layout: PageLayout
+) -> None:
+    """Render what a release asks for, its limit and price, and its button."""
+    request = requested(layout.settings, prepared, account, session.current().rows_per_patient or 1)
+    release_panel.choose_others(prepared, request, layout)
+    if account.limit is None:
+        account_panel.ask_limit(payer, layout)
+        return
+    if not session.current().drawing:  # a release in the making is paid for, and would seem interrupted
+        release_panel.show_interrupted(prepared, payer, account, layout)
+    warned = made is not None and any(document.warnings(made, layout.plain))
+    release_panel.show(prepared, account, request, warned, layout)
+
+
+def offer_file(made: Rehearsal | None, release: ReleaseJob | None, layout: PageLayout) -> None:
+    """Render the button that saves what was released or, before a release, what was rehearsed."""
+    if release is not None:
+        file = document.file_of_release(release.result, layout.plain)
+    elif made is not None:
+        file = document.file_of_rehearsal(made, layout.plain)
+    else:
+        return
+    # The link restores the settings, with what only the owner may see switched off, and holds no table.
+    address = streamlit.link(layout.settings | {"own.shown": False})
+    st.download_button(
+        "Download the page",
+        partial(file.html, address),
+        f"{file.stem}.html",
+        "text/html",
+        on_click="ignore",
+        help=text.IN_THE_FILE,
+        icon=":material/download:",
+    )
+
+
 layout = PageLayout(widgets.settings())
-settings = widgets.head("Your data", text.INTRODUCTION, () if layout.plain else text.STEPS)
+widgets.head("Your data", text.INTRODUCTION, () if layout.plain else text.STEPS)
 widgets.show_control("own.shown")
 
 st.header("1 · Your table")
 with layout.step("table"):
-    prepared = upload_panel.show(layout)
+    study: Study | None = upload_panel.show(layout)
 state = session.current()
 book_releases.bring(state)
-rows = state.rows_per_patient or 1
-if prepared is not None:  # delta follows the number of patients, which is public, until it is set by hand
-    settings = layout.settings = widgets.follow("own.delta", catalogue.delta_for(prepared.n, DELTAS))
-payer = account = twin = None
-request: Request | str = ""
-stop: StopSign | None = None
-
-
-def _rehearse_at(prepared: PreparedTable, account: Account | None, epsilon: float) -> Twin | str:
-    """Return the rehearsal of the release that is set, but at another epsilon, or why there is none."""
-    request = release_panel.requested(settings | {"own.epsilon": epsilon}, prepared, account, rows)
-    return synthetic_twin_panel.rehearse_table(prepared, request, settings)
-
-
+prepared = study if isinstance(study, PreparedTable) else None
+if study is not None:  # delta follows the number of patients, which is public, until it is set by hand
+    layout.settings = widgets.follow("own.delta", catalogue.delta_for(study.n, DELTAS))
+payer = account = made = None
 if prepared is not None:
     payer, account = account_panel.open_account(prepared)
+if study is not None:
     st.header("2 · Rehearse on invented patients")
-    widgets.show_control("own.counts")
-    st.caption(" ".join(text.COUNT_FOR))
-    request = release_panel.requested(settings, prepared, account, rows)
-    usable_share = usable_patients.stated_share(prepared.schema, settings)
+    rehearsal_panel.choose(study, layout)
     with layout.step("rehearsal", on_demand=True):
-        usable = usable_patients.sizes(prepared.schema, prepared.sizes, settings)
-        judged, too_wide = rehearsal.judge(request, sum(usable), prepared.d, len(usable))
-        if judged:
-            (layout.details().warning if too_wide else layout.details().info)(judged)
-        twin = synthetic_twin_panel.show(prepared, account, request, layout)
+        made = rehearsal_panel.show(study, account, layout)
+if prepared is not None or state.releases:  # finished releases are in the book without their table
     st.header("3 · Release")
-elif state.releases:
-    st.header("3 · Release")  # finished releases are in the book without their table
 with layout.step("release"):
-    if prepared is not None and account is not None:
-        # Before the limit is set too, since these settings are what is rehearsed.
-        release_panel.choose_settings(prepared, request, layout)
-        if twin is not None:
-            stop = rehearsal.stop_sign(twin, partial(_rehearse_at, prepared, account))
-        cannot_know = twin is not None and usable_share is None
-        if stop:
-            counted = usable_patients.counted_by_stop_sign(usable_share, rows)
-            st.warning(f"{layout.words.stop(stop)} {counted}".rstrip())
-        elif cannot_know:
-            st.warning(layout.words.cannot_know(rows))
-        if account.limit is None:
-            account_panel.ask_limit(payer, layout)
-        else:
-            if not state.drawing:  # a release in the making is paid for, and would seem interrupted
-                release_panel.show_interrupted(prepared, payer, account, layout)
-            release_panel.show(prepared, account, request, bool(stop) or cannot_know, layout)
+    if prepared is not None and payer is not None and account is not None:
+        show_release(prepared, payer, account, made, layout)
     release = release_panel.show_releases(layout)
 if prepared is not None:
+    with layout.step("owner"):
+        owner_only_panel.show(prepared, None if made is None else made.twin, release, layout)
+offer_file(made, release, layout)
+if prepared is not None and payer is not None and account is not None:
     st.header("4 · Your account")
     with layout.step("account"):
-        if account is not None:
-            account_panel.show(payer, account, layout)
-record = report.public_record(prepared, account, release, request, twin, rows, settings)
-if record is not None:
-    built = report.build(record, settings)
-    written = state.cached_by_name("report", built, lambda: html_report.html(built).encode())
-    html_report.button(written, "dppca-your-data")
-    st.caption(plain_text.REPORT)
-if prepared is not None:
-    st.header("5 · Only for you")
-    with layout.step("owner"):
-        owner_only_panel.show(prepared, twin, release, layout)
+        account_panel.show(payer, account, layout)
 # The first step that is not done is suggested; the last counts as never done.
 done = (
     *(state.raw is not None, state.rows_per_patient is not None, prepared is not None),
-    *(bool(state.releases), settings["own.shown"], False),
+    *(bool(state.releases), layout.settings["own.shown"], False),
 )
 st.markdown(f"**Try this:** {text.TRY_THIS[done.index(False)]}")
-sources.show(prepared, settings)
+streamlit.show_block(sources.fold())
 lost_table.watch(state)

@@ -20,7 +20,6 @@ REHEARSED = "What a release would recover of invented patients' pattern"
 WORST = "Nobody knows your pattern yet, so three kinds are tried. The worst counts."
 NOT_REHEARSED = "These settings cannot be released, so nothing is rehearsed. The fold below says why."
 UNCENTRED = "The first pattern may only show where your patients lie on average."
-REPORT = "The report holds what was released and what is public. It holds nothing that only you may see."
 NO_RELEASE = "Nothing was released yet."
 _SHARES = ((1.0, "all"), (0.75, "three quarters"), (0.5, "half"), (0.25, "a quarter"))
 
@@ -67,11 +66,9 @@ def restated(then: str, now: str, cost: float) -> str:
 
 def rehearsed(recovered: float, guess: float) -> str:
     """Return the sentence on a rehearsal; recovered, guess: shares of the pattern, in %."""
-    hopeless = phrases.no_answer(recovered, guess)
-    end = " That is no better than a guess: do not release." if hopeless else ""
     return (
         f"**A release like this would recover {phrases.share(recovered)} of the pattern.** "
-        f"A random guess recovers {phrases.share(guess)}.{end}"
+        f"A random guess recovers {phrases.share(guess)}."
     )
 
 
@@ -103,16 +100,16 @@ def promise(request: Request, n: int) -> str:
     return f"{bound} {own_odds(request)} {phrases.delta_too_large(delta, n)}".strip()
 
 
-def released(k: int, patients: str) -> str:
-    """Return what was released. patients: their number in words."""
-    what = text.count(k, "pattern of", "patterns of")
+def released(k: int, patients: str, component: str) -> str:
+    """Return what was released. patients: their number in words. component: what this view calls one."""
+    what = text.count(k, f"{component} of", f"{component}s of")
     return f"**Released:** {what} {patients}. Anybody may see {'it' if k == 1 else 'them'}."
 
 
-def apart(many: int, of_all: int) -> str:
-    """Return how many of all released weights (loadings) can be told from noise."""
-    sentence = f"{many:,} of {of_all:,} weights stand out from the noise."
-    return f"{sentence} Grey weights may be noise. Do not read them."
+def apart(many: int, of_all: int, loading: str) -> str:
+    """Return how many of all released loadings can be told from noise; loading: this view's word for one."""
+    sentence = f"{many:,} of {of_all:,} {loading}s stand out from the noise."
+    return f"{sentence} Grey {loading}s may be noise. Do not read them."
 
 
 def releases(many: int) -> str:

@@ -10,7 +10,7 @@ paid for. No Streamlit here.
 import math
 import secrets
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -39,38 +39,35 @@ from dppca_core.release.request import (
 )
 from dppca_core.release.spectrum import Spectrum
 from dppca_core.tables import Schema, limits
-from pages.hospitals.your_data import charts, twin_text, usable_patients
 from pages.hospitals.your_data import text as page_text
+from pages.hospitals.your_data import twin_text, usable_patients
 from pages.hospitals.your_data.text import TOO_MUCH
 from pages.shared.background import cache
-from pages.shared.charts import explorer, explorer_summary, style
-from pages.shared.charts.metric_axis import Scale, error_unit
-from pages.shared.charts.traces import line
+from pages.shared.charts import style
+from pages.shared.plain import phrases
+from pages.shared.plain import rows as share_rows
 from pages.shared.plain.rows import ShareRow, Shares
 from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings.catalogue import Settings
 
-FEW_RUNS = 3  # at each epsilon, before any curve gets more
+RELEASE = "A release like this"
 _BULK = 10.0  # the top of a spiked model's bulk
 _MOST_FEATURES = 400  # up to which a run takes little time
 _MOST_DRAWN = 10**7  # numbers of rows that are drawn one by one: a quarter of a second for each repeat
 _FEWEST_FEATURES = 4  # of a twin, whose components k are below its carriers s, and these at most d
-_OTHERS_DASHES = ("longdash", "dot", "dashdot")
 _NO_NOISE = 1e6  # an epsilon at which the noise is far below any error of sampling
 
 
 class Twin(NamedTuple):
     """Hold the rehearsal of one release on one population.
 
-    experiment: runs the release's method on invented patients. epsilon: the release's. settings: those of the
-    explorer, by which its figure is drawn. request: the release. pattern: the population's. others:
-    rehearsals of the same release on the other populations, drawn as curves beside this one. own_results: a
+    experiment: runs the release's method on invented patients. epsilon: the release's. request: the release.
+    pattern: the population's. others: rehearsals of the same release on the other populations. own_results: a
     store of runs that no other visitor has, for the owner's part.
     """
 
     experiment: ExplorerExperiment
     epsilon: float
-    settings: Settings
     request: Request
     pattern: Pattern
     others: tuple["Twin", ...] = ()
@@ -123,6 +120,24 @@ class StopSign(NamedTuple):
         return self.unprotected < page_text.HARDLY_BETTER * self.share
 
 
+class Rehearsal(NamedTuple):
+    """Hold all that is said of a rehearsal: of public numbers, for everybody.
+
+    twin: the release that is set, on its worst population. by_trust: what is recommended under each trust,
+    that twin among them; it alone where there is one hospital. sign: what it would take, where the release
+    would be of little use. schema, sizes, assignment: the dictionary, each hospital's patients, and how they
+    were assigned. usable_share: of the patients, as stated; None where nothing is stated.
+    """
+
+    twin: Twin
+    by_trust: Mapping[str, Twin]
+    sign: StopSign | None
+    schema: Schema
+    sizes: tuple[int, ...]
+    assignment: str
+    usable_share: float | None
+
+
 def patterns(d: int, k: int, paid: Spectrum | None, centred: bool) -> list[Pattern]:
     """Return the patterns to rehearse on: by released eigenvalues or, without any, three that are stated.
 
@@ -133,24 +148,16 @@ def patterns(d: int, k: int, paid: Spectrum | None, centred: bool) -> list[Patte
     return stated_spectra.patterns(d, k, centred, eigenvalues, std)
 
 
-def twin_of(
-    request: Request,
-    schema: Schema,
-    sizes: tuple[int, ...],
-    settings: Settings,
-    pattern: Pattern,
-    counted: int,
-) -> Twin:
+def twin_of(request: Request, schema: Schema, sizes: tuple[int, ...], pattern: Pattern, counted: int) -> Twin:
     """Return the rehearsal of a release on one population.
 
-    The release's numbers become settings of the explorer, whose runs and figure the rehearsal uses. They may
-    lie between the options that the explorer's controls have.
+    The release's numbers become settings of the explorer, whose runs the rehearsal uses. They may lie between
+    the options that the explorer's controls have.
 
     Args:
         request: What would be released.
         schema: The dictionary, which gives the bound of rows and, where rows are drawn, their columns.
         sizes: Patients of each hospital who have a usable row.
-        settings: The page's, for the view and the unit of errors.
         pattern: The population's spectrum.
         counted: All patients, by whom a fitted bound reckons.
     """
@@ -160,8 +167,6 @@ def twin_of(
     explorer_settings |= {
         "d": d,
         "k": request.k,
-        "view": "full",
-        "metric": error_unit(settings),
         "n": n,
         "s": pattern.carriers,
         "s_hat": request.kept,
@@ -200,7 +205,7 @@ def twin_of(
         mean_share=0.0 if request.fitted else request.mean_share,
         fitted=target if request.fitted else None,
     )
-    return Twin(experiment, epsilon, explorer_settings, request, pattern)
+    return Twin(experiment, epsilon, request, pattern)
 
 
 def rehearse(
@@ -230,7 +235,7 @@ def rehearse(
     paid = None if request.standardised else paid
     usable = usable_patients.sizes(schema, sizes, settings)
     twins = [
-        twin_of(request, schema, usable, settings, pattern, sum(sizes))
+        twin_of(request, schema, usable, pattern, sum(sizes))
         for pattern in patterns(request.d, request.k, paid, centred)
     ]
     worst = max(twins, key=share_of_guess)
@@ -238,7 +243,7 @@ def rehearse(
     return worst._replace(others=tuple(twin for twin in twins if twin is not worst))
 
 
-def rehearse_for_owner(twin: Twin, schema: Schema, sizes: tuple[int, ...], settings: Settings) -> Twin:
+def rehearse_for_owner(twin: Twin, schema: Schema, sizes: tuple[int, ...]) -> Twin:
     """Return the same release's rehearsal on the worst population, for the patients that really are usable.
 
     sizes: how many of these each hospital has, which is private. So runs are in no store of all visitors, and
@@ -248,70 +253,59 @@ def rehearse_for_owner(twin: Twin, schema: Schema, sizes: tuple[int, ...], setti
     for public in twin.rehearsed:
         fitted = public.experiment.fitted
         counted = sum(sizes) if fitted is None else fitted.n
-        usable = twin_of(twin.request, schema, sizes, settings, public.pattern, counted)
+        usable = twin_of(twin.request, schema, sizes, public.pattern, counted)
         experiment = replace(usable.experiment, seed=seed)
         twins.append(usable._replace(experiment=experiment, own_results=Results(experiment)))
     return max(twins, key=share_of_guess)
 
 
-def payload(twin: Twin) -> dict[str, Any]:
-    """Return the figure of the rehearsal: the explorer's, with the other populations as curves.
+class TrustRow(NamedTuple):
+    """Hold what a release under one trust recovers on its own worst population.
 
-    Its "words" have an entry for each of EPSILONS, whose sentence warns if the release is no better than a
-    guess there. The attacker's odds are the release's. Where a patient can have several rows, sentences count
-    rows.
+    trust: whom the hospitals trust. twin: that rehearsal. errors: ||sin Theta|| of its runs.
     """
-    drawn = explorer_summary.payload(twin.results, twin.epsilon, twin.settings)
-    n, rows = twin.experiment.n, twin.request.rows_per_patient
-    entries = []
-    for epsilon, entry in zip(EPSILONS, drawn["words"], strict=True):
-        if hopeless(twin, epsilon):
-            entry = entry | {"sentence": f"{entry['sentence']} {twin_text.NO_BETTER}"}
-        if rows > 1:
-            entry = entry | {"sentence": entry["sentence"].replace(f"{n:,} patients", f"{n:,} rows", 1)}
-        request = replace(twin.request, budget=replace(twin.request.budget, epsilon=epsilon))
-        entries.append(entry | {"odds": page_text.odds(request)})
-    return _with_others(twin, drawn) | {"words": entries}
+
+    trust: str
+    twin: Twin
+    errors: list[float]
 
 
-def _with_others(twin: Twin, drawn: dict[str, Any]) -> dict[str, Any]:
-    """Return the figure with the median errors on the other populations as curves."""
-    curves, legend, method = [], [], twin.experiment.method
-    for number, other in enumerate(twin.others):
-        results = other.results
-        # The middle of three quantiles is the median: one for each of EPSILONS, nan where nothing was run.
-        middle = explorer.spreads(results, scale := Scale(results, other.settings), (method,))[0][:, 1]
-        was_run = np.isfinite(middle)
-        name, dash = f"{other.pattern.title}, median", _OTHERS_DASHES[number % len(_OTHERS_DASHES)]
-        x = [epsilon for epsilon, drawn_here in zip(EPSILONS, was_run, strict=True) if drawn_here]
-        # Panel 2 of the explorer's figure has errors against epsilon.
-        curves.append(line(2, name, style.PRIVATE, dash, x=x, y=scale.drawn(middle[was_run]), opacity=0.7))
-        legend.append((name, style.PRIVATE, dash, "line"))
-    # The browser draws a figure anew when its version changes: count the other populations' runs as well.
-    return drawn | {
-        "data": [*drawn["data"], *curves],
-        "legend": [*drawn["legend"], *legend],
-        "version": drawn["version"] + sum(len(other.results.cells) for other in twin.others),
-    }
+def rows_by_trust(twins: Mapping[str, Twin], chosen: str) -> list[TrustRow]:
+    """Return a row for each rehearsal, from the least trust to the most.
 
-
-def shares(twin: Twin) -> Shares:
-    """Return the rows of the plain view's figure: what a release recovers of each population's pattern, in %.
-
-    The worst comes first, and stands out. A guess recovers k/d on average. What is recovered without
-    protection is nan, which is not drawn.
+    Who is trusted with more can run what asks for less: where it errs less, a row has the runs of the one
+    before. Only the trust that was chosen keeps its own runs, since they are those of the headline.
     """
-    experiment = twin.experiment
+    rows: list[TrustRow] = []
+    for trust in filter(twins.__contains__, share_rows.LOOKS):
+        row = TrustRow(trust, twins[trust], run_errors(twins[trust]))
+        if rows and trust != chosen and np.median(rows[-1].errors) < np.median(row.errors):
+            row = rows[-1]._replace(trust=trust)
+        rows.append(row)
+    return rows
+
+
+def shares(twin: Twin, twins: Mapping[str, Twin]) -> Shares:
+    """Return the rows of the figure: what a release recovers of the worst pattern, in %, under each trust.
+
+    twin: the release that is set, whose row stands out. twins: the rehearsals by trust, that one among them.
+    PCA without privacy is of the same patients as that row. A guess recovers k/d on average.
+    """
+    experiment, chosen = twin.experiment, METHODS[twin.request.method].trust
+    label = (lambda trust: phrases.ROWS[trust]) if len(twins) > 1 else lambda trust: RELEASE
     rows = tuple(
         ShareRow(
-            f"Pattern {at.pattern.title}",
-            trusts.spread(run_errors(at), experiment.k),
-            style.PRIVATE,
-            at is twin,
+            label(row.trust),
+            trusts.spread(row.errors, experiment.k),
+            share_rows.LOOKS[row.trust].colour if len(twins) > 1 else style.PRIVATE,
+            row.trust == chosen,
+            row.twin.request.method,
+            row.trust,
         )
-        for at in twin.rehearsed
+        for row in rows_by_trust(twins, chosen)
     )
-    return Shares(rows, unprotected=math.nan, guess=100 * experiment.k / experiment.d)
+    unprotected = trusts.spread(unprotected_errors(twin), experiment.k)
+    return Shares(rows, float(unprotected[1]), 100 * experiment.k / experiment.d)
 
 
 def share_of_guess(twin: Twin) -> float:
@@ -336,14 +330,19 @@ def _runs_of(twin: Twin, method: str) -> list[float]:
     return [cell.sin[-1] for cell in twin.results.measured(method, twin.epsilon)]
 
 
-def _unprotected_share(twin: Twin) -> float:
-    """Return the error of PCA without privacy on the twin's patients, as a share of a guess's.
+def unprotected_errors(twin: Twin) -> list[float]:
+    """Return the errors of PCA without privacy on the twin's patients.
 
     Of a table too wide for runs it is what is predicted of the release's method without noise.
     """
     if twin.in_closed_form:
-        return _predicted(twin._replace(epsilon=_NO_NOISE)) / _guess(twin)
-    errors = _runs_of(twin, _without_privacy(twin.experiment.method))
+        return [_predicted(twin._replace(epsilon=_NO_NOISE))]
+    return _runs_of(twin, _without_privacy(twin.experiment.method))
+
+
+def _unprotected_share(twin: Twin) -> float:
+    """Return the median of these errors, as a share of a guess's."""
+    errors = unprotected_errors(twin)
     return float(np.median(errors)) / _guess(twin) if errors else 0.0
 
 
@@ -379,20 +378,6 @@ def predicted_at(twin: Twin) -> tuple[str, Budget, dict[str, Any]]:
     return METHODS[request.method].trust, experiment.budget(twin.epsilon), numbers
 
 
-def predicted_curves(twin: Twin) -> list[tuple[str, list[float]]]:
-    """List the populations with their predicted errors at all `EPSILONS`."""
-    return [
-        (each.pattern.title, [_predicted(each._replace(epsilon=epsilon)) for epsilon in EPSILONS])
-        for each in (twin, *twin.others)
-    ]
-
-
-def predicted_figure(twin: Twin) -> dict[str, Any]:
-    """Draw the predicted errors of a table that is too wide for runs."""
-    experiment = twin.experiment
-    return charts.predicted(predicted_curves(twin), twin.settings, experiment.d, experiment.k)
-
-
 def judge(request: Request | str, n: int, d: int, hospitals: int) -> tuple[str, bool]:
     """Return what methods can do for a wide table, in sentences, and whether none of them gives an answer.
 
@@ -404,26 +389,26 @@ def judge(request: Request | str, n: int, d: int, hospitals: int) -> tuple[str, 
         return "", False
     if isinstance(request, str):
         return twin_text.not_possible(request, d), True
-    ways = _ways_out(n, d, request.k, request.budget, request.prior_share, hospitals)
+    trust = METHODS[request.method].trust
+    ways = _ways_out(n, d, request.k, request.budget, request.prior_share, hospitals, trust)
     return twin_text.judged(request, n, d, ways), ways.error_share > TOO_MUCH
 
 
 @lru_cache(maxsize=64)
 def _ways_out(
-    n: int, d: int, k: int, budget: Budget, prior_share: float, hospitals: int
+    n: int, d: int, k: int, budget: Budget, prior_share: float, hospitals: int, trust: str
 ) -> twin_text.WaysOut:
     """Return the best method's predicted error, and the patients, epsilon and features that would do.
 
     The best method errs least on the worst of the stated spectra. Its error would do if it were a third of a
     guess's. Each of the three is varied alone: patients are doubled up to 20 times, epsilon is one of the
     figure's, features are halved down to 2(k + 1). None where that is not enough, and where the error does
-    already. budget: all of it, of which prior_share, in 1/z^2, pays for mean and scales. Cached, since a page
-    asks again at each run.
+    already. budget: all of it, of which prior_share, in 1/z^2, pays for mean and scales. trust: whom the
+    hospitals trust. Cached, since a page asks again at each run.
     """
 
     def share(n: int, d: int, epsilon: float) -> float:
         """Return the best method's error with these numbers, as a share of a guess's."""
-        trust = "central" if hospitals == 1 else "secure aggregation"
         method_budget = replace(budget, epsilon=epsilon)
         method_budget = gaussian.remaining(method_budget, prior_share) if prior_share else method_budget
         errors = stated_spectra.errors_on(
@@ -445,12 +430,6 @@ def _ways_out(
         epsilon=next((epsilon for epsilon in larger if share(n, d, epsilon) <= TOO_MUCH), None),
         features=next((m for m in fewer if share(n, m, budget.epsilon) <= TOO_MUCH), None),
     )
-
-
-def hopeless(twin: Twin, epsilon: float) -> bool:
-    """Return whether the median run at this epsilon errs nearly as much as a guess; False without runs."""
-    errors = [cell.sin[-1] for cell in twin.results.measured(twin.experiment.method, epsilon)]
-    return bool(errors) and float(np.median(errors)) > page_text.HARDLY_BETTER * _guess(twin)
 
 
 def stop_sign(twin: Twin, rehearse_at: Callable[[float], Twin | str]) -> StopSign | None:

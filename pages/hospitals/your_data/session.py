@@ -19,7 +19,6 @@ from streamlit.runtime.scriptrunner import RerunException, get_script_run_ctx
 from dppca_core.accounts.account import Account
 from dppca_core.accounts.book import Book, BookTable, Payer, default_path
 from dppca_core.byte_cache import return_memory
-from dppca_core.release.how_chosen import NOT_STATED
 from dppca_core.tables import JoinedTable, QuestionError, Raw
 from dppca_core.tables.dictionary_lines import DictionaryLine
 from dppca_core.tables.encode import PreparedTable, TableIdentity
@@ -93,7 +92,7 @@ class TableSession:
     answers: dict[str, dict[str, str]] = field(default_factory=dict)  # to such questions, by file
     diagnostics: dict[object, Any] = field(default_factory=dict)  # of this table, for its owner alone
     cache_by_name: dict[str, tuple[object, Any]] = field(default_factory=dict)  # each with its request
-    how_chosen: tuple[str, str] = (NOT_STATED, "")  # columns and k: the answer, and a sentence of the owner
+    how_chosen: tuple[str, str] = ("", "")  # columns and k: the answer, "" for none, and a sentence
 
     @property
     def ready(self) -> PreparedTable | None:
@@ -142,7 +141,7 @@ class TableSession:
         return_memory()  # of the former table, and of what reading this one needed
         self.several_rows = self.most_rows = self.named_patients = None
         self.counting = AVERAGED
-        self.how_chosen = (NOT_STATED, "")
+        self.how_chosen = ("", "")
         self.tables_loaded += 1
         known = set(raw.columns)
         self.chosen = tuple(name for name in self.chosen if name in known)

@@ -5,6 +5,7 @@ is one control (`Choice`): its options, its default and its words.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from dppca_core.methods import METHODS
 from dppca_core.records import RELEASED
@@ -16,8 +17,8 @@ from pages.shared.settings.setting import Choice, among, switch
 RECOMMENDED = "recommended"
 UNKNOWN = "unknown"
 # What a measurement counts by, which decides what is estimated.
-EQUAL_WEIGHT = "equal"
-COUNTS = {"ranges": "Public ranges", EQUAL_WEIGHT: "Equal weight"}
+RANGES, EQUAL_WEIGHT = "ranges", "equal"
+COUNTS = {RANGES: "Public ranges", EQUAL_WEIGHT: "Equal weight"}
 # SLICES are epsilons for eigenvalues.
 SLICES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 USABLE = tuple(percent / 100 for percent in range(100, 0, -1))
@@ -38,7 +39,8 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         names = (label or same.label, plain or same.plain)
         link = f"own.{same.parameter}"
         words = {option: same.text(option) for option in same.options if isinstance(option, str)} or None
-        return Choice(f"own.{key}", *names, same.options, default, words, help or same.help, link_name=link)
+        more: dict[str, Any] = {"link_name": link, "link_words": same.link_words}
+        return Choice(f"own.{key}", *names, same.options, default, words, help or same.help, **more)
 
     return [
         like(
@@ -46,6 +48,7 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
             help="1: all patients in one place. More: patients are assigned at random, to rehearse methods "
             "for several hospitals.",
         ),
+        like("trust", "secure aggregation"),
         among(
             *("own.method", "Method", {RECOMMENDED: "Recommended for this table"} | titles),
             help="Recommended: one noisy moment, whose bound is fitted to the rows.",

@@ -40,11 +40,20 @@ OF_EXAMPLE = "Known of this example: each patient has one row."
 IN_SESSION = "This release is in this session only, and gone with it: download it."
 IN_BOOK = "It is kept with your accounts until you delete it."
 DELETE = "What was released goes, and cannot be drawn again. Its payment stays on the account."
-HOW_CHOSEN = "How columns and k were chosen, public"
-HOW_CHOSEN_HELP = "It is in the release, on the account and in the report. Nothing checks it."
+HOW_CHOSEN = "How were columns and k chosen? The answer is public."
+HOW_CHOSEN_HELP = "It is in the release and on the account. Nothing checks it."
 CHOSEN_BY_LOOKING = (
     "Looking at the patients costs privacy that the account does not count: the guarantee does not cover it."
 )
+ANSWER_HOW_CHOSEN = "Say first how columns and k were chosen."
+NOT_COMPARED = (
+    "How far this is from the answer without privacy is not said: that would be computed from the patients' "
+    "rows."
+)
+RANGES_ARE_PUBLIC = (
+    "Taken as known before anybody looked at a patient: ranges read off the patients are not public."
+)
+IN_THE_FILE = "What was released or else rehearsed, and what is public: nothing that only you may see."
 IN_THE_BUNDLE = (
     "Components, dictionary, guarantee, payment, recipe, registry record, and short programs, in Python and "
     "R, that score new rows."

@@ -18,8 +18,8 @@ from pages.hospitals.your_data.charts import SURE
 from pages.hospitals.your_data.text import HARDLY_BETTER, TOO_MUCH, is_unit, noun, refusal, shares, strengths
 from pages.hospitals.your_data.upload_text import where_patients_are
 from pages.shared import text
+from pages.shared.plain import phrases
 
-NO_BETTER = "At this setting the release would be no better than a guess: do not release."
 PUBLIC = "choose fewer columns from the literature or a code book, not from these rows"
 MEAN_KNOWN = "Their mean is known; what the error of a paid mean adds is not in this figure."
 ALL_PAID = "Mean, scales and bound are paid for in each run, as a release pays."
@@ -66,9 +66,14 @@ def populations(errors: Sequence[tuple[str, float]], paid: bool, in_closed_form:
         "" if paid else " Where your last direction is hardly stronger than the next, a release errs more."
     )
     return (
-        f"Nobody knows yet {unknown}, so {len(errors)} populations are rehearsed. **The worst is shown: its "
+        f"Nobody knows yet {unknown}, so {len(errors)} populations are rehearsed. **The worst counts: its "
         f"pattern is {worst}.** {how}, as shares of a guess's: {shares}.{caution}"
     )
+
+
+def chosen_trust(trust: str) -> str:
+    """Return which row of the chart the number is of."""
+    return f"The number is that of the darker bar: {phrases.ROWS[trust].lower()}."
 
 
 def only_predicted(d: int) -> str:
