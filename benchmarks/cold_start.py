@@ -34,7 +34,7 @@ import app as dashboard
 from pages.explore.explorer import report
 from pages.shared.background import prefetch
 from pages.shared.charts import explorer, explorer_summary
-from pages.shared.reports import html_report, sources, take_along
+from pages.shared.reports import sources, take_along
 from pages.shared.settings import sidebar, to_experiment
 from streamlit.starlette import App
 app = App({page!r}, routes=dashboard.ROUTES)

@@ -33,7 +33,7 @@ from dppca_core.tables import Column, Raw, Schema, limits
 from dppca_core.tables.encode import PreparedTable, prepare
 from dppca_core.tables.layout import layout_of
 from dppca_core.tables.patients import AVERAGED
-from pages.hospitals.your_data import rehearsal, release_panel
+from pages.hospitals.your_data import rehearsal, release_request
 from pages.shared.settings import catalogue
 
 _COMPLETE = 0.8  # share of cells that a column needs
@@ -114,7 +114,7 @@ def main() -> None:
         print(f"{path.stem}: {table.n:,} patients, {table.d} features, a guess {guess:.2f}")
         for epsilon in (1.0, 2.0):
             began, settings = time.perf_counter(), defaults | {"own.epsilon": epsilon}
-            request = release_panel.requested(settings, table, None, 1)
+            request = release_request.requested(settings, table, None, 1)
             assert not isinstance(request, str), request
             error = float(np.median([sin_theta(released(table, request), true) for _ in range(asked.runs)]))
             seconds = time.perf_counter() - began

@@ -16,7 +16,7 @@ from dppca_core.release import bundle, how_chosen
 from dppca_core.release.private_release import USABLE_SHARE, Released
 from dppca_core.release.request import Request
 from dppca_core.tables import Column, Schema, dictionary_lines
-from dppca_core.tables.patients import is_at_random
+from dppca_core.tables.patients import Counting, is_at_random
 from pages.hospitals.your_data import (
     analyst_text,
     charts,
@@ -48,7 +48,7 @@ def words_of(plain: bool) -> ModuleType:
 
 def rehearsed(made: Rehearsal) -> Blocks:
     """Yield the number that a rehearsal gives, and the chart of the three trusts."""
-    shares = rehearsal.shares(made.twin, made.by_trust)
+    shares = rehearsal.shares(made)
     (chosen,) = (row for row in shares.rows if row.stands_out)
     yield Text(f"{plain_text.REHEARSAL} {plain_text.rehearsed(chosen.share, shares.guess)}")
     yield Figure(
@@ -57,8 +57,7 @@ def rehearsed(made: Rehearsal) -> Blocks:
         code=partial(figure_code.rehearsal, made.by_trust),
     )
     if len(shares.rows) > 1:
-        trust = METHODS[made.twin.request.method].trust
-        yield Note(f"{plain_text.WORST} {twin_text.chosen_trust(trust)}")
+        yield Note(f"{plain_text.WORST} {twin_text.chosen_trust(made.trust)}")
     else:
         yield Note(plain_text.WORST)
 
@@ -78,7 +77,7 @@ def how_rehearsed(made: Rehearsal) -> Blocks:
     twin, schema = made.twin, made.schema
     yield Text(twin_text.rehearsed(twin.request, len(made.sizes)))
     yield Text(twin_text.populations(rehearsal.errors(twin), twin.pattern.paid, twin.in_closed_form))
-    yield Text(share_rows.table(rehearsal.shares(twin, made.by_trust), twin.request.k))
+    yield Text(share_rows.table(rehearsal.shares(made), twin.request.k))
     if twin.is_only_predicted:
         yield Note(twin_text.only_predicted(schema.d))
         return
@@ -131,7 +130,7 @@ def file_of_rehearsal(made: Rehearsal, plain: bool) -> Document:
         "The rehearsal is of invented patients. Yours may differ.",
         "" if plain else twin_text.centre(made.twin.experiment, rows),
     ]
-    settings = _settings(made.twin.request, made.schema, made.sizes, made.usable_share, plain)
+    settings = _settings(made.twin.request, made.schema, made.sizes, made.counting, made.usable_share, plain)
     return _file(
         "A rehearsal, and nothing released",
         partial(_rehearsal, made, plain),
@@ -160,13 +159,14 @@ def file_of_release(result: Released, plain: bool) -> Document:
     limits = [
         plain_text.PUBLIC if plain else upload_text.counts_public(public["dealt"], schema, rows),
         upload_text.at_random(rows) if is_at_random(public["dealt"]) else "",
-        page_text.elsewhere(request),
+        "" if plain else page_text.elsewhere(request),
         text.large_delta(request.budget.delta, sum(sizes)),
         page_text.NOT_COMPARED,
         f"How columns and k were chosen: {document[how_chosen.KEY]}.",
         page_text.CHANGED_TABLE_CAVEAT,
     ]
-    settings = _settings(request, schema, sizes, document[USABLE_SHARE], plain)
+    counting = public.get("rows kept of a patient", public.get("rows of a patient"))
+    settings = _settings(request, schema, sizes, counting, document[USABLE_SHARE], plain)
     return _file(
         "What was released of our own table",
         partial(_release, result, schema, plain),
@@ -175,6 +175,7 @@ def file_of_release(result: Released, plain: bool) -> Document:
 
 
 def _release(result: Released, schema: Schema, plain: bool) -> Blocks:
+    yield Section(f"Released {words_of(plain).COMPONENT}s")
     yield from released(result, plain)
     yield Fold(phrases.FOLD, "how released", partial(how_released, result))
     yield from _public(schema)
@@ -190,11 +191,20 @@ def _file(title: str, blocks: Callable[[], Blocks], frame: Frame) -> Document:
 
 
 def _settings(
-    request: Request, schema: Schema, sizes: tuple[int, ...], usable_share: float | None, plain: bool
+    request: Request,
+    schema: Schema,
+    sizes: tuple[int, ...],
+    counting: Counting | None,
+    usable_share: float | None,
+    plain: bool,
 ) -> list[tuple[str, str]]:
     """Return names and values of all that a release was, or would be, asked for."""
     noun, budget = page_text.noun(request.rows_per_patient), request.budget
-    entries = [(noun.capitalize(), f"{sum(sizes):,}"), ("Hospitals", f"{len(sizes):,}")]
+    entries = [
+        (noun.capitalize(), f"{sum(sizes):,}"),
+        ("Rows of one patient", _rows_of_one_patient(request, counting)),
+        ("Hospitals", f"{len(sizes):,}"),
+    ]
     if schema.leaves_rows_out:
         entries.append((f"Usable {noun}", usable_patients.in_words(usable_share)))
     if request.fitted:
@@ -215,6 +225,13 @@ def _settings(
         *options,
         ("Of the budget", page_text.shares(request)),
     ]
+
+
+def _rows_of_one_patient(request: Request, counting: Counting | None) -> str:
+    """Return how many rows of one patient there are at most, or how they count where patients are named."""
+    if isinstance(counting, int):
+        return f"the first {counting:,}, each counting 1/{counting:,}"
+    return page_text.stated(request.rows_per_patient) if counting is None else str(counting)
 
 
 def _public(schema: Schema) -> Blocks:

@@ -13,6 +13,7 @@ import streamlit as st
 
 from dppca_core.arrays import Array
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
+from dppca_core.methods import METHODS
 from dppca_core.tables import JoinedTable, limits
 from dppca_core.tables.encode import PreparedTable, Rows
 from pages.hospitals.your_data import (
@@ -84,10 +85,13 @@ def _show_usable(prepared: PreparedTable, twin: Twin | None, layout: PageLayout)
     if twin is None:
         return
     sizes = tuple(max(1, round(size * usable / prepared.n)) for size in prepared.sizes)
-    rehearse = partial(rehearsal.rehearse_for_owner, twin, prepared.schema, sizes, layout.settings)
+    rehearse = partial(rehearsal.rehearse_for_owner, twin, prepared.schema, sizes)
     patterns = tuple(each.pattern for each in twin.rehearsed)
     owners_twin = session.current().cached_for_table(("usable", twin.request, patterns), rehearse)
-    shown, error = rehearsal.shares(owners_twin), rehearsal.share_of_guess(owners_twin)
+    shown, error = (
+        rehearsal.shares(owners_twin, {METHODS[twin.request.method].trust: owners_twin}),
+        rehearsal.share_of_guess(owners_twin),
+    )
     layout.say(plain_text.usable(usable, shown.rows[0].share, shown.guess, error > TOO_MUCH))
     with layout.details():
         st.markdown(owner_only_text.rehearsed_for_usable(usable, error, owners_twin.pattern.title, rows))
@@ -112,7 +116,7 @@ def _show_details(
     st.markdown(owner_only_text.verdict(centred, uncentred, k, cosine, metric))
     if released.document["mean"] is None:
         st.markdown(owner_only_text.verdict_uncentred(uncentred, k, metric))
-    unit_rows = is_unit(released.document["method"])
+    unit_rows = is_unit(released.document["method"], is_fitted(released))
     if unit_rows:
         centred_rows = released.document["mean"] is not None
         measure_scaled = partial(owner_only_diagnostics.verdict_on_scaling, held, truths, k, centred_rows)

@@ -34,7 +34,8 @@ def show_release(
     prepared: PreparedTable, payer: Payer, account: Account, made: Rehearsal | None, layout: PageLayout
 ) -> None:
     """Render what a release asks for, its limit and price, and its button."""
-    request = requested(layout.settings, prepared, account, session.current().rows_per_patient or 1)
+    rows = session.current().rows_per_patient or 1
+    request = requested(layout.settings, prepared, account, rows) if made is None else made.twin.request
     release_panel.choose_others(prepared, request, layout)
     if account.limit is None:
         account_panel.ask_limit(payer, layout)

@@ -4,18 +4,24 @@ from dataclasses import dataclass
 
 from dppca_core.tables import Schema
 from dppca_core.tables.encode import PreparedTable
+from dppca_core.tables.patients import Counting
 
 
 @dataclass(frozen=True)
 class PlannedTable:
     """Hold a dictionary, and how many patients each hospital will have.
 
-    averaged: whether a column will name the patients, so that each counts once.
+    counting: how the rows of a patient will count, None where no column names the patients.
     """
 
     schema: Schema
     sizes: tuple[int, ...]
-    averaged: bool = False
+    counting: Counting | None = None
+    assignment = "none: the table is not there yet"
+
+    @property
+    def averaged(self) -> bool:
+        return self.counting is not None
 
     @property
     def d(self) -> int:

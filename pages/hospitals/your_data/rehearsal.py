@@ -12,7 +12,7 @@ import secrets
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,8 +39,11 @@ from dppca_core.release.request import (
 )
 from dppca_core.release.spectrum import Spectrum
 from dppca_core.tables import Schema, limits
+from dppca_core.tables.patients import Counting
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data import twin_text, usable_patients
+from pages.hospitals.your_data.planned_table import Study
+from pages.hospitals.your_data.settings import RECOMMENDED
 from pages.hospitals.your_data.text import TOO_MUCH
 from pages.shared.background import cache
 from pages.shared.charts import style
@@ -123,18 +126,21 @@ class StopSign(NamedTuple):
 class Rehearsal(NamedTuple):
     """Hold all that is said of a rehearsal: of public numbers, for everybody.
 
-    twin: the release that is set, on its worst population. by_trust: what is recommended under each trust,
-    that twin among them; it alone where there is one hospital. sign: what it would take, where the release
-    would be of little use. schema, sizes, assignment: the dictionary, each hospital's patients, and how they
-    were assigned. usable_share: of the patients, as stated; None where nothing is stated.
+    twin: the release that is set, on its worst population. trust: under which it is. by_trust: what is
+    recommended under each trust, that twin in its place; it alone where there is one hospital. sign: what it
+    would take, where the release would be of little use. schema, sizes, assignment: the dictionary, each
+    hospital's patients, and how they were assigned. counting: how the rows of one patient count, None where
+    no column names the patients. usable_share: of the patients, as stated; None where nothing is stated.
     """
 
     twin: Twin
+    trust: str
     by_trust: Mapping[str, Twin]
     sign: StopSign | None
     schema: Schema
     sizes: tuple[int, ...]
     assignment: str
+    counting: Counting | None
     usable_share: float | None
 
 
@@ -181,7 +187,7 @@ def twin_of(request: Request, schema: Schema, sizes: tuple[int, ...], pattern: P
     # The row bound, in root mean square lengths of rows that spread evenly over the dictionary's ranges. None
     # where rows are too many to be drawn one by one: then none is shortened.
     clip = schema.bound / schema.default_bound if n * d <= _MOST_DRAWN else None
-    if page_text.is_unit(request.method) or request.fitted:
+    if request.fitted or page_text.is_unit(request.method, request.fitted):
         clip = None  # rows of length 1 need no bound, and a fitted one is not public
     population = replace(experiment.population, spike=tuple(_BULK * spike for spike in pattern.spikes))
     # Small tables have invented rows that follow the dictionary, others Gaussian ones.
@@ -259,53 +265,70 @@ def rehearse_for_owner(twin: Twin, schema: Schema, sizes: tuple[int, ...]) -> Tw
     return max(twins, key=share_of_guess)
 
 
-class TrustRow(NamedTuple):
-    """Hold what a release under one trust recovers on its own worst population.
+def under_each_trust(
+    ask: Callable[[float, str], Request | str], study: Study, settings: Settings, paid: Spectrum | None
+) -> Rehearsal | str:
+    """Return the rehearsal of what is set, beside what is recommended under each trust, or why there is none.
 
-    trust: whom the hospitals trust. twin: that rehearsal. errors: ||sin Theta|| of its runs.
+    ask: returns the request at an epsilon under a trust, or what is set where that is "".
     """
 
-    trust: str
-    twin: Twin
-    errors: list[float]
+    def rehearse_at(epsilon: float, trust: str) -> Twin | str:
+        return rehearse(ask(epsilon, trust), study.schema, study.sizes, settings, paid)
+
+    now, several = settings["own.epsilon"], len(study.sizes) > 1
+    twin = rehearse_at(now, "")
+    if isinstance(twin, str):
+        return twin
+    twins = _recommended_by_trust(partial(rehearse_at, now)) if several else {}
+    trust, asked_again = METHODS[twin.request.method].trust, ""
+    if several and settings["own.method"] == RECOMMENDED:
+        trust = settings["own.trust"]
+        twin = twins[trust]
+        asked_again = METHODS[twin.request.method].trust
+    sign = stop_sign(twin, lambda epsilon: rehearse_at(epsilon, asked_again))
+    public = study.schema, study.sizes, study.assignment, study.counting
+    share = usable_patients.stated_share(study.schema, settings)
+    return Rehearsal(twin, trust, twins | {trust: twin}, sign, *public, share)
 
 
-def rows_by_trust(twins: Mapping[str, Twin], chosen: str) -> list[TrustRow]:
-    """Return a row for each rehearsal, from the least trust to the most.
+def _recommended_by_trust(rehearse_under: Callable[[str], Twin | str]) -> dict[str, Twin]:
+    """Return the rehearsals of what is recommended under each trust, from the least trust to the most.
 
-    Who is trusted with more can run what asks for less: where it errs less, a row has the runs of the one
-    before. Only the trust that was chosen keeps its own runs, since they are those of the headline.
+    Who is trusted with more can run what asks for less. Where that errs less on its worst population it is
+    recommended, so that more trust never does worse.
     """
-    rows: list[TrustRow] = []
-    for trust in filter(twins.__contains__, share_rows.LOOKS):
-        row = TrustRow(trust, twins[trust], run_errors(twins[trust]))
-        if rows and trust != chosen and np.median(rows[-1].errors) < np.median(row.errors):
-            row = rows[-1]._replace(trust=trust)
-        rows.append(row)
-    return rows
+    twins: dict[str, Twin] = {}
+    best: Twin | None = None
+    for trust in share_rows.LOOKS:
+        twin = rehearse_under(trust)
+        if isinstance(twin, Twin) and (best is None or share_of_guess(twin) <= share_of_guess(best)):
+            best = twin
+        if best is not None:
+            twins[trust] = best
+    return twins
 
 
-def shares(twin: Twin, twins: Mapping[str, Twin]) -> Shares:
+def shares(made: Rehearsal) -> Shares:
     """Return the rows of the figure: what a release recovers of the worst pattern, in %, under each trust.
 
-    twin: the release that is set, whose row stands out. twins: the rehearsals by trust, that one among them.
-    PCA without privacy is of the same patients as that row. A guess recovers k/d on average.
+    PCA without privacy is of the same patients as the row that stands out, the release that is set. A guess
+    recovers k/d on average.
     """
-    experiment, chosen = twin.experiment, METHODS[twin.request.method].trust
-    label = (lambda trust: phrases.ROWS[trust]) if len(twins) > 1 else lambda trust: RELEASE
+    k, several = made.twin.experiment.k, len(made.by_trust) > 1
     rows = tuple(
         ShareRow(
-            label(row.trust),
-            trusts.spread(row.errors, experiment.k),
-            share_rows.LOOKS[row.trust].colour if len(twins) > 1 else style.PRIVATE,
-            row.trust == chosen,
-            row.twin.request.method,
-            row.trust,
+            phrases.ROWS[trust] if several else RELEASE,
+            trusts.spread(run_errors(twin), k),
+            share_rows.LOOKS[trust].colour if several else style.PRIVATE,
+            trust == made.trust,
+            twin.request.method,
+            trust,
         )
-        for row in rows_by_trust(twins, chosen)
+        for trust, twin in made.by_trust.items()
     )
-    unprotected = trusts.spread(unprotected_errors(twin), experiment.k)
-    return Shares(rows, float(unprotected[1]), 100 * experiment.k / experiment.d)
+    unprotected = trusts.spread(unprotected_errors(made.twin), k)
+    return Shares(rows, float(unprotected[1]), 100 * k / made.twin.experiment.d)
 
 
 def share_of_guess(twin: Twin) -> float:

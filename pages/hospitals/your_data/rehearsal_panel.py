@@ -1,15 +1,14 @@
 """Render the rehearsal of the release that a press of Release would make, on as many invented patients."""
 
-from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from dppca_core.accounts.account import Account
-from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.release import spectrum as spectrum_release
 from dppca_core.release.discrete_gaussian import Progress
+from dppca_core.release.request import Request
 from dppca_core.release.spectrum import Spectrum, SpectrumRequest
 from dppca_core.tables.encode import PreparedTable, TableIdentity
 from pages.hospitals.your_data import (
@@ -24,12 +23,11 @@ from pages.hospitals.your_data import (
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.layout import PageLayout
 from pages.hospitals.your_data.planned_table import Study
-from pages.hospitals.your_data.rehearsal import Rehearsal, Twin
+from pages.hospitals.your_data.rehearsal import Rehearsal
 from pages.hospitals.your_data.release_request import requested
 from pages.hospitals.your_data.session import Order
 from pages.shared import text
 from pages.shared.document import streamlit
-from pages.shared.plain import rows as share_rows
 from pages.shared.settings import in_context, widgets
 from pages.shared.settings.catalogue import Settings
 
@@ -66,27 +64,15 @@ def show(study: Study, account: Account | None, layout: PageLayout) -> Rehearsal
     if judged:
         (layout.details().warning if too_wide else layout.details().info)(judged)
     paid = paid_spectrum(study.identity) if isinstance(study, PreparedTable) else None
-    rehearse = partial(
-        rehearsal.rehearse, schema=study.schema, sizes=study.sizes, settings=settings, paid=paid
-    )
-    twin = rehearse(request)
-    if isinstance(twin, str):
+
+    def ask(epsilon: float, trust: str) -> Request | str:
+        return requested(settings | {"own.epsilon": epsilon}, study, account, rows, trust)
+
+    made = rehearsal.under_each_trust(ask, study, settings, paid)
+    if isinstance(made, str):
         layout.say(plain_text.NOT_REHEARSED)
-        layout.details().caption(f"Nothing is rehearsed. {page_text.refusal(text.symbols(twin))}")
+        layout.details().caption(f"Nothing is rehearsed. {page_text.refusal(text.symbols(made))}")
         return None
-
-    def rehearse_at(epsilon: float) -> Twin | str:
-        return rehearse(requested(settings | {"own.epsilon": epsilon}, study, account, rows))
-
-    chosen = METHODS[twin.request.method].trust
-    by_trust = {chosen: twin}
-    for trust in (trust for trust in share_rows.LOOKS if len(usable) > 1 and trust != chosen):
-        other = rehearse(requested(settings, study, account, rows, trust))
-        if isinstance(other, Twin):
-            by_trust[trust] = other
-    share = usable_patients.stated_share(study.schema, settings)
-    sign = rehearsal.stop_sign(twin, rehearse_at)
-    made = Rehearsal(twin, by_trust, sign, study.schema, study.sizes, study.assignment, share)
     streamlit.show_blocks(document.rehearsed(made))
     for warning in document.warnings(made, layout.plain):
         st.warning(warning)
@@ -94,7 +80,8 @@ def show(study: Study, account: Account | None, layout: PageLayout) -> Rehearsal
         with layout.details():
             streamlit.show_blocks(document.how_rehearsed(made))
             if paid is not None:
-                st.markdown(twin_text.spectrum(paid, twin.request.k, twin.request.mean_share > 0))
+                request = made.twin.request
+                st.markdown(twin_text.spectrum(paid, request.k, request.mean_share > 0))
             if isinstance(study, PreparedTable) and account is not None and account.limit is not None:
                 _sell_spectrum(study, account, settings, rows)
     return made

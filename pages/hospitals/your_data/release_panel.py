@@ -51,7 +51,7 @@ from pages.shared.settings.catalogue import Settings
 def choose_others(study: Study, request: Request | str, layout: PageLayout) -> None:
     """Render what few change, under one fold: method, k and what the method has, delta; and what it does."""
     method = layout.settings["own.method"]
-    with st.expander("Other choices", key="own choices"):
+    with layout.details(), st.expander("Other choices", key="own choices"):
         for column, key in zip(
             st.columns(4), ("own.method", *METHOD_SETTINGS[method], "own.delta"), strict=False
         ):
@@ -60,7 +60,8 @@ def choose_others(study: Study, request: Request | str, layout: PageLayout) -> N
         if isinstance(request, str):
             return
         for sentence in (*adjustments(request, layout.settings), *_about(request, study, method)):
-            st.caption(sentence)
+            if sentence:
+                st.caption(sentence)
 
 
 def _about(request: Request, study: Study, method: str) -> Iterator[str]:
@@ -71,7 +72,8 @@ def _about(request: Request, study: Study, method: str) -> Iterator[str]:
         yield page_text.fitted(request)
     else:
         yield page_text.centre(request.mean_share, study.schema.has_usual_values)
-    yield f"{page_text.how_noise_is_drawn(request.method)} {page_text.estimates(request.method)}"
+    yield page_text.how_noise_is_drawn(request.method)
+    yield page_text.estimates(request.method, request.fitted)
     if METHODS[request.method].trust != "central":
         yield page_text.several(request.method, len(study.sizes))
 

@@ -271,7 +271,11 @@ def eigenvalues(released: Released) -> str:
     """
     method, error = released.document["method"], released.eigenvalue_error
     length = "b²" if is_fitted(released) else "B²"
-    scaled = "rows of length 1" if is_unit(method) else f"the shortened rows (shares of {length})"
+    scaled = (
+        "rows of length 1"
+        if is_unit(method, is_fitted(released))
+        else f"the shortened rows (shares of {length})"
+    )
     if released.document["stages"] is not None:
         scaled += ", of the features kept alone"
     return (
@@ -327,14 +331,14 @@ def is_fitted(released: Released) -> bool:
     return released.document["fitted bound"] is not None
 
 
-def is_unit(method: str) -> bool:
-    """Return whether the method scales every row to length 1."""
-    return METHODS[method].scaling == "unit"
+def is_unit(method: str, is_fitted: bool) -> bool:
+    """Return whether the method scales every row to length 1, which it does not with a fitted bound."""
+    return METHODS[method].scaling == "unit" and not is_fitted
 
 
-def estimates(method: str) -> str:
+def estimates(method: str, is_fitted: bool) -> str:
     """Return what a method estimates that scales rows to length 1; "" where rows keep their length."""
-    if not is_unit(method):
+    if not is_unit(method, is_fitted):
         return ""
     return (
         "It has another target: the directions of rows that are each scaled to length 1. These are those of "

@@ -91,18 +91,19 @@ def invented(twin: ExplorerExperiment, rows: int, strength: str, bound: float, m
     twin's pattern is, in words. bound: the length to which a release shortens rows. method: the release's.
     n: of all patients, of whom the twin has as many as are usable.
     """
+    unit = is_unit(method, twin.fitted is not None)
     if isinstance(twin.population, DictionaryTwin):
         kind = (
             "They follow your dictionary: numbers stay in their ranges and spread evenly at most. "
             "Each category has one answer."
         )
-        length = "scaled to length 1" if is_unit(method) else "shortened to the bound"
+        length = "scaled to length 1" if unit else "shortened to the bound"
         long_rows = f"Their rows are {length}, as a release does to yours."
         if (stand_in := drawn(twin.n, twin.d)) < twin.n and twin.fitted is not None:
             long_rows += f" {stand_in:,} of them are drawn; the noise is that for all."
     else:
         kind = "They are Gaussian: so large a twin follows neither ranges nor categories."
-        if is_unit(method):
+        if unit:
             long_rows = "Its rows are scaled to length 1, as a release scales yours."
         elif twin.clip is not None:
             long_rows = (

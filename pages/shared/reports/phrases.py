@@ -3,12 +3,9 @@
 from collections.abc import Container, Iterable, Sequence
 from itertools import chain
 
-import pandas as pd
-
 from dppca_core.datasets import TABLES
 from dppca_core.methods import METHODS
 from pages.shared import text
-from pages.shared.reports.html_report import ReportTable
 from pages.shared.settings.catalogue import CHOICES, FIXED_BY_TABLE, Settings
 from pages.shared.settings.of_pages import panel_keys
 
@@ -49,9 +46,3 @@ def methods(names: Sequence[str], k: int) -> list[str]:
         about = f"{trust}{text.guarantee(method.guarantee_at(k))}"
         lines.append(f"{method.title}: {method.reference} ({about}).")
     return lines
-
-
-def table(title: str, frame: pd.DataFrame, notes: str = "") -> ReportTable:
-    """Return a data frame as a table of a report; notes: the meaning of its marks."""
-    rows = [tuple(str(cell) for cell in row) for row in frame.itertuples(index=False)]
-    return ReportTable(title, tuple(map(str, frame.columns)), rows, notes)

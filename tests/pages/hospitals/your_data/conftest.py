@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dppca_core.accounts.book import ACCOUNTS
 from dppca_core.release import private_release
-from pages.hospitals.your_data import owner, report
+from pages.hospitals.your_data import document, owner
 
 
 @pytest.fixture(autouse=True)
@@ -66,7 +66,12 @@ def makes(monkeypatch):
 
 @pytest.fixture
 def built(monkeypatch):
-    """Return a function that returns the report which the last run of the page offers."""
-    reports, build = [], report.build
-    monkeypatch.setattr(report, "build", lambda *given: reports.append(build(*given)) or reports[-1])
-    return lambda: reports[-1]
+    """Return a function that returns the file which the last run of the page offers."""
+    files = []
+
+    def keep(make):
+        return lambda *given: files.append(make(*given)) or files[-1]
+
+    for name in ("file_of_rehearsal", "file_of_release"):
+        monkeypatch.setattr(document, name, keep(getattr(document, name)))
+    return lambda: files[-1]

@@ -113,9 +113,20 @@ class TablePage(Screen):
     def has_button(self, *starts):
         return any(button.label.startswith(starts) for button in self.app.button)
 
+    def say_how_chosen(self, answer="fixed before the data were seen"):
+        """Answer how columns and k were chosen, which a release waits for."""
+        self.app.radio(key=f"own chosen {self.state.tables_loaded}").set_value(answer)
+        self.run()
+
+    def ask(self, label="Release"):
+        """Press what asks for a release; what it waits for is answered."""
+        if not self.state.how_chosen[0]:
+            self.say_how_chosen()
+        self.press(label)
+
     def release(self, label="Release"):
         """Ask for a release, confirm it, and wait until it is drawn."""
-        self.press(label)
+        self.ask(label)
         self.spend()
 
     def spend(self):

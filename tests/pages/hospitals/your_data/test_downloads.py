@@ -4,12 +4,10 @@ import io
 import json
 import zipfile
 
-import pytest
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dppca_core.release import bundle
-from pages.shared.reports import html_report
 from tests.pages.hospitals.your_data.table_page import limited, released
 
 
@@ -24,30 +22,28 @@ def test_downloads_are_the_same_ready_bytes_in_every_run(monkeypatch):
     first = dict(given)
     for label in ("Download the loadings (CSV)", "Download all of it (JSON)", "Export it (JSON lines)"):
         assert isinstance(first[label], str), label
-    assert isinstance(first["Save the dictionary"], str) and isinstance(first["Download a report"], bytes)
+    assert isinstance(first["Save the dictionary"], str)
     assert json.loads(first["Download all of it (JSON)"]) == page.state.releases[0].result.document
-    html = html_report.html
-    monkeypatch.setattr(html_report, "html", lambda made: pytest.fail("written again") and html(made))
+    report = first.pop("Download the page")
     page.run()
+    assert given.pop("Download the page")() == report()  # written when it is pressed, from public numbers
     assert given == first
 
 
 def test_how_columns_were_chosen_is_asked_and_stands_in_all_that_leaves(built):
     page = limited()
-    page.app.selectbox(key=f"own chosen {page.state.tables_loaded}").set_value(
-        "fixed before the data were seen"
-    )
+    assert next(button for button in page.app.button if button.label.startswith("Release")).disabled
+    page.say_how_chosen()
     page.app.text_input(key=f"own chosen {page.state.tables_loaded} sentence").set_value("<b>protocol</b> 7")
     page.run()
     page.release()
     says = "fixed before the data were seen: <b>protocol</b> 7"
     result = page.state.releases[0].result
     assert result.document["how columns and k were chosen"] == says
-    assert any(says in limit for limit in built().limits)
+    assert any(says in limit for limit in built().frame().limits)
     assert says in page.state.cache_by_name["downloads"][1][1]["account.jsonl"]
-    page.press("Release")  # asked for, and then stated otherwise: it is asked for anew
-    page.app.selectbox(key=f"own chosen {page.state.tables_loaded}").set_value("not stated")
-    page.run()
+    page.ask()  # asked for, and then stated otherwise: it is asked for anew
+    page.say_how_chosen("not stated")
     assert not page.has_button("Spend")
 
 

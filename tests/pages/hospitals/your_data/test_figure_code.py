@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from dppca_core.experiments.explorer.experiment import EPSILONS
+from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.figure_tables.figure_recipe import from_dict
+from dppca_core.methods import METHODS
 from dppca_core.tables import Column, examples
 from pages.hospitals.your_data import figure_code, rehearsal
 from pages.shared.charts.traces import as_shown
@@ -39,33 +40,26 @@ def rehearsed(columns, **changed):
     return schema, worst._replace(others=tuple(others))
 
 
-@pytest.mark.parametrize("metric", ["sin", "share"])
-def test_a_rehearsal_is_run_again_from_the_dictionary(here, metric):
-    schema, twin = rehearsed(WIDE.columns, metric=metric)
+@pytest.mark.parametrize("method", ["analyze_gauss", "dpdis_pca"])
+def test_a_rehearsal_is_run_again_from_the_dictionary(here, method):
+    schema, twin = rehearsed(WIDE.columns, **{"own.method": method})
     (here / "dictionary.json").write_text(schema.to_json())
-    table = run(figure_code.rehearsal(twin, twin.epsilon))
-    for row, each in zip(rehearsal.shares(twin).rows, (twin, *twin.others), strict=True):
-        errors = np.quantile(rehearsal.run_errors(each), [0.1, 0.5, 0.9])
-        drawn = row.spread if metric == "share" else errors
-        assert table.loc[(each.pattern.title, twin.epsilon)].to_numpy() == pytest.approx(drawn, rel=1e-6)
-
-
-def test_the_analysts_rehearsal_has_all_runs_of_the_worst_population(here, monkeypatch):
-    monkeypatch.setattr(figure_code, "EPSILONS", (1.0, 10.0))
-    schema, twin = rehearsed(WIDE.columns)
-    (here / "dictionary.json").write_text(schema.to_json())
-    table = run(figure_code.rehearsal(twin))
-    method, runs = twin.experiment.method, range(twin.experiment.repeats)
-    twin.results.try_cells((method, 1.0, repeat) for repeat in runs)
-    errors = [cell.sin[-1] for cell in twin.results.measured(method, 1.0)]
-    assert table.loc[(twin.pattern.title, 1.0), 0.5] == pytest.approx(np.median(errors), rel=1e-6)
+    by_trust = {METHODS[method].trust: twin}
+    table = run(figure_code.rehearsal(by_trust))
+    made = rehearsal.Rehearsal(twin, METHODS[method].trust, by_trust, None, schema, (300,), "", None, 1.0)
+    (row,) = rehearsal.shares(made).rows
+    for each in twin.rehearsed:
+        drawn = trusts.spread(rehearsal.run_errors(each), 2)
+        given = table.loc[(f"{row.trust}, {each.pattern.title}", twin.epsilon)].to_numpy()
+        assert given == pytest.approx(drawn, rel=1e-6)
+        assert each is not twin or row.spread == pytest.approx(drawn)
 
 
 def test_a_prediction_is_made_again():
     _, twin = rehearsed(tuple(Column(f"c{i}", "number", 0.0, 1.0) for i in range(2001)), n=5000)
-    table = run(figure_code.rehearsal(twin))
-    for title, errors in rehearsal.predicted_curves(twin):
-        assert table[title].tolist() == pytest.approx(errors) and len(errors) == len(EPSILONS)
+    table = run(figure_code.rehearsal({"central": twin}))
+    for each in twin.rehearsed:
+        assert table.loc[f"central, {each.pattern.title}"].item() == rehearsal.run_errors(each)[0]
 
 
 def test_what_was_released_is_read_and_what_only_its_owner_sees_comes_from_the_owners_file(here, monkeypatch):

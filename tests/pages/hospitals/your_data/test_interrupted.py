@@ -16,11 +16,11 @@ def test_a_release_is_made_once(doubled, monkeypatch):
     """Its job asks for the visitor and their book, where a newer run can end the one that asks."""
     newer, page = Interruption(monkeypatch, "_make_pending", doubled), limited()
     newer.due = 1
-    page.press("Release")
+    page.ask()
     assert newer.due == 0
     assert page.has_button("Spend") == doubled
     if not doubled:
-        page.press("Release")
+        page.ask()
     page.press("Spend")
     for job in page.state.confirmed:
         job.wait(PATIENCE_SECONDS)

@@ -57,5 +57,5 @@ def test_the_promise_of_the_issue_is_in_the_report_and_on_the_page(built):
     """At epsilon .5 and delta 1e-6 any method may let an attacker be right 62 times, this release 53."""
     for view in ("full", "plain"):
         page = released(dictionary=WIDE, view=view, **{"own.eps": "0.5", "own.delta": "1e-6"})
-        assert stated(built().guarantee) == [62, round(of_noise(0.5, 1e-6, 1), 1)]
+        assert stated(built().frame().promise) == [62, round(of_noise(0.5, 1e-6, 1), 1)]
         assert stated(page.everything)[:2] == [62, round(of_noise(0.5, 1e-6, 1), 1)]

@@ -51,9 +51,8 @@ def test_n_price_and_guarantee_are_of_patients(built):
     assert result.document["epsilon for a patient"] == 0.5
     assert closed_form.epsilon_of(result.payment.events, 1e-6) <= 0.5
     assert COLUMN not in document and "R-0001" not in document
-    report = built()
-    assert dict(report.settings)["Rows of one patient"] == "averaged"
-    assert COLUMN not in json.dumps(report) and COLUMN not in session_text(page)
+    assert dict(built().frame().settings)["Rows of one patient"] == "averaged"
+    assert COLUMN not in built().html() and COLUMN not in session_text(page)
 
 
 def session_text(page):
@@ -81,7 +80,7 @@ def test_at_most_so_many_rows_of_a_patient_count(built, makes):
     document = page.state.releases[0].result.document
     assert document["public"]["rows kept of a patient"] == 2 and document["unit"] == "patient"
     assert document["epsilon for a patient"] == 0.5
-    assert dict(built().settings)["Rows of one patient"] == "the first 2, each counting 1/2"
+    assert dict(built().frame().settings)["Rows of one patient"] == "the first 2, each counting 1/2"
 
 
 def test_instruments_that_repeat_are_merged(built, makes):
@@ -105,7 +104,7 @@ def test_instruments_that_repeat_are_merged(built, makes):
     assert document["public"]["rows of a patient"] == "merged" and document["unit"] == "patient"
     assert document["epsilon for a patient"] == 0.5
     assert "all rows of a patient are merged" in " ".join(registry_record.to_yaml(document).split())
-    assert dict(built().settings)["Rows of one patient"] == "merged"
+    assert dict(built().frame().settings)["Rows of one patient"] == "merged"
 
 
 def test_a_column_names_no_patients_where_each_has_one_row():

@@ -18,7 +18,7 @@ from pages.hospitals.your_data import (
     confirmation,
     owner_only_diagnostics,
     owner_only_text,
-    release_panel,
+    release_request,
 )
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.shared import text
@@ -31,7 +31,7 @@ from tests.waiting import PATIENCE_SECONDS
 
 def test_a_release_is_asked_for_priced_confirmed_and_made_once(makes):
     page = limited()
-    page.press("Release")
+    page.ask()
     assert not makes
     assert "used 0 of your limit 1, afterwards it is 0.5, and 0.5 is left" in page.markdown
     assert account_text.ONCE in page.markdown
@@ -54,11 +54,11 @@ def test_a_release_is_asked_for_priced_confirmed_and_made_once(makes):
 def test_a_click_on_an_old_confirmation_confirms_nothing(makes):
     """Moved settings let a pending job go; its button, still on a slow screen, is not the next job's."""
     page = limited()
-    page.press("Release")
+    page.ask()
     old = page.state.pending
     page.move("own.epsilon", 0.2)
     assert page.state.pending is None and not page.has_button("Spend")
-    page.press("Release")
+    page.ask()
     assert page.state.pending.number != old.number
     page.press("Do not release")
     assert page.state.pending is None and not page.has_button("Spend") and not makes
@@ -96,7 +96,7 @@ def test_a_stopped_release_is_paid_for_and_not_shown(monkeypatch):
     monkeypatch.setattr(discrete_gaussian, "release", draw)
     monkeypatch.setattr(confirmation, "FIRST_WAIT_SECONDS", 0.01)
     page = limited()
-    page.press("Release")
+    page.ask()
     page.press("Spend")
     assert begun.wait(PATIENCE_SECONDS)
     page.press("Stop")
@@ -116,7 +116,7 @@ def test_a_paid_release_goes_on_while_its_visitor_may_come_back(monkeypatch):
         return make(*args, **more)
 
     monkeypatch.setattr(private_release, "make", watched)
-    page.press("Release")
+    page.ask()
     monkeypatch.setattr(sessions, "is_connected", lambda who: False)
     page.press("Spend")
     page.state.last("release").wait(PATIENCE_SECONDS)
@@ -134,8 +134,8 @@ def test_a_paid_release_goes_on_while_its_visitor_may_come_back(monkeypatch):
 def test_what_three_columns_do_not_allow_is_adjusted_and_said(method, possible):
     wanted = {"own.k": 20, "own.s_hat": 10, "own.rank": 5}
     settings = catalogue.defaults() | wanted | {"own.method": method}
-    request = release_panel.requested(settings, of_size(3, 100), None, 1)
-    adjustments = release_panel.adjustments(request, settings)
+    request = release_request.requested(settings, of_size(3, 100), None, 1)
+    adjustments = release_request.adjustments(request, settings)
     assert {key: getattr(request, key.removeprefix("own.")) for key in possible} == possible
     assert len(adjustments) == len(possible)
     for key, sentence in zip(possible, adjustments, strict=True):
@@ -163,7 +163,7 @@ def test_what_rounding_leaves_of_a_limit_is_nothing(monkeypatch, short, rest):
 
 def test_a_full_disk_releases_nothing(folder):
     page = limited()
-    page.press("Release")
+    page.ask()
     with full_disk(folder / "not there"):  # so that no file may get longer than nothing
         page.spend()
     assert "Nothing was released: the account could not be written (disk I/O error" in page.warnings
@@ -173,7 +173,7 @@ def test_a_full_disk_releases_nothing(folder):
 
 def test_what_another_tab_spent_counts_here(folder):
     page = limited()
-    page.press("Release")
+    page.ask()
     page.payer.pay("in another tab", Request("analyze_gauss", 3, 2, Budget(0.9, 1e-6)).events)
     page.press("Spend")
     assert "Nothing was released: Another release was made on this account meanwhile" in page.warnings
@@ -182,9 +182,9 @@ def test_what_another_tab_spent_counts_here(folder):
 
 def test_a_method_for_several_hospitals_says_what_it_is_in_one_place():
     page = limited(**{"own.method": "dpdis_pca"})
-    assert "made for several hospitals" in page.notices
+    assert "made for several hospitals" in page.captions
     page.move("own.providers", 3)
-    assert "made for several hospitals" not in page.notices
+    assert "made for several hospitals" not in page.captions
     assert "these hospitals do not exist" in page.captions
 
 
@@ -195,7 +195,7 @@ def test_a_method_for_several_hospitals_says_what_it_is_in_one_place():
 def test_a_mean_is_paid_for_unless_every_column_has_a_usual_value(method, usual, paid):
     """A fitted bound always has one."""
     settings = catalogue.defaults() | {"own.method": method}
-    request = release_panel.requested(settings, of_size(5, 1000, usual), None, 1)
+    request = release_request.requested(settings, of_size(5, 1000, usual), None, 1)
     assert (request.mean_share > 0) == paid and request.fitted == (method == "recommended")
 
 
@@ -206,7 +206,7 @@ def test_one_noisy_moment_of_all_features_is_recommended_and_nothing_else(hospit
         table = of_size(d, n)
         table.sizes = (n // hospitals,) * hospitals
         for counts in ("ranges", "equal"):
-            request = release_panel.requested(settings | {"own.counts": counts}, table, None, 1)
+            request = release_request.requested(settings | {"own.counts": counts}, table, None, 1)
             assert request.method == method and request.kept == d
             assert request.fitted and request.standardised == (counts == "equal")
 

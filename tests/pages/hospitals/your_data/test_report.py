@@ -3,16 +3,15 @@
 import json
 import re
 from html.parser import HTMLParser
-from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pytest
 
 from dppca_core.release import bundle
-from pages.hospitals.your_data import book_releases, report
+from dppca_core.release.private_release import Released
+from pages.hospitals.your_data import book_releases, document
 from pages.shared import text
-from pages.shared.reports import html_report
-from pages.shared.settings import catalogue
+from pages.shared.plain import phrases
 from tests.pages.hospitals.your_data.table_page import (
     OTHER_TABLE,
     ROWS,
@@ -25,32 +24,35 @@ from tests.pages.hospitals.your_data.table_page import (
 )
 
 
-def test_a_report_is_of_the_release_and_the_same_for_any_rows(built):
-    """Two tables of one size and dictionary: before a release their reports say the same, to the letter.
+def in_bundle(job):
+    return bundle.files(job.result.document, book_releases.account_after(job), job.result.payment)
 
-    The twin's figure, of invented patients, is measured meanwhile and may have come further in the second.
-    """
-    rehearsals = []
+
+def test_a_rehearsals_file_is_the_same_for_any_rows(built):
+    """Two tables of one size and dictionary: before a release their files are the same, to the letter."""
+    files = []
     for table in (TABLE, OTHER_TABLE):
-        page = prepared(table, WIDE, view="full", **{"own.shown": "true"})
-        rehearsals.append(built())
-    alike = [json.dumps(each._replace(figures=[], made="")) for each in rehearsals]
-    assert alike[0] == alike[1] and "Nothing was released" in alike[0]
-    assert [len(each.figures) for each in rehearsals] == [1, 1]
-    page.press("Set this limit")
-    page.release()
-    now, result = built(), page.state.releases[0].result
-    promise, _, odds = now.guarantee.partition(" Even an attacker")
+        prepared(table, WIDE, view="full", **{"own.shown": "true"})
+        files.append(built().html())
+    assert files[0] == files[1] and "Nothing was released" in files[0]
+
+
+def test_a_release_is_described_by_its_json_alone(built):
+    """Whatever the page is set to by then, and whoever paid: the same file, and what the screen says."""
+    page = released(dictionary=WIDE, view="full", **{"own.eps": "1"})
+    job = page.state.releases[0]
+    kept = json.loads(
+        bundle.files(job.result.document, book_releases.account_after(job), job.result.payment)[
+            "release.json"
+        ]
+    )
+    file = built().html()
+    assert document.file_of_release(Released.from_document(kept, payment=None), False).html() == file
+    promise = built().frame().promise.partition(" Even an attacker")[0]
     assert promise in page.markdown.replace("**", "").replace("\\", "")
-    assert odds.split(" All releases")[0] in page.captions
-    assert "0.5 of the limit" in now.guarantee
-    assert "2 components of" in now.sentence
-    (weights,) = (table for table in now.tables if table.title.startswith("All released "))
-    shown = np.hstack([result.basis, 2 * result.loading_std])
-    assert [cell for row in weights.rows for cell in row[1:]] == [f"{v:.4f}" for v in shown.ravel()]
-    opened, notices = catalogue.open_link(dict(parse_qsl(urlsplit(now.link).query)))
-    last = dict(page.app.session_state["settings of the last run"])
-    assert not notices and opened == last | {"own.shown": False}
+    page.move("own.method", "dpdis_pca")
+    page.move("own.epsilon", 0.1)
+    assert built().html() == file
 
 
 class Read(HTMLParser):
@@ -96,18 +98,14 @@ def test_every_number_of_a_report_is_one_of_release_json(view, method):
     n, epsilon = (ROWS, "0.1") if method == "analyze_gauss" else (5000, "1")
     link = {"own.method": method, "own.k": "3", "own.eps": epsilon}
     page = released(csv(patients(n=n)), WIDE, view=view, **link)
-    job, settings = page.state.releases[0], dict(page.app.session_state["settings of the last run"])
-    record = report.public_record(None, None, job, "", None, 1, settings)  # without a rehearsal
-    now = report.build(record, settings)
-    read = Read(html_report.html(now))
-    account = book_releases.account_after(job)
-    document = json.loads(bundle.files(job.result.document, account, job.result.payment)["release.json"])
-    values, noise = (np.array(document[name]).T for name in ("components", "noise of components"))
-    grey, features = np.abs(values) < 2 * noise, document["features"]
+    job = page.state.releases[0]
+    now = document.file_of_release(job.result, view == "plain")
+    read, kept = Read(now.html()), json.loads(in_bundle(job)["release.json"])
+    values, noise = (np.array(kept[name]).T for name in ("components", "noise of components"))
+    grey, features = np.abs(values) < 2 * noise, kept["features"]
     assert grey.any() or method != "analyze_gauss"  # of the others now and then none is
 
-    titles = {"full": "Loadings of the released components"}
-    title = titles.get(view, "What the released patterns are made of")
+    title = f"Released {'components' if view == 'full' else 'patterns'}"
     clear = {(i, j) for i, j in np.ndindex(values.shape) if not grey[i, j]}
     listed = filter(None, read.rows.get(title, ()))  # a head has no cells
     cells = {(features.index(name), int(j) - 1): cell for name, j, cell in listed}
@@ -121,18 +119,18 @@ def test_every_number_of_a_report_is_one_of_release_json(view, method):
         assert pointed == [f"{features[i]}: {text.short(value)}" for value in values[i]]
 
     if view == "full":
-        wanted = [[f"{value:.4f}" for value in row] for row in np.hstack([values, 2 * noise])]
-        assert [row[1:] for row in filter(None, read.rows["All released loadings"])] == wanted
-        strengths = read.words.get("Strength of the directions", "")
-        eigenvalues, error = document["eigenvalues"] or [], document["error of eigenvalues"]
+        wanted = [[f"{value:.3g}" for value in row] for row in np.hstack([values, 2 * noise])]
+        assert [row[1:] for row in filter(None, read.rows["Loadings as a table"])] == wanted
+        strengths = read.words[phrases.FOLD].partition("Private eigenvalues")[2]
+        eigenvalues, error = kept["eigenvalues"] or [], kept["error of eigenvalues"]
         wanted = [text.short(max(value, 0)) for value in eigenvalues]
         wanted += [text.short(error), "95", "100"] if eigenvalues else []
         of_rows = "rows of length 1" if "length 1" in strengths else "b²"
-        assert numbers(strengths.partition(of_rows)[2]) == wanted
+        assert numbers(strengths.partition(of_rows)[2])[: len(wanted)] == wanted
         noisy = grey.all(axis=0)  # an eigenvalue is as grey as its component
         assert strengths.count("may be noise") == (noisy.sum() if eigenvalues else 0)
         assert all(noisy[i] for i, value in enumerate(eigenvalues) if value <= error)
-    *measured, _ = document["public"]["dictionary"]["fields"]
+    *measured, _ = kept["public"]["dictionary"]["fields"]
     listed = list(filter(None, read.rows["What counts as public"]))[: len(measured)]
     for column, (name, span, missing) in zip(measured, listed, strict=True):
         ends = column["constraints"]
@@ -140,44 +138,33 @@ def test_every_number_of_a_report_is_one_of_release_json(view, method):
         assert missing == "row left out" or float(missing.split()[0]) == column["fill"]
 
     # Sentences have the document's numbers, those of its loadings that are told from 0, and how many are.
-    parameters = document["parameters"]
+    parameters = kept["parameters"]
     stated = (*parameters.values(), *parameters["budget"].values())
     known = [f"{value:g}" for value in stated if isinstance(value, int | float)]
-    known += [*map(text.short, np.abs(values[~grey])), *numbers(document["guarantee"])]
-    known += [f"{n:,}", f"{document['public']['dictionary']['bound']:.4g}", "1.00", "1e-6"]
+    clearly = np.abs(values[~grey])
+    # The description has marks as they are drawn, to four digits.
+    known += [text.short(float(f"{value:.4g}")) for value in clearly]
+    known += [*map(text.short, clearly), *numbers(kept["guarantee"])]
+    known += [f"{n:,}", f"{kept['public']['dictionary']['bound']:.4g}", "1.00", "1e-6"]
     known += [text.percent(share).split()[0] for name, share in parameters.items() if "share" in name]
     known += [str(len(clear)), str(np.count_nonzero(values)), "0", "1", "2", "3"]
     for heading in (title, "Settings", "What was released of our own table"):
-        words = read.words[heading].replace(now.made, "")
+        words = read.words[heading].replace(now.frame().made, "")
         assert set(numbers(words)) <= set(known), heading
 
 
-def test_a_report_says_that_hospitals_dealt_at_random_do_not_exist(built):
-    """Before the release and after it, in its first sentence, its settings and its limits."""
-    page = prepared(rows=8, **{"own.method": "two_stage_own_noise", "own.N": "3"})
-    reports = [built()]
+def test_a_file_says_that_hospitals_assigned_at_random_do_not_exist(built):
+    """Before the release and after it; nothing of it where a column names them."""
+    page = prepared(dictionary=WIDE, rows=8, **{"own.method": "two_stage_own_noise", "own.N": "3"})
+    files = [built()]
     page.press("Set this limit")
     page.release()
-    for each in (*reports, built()):
-        assert f"{ROWS} rows assigned at random to 3 hospitals that do not exist" in each.sentence
-        assert "in 3 hospitals" not in each.sentence
-        assert dict(each.settings)["Hospitals"] == "assigned at random to 3 hospitals that do not exist"
-        (limit,) = (line for line in each.limits if "do not exist" in line)
+    for each in (*files, built()):
+        (limit,) = (line for line in each.frame().limits if "do not exist" in line)
         assert limit.startswith("Rows are assigned") and limit in page.captions
-
-
-def test_a_report_says_nothing_of_invented_hospitals_where_a_column_names_them(built):
-    page = prepared(**{"own.method": "two_stage_own_noise", "own.N": "3"})
+        assert dict(each.frame().settings)["Hospitals"] == "3"
+    page = prepared(dictionary=WIDE, **{"own.method": "two_stage_own_noise", "own.N": "3"})
     page.choose_hospitals()
     assert sorted(page.state.ready.sizes) == sorted(patients()["clinic"].value_counts())
-    now = built()
-    assert f"{ROWS} patients in 2 hospitals" in now.sentence
-    assert dict(now.settings)["Hospitals"] == "2" and "not exist" not in json.dumps(now.limits)
-
-
-def test_a_report_rehearses_what_was_released_though_controls_moved(built):
-    page = released(dictionary=WIDE, **{"own.eps": "1"})
-    page.move("own.method", "dpdis_pca")
-    page.move("own.epsilon", 0.1)
-    (drawn,) = (figure for figure in built().figures if "rehearsal" in figure.title)
-    assert "Analyze Gauss" in drawn.says and "ε = 1" in drawn.says
+    assert dict(built().frame().settings)["Hospitals"] == "2"
+    assert "not exist" not in json.dumps(built().frame().limits)

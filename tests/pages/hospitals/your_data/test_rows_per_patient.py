@@ -3,7 +3,6 @@
 import pytest
 
 from dppca_core.accounting import closed_form, gaussian
-from pages.hospitals.your_data import release_panel
 from pages.hospitals.your_data import text as page_text
 from tests.pages.hospitals.your_data.table_page import (
     OTHER_TABLE,
@@ -43,12 +42,12 @@ def test_an_example_is_known_to_have_one_row_a_patient():
 
 def test_a_patient_with_eight_rows_is_told_ten_and_not_one(folder, built):
     """On the price, the question, the promise, the account, the document and the report; 1 by row."""
-    page = prepared(rows=8, **AT_ONE)
+    page = prepared(dictionary=WIDE, rows=8, **AT_ONE)
     assert "120 rows in " in page.everything and "120 patients" not in page.everything
     assert "The limit counts per row." in page.captions
     page.press("Set this limit")
     assert "10.30" in page.markdown
-    page.press("Release")
+    page.ask()
     assert "of 120 rows?" in page.markdown
     page.spend()
     document = page.state.releases[0].result.document
@@ -61,11 +60,10 @@ def test_a_patient_with_eight_rows_is_told_ten_and_not_one(folder, built):
     assert shown["rows per patient"].tolist() == ["8"] and shown.iloc[0, -1] == "10.30"
     (payment,) = page.payments
     assert (payment.about["rows"], payment.rows_per_patient) == (ROWS, 8)
-    report = built()
-    assert "120 rows" in report.sentence and "10.30" in report.guarantee
-    settings = dict(report.settings)
+    settings = dict(built().frame().settings)
+    assert "all 8 rows of one patient" in built().frame().promise
     assert settings["Rows"] == "120" and settings["Rows of one patient"] == "up to 8"
-    assert [value for label, value in report.settings if label.endswith("for a patient")] == ["10.3"]
+    assert settings["Privacy loss ε of a patient"] == "10.3"
 
 
 def test_each_release_keeps_the_answer_it_was_made_with(folder):
@@ -74,7 +72,7 @@ def test_each_release_keeps_the_answer_it_was_made_with(folder):
     page.press("Set this limit")
     page.release()
     assert "rows per patient" not in page.app.dataframe[-1].value
-    page.press("Release")
+    page.ask()
     assert page.state.pending is not None
     page.answer(4)
     assert page.state.pending is None  # the question was for another number
@@ -100,24 +98,16 @@ def test_what_evades_an_account_stands_at_the_limit_and_at_the_account():
 
 
 def test_the_rehearsal_counts_rows_where_a_patient_has_several(built):
-    """Its odds are those of the page's headline, at every epsilon."""
-    page = prepared(dictionary=WIDE, rows=8, **AT_ONE)
-    figure = page.figure
-    settings = dict(page.app.session_state["settings of the last run"])
-    request = release_panel.requested(settings, page.state.ready, None, 8)
-    assert page.words()["odds"] == page_text.odds(request)
-    assert all("all 8 rows of one patient" in entry["odds"] for entry in figure["words"])
-    assert f"With {ROWS} rows in 1 hospital at" in page.words()["sentence"]
+    page = limited(dictionary=WIDE, rows=8, **AT_ONE)
     assert "rows in one place" in page.markdown
     assert "invented rows" in page.captions.lower()
-    report = built()
-    assert f"With {ROWS} rows in" in report.figures[-1].says
-    for text in (page.markdown, page.captions, str(figure), str(report)):
-        assert f"{ROWS} patients" not in text and "nvented patients" not in text
+    for text in (page.markdown, page.captions, str(page.figure), built().html()):
+        assert f"{ROWS} patients" not in text
 
 
 def test_who_is_in_two_hospitals_is_told_what_both_releases_cost(built):
     """Twice the same Gaussian release is one with z/sqrt 2: at epsilon = 1, delta = 1e-6 it is 1.45."""
-    page = limited(**AT_ONE)
+    page = limited(dictionary=WIDE, **AT_ONE)
+    page.release()
     sentence = "two releases of this size together have ε = 1.45."
-    assert sentence in page.captions and any(sentence in limit for limit in built().limits)
+    assert sentence in page.captions and any(sentence in limit for limit in built().frame().limits)

@@ -10,6 +10,7 @@ from dppca_core import METHODS, Budget, sin_theta
 from dppca_core.accounting import gaussian
 from dppca_core.bounds.stated_spectra import paid_spikes
 from dppca_core.experiments import draws
+from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.fitted_release import FittedTwin
@@ -23,7 +24,7 @@ from pages.hospitals.your_data import (
     analyst_text,
     plain_text,
     rehearsal,
-    release_panel,
+    release_request,
     twin_text,
 )
 from pages.hospitals.your_data import text as page_text
@@ -42,20 +43,9 @@ from tests.pages.hospitals.your_data.table_page import (
 
 def test_a_twin_has_the_tables_size_and_none_of_its_rows():
     page, other = prepared(dictionary=WIDE), prepared(OTHER_TABLE, WIDE)
-    assert f"With {ROWS} patients in 1 hospital " in page.words()["sentence"]
+    assert f"as many ({ROWS}) and with as many measurements (5) as yours" in page.captions
     assert "patients in one place" in page.markdown
-    assert page.figure["scene"] == other.figure["scene"]
-    link = page.app.get("link_button")[0].proto.url
-    assert link.startswith("./?") and "age" not in link and "own" not in link
-
-
-def test_a_board_waits_for_no_figure_that_it_has_not_opened():
-    """In plain view the statistician's figure is measured once its fold is open."""
-    page = prepared(dictionary=WIDE, view="plain")
-    assert page.app.session_state["own fold rehearsal"] is False and not page.app.get("link_button")
-    page.app.session_state["own fold rehearsal"] = True
-    page.run()
-    assert page.app.get("link_button")
+    assert page.figure["data"] == other.figure["data"]
 
 
 # Each kind of release and each trust, with a value that no other default has: what is not passed on shows.
@@ -76,15 +66,15 @@ def test_what_is_rehearsed_is_what_is_released(makes, built, method):
     page = limited(dictionary=WIDE, **{"own.method": method, "repeats": "3"} | REHEARSED[method])
     table = page.state.ready
     settings = dict(page.app.session_state["settings of the last run"])
-    asked = release_panel.requested(settings, table, None, 1)
+    asked = release_request.requested(settings, table, None, 1)
     twin = rehearsal.rehearse(asked, table.schema, table.sizes, settings)
     experiment, results = twin.experiment, Results(twin.experiment)
     # A busy machine shows the first runs alone, and their median.
     twin.results.try_cells((method, twin.epsilon, repeat) for repeat in range(experiment.repeats))
     page.run()
-    sentence, title = page.words()["sentence"], METHODS[method].title
-    assert title in sentence and f"{title}, median" in [entry[0] for entry in page.figure["legend"]]
-    reports = [built()]
+    title, reports = METHODS[method].title, [built()]
+    assert f"Release* would make:** {title}" in page.markdown
+    shown = page.markdown
     page.release()
     reports.append(built())
     ((request, parts),) = makes
@@ -94,8 +84,7 @@ def test_what_is_rehearsed_is_what_is_released(makes, built, method):
         len(parts),
         ROWS,
     )
-    assert page.words()["odds"] == page_text.odds(request)
-    assert title not in page.words()["printed"]
+    assert page_text.odds(request) in page.captions
     assert experiment.sizes == table.sizes == tuple(map(len, parts))
     paid = request.budget if request.fitted else request.remainder.budget
     assert experiment.budget(twin.epsilon) == paid
@@ -123,7 +112,8 @@ def test_what_is_rehearsed_is_what_is_released(makes, built, method):
         errors.append(sin_theta(estimate.basis, results.truth.basis))
         measured = results.cell(method, twin.epsilon, repeat).sin[-1]
         assert measured == pytest.approx(errors[-1], rel=1e-6, abs=1e-9)
-    assert f"error {text.error(float(np.median(errors)))}" in sentence
+    recovered = trusts.spread(errors, request.k)[1]
+    assert plain_text.rehearsed(recovered, 100 * request.k / 5) in shown
     released = page.state.releases[0].result
     assert released.basis.shape == (5, request.k) and released.document["method"] == method
     assert page_text.how_noise_is_drawn(method) in page.markdown
@@ -131,19 +121,37 @@ def test_what_is_rehearsed_is_what_is_released(makes, built, method):
     dealt = "at random" if "own.N" in REHEARSED[method] else "all in one place"
     assert released.document["public"]["dealt"].startswith(dealt)
     for report in reports:
-        entries = dict(report.settings)
+        entries = dict(report.frame().settings)
         assert entries["Method"] == title
-        assert entries["Privacy loss ε for a row"] == text.number(request.budget.epsilon)
-        # What comes after is measured meanwhile.
-        assert report.figures[-1].says.startswith(sentence.split(";")[0])
+        assert entries["Privacy loss ε"] == text.number(request.budget.epsilon)
 
 
 @pytest.mark.parametrize(("epsilon", "hopeless"), [("0.05", True), ("10", False)])
 def test_a_rehearsal_no_better_than_a_guess_says_so(epsilon, hopeless):
-    """The headline is that of the worst stated spectrum."""
+    """The stop sign is that of the worst stated spectrum."""
     page = prepared(dictionary=WIDE, **{"own.eps": epsilon})
-    assert (twin_text.NO_BETTER in page.words()["sentence"]) == hopeless
     assert ("**At this budget the answer would be noise:**" in page.warnings) == hopeless
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 10.0])
+def test_each_trust_is_rehearsed_and_more_trust_does_no_worse(makes, epsilon):
+    """At epsilon 10 own noise errs less than sealed sums, whose bound is tighter: these run it then."""
+    page = limited(dictionary=WIDE, **{"own.eps": f"{epsilon:g}", "own.N": "3", "own.usable": "1"})
+    settings = dict(page.app.session_state["settings of the last run"])
+    table, alone = page.state.ready, {}
+    for trust, method in release_request.ONE_MOMENT.items():
+        asked = release_request.requested(settings, table, None, 1, trust)
+        assert (asked.method, METHODS[method].trust) == (method, trust)
+        twin = rehearsal.rehearse(asked, table.schema, table.sizes, settings)
+        alone[trust] = float(trusts.spread(rehearsal.run_errors(twin), 2)[1])
+    ordered = ("untrusted server", "secure aggregation", "central")
+    best = np.maximum.accumulate([alone[trust] for trust in ordered])
+    (drawn,) = (trace["x"] for trace in page.figure["data"] if trace["name"] == "share recovered, %")
+    assert drawn == pytest.approx(best, rel=1e-3)
+    assert (best[1] > alone["secure aggregation"]) == (epsilon == 10)
+    for trust, share in zip(("secure aggregation", "untrusted server"), best[1::-1], strict=True):
+        page.move("own.trust", trust)
+        assert plain_text.rehearsed(share, 40) in page.markdown
 
 
 def test_a_stop_sign_says_what_it_would_take_and_that_does_it():
@@ -159,7 +167,7 @@ def test_a_stop_sign_says_what_it_would_take_and_that_does_it():
     table, enough = page.state.ready, float(stop[1])
     shares = []
     for epsilon in (max(e for e in EPSILONS if e < enough), enough):
-        asked = release_panel.requested(settings | {"own.epsilon": epsilon}, table, None, 1)
+        asked = release_request.requested(settings | {"own.epsilon": epsilon}, table, None, 1)
         twin = rehearsal.rehearse(asked, table.schema, table.sizes, settings)
         shares.append(rehearsal.share_of_guess(twin))
     assert shares[1] <= 1 / 3 < shares[0]
@@ -173,17 +181,17 @@ def test_one_rehearsal_has_one_number(built):
     """Headline, list of populations, stop sign and report give the median of the same ten runs, for good."""
     page = prepared(dictionary=WIDE, **{"own.eps": "1", "own.k": "1"})
     settings, table = dict(page.app.session_state["settings of the last run"]), page.state.ready
-    asked = release_panel.requested(settings, table, None, 1)
+    asked = release_request.requested(settings, table, None, 1)
     twin = rehearsal.rehearse(asked, table.schema, table.sizes, settings)
     results, method = Results(twin.experiment), twin.experiment.method  # of this test's own
     errors = [results.cell(method, 1.0, repeat).sin[-1] for repeat in range(10)]
     share, of_three = (np.median(runs) / math.sqrt(1 - 1 / 5) for runs in (errors, errors[:3]))
     assert share > 1 / 3 and text.percent(of_three) != text.percent(share)
     for _ in range(2):
-        assert f"error {text.error(float(np.median(errors)))}" in page.words()["sentence"]
+        assert plain_text.rehearsed(trusts.spread(errors, 1)[1], 20) in page.markdown
         assert f"{text.percent(share)} ({twin.pattern.title})" in page.markdown
         assert f"mostly noise:** {text.percent(share)} of a guess's error" in page.warnings
-        assert built().figures[-1].says.startswith(page.words()["sentence"].split(";")[0])
+        assert plain_text.rehearsed(trusts.spread(errors, 1)[1], 20) in next(built().blocks()).words
         twin.results.try_cells((method, epsilon, run) for epsilon in EPSILONS for run in range(12))
         page.run()
 
@@ -194,7 +202,7 @@ def test_noise_is_named_only_where_the_answer_without_privacy_would_be_better():
 
     def rehearse_at(epsilon):
         settings = catalogue.defaults() | {"own.epsilon": epsilon}
-        request = release_panel.requested(settings, of_size(6, 150), None, 1)
+        request = release_request.requested(settings, of_size(6, 150), None, 1)
         return rehearsal.rehearse(request, schema, (150,), settings)
 
     def unprotected(twin):
@@ -286,7 +294,7 @@ def test_a_wide_table_is_judged_by_closed_forms_and_keeps_nobody_waiting(monkeyp
 
     def rehearse_at(epsilon):
         changed = settings | {"own.epsilon": epsilon}
-        request = release_panel.requested(changed, of_size(1000, 5000), None, 1)
+        request = release_request.requested(changed, of_size(1000, 5000), None, 1)
         return rehearsal.rehearse(request, schema, (5000,), settings)
 
     twin = rehearse_at(0.5)
@@ -303,7 +311,7 @@ def twins(columns, n=300, paid=None, **changed):
     """Return the dictionary, and the rehearsals of a release of its rows on all populations but a guess."""
     schema = Schema(columns)
     settings = catalogue.defaults() | {"own.epsilon": 10.0} | changed
-    request = release_panel.requested(settings, of_size(schema.d, n), None, 1)
+    request = release_request.requested(settings, of_size(schema.d, n), None, 1)
     return schema, rehearsal.rehearse(request, schema, (n,), settings, paid).rehearsed
 
 
@@ -344,9 +352,9 @@ def test_a_paid_spectrum_sets_how_long_rows_are():
 def test_the_ten_runs_of_a_large_twin_share_draws_of_its_rows(n, draws):
     """All draws together have ten million numbers at most, so that the page waits as long for any table."""
     settings, schema = catalogue.defaults() | {"own.method": "stacked_rounds"}, Schema(NUMBERS)
-    request = release_panel.requested(settings, of_size(6, n), None, 1)
+    request = release_request.requested(settings, of_size(6, n), None, 1)
     pattern = rehearsal.patterns(6, 2, None, True)[0]
-    experiment = rehearsal.twin_of(request, schema, (n,), settings, pattern, n).experiment
+    experiment = rehearsal.twin_of(request, schema, (n,), pattern, n).experiment
     assert (experiment.repeats, experiment.patient_draws) == (10, draws)
 
 
@@ -359,10 +367,9 @@ def test_a_large_twin_is_gaussian_and_says_so():
     ):
         settings = catalogue.defaults() | {"own.method": method}
         experiment = rehearsal.twin_of(
-            release_panel.requested(settings, of_size(6, n), None, 1),
+            release_request.requested(settings, of_size(6, n), None, 1),
             Schema(NUMBERS),
             (n,),
-            settings,
             rehearsal.patterns(6, 2, None, True)[0],
             n,
         ).experiment

@@ -12,7 +12,7 @@ from pages.hospitals.your_data import (
     analyst_text,
     owner_only_text,
     rehearsal,
-    release_panel,
+    release_request,
     usable_patients,
 )
 from pages.hospitals.your_data.settings import UNKNOWN
@@ -46,7 +46,7 @@ def settings(share):
 def test_a_rehearsal_of_a_share_is_that_of_so_many_patients():
     """To the recipe of its runs, for every hospital; filled-in cells leave nobody out."""
     for share, sizes in ((0.07, (280, 140)), (1.0, (4_000, 2_000)), (UNKNOWN, (4_000, 2_000))):
-        request = release_panel.requested(
+        request = release_request.requested(
             settings(UNKNOWN), prepared(WITH_GAPS, SCHEMA).state.ready, None, rows=1
         )
         asked = rehearsal.rehearse(request, SCHEMA, (4_000, 2_000), settings(share))
@@ -65,14 +65,13 @@ def test_without_a_stated_share_the_stop_sign_says_that_it_cannot_know(built):
     assert analyst_text.cannot_know(1) in page.warnings and "would be" not in page.warnings
     assert page.has_button("Release anyway")
     assert "so the rehearsal counts all 6,000." in page.captions
-    assert dict(built().settings)["Usable patients"] == "not stated"
+    assert dict(built().frame().settings)["Usable patients"] == "not stated"
     page.release("Release anyway")
     assert page.state.releases[0].result.document[USABLE_SHARE] is None
 
 
 def test_a_stated_share_is_what_headline_stop_sign_and_advice_count(built):
     page = limited(WITH_GAPS, SCHEMA, **{"own.usable": "0.07"})
-    assert "With 420 patients in 1 hospital " in page.words()["sentence"]
     assert "The rehearsal counts 420 of 6,000 patients: the share that you state" in page.captions
     assert "as many (420) and with as many measurements (12) as your usable ones" in page.captions
     assert analyst_text.cannot_know(1) not in page.warnings and page.has_button("Release anyway")
@@ -82,8 +81,7 @@ def test_a_stated_share_is_what_headline_stop_sign_and_advice_count(built):
     page.release("Release anyway")
     document = page.state.releases[0].result.document
     assert document["hospitals"] == [N] and document[USABLE_SHARE] == 0.07
-    assert dict(built().settings)["Usable patients"] == "7 %, as stated"
-    assert "With 420 patients" in str(built().figures)
+    assert dict(built().frame().settings)["Usable patients"] == "7 %, as stated"
 
 
 def test_a_share_that_is_changed_after_a_release_leaves_its_report(built):
@@ -93,8 +91,7 @@ def test_a_share_that_is_changed_after_a_release_leaves_its_report(built):
     box.set_value(box.options[box.options.index("100 %")])
     page.run()
     assert "counts 6,000 of 6,000 patients" in page.captions
-    assert dict(built().settings)["Usable patients"] == "7 %, as stated"
-    assert "With 420 patients" in str(built().figures)
+    assert dict(built().frame().settings)["Usable patients"] == "7 %, as stated"
 
 
 @pytest.mark.parametrize("link", [{}, {"own.usable": "0.9"}], ids=["unknown", "stated"])
@@ -102,15 +99,12 @@ def test_what_all_may_see_does_not_depend_on_which_cells_are_missing(built, link
     shown, link = [], link | {"own.k": "1"}
     for data in (WITH_GAPS, WHOLE):
         page = limited(data, SCHEMA, **link)
-        report = built()
-        figures = [(figure.title, figure.says) for figure in report.figures]
-        public = report.sentence, report.settings, report.tables, report.limits, report.guarantee, figures
-        shown.append((page.warnings, page.words(), page.notices, public))
+        shown.append((page.warnings, page.notices, built().html()))
     assert shown[0] == shown[1]
     filled = limited(WITH_GAPS, FILLED, **link)
     assert not filled.warnings.startswith("**") and filled.has_button("Release …")
     assert not any(box.label.startswith("Usable patients") for box in filled.app.selectbox)
-    assert "Usable patients" not in dict(built().settings)
+    assert "Usable patients" not in dict(built().frame().settings)
 
 
 @pytest.mark.parametrize("view", ["full", "plain"])

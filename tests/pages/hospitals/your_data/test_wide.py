@@ -9,8 +9,9 @@ import pytest
 from dppca_core.accounting import gaussian
 from dppca_core.bounds.stated_spectra import STATED, predicted_errors
 from dppca_core.privacy import Budget
-from pages.hospitals.your_data import dictionary, rehearsal, release_panel, upload_text
+from pages.hospitals.your_data import dictionary, rehearsal, release_request, upload_text
 from pages.hospitals.your_data.text import TOO_MUCH
+from pages.shared.document.blocks import Table
 from pages.shared.settings import catalogue
 from tests.pages.hospitals.your_data.table_page import TablePage, csv, of_size
 
@@ -23,7 +24,7 @@ def table(n=40):
 
 def asked(n, d, usual=True, **changed):
     settings = catalogue.defaults() | {"own.method": "recommended", "own.epsilon": 0.5} | changed
-    return release_panel.requested(settings, of_size(d, n, usual), None, 1)
+    return release_request.requested(settings, of_size(d, n, usual), None, 1)
 
 
 @pytest.mark.parametrize(
@@ -75,10 +76,10 @@ def test_a_wide_table_is_chosen_typed_and_judged_before_a_limit_is_set(built):
     assert "are not rehearsed by runs" in page.captions
     page.press("Set this limit")
     page.release("Release anyway")
-    listed = re.search(r"Listed: the (\d+) strongest of 2,099 measurements", page.captions)
+    listed = re.search(r"Listed: the (\d+) strongest of 2,099 measurements", built().html())
     assert listed is not None and int(listed[1]) <= 200
     assert page.state.cache_by_name["downloads"][1][1]["components.csv"].count("\n") == 2100
-    assert all(len(part.rows) <= 200 for part in built().tables)
+    assert all(len(part.frame) <= 200 for part in built().blocks() if isinstance(part, Table))
 
 
 @pytest.mark.parametrize(("n", "d", "usual"), [(62, 2000, True), (40, 500, True), (1500, 500, False)])
@@ -104,7 +105,7 @@ def test_what_is_judged_to_do_does_and_half_of_it_does_not(n, d, usual):
 
     sentence, stopped = rehearsal.judge(request, n, d, 1)
     now, patients, epsilon, features = rehearsal._ways_out(
-        n, d, request.k, request.budget, request.mean_share, 1
+        n, d, request.k, request.budget, request.mean_share, 1, "central"
     )
     assert stopped and now == pytest.approx(share(n, d, 0.5)) and now > 0.4
     assert share(patients, d, 0.5) <= TOO_MUCH < share(patients // 2, d, 0.5)
