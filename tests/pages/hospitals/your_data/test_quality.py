@@ -9,9 +9,9 @@ import pytest
 from dppca_core import tables
 from dppca_core.tables import Column, Schema, dictionary_lines, quality
 from dppca_core.tables.dictionary_lines import DictionaryLine
-from pages.hospitals.your_data import dictionary, owner_only_text, quality_panel
+from pages.hospitals.your_data import dictionary, owner_only_document, quality_panel
 from tests import hostile
-from tests.pages.hospitals.your_data.table_page import CANARY, TablePage, csv, patients, prepared
+from tests.pages.hospitals.your_data.table_page import CANARY, ROWS, TablePage, csv, patients, prepared
 
 SCHEMA = Schema(
     (
@@ -57,7 +57,7 @@ def test_a_refused_table_is_mapped_on_the_spot_and_released_without_its_words(fo
     caplog.set_level("DEBUG")
     page = prepared(csv(messy()), SCHEMA)
     assert "holds no number in row 4 and 2 more" in page.errors and "<5" not in page.errors
-    assert owner_only_text.NOT_PRIVATE in page.markdown
+    assert owner_only_document.NOT_PRIVATE in page.markdown
     counts = counted_on(page)
     assert counts.loc["weight"].tolist() == ["", "3 (2.5 %)", "4 (3.3 %)"]
     assert counts.loc["sex"].tolist() == ["", "", "120 (100 %)"]
@@ -104,7 +104,9 @@ def test_a_word_becomes_a_category_of_its_own_column_only():
 def test_cells_are_counted_once_for_each_line(monkeypatch):
     counted, check = [], quality_panel.check_column
     monkeypatch.setattr(
-        quality_panel, "check_column", lambda *given: counted.append(given[1]) or check(*given)
+        quality_panel,
+        "check_column",
+        lambda *given, **more: counted.append(given[1]) or check(*given, **more),
     )
     page = prepared(csv(messy()), SCHEMA)
     assert len(counted) == 3
@@ -113,6 +115,24 @@ def test_cells_are_counted_once_for_each_line(monkeypatch):
     page.upload(csv(patients()), "next.csv")
     page.answer()
     assert len(counted) == 7
+
+
+def test_a_hospital_that_writes_a_column_in_another_unit_is_asked_about():
+    """By a column of hospitals, whose names stay literal. Where all are outside nothing is asked."""
+    frame = patients()
+    frame["clinic"] = ["north", "_south_"] * (ROWS // 2)
+    south = frame["clinic"] == "_south_"
+    frame.loc[south, "weight"] *= 2.2  # pounds
+    frame.loc[south, "weight"] += 200
+    frame.loc[0, "weight"], frame["pulse"] = 1, frame["pulse"] + 1000
+    page = prepared(csv(frame))
+    assert "by hospital" not in "".join(counted_on(page).columns) and "another unit" not in page.warnings
+    page.choose_hospitals()
+    assert "Nearly all of \\_south\\_'s weight is outside the range: another unit?" in page.warnings
+    assert page.warnings.count("another unit?") == 1
+    by_hospital = counted_on(page)["outside, by hospital"]
+    assert by_hospital["weight"] == "_south_: 60, north: 1"
+    assert by_hospital["pulse"] == "_south_: 60, north: 60"
 
 
 @pytest.mark.parametrize(
