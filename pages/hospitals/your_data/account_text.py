@@ -28,9 +28,7 @@ ON_DISK = (
 )
 QUESTION = "**Are these patients of one of your accounts?** Nothing can be released until you answer."
 OTHERS = "No, these are other patients"
-FOR_GOOD = (
-    "A press is your answer. A yes cannot be taken back: the table pays into that account from then on."
-)
+FOR_GOOD = "A press is your answer. A yes cannot be taken back: the table then pays from that account."
 SHARED = "Only this code makes one other person an owner of this account. It is shown once."
 _LISTED = 3  # releases
 

@@ -108,7 +108,7 @@ def blocks(compared: ReleaseVerdict, released: Released, metric: str) -> Iterato
         "a random guess": (compared.guess, compared.guess_captured),
     }
     lines = [
-        (name, value_text(metric, float(in_unit(metric, error, k))), text.percent(captured))
+        (name, value_text(metric, float(in_unit(metric, error, k))), text.recovered(100 * captured))
         for name, (error, captured) in answers.items()
     ]
     yield Table(pd.DataFrame(lines, columns=["", _ERRORS[metric], "captured"]))

@@ -95,10 +95,11 @@ def _show_columns(columns: dict[str, ColumnQuality], hospitals: list[str]) -> No
 
 
 def _by_hospital(quality: ColumnQuality, hospitals: list[str]) -> str:
-    """Return how many cells of a column are outside in those hospitals that have most."""
-    counted = [(outside, name) for (outside, _), name in zip(quality.by_hospital, hospitals, strict=True)]
-    most = sorted(filter(lambda each: each[0], counted), key=lambda each: -each[0])[:_MOST_NAMED]
-    return ", ".join(f"{name}: {outside:,}" for outside, name in most)
+    """Return how many of the cells that were read are outside, in those hospitals that have most."""
+    counted = zip(quality.by_hospital, hospitals, strict=True)
+    some = [(outside, read, name) for (outside, read), name in counted if outside]
+    most = sorted(some, key=lambda each: -each[0])[:_MOST_NAMED]
+    return ", ".join(f"{name}: {outside:,} of {read:,}" for outside, read, name in most)
 
 
 def _qualities(state: TableSession, hospitals: dict[str, Indices]) -> dict[str, ColumnQuality]:

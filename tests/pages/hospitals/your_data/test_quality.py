@@ -11,7 +11,8 @@ from dppca_core.tables import Column, Schema, dictionary_lines, quality
 from dppca_core.tables.dictionary_lines import DictionaryLine
 from pages.hospitals.your_data import dictionary, owner_only_document, quality_panel
 from tests import hostile
-from tests.pages.hospitals.your_data.table_page import CANARY, ROWS, TablePage, csv, patients, prepared
+from tests.pages.hospitals.your_data.table_page import CANARY, TablePage, csv, patients, prepared
+from tests.pages.hospitals.your_data.test_several_tables import HospitalsPage
 
 SCHEMA = Schema(
     (
@@ -117,22 +118,29 @@ def test_cells_are_counted_once_for_each_line(monkeypatch):
     assert len(counted) == 7
 
 
-def test_a_hospital_that_writes_a_column_in_another_unit_is_asked_about():
-    """By a column of hospitals, whose names stay literal. Where all are outside nothing is asked."""
-    frame = patients()
-    frame["clinic"] = ["north", "_south_"] * (ROWS // 2)
-    south = frame["clinic"] == "_south_"
-    frame.loc[south, "weight"] *= 2.2  # pounds
-    frame.loc[south, "weight"] += 200
-    frame.loc[0, "weight"], frame["pulse"] = 1, frame["pulse"] + 1000
-    page = prepared(csv(frame))
+@pytest.mark.parametrize("files", [False, True], ids=["a column", "a file each"])
+def test_a_hospital_that_writes_a_column_in_another_unit_is_asked_about(files):
+    """Names stay literal. Where all hospitals are outside, the dictionary is wrong and nothing is asked."""
+    north, south = patients().assign(clinic="north"), patients(seed=1).assign(clinic="_south_")
+    north.loc[0, "weight"], south["weight"] = 1, south["weight"] * 2.2 + 150  # pounds, of heavy patients
+    north["pulse"], south["pulse"] = north["pulse"] + 1000, south["pulse"] + 1000
+    page = HospitalsPage()
+    page.upload(csv(north if files else pd.concat([north, south])))
+    page.answer()
+    page.open_dictionary()
     assert "by hospital" not in "".join(counted_on(page).columns) and "another unit" not in page.warnings
-    page.choose_hospitals()
-    assert "Nearly all of \\_south\\_'s weight is outside the range: another unit?" in page.warnings
+    if files:
+        page.add(csv(south))
+        page.answer()
+    else:
+        page.choose_hospitals()
+    first, second = ("Hospital 1", "Hospital 2") if files else ("north", "_south_")
+    asked = "Nearly all of {}'s weight is outside the range: another unit?"
+    assert asked.format("Hospital 2" if files else "\\_south\\_") in page.warnings
     assert page.warnings.count("another unit?") == 1
     by_hospital = counted_on(page)["outside, by hospital"]
-    assert by_hospital["weight"] == "_south_: 60, north: 1"
-    assert by_hospital["pulse"] == "_south_: 60, north: 60"
+    assert by_hospital["weight"] == f"{second}: 120 of 120, {first}: 1 of 120"
+    assert set(by_hospital["pulse"].split(", ")) == {f"{name}: 120 of 120" for name in (first, second)}
 
 
 @pytest.mark.parametrize(
