@@ -74,7 +74,7 @@ def _ask_account(payer: Payer, accounts: Sequence[OwnersAccount]) -> None:
         for account in ordered[:_MOST_IN_SIGHT]:
             _offer(payer, account)
         if rest := ordered[_MOST_IN_SIGHT:]:
-            with st.expander(account_text.others(len(rest))):
+            with st.expander(account_text.further(len(rest))):
                 for account in rest:
                     _offer(payer, account)
         if st.button(account_text.OTHERS, key=f"own other patients {key[:16]}"):

@@ -153,6 +153,6 @@ def offered(tables: Sequence[BookTable]) -> str:
     return f"Yes, those of the {title(tables)}"
 
 
-def others(many: int) -> str:
+def further(many: int) -> str:
     """Return how many further accounts are offered."""
     return text.count(many, "more account", "more accounts")

@@ -97,7 +97,7 @@ def test_accounts_of_like_tables_stand_first_and_the_rest_under_a_box(folder):
     page = prepared(OTHER_TABLE)
     rows = [int(re.search(r"of (\d+) rows", label)[1]) for label in offers(page)[:-1]]
     assert rows == [115, 500, 110, 9, 70]
-    (box,) = (box for box in page.app.expander if box.label == account_text.others(2))
+    (box,) = (box for box in page.app.expander if box.label == account_text.further(2))
     assert [button.label for button in box.button] == offers(page)[3:5]
     page.press("Yes, those of the table of 70 rows")
     assert [table.rows for table in page.payer.tables()] == [70, 120]
