@@ -63,6 +63,7 @@ ACCOUNTS = "DPPCA_ACCOUNTS"  # the environment variable that names another folde
 _FILE = "accounts.sqlite3"
 _VERSION = 1
 _WAIT_SECONDS = 60.0  # for another process that is writing
+_NEARLY = 0.1  # of a table's rows, by which another extract of the same patients may differ
 _EXPORTED = ("limit", "table", "payment")  # kinds of lines; others are about owners
 _GONE = "this release was deleted from the book"
 # name: the key of a table or the id of a payment, by which its line is found. steps, digest: how many steps
@@ -112,6 +113,18 @@ class OwnersAccount(NamedTuple):
 
     number: int
     tables: tuple[BookTable, ...]
+
+    def likeness(self, table: BookTable) -> int:
+        """Return how much hints that a table is of these patients: 0, 1 or 2, and 2 proves nothing either.
+
+        Half of the column names are those of a table here, or as many rows to a tenth.
+        """
+        names = set(table.columns)
+        alike = (
+            2 * len(names & set(each.columns)) >= max(len(names), len(each.columns)) for each in self.tables
+        )
+        as_many = (abs(table.rows - each.rows) <= _NEARLY * each.rows for each in self.tables)
+        return any(alike) + any(as_many)
 
 
 class Finished(NamedTuple):

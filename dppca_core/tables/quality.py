@@ -25,10 +25,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dppca_core.arrays import Array
+from dppca_core.arrays import Array, Indices
 from dppca_core.tables import cells
 
 AS_MISSING = ""  # what a word may be taken as, beside one of the categories
+_NEARLY_ALL, _FEW = 0.9, 0.5  # of a hospital's cells in a column
 _MOST_WORDS = 10  # suggestions for one column
 _MOST_SPELLINGS = 200  # that are counted of each portion of a long column
 _WIDEST_SCALE = 2  # a scale from 0 to 2, say, is so narrow that a -1 would only continue it
@@ -81,7 +82,7 @@ class ColumnQuality:
 
     cells: all of them. missing: those that a missing code marks included. unread: text in a column of
     numbers. outside: numbers beyond the range, which are encoded as its nearest end, or texts that are none
-    of the categories.
+    of the categories. by_hospital: of each hospital the cells outside, and all that were read.
     """
 
     cells: int
@@ -89,23 +90,48 @@ class ColumnQuality:
     unread: int
     outside: int
     suggestions: tuple[Suggestion, ...] = field(repr=False, default=())
+    by_hospital: tuple[tuple[int, int], ...] = field(repr=False, default=())
+
+    def nearly_all_outside(self) -> list[int]:
+        """List the hospitals, by position, of whose cells nearly all are outside, as in another unit.
+
+        None where no hospital has few cells outside: then the dictionary is what does not fit.
+        """
+        shares = [outside / read if read else _FEW for outside, read in self.by_hospital]
+        some_fit = any(share < _FEW for share in shares)
+        return [number for number, share in enumerate(shares) if some_fit and share >= _NEARLY_ALL]
 
 
-def check_column(column: Any, expected: Expected, marks: cells.Marks | None = cells.POINT) -> ColumnQuality:
+def check_column(
+    column: Any,
+    expected: Expected,
+    marks: cells.Marks | None = cells.POINT,
+    hospitals: Sequence[Indices] = (),
+) -> ColumnQuality:
     """Return the counts and suggestions for a column of numbers or text.
 
-    column: as `cells.as_numbers_or_text` gives it. marks: how its numbers are written (`cells`).
+    column: as `cells.as_numbers_or_text` gives it. marks: how its numbers are written (`cells`). hospitals:
+    the rows of each; without them nothing is counted by hospital.
     """
-    if expected.kind == "number":
-        return _check_numbers(column, expected, marks)
-    return _check_categories(column, expected, marks)
+    check = _check_numbers if expected.kind == "number" else _check_categories
+    return check(column, expected, marks, hospitals)
 
 
-def _check_numbers(column: Any, expected: Expected, marks: cells.Marks | None) -> ColumnQuality:
+def _by_hospital(
+    outside: cells.Mask, read: cells.Mask, hospitals: Sequence[Indices]
+) -> tuple[tuple[int, int], ...]:
+    """Return how many cells of each hospital are outside, and how many were read."""
+    return tuple((int(outside[rows].sum()), int(read[rows].sum())) for rows in hospitals)
+
+
+def _check_numbers(
+    column: Any, expected: Expected, marks: cells.Marks | None, hospitals: Sequence[Indices]
+) -> ColumnQuality:
     """Check a column of numbers; suggest its frequent words, and numbers that look like missing codes."""
     read = cells.numbers(column, expected.marks or marks, expected.missing_codes, expected.synonyms)
-    values = read.values[~np.isnan(read.values)]
-    outside = (values < expected.low) | (values > expected.high)
+    is_read = ~np.isnan(read.values)
+    is_outside = (read.values < expected.low) | (read.values > expected.high)  # never of a NaN
+    values, outside = read.values[is_read], is_outside[is_read]
     words = [
         Suggestion(
             word, count, _number_meant(word, expected) or (AS_MISSING if _looks_missing(word) else None)
@@ -118,11 +144,8 @@ def _check_numbers(column: Any, expected: Expected, marks: cells.Marks | None) -
         unread=int(read.unread.sum()),
         outside=int(outside.sum()),
         suggestions=(*words, *_suspected_codes(values, outside)),
+        by_hospital=_by_hospital(is_outside, is_read, hospitals),
     )
-
-
-def _missing_if_so(word: str) -> str | None:
-    return AS_MISSING if _looks_missing(word) else None
 
 
 def _number_meant(word: str, expected: Expected) -> str | None:
@@ -163,7 +186,9 @@ def _suspected_codes(values: Array, outside: cells.Mask) -> list[Suggestion]:
     ]
 
 
-def _check_categories(column: Any, expected: Expected, marks: cells.Marks | None) -> ColumnQuality:
+def _check_categories(
+    column: Any, expected: Expected, marks: cells.Marks | None, hospitals: Sequence[Indices]
+) -> ColumnQuality:
     """Check a column of categories; suggest a category, or "missing", for its frequent other words."""
     indices, missing = cells.categories(
         column, expected.categories, expected.synonyms, expected.missing_codes, expected.marks or marks
@@ -184,6 +209,7 @@ def _check_categories(column: Any, expected: Expected, marks: cells.Marks | None
         unread=0,
         outside=int(others.sum()),
         suggestions=tuple(suggestions[:_MOST_WORDS]),
+        by_hospital=_by_hospital(others, ~missing, hospitals),
     )
 
 

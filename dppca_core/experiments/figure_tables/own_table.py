@@ -1,8 +1,7 @@
 """Tables of the figures of a visitor's table, from files that the visitor has: each argument names one.
 
-A rehearsal is of invented rows, and a release is read, never drawn again. What its owner alone may see is
-computed from the owner's own file, and is not private. `dictionary`, `rows` and `release` are paths: of the
-public description of the table's columns, of the table, and of what was released.
+A rehearsal is of invented rows, and a release is read, never drawn again. `dictionary` and `release` are
+paths: of the public description of the table's columns, and of what was released.
 
 A twin is a population of invented rows. It is given with an experiment, whose population is the twin itself
 where the spread is 0. Else that population, a spiked model, is the Gaussian from which rows are made that
@@ -18,11 +17,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dppca_core import tables
 from dppca_core.bounds import stated_spectra
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.numerics.moments import clip_rows
 from dppca_core.numerics.subspace_metrics import runs_in_unit
 from dppca_core.populations.dictionary_twin import FITTED, DictionaryTwin, dictionary_cells
 from dppca_core.populations.spiked import SpikedModel
@@ -78,28 +75,3 @@ def released(release: str) -> pd.DataFrame:
     table = pd.DataFrame(document["components"], columns=document["features"]).T
     noise = pd.DataFrame(document["noise of components"], columns=document["features"]).T
     return table.where(table.abs() >= 2 * noise)
-
-
-def spectrum(dictionary: str, rows: str) -> pd.DataFrame:
-    """Return the eigenvalues of the owner's rows about their mean and about mid-range. Not private.
-
-    rows: the path of the owner's table.
-    """
-    schema = Schema.from_json(Path(dictionary).read_bytes())
-    raw = tables.read(Path(rows).read_bytes(), rows)
-    held = clip_rows(tables.encode(schema, raw.table, raw.marks).rows, schema.bound)
-    mean, moment = held.mean(axis=0), held.T @ held
-    matrices = {"at the mean": moment / len(held) - np.outer(mean, mean), "at mid-range": moment / raw.n}
-    return pd.DataFrame({name: np.linalg.eigvalsh(matrix)[::-1] for name, matrix in matrices.items()})
-
-
-def biplot(dictionary: str, rows: str, release: str) -> pd.DataFrame:
-    """Return the scores of the owner's rows on the first two released components. Not private.
-
-    rows: the path of the owner's table.
-    """
-    schema = Schema.from_json(Path(dictionary).read_bytes())
-    raw = tables.read(Path(rows).read_bytes(), rows)
-    held = clip_rows(tables.encode(schema, raw.table, raw.marks).rows, schema.bound)
-    document = json.loads(Path(release).read_text("utf-8"))
-    return pd.DataFrame(held @ np.array(document["components"][:2]).T)

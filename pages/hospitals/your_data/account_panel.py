@@ -24,6 +24,7 @@ from pages.shared.reports import take_along
 from pages.shared.server import uploads
 from pages.shared.settings.catalogue import CHOICES
 
+_MOST_IN_SIGHT = 3  # accounts that are offered at once
 _NO_LIMIT = "No limit was set."
 _TOTAL = "Privacy loss in total"
 
@@ -39,7 +40,7 @@ def open_account(table: PreparedTable) -> tuple[Payer, Account | None]:
         mine = session.book().accounts(owner.owner())
         if not mine or raw.key in state.other_patients or payer.is_known():
             return payer, payer.account()
-        _ask_account(raw, payer, mine)
+        _ask_account(payer, mine)
     except (ValueError, OSError) as reason:
         st.error(f"{account_text.refused('read', reason)} Until then nothing can be released.")
         if isinstance(reason, OthersTableError):
@@ -60,26 +61,32 @@ def change(apply: Callable[[], object], otherwise: str) -> None:
         st.rerun()
 
 
-def _ask_account(raw: Raw, payer: Payer, accounts: Sequence[OwnersAccount]) -> None:
-    """Ask whether an unknown table is of the patients of one of its owner's accounts."""
-    titles = [account_text.OTHERS, *(account_text.title(account.tables) for account in accounts)]
+def _ask_account(payer: Payer, accounts: Sequence[OwnersAccount]) -> None:
+    """Ask whether an unknown table is of the patients of one of its owner's accounts; a press answers.
+
+    First stand those accounts whose columns or number of rows are like the table's, then the oldest.
+    """
+    key = payer.table.key
+    ordered = sorted(accounts, key=lambda account: -account.likeness(payer.table))
     with st.container(border=True):
         st.markdown(account_text.QUESTION)
-        index = st.selectbox(
-            "Account",
-            range(len(titles)),
-            index=None,
-            key=f"own account {raw.key[:16]}",
-            format_func=titles.__getitem__,
-            placeholder="choose",
-            label_visibility="collapsed",
-        )
         st.caption(account_text.FOR_GOOD)
-        if st.button("This is my answer", key=f"own answer {raw.key[:16]}", disabled=index is None):
-            if index == 0:
-                session.current().other_patients.add(raw.key)
-                st.rerun()
-            change(partial(payer.put_in, accounts[index - 1].number), "The table is in no account yet.")
+        for account in ordered[:_MOST_IN_SIGHT]:
+            _offer(payer, account)
+        if rest := ordered[_MOST_IN_SIGHT:]:
+            with st.expander(account_text.further(len(rest))):
+                for account in rest:
+                    _offer(payer, account)
+        if st.button(account_text.OTHERS, key=f"own other patients {key[:16]}"):
+            session.current().other_patients.add(key)
+            st.rerun()
+
+
+def _offer(payer: Payer, account: OwnersAccount) -> None:
+    """Render the button that puts the table into this account."""
+    label, key = account_text.offered(account.tables), f"own put in {account.number} {payer.table.key[:16]}"
+    if st.button(label, key=key):
+        change(partial(payer.put_in, account.number), "The table is in no account yet.")
 
 
 def _ask_code(raw: Raw) -> None:
@@ -92,11 +99,9 @@ def _ask_code(raw: Raw) -> None:
 
 def ask_limit(payer: Payer, layout: PageLayout) -> None:
     """Ask, before the first release, what all releases on this account together may cost."""
-    st.markdown("**First, your limit:** what all releases of these patients together may cost, for good.")
+    st.markdown("**First, your limit:** what all releases of these patients together may ever cost.")
     averaged = session.current().patient_column is not None
-    layout.details().caption(
-        f"The limit counts per {'patient' if averaged else 'row'}. {CHANGED_TABLE_CAVEAT}"
-    )
+    layout.details().caption(f"The limit counts per {'patient' if averaged else 'row'}.")
     with st.form("own limit", border=True):
         most = st.number_input(_TOTAL, 0.001, 100.0, 1.0, key="own limit eps", format="%.4g", width=300)
         with layout.details_here():
@@ -157,7 +162,8 @@ def _show_details(payer: Payer, account: Account) -> None:
             st.caption(account_text.of_others(others))
     else:
         st.caption("Nothing was released on this account.")
-    st.caption(account_text.where(owner.has_book()))
+    if owner.has_book():
+        st.caption(account_text.ON_DISK)
     st.caption(CHANGED_TABLE_CAVEAT)
 
 

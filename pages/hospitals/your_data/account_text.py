@@ -21,9 +21,14 @@ IN_SESSION = (
     "Your accounts are in this session only, and gone with it. Download what you release, and export the "
     "account."
 )
+ON_DISK = (
+    "Your accounts are in one file on a local disk. The same table is known by its content, under any name, "
+    "saved with at least 15 digits. The file holds what was paid for and released, and no cell of a table. "
+    "DPPCA_ACCOUNTS names another folder for it. On a network disk two payments at once could pass the limit."
+)
 QUESTION = "**Are these patients of one of your accounts?** Nothing can be released until you answer."
 OTHERS = "No, these are other patients"
-FOR_GOOD = "A table stays in its account: from then on it pays into it."
+FOR_GOOD = "A press is your answer. A yes cannot be taken back: the table then pays from that account."
 SHARED = "Only this code makes one other person an owner of this account. It is shown once."
 _LISTED = 3  # releases
 
@@ -59,18 +64,6 @@ def price(what: str, asked: ReleaseRequest, account: Account, form: Form) -> tup
     """Return what a request will cost and leave, in words by `form`, and whether that is beyond the limit."""
     rows, spent = asked.rows_per_patient, spending(account, asked.events)
     return form(what, asked.budget.epsilon, spent, rows, asked.patient_epsilon), spent.exceeds_limit
-
-
-def where(on_disk: bool) -> str:
-    """Return where the accounts are kept, and for how long."""
-    if not on_disk:
-        return IN_SESSION
-    return (
-        "Your accounts are in one file on a local disk. The same table is known by its content, under any "
-        "name, saved with at least 15 digits. The file holds what was paid for and released, and no cell of "
-        "a table. DPPCA_ACCOUNTS names another folder for it. On a network disk two payments at once could "
-        "pass the limit."
-    )
 
 
 def refused(doing: str, reason: ValueError | OSError) -> str:
@@ -152,4 +145,14 @@ def title(tables: Sequence[BookTable]) -> str:
     first, more = tables[0], len(tables) - 1
     columns = text.count(len(first.columns), "column", "columns")
     others = f" and {text.count(more, 'more table', 'more tables')}" if more else ""
-    return f"table of {first.rows:,} rows and {columns}, {first.at[:10]}{others}"
+    return f"table of {first.rows:,} rows and {columns}, {literal(first.at[:10])}{others}"
+
+
+def offered(tables: Sequence[BookTable]) -> str:
+    """Return the answer that a table's patients are those of this account."""
+    return f"Yes, those of the {title(tables)}"
+
+
+def further(many: int) -> str:
+    """Return how many further accounts are offered."""
+    return text.count(many, "more account", "more accounts")

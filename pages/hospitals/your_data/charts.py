@@ -1,4 +1,4 @@
-"""Draw a release, and beside it what only the owner may see, as plain dictionaries. No Streamlit here.
+"""Draw a release and its predicted errors, as plain dictionaries. No Streamlit here.
 
 A basis is the components of a release, (d, k): a row for each feature, whose entries are its loadings. The
 description of each chart is for those who do not see it.
@@ -13,7 +13,6 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.numerics import subspace_metrics
-from pages.hospitals.your_data.owner_only_diagnostics import COVARIANCE, MOMENT
 from pages.shared import text
 from pages.shared.charts import metric_axis, style, traces
 from pages.shared.charts.traces import Figure, Trace
@@ -21,12 +20,11 @@ from pages.shared.settings.catalogue import Settings
 from pages.shared.text.numbers import listed
 
 MOST_LISTED = 200  # features of a table of loadings
-MOST_ROWS = 30  # of a heat map, and points of a scree plot
+MOST_ROWS = 30  # of a heat map
 SURE = 2  # standard deviations of the noise, within which a loading may be 0
-_MOST_ARROWS = 8  # features of a biplot
-_MOST_NAMED = 3  # features of each component, and arrows, that a description names
-# Lines for populations, and dots for labels, have the looks that these methods have elsewhere.
-_LOOKS = ("dps_pca", "analyze_gauss", "analyze_gauss_sparse", "ppca", "cape", "ldp_pca", "sparse_pca", "amin")
+_MOST_NAMED = 3  # features of each component that a description names
+# Lines for populations have the looks that these methods have elsewhere.
+_LOOKS = ("dps_pca", "analyze_gauss", "analyze_gauss_sparse")
 _MOST_LETTERS = 28  # of a column's name
 
 
@@ -155,101 +153,3 @@ def describe_predicted(figure: Figure) -> str:
     each = [(trace["name"], traces.drawn_values(trace)) for trace in figure["data"]]
     ends = [f"{name}: {text.short(values[0])} to {text.short(values[-1])}" for name, values in each]
     return f"Predicted, from the smallest ε to the largest. {'; '.join(ends)}."
-
-
-def scree(
-    covariance_eigenvalues: Array,
-    moment_eigenvalues: Array,
-    released: Array | None,
-    scaled: bool,
-    error: float = 0.0,
-    may_be_noise: Sequence[bool] = (),
-) -> dict[str, Any]:
-    """Draw the eigenvalues of the clipped rows' covariance and second moment, and the released ones.
-
-    covariance_eigenvalues, moment_eigenvalues: (d,), falling. released: eigenvalues, (k,), or None where the
-    method releases none. scaled: whether the released ones are of rows of length 1. These can be 1 at most;
-    the others are shares of B^2, B the bound to which rows were clipped. error: how far noise moves a
-    released one. may_be_noise: which of these are grey.
-    """
-    count = min(MOST_ROWS, len(covariance_eigenvalues))
-    spectra = [  # name, look and values of each line
-        (
-            f"not private, {COVARIANCE}",
-            style.Look(style.NOT_PRIVATE, "x", "longdash"),
-            covariance_eigenvalues[:count],
-        ),
-        (
-            f"not private, {MOMENT}",
-            style.Look(style.NOT_PRIVATE, "cross", "dash"),
-            moment_eigenvalues[:count],
-        ),
-    ]
-    released_look = style.Look(style.PRIVATE, "circle", "solid")
-    if released is not None:
-        spectra.append((f"released{', rows of length 1' if scaled else ''}", released_look, released))
-    lines = []
-    for name, look, values in spectra:
-        numbers = list(range(1, len(values) + 1))
-        lines.append(traces.marked_line(name, look, numbers, traces.rounded(values), size=8))
-    if released is not None and error:
-        colours = [style.GUESS if noise else lines[-1]["marker"]["color"] for noise in may_be_noise]
-        lines[-1]["marker"] |= {"color": colours}
-        low = np.maximum(released - error, 0)
-        lines[-1]["error_y"] = traces.arms(low, released, released + error, style.GUESS)
-    xaxis = traces.axis("component", dtick=max(1, count // 10), range=[0.5, count + 0.5])
-    strength = f"eigenvalue ({'1: the most there can be' if scaled else 'share of B²'})"
-    return _figure(lines, xaxis, traces.axis(strength, rangemode="tozero"), height=340)
-
-
-def describe_scree(figure: Figure) -> str:
-    """Return the description of the figure that `scree` draws: each line's first and last eigenvalue.
-
-    Of released ones it says how many are grey.
-    """
-    ranges = []
-    for trace in figure["data"]:
-        values = traces.drawn_values(trace)
-        # A line of one eigenvalue has no second end.
-        ends = f"{text.short(values[0])}" + (f" to {text.short(values[-1])}" if len(values) > 1 else "")
-        grey = list(trace["marker"]["color"]).count(style.GUESS) if "error_y" in trace else 0
-        ends += f", of which {grey} may be noise" if grey else ""
-        ranges.append(f"{trace['name']}, {text.count(len(values), 'direction', 'directions')}: {ends}")
-    return f"Eigenvalue of every direction, largest first: {'; '.join(ranges)}."
-
-
-def biplot(points: Array, labels: Sequence[str], features: Sequence[str], basis: Array) -> dict[str, Any]:
-    """Draw patients along two released components, coloured by label, and the heaviest features as arrows.
-
-    points: the patients' coordinates along the components, (m, 2). labels: m. features: names, d. basis: the
-    two components, (d, 2). Not private: every dot is a patient.
-    """
-    drawn: list[Trace] = []
-    for i, name in enumerate(sorted(set(labels))):
-        x, y = map(traces.rounded, points[np.array(labels) == name].T)
-        dots = {"mode": "markers", "opacity": 0.6, "hoverinfo": "skip"}
-        drawn.append(traces.marked_line(_label(name), style.look(_LOOKS[i % len(_LOOKS)]), x, y, 6, **dots))
-    heavy = _heaviest(basis, _MOST_ARROWS)
-    # Arrows have a scale of their own: the largest loading is drawn as long as 0.8 of the largest coordinate.
-    tips = basis[heavy] * 0.8 * float(np.abs(points).max(initial=1e-9)) / float(np.abs(basis).max())
-    for index, (x, y) in zip(heavy, tips, strict=True):
-        names = {"text": ["", _label(features[int(index)])], "textfont": {"size": 10}}
-        names["textposition"] = f"middle {'right' if x >= 0 else 'left'}"
-        ends = {"x": traces.rounded([0, x]), "y": traces.rounded([0, y])}
-        drawn.append(traces.line(1, "", style.GUESS, mode="lines+text", hoverinfo="skip", **ends, **names))
-    axes = []
-    # Names of features stand to the left and right of the arrows' tips, so they need most room along x.
-    for j, room in ((0, 0.65), (1, 0.08)):
-        ends = np.concatenate([points[:, j], tips[:, j] * (1 + room)])
-        limits = [float(ends.min()) * 1.03, float(ends.max()) * 1.03]
-        axes.append(traces.axis(f"along released component {j + 1} (share of B)", range=limits))
-    return _figure(drawn, *axes, height=520)
-
-
-def describe_biplot(figure: Figure) -> str:
-    """Return the description of what `biplot` draws: patients by label, and the longest arrows' columns."""
-    dots = [trace for trace in figure["data"] if trace["mode"] == "markers"]
-    arrows = [trace for trace in figure["data"] if trace["mode"] == "lines+text"]
-    sizes = [f"{len(trace['x']):,} {html.unescape(trace['name'])}" for trace in dots]
-    longest = [html.unescape(trace["text"][1]) for trace in arrows[:_MOST_NAMED]]
-    return f"Patients along two released directions: {listed(sizes)}. The longest arrows: {listed(longest)}."

@@ -48,9 +48,8 @@ def words_of(plain: bool) -> ModuleType:
 
 def rehearsed(made: Rehearsal) -> Blocks:
     """Yield the number that a rehearsal gives, and the chart of the three trusts."""
-    shares = rehearsal.shares(made)
-    (chosen,) = (row for row in shares.rows if row.stands_out)
-    yield Text(f"{plain_text.REHEARSAL} {plain_text.rehearsed(chosen.share, shares.guess)}")
+    shares, recovered = rehearsal.shares(made), rehearsal.recovered(made.twin)
+    yield Text(f"{plain_text.REHEARSAL} {plain_text.rehearsed(recovered, shares.guess)}")
     yield Figure(
         *("rehearsal figure", share_rows.figure(shares), plain_text.REHEARSED, _STEM),
         says=share_rows.description(shares),

@@ -57,7 +57,3 @@ def _predicted(by_trust: Mapping[str, Twin]) -> FigureRecipe:
 
 # The recipe that reads a release from its bundle.
 RELEASED = FigureRecipe("own_table.released", {"release": _RELEASE})
-# Recipes of what the owner alone may see, from the owner's own files: eigenvalues, and a biplot of rows.
-_OWN = {"dictionary": _DICTIONARY, "rows": "your-table.csv"}
-SPECTRUM = FigureRecipe("own_table.spectrum", _OWN)
-BIPLOT = FigureRecipe("own_table.biplot", _OWN | {"release": _RELEASE})

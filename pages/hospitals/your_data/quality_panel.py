@@ -5,44 +5,73 @@ suggestion is a word that may need that (`tables.quality`). All of it is private
 """
 
 import re
+from functools import partial
 from itertools import chain
 
 import pandas as pd
 import streamlit as st
 
-from dppca_core.tables import safe_cell
+from dppca_core.arrays import Indices
+from dppca_core.tables import JoinedTable, cells, patients, safe_cell
 from dppca_core.tables.encode import PreparedTable
 from dppca_core.tables.quality import AS_MISSING, ColumnQuality, Suggestion, check_column
-from pages.hospitals.your_data import dictionary, owner_only_text, quality_text
+from pages.hospitals.your_data import dictionary, owner_only_document, quality_text, session
 from pages.hospitals.your_data.session import TableSession
 from pages.hospitals.your_data.text import refusal
 from pages.shared import text
 
 LEAVE, MISSING = "leave", "missing"
 _MOST_LISTED = 200  # columns, or words
+_MOST_NAMED = 5  # hospitals of a column, or columns that are asked about
 _FORMULA = re.compile(r"[^\W\d_]|\(")  # of a formula: letters or a call, which a signed number has not
 
 
 def show(state: TableSession, prepared: PreparedTable | None) -> None:
     """Render counts by column and what may be mapped; prepared: None while the dictionary does not fit."""
     with st.expander("Data quality", expanded=True):
-        st.markdown(owner_only_text.NOT_PRIVATE)
+        st.markdown(owner_only_document.NOT_PRIVATE)
         try:
             with st.spinner("Counting cells"):
-                columns = _qualities(state)
+                hospitals = _hospitals(state)
+                columns = _qualities(state, hospitals)
         except Exception:  # the text of an error may hold a cell, and would go to the log
             st.caption(quality_text.UNCOUNTED)
             return
         if prepared is not None:
             st.markdown("\n".join(f"- {line}" for line in quality_text.rows(prepared)))
-        _show_columns(columns)
+        _ask_units(state, columns, list(hospitals))
+        _show_columns(columns, list(hospitals))
         _map_words(state, columns)
 
 
-def _show_columns(columns: dict[str, ColumnQuality]) -> None:
+def _hospitals(state: TableSession) -> dict[str, Indices]:
+    """Return the rows of each hospital by its name; empty where there is one, or some row names none."""
+    raw, column, marks = state.raw, state.hospital_column, state.raw.marks
+    if isinstance(raw, JoinedTable):
+        column, marks = raw.hospital_column, cells.POINT
+    if column not in raw.table.column_names:
+        return {}
+    find = partial(patients.by_column, raw.table[column], column, marks=marks)
+    rows = state.cached_for_table(("hospitals", column), partial(session.attempt, find))
+    return rows if isinstance(rows, dict) else {}
+
+
+def _ask_units(state: TableSession, columns: dict[str, ColumnQuality], hospitals: list[str]) -> None:
+    """Ask about columns that do not fit the dictionary in some hospitals only, as those in another unit."""
+    asked = [
+        quality_text.nearly_all_outside(name, [hospitals[number] for number in far], state.lines[name].kind)
+        for name, each in columns.items()
+        if (far := each.nearly_all_outside())
+    ]
+    if asked:
+        st.warning("\n\n".join(asked[:_MOST_NAMED]))
+
+
+def _show_columns(columns: dict[str, ColumnQuality], hospitals: list[str]) -> None:
     """Render counts of each column with cells that are missing, not read or outside, the worst first.
 
-    The list can be downloaded, so names are changed that a spreadsheet would read as formulas.
+    The list can be downloaded, so names are changed that a spreadsheet would read as formulas. hospitals:
+    their names, by which cells outside are counted too.
     """
     counts = {name: (each.missing, each.unread, each.outside) for name, each in columns.items()}
     shares = {name: sum(counts[name]) / each.cells for name, each in columns.items()}
@@ -55,23 +84,35 @@ def _show_columns(columns: dict[str, ColumnQuality]) -> None:
         (
             safe_cell(name),
             *(f"{n:,} ({text.percent(n / columns[name].cells)})" if n else "" for n in counts[name]),
+            safe_cell(_by_hospital(columns[name], hospitals)),
         )
         for name in shown
     ]
-    frame = pd.DataFrame(lines, columns=["column", "missing", "not read", "outside"], dtype="str")
-    st.dataframe(frame, hide_index=True, key="own quality")
+    titles = ["column", "missing", "not read", "outside", "outside, by hospital"]
+    frame = pd.DataFrame(lines, columns=titles, dtype="str")
+    st.dataframe(frame if hospitals else frame[titles[:-1]], hide_index=True, key="own quality")
     st.caption(quality_text.listed(len(shown), len(with_counts), len(columns)))
 
 
-def _qualities(state: TableSession) -> dict[str, ColumnQuality]:
-    """Return each chosen column's quality, counted again only where its line has changed.
+def _by_hospital(quality: ColumnQuality, hospitals: list[str]) -> str:
+    """Return how many of the cells that were read are outside, in those hospitals that have most."""
+    counted = zip(quality.by_hospital, hospitals, strict=True)
+    some = [(outside, read, name) for (outside, read), name in counted if outside]
+    most = sorted(some, key=lambda each: -each[0])[:_MOST_NAMED]
+    return ", ".join(f"{name}: {outside:,} of {read:,}" for outside, read, name in most)
+
+
+def _qualities(state: TableSession, hospitals: dict[str, Indices]) -> dict[str, ColumnQuality]:
+    """Return each chosen column's quality, counted again only where its line or the hospitals have changed.
 
     Reads private rows.
     """
+    raw, rows = state.raw, list(hospitals.values())
     for name, line in state.typed.items():
-        if name not in state.quality or state.quality[name][0] != line:
-            cells, expected = state.raw.table[name], dictionary.expected(line)
-            state.quality[name] = line, check_column(cells, expected, state.raw.marks)
+        counted_by = line, state.hospital_column if hospitals else None
+        if name not in state.quality or state.quality[name][0] != counted_by:
+            checked = check_column(raw.table[name], dictionary.expected(line), raw.marks, hospitals=rows)
+            state.quality[name] = counted_by, checked
     return {name: state.quality[name][1] for name in state.chosen}
 
 

@@ -1,5 +1,7 @@
 """Form sentences on how a table's cells fit its dictionary, for the owner alone. No Streamlit here."""
 
+from collections.abc import Sequence
+
 from dppca_core.tables.encode import PreparedTable
 from dppca_core.tables.patients import MERGED
 from pages.hospitals.your_data.text import left_out_as_blank, literal
@@ -45,6 +47,13 @@ def listed(shown: int, many: int, columns: int) -> str:
 def fine(columns: int) -> str:
     """Return that no cell of so many columns is missing or does not fit."""
     return f"All cells of {text.count(columns, 'column', 'columns')} are there, and fit the dictionary."
+
+
+def nearly_all_outside(column: str, hospitals: Sequence[str], kind: str) -> str:
+    """Ask whether these hospitals, and not the others, write a column in another way; kind: of the column."""
+    whose = " and ".join(f"{literal(name)}'s" for name in hospitals)
+    fit = "outside the range: another unit?" if kind == "number" else "in no category: other words?"
+    return f"Nearly all of {whose} {literal(column)} is {fit}"
 
 
 def not_a_category(column: str, take_as: str) -> str:

@@ -309,11 +309,20 @@ def _recommended_by_trust(rehearse_under: Callable[[str], Twin | str]) -> dict[s
     return twins
 
 
+def recovered(twin: Twin) -> float:
+    """Return the median share of the pattern that a release recovers, in %."""
+    return float(trusts.spread(run_errors(twin), twin.experiment.k)[1])
+
+
+def recovered_by_guess(twin: Twin) -> float:
+    """Return what a random guess recovers on average, in %."""
+    return 100 * twin.experiment.k / twin.experiment.d
+
+
 def shares(made: Rehearsal) -> Shares:
     """Return the rows of the figure: what a release recovers of the worst pattern, in %, under each trust.
 
-    PCA without privacy is of the same patients as the row that stands out, the release that is set. A guess
-    recovers k/d on average.
+    PCA without privacy is of the same patients as the row that stands out, the release that is set.
     """
     k, several = made.twin.experiment.k, len(made.by_trust) > 1
     rows = tuple(
@@ -328,7 +337,7 @@ def shares(made: Rehearsal) -> Shares:
         for trust, twin in made.by_trust.items()
     )
     unprotected = trusts.spread(unprotected_errors(made.twin), k)
-    return Shares(rows, float(unprotected[1]), 100 * k / made.twin.experiment.d)
+    return Shares(rows, float(unprotected[1]), recovered_by_guess(made.twin))
 
 
 def share_of_guess(twin: Twin) -> float:

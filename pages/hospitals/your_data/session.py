@@ -80,7 +80,9 @@ class TableSession:
     hospital_column: str | None = None  # names the hospitals; None where no column does
     generation: int = 0  # grows whenever lines or columns are replaced, and not typed
     prepared: tuple[object, PreparedTable | str] | None = None  # with what it was prepared from
-    quality: dict[str, tuple[DictionaryLine, ColumnQuality]] = field(default_factory=dict)  # by column
+    quality: dict[str, tuple[object, ColumnQuality]] = field(
+        default_factory=dict
+    )  # by column, each with what it was counted by
     unmapped: dict[str, DictionaryLine] = field(default_factory=dict)  # lines before words were last mapped
     book: Book | None = None  # in memory, for who did not sign in
     other_patients: set[str] = field(default_factory=set)  # keys of tables, as their owner has answered

@@ -288,7 +288,7 @@ def centring(released: Released) -> str:
     """Return how rows were centred and scaled, and that the first component may be the mean.
 
     All of it follows from the release alone, and so is public. The patients' mean is private, so how near the
-    first component is to it is for the owner alone (`owner_only_text.near_the_mean`). A first eigenvalue that
+    first component is to it is for the owner alone (`owner_only_document.advice`). A first eigenvalue that
     holds most of the released ones is what a large mean gives, and a strong pattern may give it too.
     """
     parameters = released.document["parameters"]

@@ -57,7 +57,7 @@ def menu(
         key: The figure's key, as `component.figure` has it.
         file_stem: The name of its files, without what follows the dot.
         title: What stands above it in a picture.
-        figure: Returns it, of public or simulated patients; what its owner alone may see has `picture_menu`.
+        figure: Returns it, of public or simulated patients.
         table: Returns the runs behind it; None offers the marks that are drawn.
         code: Returns what gives its numbers, as a script and for `python -m dppca_core.experiments`.
         recipe: Returns a sweep that the command can continue in place of that; None where there is none.
@@ -72,7 +72,8 @@ def menu(
             download("Data (CSV)", lambda: safe_csv(data()), f"{file_stem}.csv", "text/csv")
             page = lambda: file.of_figure(figure(), title)  # noqa: E731
             download("Chart (HTML)", page, f"{file_stem}.html", "text/html")
-            _picture_buttons(key, file_stem, title)
+            # The browser draws the figure that is on screen into a file.
+            _save_buttons(key=f"{key} save", data={"figure": key, "filename": file_stem, "title": title})
         source, sweep = code() if code else None, recipe() if recipe else None
         if source is not None:
             written = json.dumps(recipe_file.to_dict(sweep) if sweep else source.to_dict(), indent=1)
@@ -82,16 +83,6 @@ def menu(
             _code(source, file_stem)
 
 
-def picture_menu(key: str, file_stem: str, title: str, source: FigureRecipe | None = None) -> None:
-    """Show a menu that saves a figure and, of its `source`, code: no data, which its owner alone may see."""
-    popover = st.popover("Download", key=f"{key} along", on_change="rerun", type="tertiary")
-    if popover.open:
-        with popover:
-            _picture_buttons(key, file_stem, title)
-            if source is not None:
-                _code(source, file_stem)
-
-
 def _code(source: FigureRecipe, file_stem: str) -> None:
     """Show the Python that gives a figure's numbers, and a button that saves it under this name."""
     program = python_code.of_table(source)
@@ -99,11 +90,6 @@ def _code(source: FigureRecipe, file_stem: str) -> None:
     st.caption(_CODE_NOTE)
     st.code(program, "python", height=min(26 * program.count("\n") + 40, 380))  # pixels
     download("Code (Python)", program, f"{file_stem}.py", "text/x-python")
-
-
-def _picture_buttons(key: str, file_stem: str, title: str) -> None:
-    """Show the buttons by which the browser draws the figure that is on screen into a file."""
-    _save_buttons(key=f"{key} save", data={"figure": key, "filename": file_stem, "title": title})
 
 
 def download(label: str, data: str | Callable[[], str], file_name: str, kind: str) -> None:

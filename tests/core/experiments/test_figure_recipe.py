@@ -64,7 +64,16 @@ def test_what_is_wrong_is_named(plain, words, tmp_path, capsys):
     [
         ({"figure": "own_table.released", "arguments": {"release": "named"}}, "a file that the recipe names"),
         (
-            {"figure": "own_table.spectrum", "arguments": {"dictionary": "named", "rows": "absent"}},
+            {
+                "figure": "own_table.rehearsal",
+                "arguments": {
+                    "dictionary": "named",
+                    "twins": [],
+                    "centred": False,
+                    "epsilons": [],
+                    "metric": "sin",
+                },
+            },
             "The dictionary",
         ),
     ],
@@ -72,7 +81,8 @@ def test_what_is_wrong_is_named(plain, words, tmp_path, capsys):
 )
 def test_a_named_file_in_another_encoding_is_said_so(recipe, words, tmp_path, capsys):
     (tmp_path / "named").write_bytes('{"features": ["Größe"]}'.encode("latin-1"))
-    recipe["arguments"] |= {key: str(tmp_path / name) for key, name in recipe["arguments"].items()}
+    names = (key for key, value in recipe["arguments"].items() if value == "named")
+    recipe["arguments"] |= dict.fromkeys(names, str(tmp_path / "named"))
     written = tmp_path / "recipe.json"
     written.write_text(json.dumps(recipe))
     assert command.main([str(written), "--out", str(tmp_path / "table.csv")]) == 2

@@ -1,5 +1,6 @@
 """Counts of a column's cells against a table made by hand, and one suggestion of each kind."""
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -114,6 +115,26 @@ def test_a_word_is_taken_as_what_it_resembles(word, categories, take_as):
 )
 def test_a_number_looks_like_a_code(values, expected, suggested):
     assert words(check_column(cells(*values), expected)) == suggested
+
+
+@pytest.mark.parametrize(
+    ("outside", "asked"),
+    [
+        ((0, 10), [1]),
+        ((0, 9), [1]),
+        ((0, 8), []),
+        ((10, 10), []),  # the range is wrong, and not a hospital
+        ((6, 10), []),
+        ((4, 10), [1]),
+    ],
+)
+def test_a_hospital_is_asked_about_where_the_other_fits(outside, asked):
+    """Ten cells of each hospital, and one that measures nothing, which says nothing about a range."""
+    values = [50 if i < 10 - many else 500 for many in outside for i in range(10)] + [""]
+    rows = np.arange(10), np.arange(10, 20), np.array([20])
+    checked = check_column(cells(*values), Expected("number", 0, 100), hospitals=rows)
+    assert checked.by_hospital == (*((many, 10) for many in outside), (0, 0))
+    assert checked.nearly_all_outside() == asked
 
 
 def test_texts_in_portions_are_one_column(monkeypatch):

@@ -8,7 +8,7 @@ from dppca_core.numerics import subspace_metrics
 from dppca_core.release.request import Request
 from pages.hospitals.your_data import (
     account_text,
-    owner_only_diagnostics,
+    owner_only_document,
     plain_text,
     rehearsal,
     release_request,
@@ -62,10 +62,8 @@ def test_a_whole_release_has_no_technical_word_outside_of_folds(built):
     page.run()
     assert not technical(words(page)), technical(words(page))
     assert plain_text.releases(1) in words(page)
-    verdict = owner_only_diagnostics.verdict(
-        owner_only_diagnostics.truths(table, clipped=False).covariance, page.state.releases[0].result.basis
-    )
-    recovered = 100 * float(subspace_metrics.share_recovered(verdict.error, 2))
+    compared = owner_only_document.compare(table, page.state.releases[0].result)
+    recovered = 100 * float(subspace_metrics.share_recovered(compared.error, 2))
     assert phrases.share(recovered) in words(page)
     assert not technical(in_words(built())), technical(in_words(built()))
     assert phrases.share(recovered) not in in_words(built())

@@ -9,9 +9,10 @@ import pytest
 from dppca_core import tables
 from dppca_core.tables import Column, Schema, dictionary_lines, quality
 from dppca_core.tables.dictionary_lines import DictionaryLine
-from pages.hospitals.your_data import dictionary, owner_only_text, quality_panel
+from pages.hospitals.your_data import dictionary, owner_only_document, quality_panel
 from tests import hostile
 from tests.pages.hospitals.your_data.table_page import CANARY, TablePage, csv, patients, prepared
+from tests.pages.hospitals.your_data.test_several_tables import HospitalsPage
 
 SCHEMA = Schema(
     (
@@ -57,7 +58,7 @@ def test_a_refused_table_is_mapped_on_the_spot_and_released_without_its_words(fo
     caplog.set_level("DEBUG")
     page = prepared(csv(messy()), SCHEMA)
     assert "holds no number in row 4 and 2 more" in page.errors and "<5" not in page.errors
-    assert owner_only_text.NOT_PRIVATE in page.markdown
+    assert owner_only_document.NOT_PRIVATE in page.markdown
     counts = counted_on(page)
     assert counts.loc["weight"].tolist() == ["", "3 (2.5 %)", "4 (3.3 %)"]
     assert counts.loc["sex"].tolist() == ["", "", "120 (100 %)"]
@@ -104,7 +105,9 @@ def test_a_word_becomes_a_category_of_its_own_column_only():
 def test_cells_are_counted_once_for_each_line(monkeypatch):
     counted, check = [], quality_panel.check_column
     monkeypatch.setattr(
-        quality_panel, "check_column", lambda *given: counted.append(given[1]) or check(*given)
+        quality_panel,
+        "check_column",
+        lambda *given, **more: counted.append(given[1]) or check(*given, **more),
     )
     page = prepared(csv(messy()), SCHEMA)
     assert len(counted) == 3
@@ -113,6 +116,31 @@ def test_cells_are_counted_once_for_each_line(monkeypatch):
     page.upload(csv(patients()), "next.csv")
     page.answer()
     assert len(counted) == 7
+
+
+@pytest.mark.parametrize("files", [False, True], ids=["a column", "a file each"])
+def test_a_hospital_that_writes_a_column_in_another_unit_is_asked_about(files):
+    """Names stay literal. Where all hospitals are outside, the dictionary is wrong and nothing is asked."""
+    north, south = patients().assign(clinic="north"), patients(seed=1).assign(clinic="_south_")
+    north.loc[0, "weight"], south["weight"] = 1, south["weight"] * 2.2 + 150  # pounds, of heavy patients
+    north["pulse"], south["pulse"] = north["pulse"] + 1000, south["pulse"] + 1000
+    page = HospitalsPage()
+    page.upload(csv(north if files else pd.concat([north, south])))
+    page.answer()
+    page.open_dictionary()
+    assert "by hospital" not in "".join(counted_on(page).columns) and "another unit" not in page.warnings
+    if files:
+        page.add(csv(south))
+        page.answer()
+    else:
+        page.choose_hospitals()
+    first, second = ("Hospital 1", "Hospital 2") if files else ("north", "_south_")
+    asked = "Nearly all of {}'s weight is outside the range: another unit?"
+    assert asked.format("Hospital 2" if files else "\\_south\\_") in page.warnings
+    assert page.warnings.count("another unit?") == 1
+    by_hospital = counted_on(page)["outside, by hospital"]
+    assert by_hospital["weight"] == f"{second}: 120 of 120, {first}: 1 of 120"
+    assert set(by_hospital["pulse"].split(", ")) == {f"{name}: 120 of 120" for name in (first, second)}
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,7 @@ from pages.hospitals.your_data import (
     account_text,
     analyst_text,
     confirmation,
-    owner_only_diagnostics,
-    owner_only_text,
+    owner_only_document,
     release_request,
 )
 from pages.hospitals.your_data.release_job import ReleaseJob
@@ -171,15 +170,6 @@ def test_a_full_disk_releases_nothing(folder):
     assert page.state.releases[0].result is None
 
 
-def test_what_another_tab_spent_counts_here(folder):
-    page = limited()
-    page.ask()
-    page.payer.pay("in another tab", Request("analyze_gauss", 3, 2, Budget(0.9, 1e-6)).events)
-    page.press("Spend")
-    assert "Nothing was released: Another release was made on this account meanwhile" in page.warnings
-    assert len(page.payments) == 1
-
-
 def test_a_method_for_several_hospitals_says_what_it_is_in_one_place():
     page = limited(**{"own.method": "dpdis_pca"})
     assert "made for several hospitals" in page.captions
@@ -227,12 +217,11 @@ def test_what_counts_is_asked_first_and_decides_what_is_released(counts):
     assert ("components are of correlations" in page.markdown) == (counts == "equal")
     page.app.checkbox(key="own.shown").check()
     page.run()
-    assert (owner_only_text.SCALED in page.captions) == (counts == "equal")
+    assert ("divided by the scales that were released" in page.captions) == (counts == "equal")
     lengths = np.array(document["scales"] or np.ones(3)) * length
     rows = page.state.ready.held.encoded / lengths
-    answer = owner_only_diagnostics.truths(page.state.ready, clipped=False)
-    answer = owner_only_diagnostics.divide_columns(answer, lengths)
-    np.testing.assert_allclose(answer.covariance.matrix, np.cov(rows.T, bias=True), atol=1e-12)
+    answer = owner_only_document.truth(page.state.ready, lengths)
+    np.testing.assert_allclose(answer.covariance, np.cov(rows.T, bias=True), atol=1e-12)
     np.testing.assert_allclose(answer.mean, rows.mean(axis=0), atol=1e-12)
 
 

@@ -10,7 +10,7 @@ from dppca_core.release.private_release import USABLE_SHARE
 from dppca_core.tables import Column, Schema
 from pages.hospitals.your_data import (
     analyst_text,
-    owner_only_text,
+    owner_only_document,
     rehearsal,
     release_request,
     usable_patients,
@@ -120,12 +120,12 @@ def test_the_owners_part_rehearses_for_the_patients_that_are_usable(monkeypatch,
     page = prepared(WITH_GAPS, SCHEMA, **{"own.shown": "true", "view": view})
     usable = int(measured(0.2).notna().all(axis=1).sum())
     assert page.state.ready.usable == usable == 435
-    assert owner_only_text.usable(N, usable, 1, None) in page.markdown
+    assert owner_only_document.usable(N, usable, 1, None) in page.markdown
     owners_twin = next(value for key, value in page.state.diagnostics.items() if key[0] == "usable")
     assert owners_twin.experiment.n == usable and set(asked) == {N}
     share = rehearsal.share_of_guess(owners_twin)
     assert share > 0.5
-    sentence = owner_only_text.rehearsed_for_usable(usable, share, owners_twin.pattern.title, 1)
+    sentence = owner_only_document.rehearsed_for_usable(usable, share, owners_twin.pattern.title, 1)
     assert sentence in page.markdown and sentence.endswith("**That is of little use.**")
     if view == "plain":
         assert "With your 435 usable patients a release would recover" in page.markdown

@@ -179,13 +179,7 @@ def test_every_figure_has_its_menu():
     for path in (ROOT / "pages").glob("*/*/*.py"):
         text = path.read_text(encoding="utf-8")
         shown = text.count("component.figure(")
-        assert shown <= calls(ast.parse(text), "menu", "picture_menu", "_take_along"), path
-
-
-def test_what_its_owner_alone_may_see_leaves_as_a_picture_only():
-    text = (ROOT / "pages/hospitals/your_data/owner_only_panel.py").read_text(encoding="utf-8")
-    tree, shown = ast.parse(text), text.count("component.figure(")
-    assert (calls(tree, "menu"), calls(tree, "picture_menu")) == (0, shown) and shown > 0
+        assert shown <= calls(ast.parse(text), "menu", "_take_along"), path
 
 
 def test_data_have_every_mark_with_its_arms():
@@ -207,7 +201,7 @@ def test_data_have_every_mark_with_its_arms():
 
 def test_the_menu_opens_and_builds_nothing_before(monkeypatch):
     built = []
-    monkeypatch.setattr(take_along, "_picture_buttons", lambda *names: built.append(names))
+    monkeypatch.setattr(take_along, "_save_buttons", lambda key, data: built.append(tuple(data.values())))
     screen = Screen("explore/explorer/page.py", **QUICK)
     assert not built and not screen.app.get("code")
     screen.app.session_state["live along"] = True

@@ -92,19 +92,6 @@ def test_released_weights_keep_their_signs_and_names_of_any_letters():
     assert "Direction 1: mostly bp 1.00." in own_charts.describe_loadings(single, "direction")
 
 
-def test_scree_and_biplot_say_what_is_drawn():
-    values = np.array([0.5, 0.25, 0.01])
-    description = own_charts.describe_scree(own_charts.scree(values / 2, values, None, scaled=False))
-    assert "at the mean, 3 directions: 0.25 to 0.005; " in description
-    assert "at mid-range, 3 directions: 0.5 to 0.01." in description
-    both = own_charts.describe_scree(own_charts.scree(values, values, values[:1] / 2, scaled=False))
-    assert both.startswith("Eigenvalue") and "released, 1 direction: 0.25." in both
-    points, basis = np.eye(2)[[0, 1, 1]], np.array([[0.1, 0.9], [0.3, 0.1], [0.0, 0.0]])
-    drawn = own_charts.biplot(points, ["ill", "well", "well"], ["x", "y", "z"], basis)
-    description = own_charts.describe_biplot(drawn)
-    assert "1 ill and 2 well" in description and "longest arrows: x and y." in description
-
-
 def stack(*values):
     names = ("sampling ξ_stat", "+ privacy ξ_priv", "+ optimisation ξ_opt")
     rows = zip(names, np.cumsum(values), strict=True) if values else ()
