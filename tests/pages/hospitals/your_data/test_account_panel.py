@@ -106,7 +106,7 @@ def test_accounts_of_like_tables_stand_first_and_the_rest_under_a_box(folder):
 def test_both_tabs_of_a_visitor_see_what_is_spent(folder):
     """A price that was shown before the other tab paid is refused, and that tab shows what is left now."""
     first, second = limited(), prepared()
-    second.press("Release")
+    second.ask()
     first.release()
     second.press("Spend")
     assert "Another release was made on this account meanwhile" in second.warnings

@@ -1,7 +1,5 @@
 """Numbers for the owner alone: hidden by one switch, right, and in no report."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -53,7 +51,7 @@ def test_the_comparison_is_right():
     cells = page.app.table[0].value
     assert float(cells["‖sin Θ‖"].iloc[0]) == pytest.approx(compared.error, rel=0.05)
     assert float(cells["captured"].iloc[0].removesuffix(" %")) == pytest.approx(
-        100 * compared.captured, abs=0.05
+        100 * compared.captured, abs=0.5
     )
 
 
@@ -68,9 +66,9 @@ def test_where_the_first_component_is_the_mean_its_owner_is_told_so(built):
     compared = owner_only_document.compare(page.state.ready, page.state.releases[0].result)
     assert compared.error > 0.9 and compared.cosine > 0.99
     assert owner_only_document.advice(compared, 1) in page.markdown
-    report = built()
-    assert any(line.startswith("Rows are centred at the usual values") for line in report.limits)
-    assert "cosine" not in json.dumps(report) and "nearly the mean of" not in json.dumps(report)
+    file = built().html()
+    assert "Rows are centred at the usual values" in file
+    assert "cosine" not in file and "nearly the mean of" not in file
     page.app.checkbox(key="own.shown").uncheck()
     page.run()
     assert "cosine" not in page.markdown and "may be the mean" in page.markdown

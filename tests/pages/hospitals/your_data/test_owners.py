@@ -31,7 +31,11 @@ def first_releases(visitor):
     visitor("ann")
     page = prepared(TABLE, FIRST, "ann.csv", **{"own.method": "two_stage", "own.shat": "3", "own.eps": "0.3"})
     page.press("Set this limit")
-    page.state.how_chosen = (how_chosen.ANSWERS[-1], "clinic of the first")
+    page.say_how_chosen(how_chosen.ANSWERS[-1])
+    page.app.text_input(key=f"own chosen {page.state.tables_loaded} sentence").set_value(
+        "clinic of the first"
+    )
+    page.run()
     page.release()
     return page
 
