@@ -1,5 +1,6 @@
 """Lead from your own table, by a rehearsal on invented patients, to one release and the budget left."""
 
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -48,18 +49,22 @@ def show_release(
 
 def offer_file(made: Rehearsal | None, release: ReleaseJob | None, layout: PageLayout) -> None:
     """Render the button that saves what was released or, before a release, what was rehearsed."""
-    if release is not None:
-        file = document.file_of_release(release.result, layout.plain)
-    elif made is not None:
-        file = document.file_of_rehearsal(made, layout.plain)
-    else:
-        return
     # The link restores the settings, with what only the owner may see switched off, and holds no table.
     address = streamlit.link(layout.settings | {"own.shown": False})
+    file: bytes | Callable[[], str]
+    if release is not None:
+        # Ready bytes: a file built after the click is lost if the page runs between the click and the file.
+        write = lambda: document.file_of_release(release.result, layout.plain).html(address).encode()  # noqa: E731
+        request = release.number, layout.plain, address
+        file = session.current().cached_by_name("page", request, write)
+    elif made is not None:
+        file = partial(document.file_of_rehearsal(made, layout.plain).html, address)
+    else:
+        return
     st.download_button(
         "Download the page",
-        partial(file.html, address),
-        f"{file.stem}.html",
+        file,
+        "dppca-your-data.html",
         "text/html",
         on_click="ignore",
         help=text.IN_THE_FILE,

@@ -287,7 +287,7 @@ def under_each_trust(
         twin = twins[trust]
         asked_again = METHODS[twin.request.method].trust
     sign = stop_sign(twin, lambda epsilon: rehearse_at(epsilon, asked_again))
-    public = study.schema, study.sizes, study.assignment, study.counting
+    public = study.schema.published, study.sizes, study.assignment, study.counting
     share = usable_patients.stated_share(study.schema, settings)
     return Rehearsal(twin, trust, twins | {trust: twin}, sign, *public, share)
 

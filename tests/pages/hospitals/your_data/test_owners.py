@@ -1,7 +1,6 @@
 """Two persons of one table: they share one budget, and neither learns what the other released."""
 
 import io
-import json
 import zipfile
 
 import pytest
@@ -83,7 +82,7 @@ def test_another_owner_of_the_same_table_learns_nothing(folder, visitor, offered
         files = b"".join(map(archive.read, archive.namelist()))
     assert b"account.jsonl" in files and not [mark for mark in METHOD if mark in files]
     assert page.app.dataframe[-1].value["what"].tolist() == [ANOTHERS, "Analyze Gauss"]
-    spent, everything = page.spent, shown(page) + files + downloads(offered) + json.dumps(built()).encode()
+    spent, everything = page.spent, shown(page) + files + downloads(offered) + built().html().encode()
     page.app.switch_page("hospitals/planner/page.py")
     page.run()
     everything += shown(page)

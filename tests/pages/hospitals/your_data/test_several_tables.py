@@ -84,9 +84,8 @@ def test_two_tables_with_other_names_are_released_as_two_hospitals(built):
     assert document["hospitals"] == [120, 50] and document["public"]["dealt"] == A_TABLE_EACH
     assert "any other of the same hospital" in document["guarantee"]
     assert "How many patients each hospital has is public." in document["guarantee"]
-    assert "Gewicht" not in json.dumps(document) + built().html() and "do not exist" not in str(
-        built().frame()
-    )
+    assert "Gewicht" not in json.dumps(document) + built().html()
+    assert "do not exist" not in str(built().frame())
 
 
 def test_other_names_of_the_dictionary_are_suggested_for_another_hospital():
