@@ -53,6 +53,16 @@ ENCODINGS = {
     "windows-1250": "Central Europe (Windows-1250)",
     "mac-roman": "Mac (Mac Roman)",
 }
+WESTERN = "windows-1252"
+# What Windows-1252 has in words of Western Europe and next to numbers. Texts of Central Europe and of a Mac,
+# read in it, have other letters, or signs where a letter should be: "Gro§" for "Groß".
+_WESTERN_LETTERS = set("äöüßàâæçéèêëîïôùûÿœáíñóúãõìòåøÄÖÜÀÂÆÇÉÈÊËÎÏÔÙÛŒÁÍÑÓÚÃÕÌÒÅØ".encode(WESTERN))
+_WESTERN_SIGNS = set("°µ±²³·½¼¾×€–—‘’“”„…§«»\xa0".encode(WESTERN))
+_NOT_WESTERN = re.compile(
+    # A sign within or before a word, which is a letter elsewhere.
+    rb"[\x80\xa7][A-Za-z]|[A-Za-z][\x80\xa7]|[\x85\xb2\xb3\xbc-\xbe][A-Za-z]|[A-Za-z][\x96\x97][A-Za-z]"
+    rb"|[\xc2\xc3][\x80-\xbf]"  # letters of UTF-8, where only other lines are not in it
+)
 LEAVE_OUT, KEEP, NO_NAMES = "leave out", "keep", "none"
 NO_ROWS = "The file has names but no rows."
 _SIGNS: dict[str, tuple[bytes, ...]] = {
@@ -73,6 +83,7 @@ _FORMS = {",": "CSV", ";": "CSV with semicolons", "\t": "TSV", "|": "CSV with ba
 _BLANKS = re.compile(rb"[ \t]+")  # that separate the columns of a table for the eye
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[ \t]*(?:\r\n|\n|\r)', re.IGNORECASE)
 _LINE_END = re.compile(rb"\r\n|\n|\r")
+_ASCII = bytes(range(128))
 _BLOCK = 2**23  # bytes that Arrow splits at a time; one row fits into it
 _SAMPLE_ROWS = 50  # by which the separator and the place of the names are found
 _TAIL_BYTES, _TAIL_ROWS = 2**14, 20  # among which lines of totals or notes are looked for
@@ -104,7 +115,8 @@ class Raw:
     or text, null where missing. unnamed: positions (from 1) of columns left out because they have no name.
     marks: how numbers in columns of text are written where the dictionary does not say; None: only what is
     clear is read. blank: which of the file's rows are blank and left out, as they are no patients. notes:
-    sentences on what was skipped. Printing it shows no cells.
+    sentences on what was skipped. guessed: whether its alphabet was taken without a question. Printing it
+    shows no cells.
     """
 
     name: str
@@ -114,6 +126,7 @@ class Raw:
     marks: cells.Marks | None = cells.POINT
     blank: cells.Mask = field(repr=False, default_factory=lambda: np.zeros(0, dtype=bool))
     notes: tuple[str, ...] = ()
+    guessed: bool = field(default=False, kw_only=True)
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -214,6 +227,7 @@ class _Parts(NamedTuple):
     columns: Sequence[Any]
     marks: cells.Marks | None
     notes: tuple[str, ...] = ()
+    guessed: bool = False
 
 
 def _raw(name: str, parts: _Parts, to_score: bool) -> Raw:
@@ -234,7 +248,7 @@ def _raw(name: str, parts: _Parts, to_score: bool) -> Raw:
         raise ValueError(f"The file has one row only: at least {limits.FEWEST_ROWS} patients are needed.")
     _check_fits(table.num_rows, len(names))
     unnamed = tuple(position for position, each in enumerate(names, 1) if not each)
-    return Raw(name, parts.form, table, unnamed, parts.marks, blank, parts.notes)
+    return Raw(name, parts.form, table, unnamed, parts.marks, blank, parts.notes, guessed=parts.guessed)
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -464,7 +478,8 @@ def _tail_note(count: int) -> str:
 
 def _text(data: bytes, answers: Answers) -> _Parts:
     """Read a text file: every cell is the text that it is."""
-    body, notes = _decoded(data, answers)
+    body, encoding = _decoded(data, answers)
+    notes: tuple[str, ...] = (f"The text was read as {encoding.title()}.",) if encoding else ()
     whole = len(body) <= limits.HEADER_BYTES
     head = _head(body)
     separator = _SEPARATOR_LINE.match(head)
@@ -482,25 +497,41 @@ def _text(data: bytes, answers: Answers) -> _Parts:
     columns = _columns(body, (begin, end), delimiter, len(names))
     notes += (*layout.notes, *tail, *_line_breaks(columns, names, delimiter, answers))
     # A comma between cells leaves the point for decimals. Elsewhere only what is clear is read.
-    return _Parts(form, names, columns, cells.POINT if delimiter == "," else None, notes)
+    guessed = bool(encoding) and "encoding" not in answers
+    return _Parts(form, names, columns, cells.POINT if delimiter == "," else None, notes, guessed)
 
 
-def _decoded(data: bytes, answers: Answers) -> tuple[bytes, tuple[str, ...]]:
-    """Return a text as UTF-8 without its byte order mark, and a note on its encoding.
+def decoded(data: bytes) -> str:
+    """Return a text without its byte order mark. Raises QuestionError, or ValueError for no text."""
+    return _decoded(data, {})[0].decode(errors="replace")
 
-    Raises QuestionError where it is neither UTF-8 nor UTF-16 with a mark: a guess would turn letters into
-    others in silence.
+
+def _decoded(data: bytes, answers: Answers) -> tuple[bytes, str]:
+    """Return a text as UTF-8 without its byte order mark, and its encoding, "" for Unicode.
+
+    It is Windows-1252 or what the answers say. Which of the others it may be is never decided by the file:
+    one patient's letters would change how all others are read. Raises QuestionError where Windows-1252 would
+    put signs in place of letters.
     """
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return _recoded(data, "utf-16"), ()
+        return _recoded(data, "utf-16"), ""
     if b"\0" in data:
         raise ValueError("The file holds zero bytes: it is no text, or UTF-16 without its mark.")
     line = _first_undecoded(data)
     if not line:
-        return data.removeprefix(codecs.BOM_UTF8), ()
+        return data.removeprefix(codecs.BOM_UTF8), ""
     question = f"The file is not in UTF-8 (line {line:,}): in which alphabet was it saved?"
-    encoding = _answer("encoding", question, ENCODINGS, answers)
-    return _recoded(data, encoding), (f"The text was read as {ENCODINGS[encoding]}.",)
+    known = {"encoding": WESTERN} if _is_western(data) else {}
+    encoding = _answer("encoding", question, ENCODINGS, known | dict(answers))
+    return _recoded(data, encoding), encoding
+
+
+def _is_western(data: bytes) -> bool:
+    """Return whether a text makes sense in Windows-1252: words of Western Europe, and signs between words."""
+    beyond = set[int]()
+    for begin in range(0, len(data), limits.HEADER_BYTES):
+        beyond |= set(data[begin : begin + limits.HEADER_BYTES].translate(None, _ASCII))
+    return beyond <= _WESTERN_LETTERS | _WESTERN_SIGNS and _NOT_WESTERN.search(data) is None
 
 
 def _first_undecoded(data: bytes) -> int:

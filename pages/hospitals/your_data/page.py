@@ -35,7 +35,8 @@ widgets.show_control("own.shown")
 
 st.header("1 · Your table")
 with layout.step("table"):
-    prepared = upload_panel.show(layout)
+    shown = upload_panel.show(layout)
+    prepared = shown if isinstance(shown, PreparedTable) else None
 state = session.current()
 book_releases.bring(state)
 rows = state.rows_per_patient or 1

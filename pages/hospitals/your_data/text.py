@@ -27,7 +27,6 @@ from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES, Settings
 
-ONE, SEVERAL = "Each patient has one row", "A patient can have several rows"
 UNANSWERED = (
     "Answer this first. Noise hides one row of the table. If a patient has several, the guarantee for the "
     "patient is weaker, and this page says by how much."
