@@ -472,6 +472,16 @@ class Schema(_Model):
         return Schema(tuple(map(Column.from_field, fields)), plain.get("bound"))
 
 
+def lacks_values(field: object) -> bool:
+    """Return whether a field of a Table Schema is a column of which no range and no categories are stated."""
+    if not isinstance(field, Mapping) or not isinstance(field.get("name"), str) or "type" not in field:
+        return False
+    stated = field.get("constraints", {})
+    if not isinstance(stated, Mapping) or "categories" in field or "enum" in stated:
+        return False
+    return _TYPES.get(str(field["type"])) != "number" or not {"minimum", "maximum"} <= stated.keys()
+
+
 def _word(word: object) -> object:
     """Return a word as text: a person may have written a code such as 999 as a number, or with a label."""
     if isinstance(word, Mapping):

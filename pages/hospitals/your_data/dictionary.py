@@ -8,12 +8,15 @@ import json
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import pandas as pd
 
 from dppca_core.tables import Schema, name_matching, safe_cell
 from dppca_core.tables.cells import Marks
+from dppca_core.tables.dictionary import lacks_values
 from dppca_core.tables.dictionary_lines import (
     KINDS,
     MARKS,
@@ -188,9 +191,18 @@ def read(data: bytes, name: str = "") -> OpenedDictionary:
     """
     if not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
         return OpenedDictionary(name, lines_from_csv(data), record=record_field(data))
-    schema = Schema.from_json(data)
+    plain: Any = None
+    bare: list[Any] = []
+    with suppress(ValueError, RecursionError):  # `Schema.from_json` says what is wrong
+        plain = json.loads(data)
+    if isinstance(plain, dict) and isinstance(plain.get("fields"), list):
+        # Another program's file may have columns without values, and some of no kind that is read here.
+        bare = [field for field in plain["fields"] if lacks_values(field)]
+        plain["fields"] = [field for field in plain["fields"] if not lacks_values(field)]
+    schema = Schema.from_json(json.dumps(plain) if bare else data)
     lines = {column.name: line_from_column(column) for column in schema.columns}
-    return OpenedDictionary(name, lines, schema.bound, _stated_patients(json.loads(data).get(_PATIENTS)))
+    lines |= {field["name"]: proposed_line(field["name"], field["type"]) for field in bare}
+    return OpenedDictionary(name, lines, schema.bound, _stated_patients(plain.get(_PATIENTS)))
 
 
 def _stated_patients(stated: object) -> tuple[str, Counting] | None:

@@ -55,12 +55,14 @@ def show(layout: PageLayout) -> PreparedTable | PlannedTable | None:
     rows = _ask_rows(state)
     if rows is None:
         return None
-    _show_left_out(state)
+    left_out_place = st.container()
     with st.expander("Columns and ranges", expanded=not state.folded):
         _choose_columns(state, state.raw)
         if state.chosen:
             _edit_lines(state)
         downloads = st.container()
+    with left_out_place:
+        _show_left_out(state)
     if not state.chosen:
         st.info("Choose the measurements that count, or open a dictionary.")
         return None
@@ -270,7 +272,7 @@ def _ask_patients(state: TableSession, key: str) -> None:
     if opened is not None and opened.patients is not None and opened.patients[0] == state.named_patients:
         st.caption(upload_text.patients_stated(state.named_patients))
     known, ways = state.counting, list(upload_text.COUNTED)
-    how = right.selectbox(
+    how = right.radio(
         "Rows of one patient",
         ways,
         index=ways.index(upload_text.AT_MOST if isinstance(known, int) else known),

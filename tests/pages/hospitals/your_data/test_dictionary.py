@@ -65,6 +65,22 @@ def test_a_dictionary_survives_opening_and_saving(first, second, bound):
     assert Schema.from_json(again.to_json()) == schema
 
 
+def test_columns_of_another_programs_schema_may_lack_their_values():
+    """Such as dates, texts and numbers without a range; they are read as lines that lack them."""
+    plain = json.loads(DICTIONARY.to_json())
+    bare = [
+        {"name": "seen", "type": "date"},
+        {"name": "crp_mg_l", "type": "number", "constraints": {"minimum": 0}},
+        {"name": "note", "type": "string"},
+    ]
+    file = dictionary.read(json.dumps(plain | {"fields": [*bare, *plain["fields"]]}).encode())
+    assert list(file.complete) == ["age", "weight", "pulse"] and file.bound_of_complete is None
+    assert file.lines["crp_mg_l"] == DictionaryLine(unit="mg/l")
+    assert file.lines["seen"] == file.lines["note"] == DictionaryLine("category")
+    with pytest.raises(ValueError, match='needs a "name" and a "type"'):
+        dictionary.read(json.dumps(plain | {"fields": [{"name": "a"}]}).encode())
+
+
 @pytest.mark.parametrize(
     ("words", "typed", "fill"),
     [
