@@ -9,10 +9,10 @@ from functools import partial
 import streamlit as st
 
 from dppca_core.tables import dictionary_lines
-from pages.hospitals.your_data import mapping_editor, several_text
+from pages.hospitals.your_data import mapping_editor, several_text, upload_text
 from pages.hospitals.your_data.column_mapping import MOST_LISTED, ColumnMapping
 from pages.hospitals.your_data.session import TableSession
-from pages.hospitals.your_data.text import refusal
+from pages.hospitals.your_data.text import literal, refusal
 
 _LEFT_OUT = "left out"
 _OF_REDCAP = "redcap_"  # begins the columns that each export has, of which no dictionary speaks
@@ -51,7 +51,7 @@ def show(state: TableSession) -> None:
     if (mapping := state.names_asked) is None:
         return
     likely = bool(mapping.suggested) or len(mapping.names) == len(state.dictionary.lines)
-    with st.expander(several_text.OTHER_NAMES, expanded=likely):
+    with st.expander(literal(upload_text.left_out(mapping.names)), expanded=likely):
         st.caption(several_text.MAP_DICTIONARY)
         # The file's id is in the key: another dictionary gets another editor.
         key = f"own names {state.tables_loaded} {state.files.get('dictionary', ('',))[0]}"

@@ -159,7 +159,7 @@ class TableSession:
         # The stated bound is for rows of all columns.
         whole = len(complete) == len(self.dictionary.lines)
         self.set_lines(complete, self.dictionary.bound if whole else None)
-        self.dictionary_taken, self.folded = True, bool(complete)
+        self.dictionary_taken = self.folded = True
         self._take_patients()
 
     def _take_patients(self) -> None:
@@ -204,20 +204,16 @@ class TableSession:
         self._drop_results()
         self.raw = None
         self.open_dictionary(None)
-        self.empty_uploaders()
-        for name in ("dictionary", "template"):
+        self.uploader = secrets.token_hex(4)
+        for file_id in self.guessed:
+            drop_upload(file_id)
+        self.guessed.clear()
+        for name in ("dictionary", "template", "saved"):
             self.cache_by_name.pop(name, None)
         self.hospitals = HospitalTables()
         self.lines = {name: line.without_words for name, line in self.lines.items()}
         self.editor_lines = {}
         return_memory()  # else it stays with this process, and the next visitor's table finds no room
-
-    def empty_uploaders(self) -> None:
-        """Let the browser show uploaders without a file."""
-        self.uploader = secrets.token_hex(4)
-        for file_id in self.guessed:
-            drop_upload(file_id)
-        self.guessed.clear()
 
     def _drop_results(self) -> None:
         """Drop all that was computed from the table or waits to be confirmed for it."""

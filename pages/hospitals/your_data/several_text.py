@@ -20,7 +20,6 @@ PATIENTS = (
 )
 MAP = "Say which column stands for which. Suggestions come from names alone: check them, and the units too."
 SUM = "Hospitals are the tables above."
-OTHER_NAMES = "Does this table have them under other names?"
 MAP_DICTIONARY = (
     "Say which columns the dictionary's other names are. The release then uses these names. What has no "
     "column is left out."

@@ -55,6 +55,7 @@ def show(layout: PageLayout) -> PreparedTable | PlannedTable | None:
     rows = _ask_rows(state)
     if rows is None:
         return None
+    state.folded = state.folded and bool(state.chosen)
     left_out_place = st.container()
     with st.expander("Columns and ranges", expanded=not state.folded):
         _choose_columns(state, state.raw)
@@ -148,12 +149,14 @@ def _prepare(state: TableSession, layout: PageLayout, downloads: DeltaGenerator)
 
 
 def _choose_files(state: TableSession, layout: PageLayout) -> None:
-    """Render the uploads of a table and of its dictionary, and the bundled examples."""
+    """Render the uploads of a table and of its dictionary and, without either, the bundled examples."""
     left, right = st.columns(2, gap="large")
     with left:
         _choose_table(state, layout)
     with right:
         _choose_dictionary(state)
+    if state.raw is not None or state.dictionary is not None:
+        return
     places = st.columns(len(examples.names()))
     for place, name in zip(places, examples.names(), strict=True):
         label = f"Try it with the {name.replace('_', ' ')} table"
@@ -204,12 +207,11 @@ def _choose_dictionary(state: TableSession) -> None:
 def _load_example(state: TableSession, name: str) -> None:
     """Load a bundled table with its dictionary, as if it were the visitor's own."""
     raw, schema = examples.example(name)
-    state.open_dictionary(None)
-    state.empty_uploaders()
     state.load(raw)
     state.example, state.rows_answer = name, upload_text.ONE  # each patient of an example has one row
     lines = {column.name: dictionary_lines.line_from_column(column) for column in schema.columns}
     state.set_lines(lines, schema.bound)
+    state.folded = True
 
 
 def _ask_rows(state: TableSession) -> int | None:
@@ -331,8 +333,8 @@ def _choose_columns(state: TableSession, raw: Raw) -> None:
             placeholder="choose measurements",
         )
         state.chosen = tuple(chosen)
-    for name in state.chosen:
-        state.lines.setdefault(name, dictionary.proposed_line(name, kinds[name]))
+    new = [name for name in state.chosen if name not in state.lines]
+    state.lines |= {name: dictionary.proposed_line(name, kinds[name]) for name in new}
 
 
 def _type_columns(state: TableSession, columns: Sequence[str]) -> None:
@@ -438,7 +440,8 @@ def _save_dictionary(state: TableSession, schema: Schema | None) -> None:
         take_along.download("Template for a spreadsheet", template, "dictionary.csv", "text/csv")
     if schema is None:
         return
-    written = dictionary.write(schema, state.patient_column, state.counting)
+    write_json = partial(dictionary.write, schema, *state.patients)
+    written = state.cached_by_name("saved", (schema, state.patients), write_json)
     with right:
         take_along.download("Save the dictionary", written, "dictionary.json", "application/json")
     if schema.published is not schema:  # it has missing codes or other words, which stay private
@@ -470,7 +473,8 @@ def _show_left_out(state: TableSession) -> None:
     ]
     absent = [name for name in opened.lines if name not in there]
     sentences = [upload_text.without_range(rangeless)] if rangeless else []
-    sentences += [upload_text.left_out(absent)] if absent else []
+    if absent and state.names_asked is None:  # which says so itself
+        sentences.append(upload_text.left_out(absent))
     if sentences:
         st.caption(page_text.literal(" ".join(sentences)))
 

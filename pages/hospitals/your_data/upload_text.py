@@ -67,7 +67,7 @@ ROWS = {
     NAMED: "Yes, and a column names the patient",
     UNNAMED: "Yes, and no column does",
 }
-NO_PATIENT_COLUMN = "Choose the column that names the patient."
+NO_PATIENT_COLUMN = "Choose which column that is."
 ONLY_PLANNED = "Nothing can be released without a table: this is to rehearse one."
 
 
