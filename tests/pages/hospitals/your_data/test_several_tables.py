@@ -89,14 +89,19 @@ def test_two_tables_with_other_names_are_released_as_two_hospitals(built):
 
 def test_other_names_of_the_dictionary_are_suggested_for_another_hospital():
     stated = {"age": "Alter", "weight": "Gewicht", "pulse": "HF"}
-    named = Schema(tuple(each.changed(other_names=(stated[each.name],)) for each in DICTIONARY.columns))
+    units = {"age": "years", "weight": "kg"}
+    changes = {name: {"other_names": (other,), "unit": units.get(name, "")} for name, other in stated.items()}
+    named = Schema(tuple(each.changed(**changes[each.name]) for each in DICTIONARY.columns))
     page = HospitalsPage()
     page.upload()
     page.answer()
     page.open_dictionary(named)
     page.add(csv(patients(seed=1).rename(columns=stated)))
     assert page.mapping.answers == stated
+    editor = next(box for box in page.app.data_editor if "mapping" in box.key)
+    assert editor.value["name"].tolist() == ["age (years)", "weight (kg)", "pulse"]
     page.press("Confirm")
+    assert "Alter is age (years), Gewicht is weight (kg), HF is pulse. 0 columns" in page.captions
     page.answer()
     assert not page.errors and page.state.ready.sizes == (120, 120)
 
