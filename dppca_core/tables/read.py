@@ -56,13 +56,20 @@ ENCODINGS = {
 WESTERN = "windows-1252"
 # What Windows-1252 has in words of Western Europe and next to numbers. Texts of Central Europe and of a Mac,
 # read in it, have other letters, or signs where a letter should be: "Gro§" for "Groß".
-_WESTERN_LETTERS = set("äöüßàâæçéèêëîïôùûÿœáíñóúãõìòåøÄÖÜÀÂÆÇÉÈÊËÎÏÔÙÛŒÁÍÑÓÚÃÕÌÒÅØ".encode(WESTERN))
-_WESTERN_SIGNS = set("°µ±²³·½¼¾×€–—‘’“”„…§«»\xa0".encode(WESTERN))
-_NOT_WESTERN = re.compile(
-    # A sign within or before a word, which is a letter elsewhere.
-    rb"[\x80\xa7][A-Za-z]|[A-Za-z][\x80\xa7]|[\x85\xb2\xb3\xbc-\xbe][A-Za-z]|[A-Za-z][\x96\x97][A-Za-z]"
-    rb"|[\xc2\xc3][\x80-\xbf]"  # letters of UTF-8, where only other lines are not in it
+_IN_WESTERN = bytes(range(128)) + (
+    "äöüßàâæçéèêëîïôùûÿœáíñóúãõìòåøÄÖÜÀÂÆÇÉÈÊËÎÏÔÙÛŒÁÍÑÓÚÃÕÌÒÅØ°µ±²³·½¼¾×€–—‘’“”„…§«»\xa0".encode(WESTERN)
 )
+# Each byte by its kind: a letter of ASCII (a), a sign that touches no word (s), that begins none (p) or that
+# joins none (d), the first byte of a letter in UTF-8 (c), and what else can be its second (x).
+_KINDS = {"a": b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "s": "€§".encode(WESTERN)}
+_KINDS |= {"p": "…²³¼½¾".encode(WESTERN), "d": "–—".encode(WESTERN), "c": b"\xc2\xc3"}
+_KIND_OF_BYTE = bytes(
+    ord(
+        next((kind for kind, members in _KINDS.items() if byte in members), "x" if 128 <= byte < 192 else " ")
+    )
+    for byte in range(256)
+)
+_NOT_WESTERN = (b"sa", b"as", b"pa", b"ada", b"cs", b"cp", b"cd", b"cx")
 LEAVE_OUT, KEEP, NO_NAMES = "leave out", "keep", "none"
 NO_ROWS = "The file has names but no rows."
 _SIGNS: dict[str, tuple[bytes, ...]] = {
@@ -83,7 +90,6 @@ _FORMS = {",": "CSV", ";": "CSV with semicolons", "\t": "TSV", "|": "CSV with ba
 _BLANKS = re.compile(rb"[ \t]+")  # that separate the columns of a table for the eye
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[ \t]*(?:\r\n|\n|\r)', re.IGNORECASE)
 _LINE_END = re.compile(rb"\r\n|\n|\r")
-_ASCII = bytes(range(128))
 _BLOCK = 2**23  # bytes that Arrow splits at a time; one row fits into it
 _SAMPLE_ROWS = 50  # by which the separator and the place of the names are found
 _TAIL_BYTES, _TAIL_ROWS = 2**14, 20  # among which lines of totals or notes are looked for
@@ -528,10 +534,12 @@ def _decoded(data: bytes, answers: Answers) -> tuple[bytes, str]:
 
 def _is_western(data: bytes) -> bool:
     """Return whether a text makes sense in Windows-1252: words of Western Europe, and signs between words."""
-    beyond = set[int]()
     for begin in range(0, len(data), limits.HEADER_BYTES):
-        beyond |= set(data[begin : begin + limits.HEADER_BYTES].translate(None, _ASCII))
-    return beyond <= _WESTERN_LETTERS | _WESTERN_SIGNS and _NOT_WESTERN.search(data) is None
+        piece = data[begin : begin + limits.HEADER_BYTES + 2]  # with what the next begins with
+        kinds = piece.translate(_KIND_OF_BYTE)
+        if piece.translate(None, _IN_WESTERN) or any(pair in kinds for pair in _NOT_WESTERN):
+            return False
+    return True
 
 
 def _first_undecoded(data: bytes) -> int:
