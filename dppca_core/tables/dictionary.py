@@ -18,12 +18,15 @@ the lowest and the highest patient.
 The models are pydantic's, and their JSON is a Frictionless Table Schema (specs.frictionlessdata.io):
 
     {"fields": [{"name": "crp", "type": "number", "constraints": {"minimum": 0, "maximum": 400},
-                 "decimalChar": ",", "missingValues": ["n.d."], "fill": 3, "synonyms": {"<0.5": 0.25}},
+                 "decimalChar": ",", "missingValues": ["n.d."], "fill": 3, "synonyms": {"<0.5": 0.25},
+                 "unit": "mg/l"},
                 {"name": "sex", "type": "string", "categories": ["f", "m"], "fill": "",
                  "otherNames": ["Geschlecht"]}],
      "bound": 1.2}
 
-fill, usual, synonyms, otherNames and bound are this program's own; other programs pass over them.
+fill, usual, synonyms, otherNames, unit and bound are this program's own; other programs pass over them. A
+saved file may also have "patients", which column names them and how their rows count: it is of one table, and
+no part of a `Schema`, so that nothing made from a schema can publish it.
 """
 
 from __future__ import annotations
@@ -62,9 +65,10 @@ _KEYS = {  # of a Frictionless field, and what a column calls them
     "usual": "usual",
     "synonyms": "synonyms",
     "otherNames": "other_names",
+    "unit": "unit",
 }
 _TABLE_KEYS = {"fields", "bound", "missingValues", "primaryKey", "foreignKeys", "uniqueKeys", "fieldsMatch"}
-_TABLE_KEYS |= {"$schema", "name", "title", "description", "profile"}
+_TABLE_KEYS |= {"$schema", "name", "title", "description", "profile", "patients"}
 _IGNORED = {"title", "description", "format", "example", "rdfType", "bareNumber"}  # of other programs
 
 
@@ -116,7 +120,8 @@ class Column(_Model):
     Words that were seen in the rows are private: `published` is without either.
 
     decimal, group: the marks of decimals and thousands in numbers that are text; decimal None: as the file's
-    form says, or what is clear. other_names: what files call the column besides `name`.
+    form says, or what is clear. other_names: what files call the column besides `name`. unit: in which it is
+    measured, such as "mg/l", for readers alone: nothing is computed from it. "": not stated.
 
     Raises ValueError that names the column.
     """
@@ -133,6 +138,7 @@ class Column(_Model):
     decimal: Literal[".", ","] | None = None
     group: Literal["", ".", ",", " ", "'"] = ""
     other_names: tuple[str, ...] = ()
+    unit: str = ""
 
     def __init__(
         self, name: Any, kind: Any, low: Any = 0.0, high: Any = 0.0, categories: Any = (), **fields: Any
@@ -153,6 +159,8 @@ class Column(_Model):
                 raise ValueError("name of a column must be a word that can be printed")
             if len(name) > limits.MOST_NAME:
                 raise ValueError(f"name of a column must have at most {limits.MOST_NAME} letters")
+        if len(self.unit) > limits.MOST_NAME or not self.unit.isprintable():
+            raise ValueError(f"unit of '{self.name}' must be at most {limits.MOST_NAME} letters, as 'mg/l'")
         if self.kind == "number":
             self._check_range()
         else:
@@ -281,7 +289,8 @@ class Column(_Model):
         field["fill"] = self.fill
         field |= {} if self.usual is None else {"usual": self.usual}
         field |= {"synonyms": dict(self.synonyms)} if self.synonyms else {}
-        return field | ({"otherNames": list(self.other_names)} if self.other_names else {})
+        field |= {"otherNames": list(self.other_names)} if self.other_names else {}
+        return field | ({"unit": self.unit} if self.unit else {})
 
     @property
     def marks(self) -> cells.Marks | None:
@@ -461,6 +470,16 @@ class Schema(_Model):
                 {"missingValues": common} | field if isinstance(field, dict) else field for field in fields
             ]
         return Schema(tuple(map(Column.from_field, fields)), plain.get("bound"))
+
+
+def lacks_values(field: object) -> bool:
+    """Return whether a field of a Table Schema is a column of which no range and no categories are stated."""
+    if not isinstance(field, Mapping) or not isinstance(field.get("name"), str) or "type" not in field:
+        return False
+    stated = field.get("constraints", {})
+    if not isinstance(stated, Mapping) or "categories" in field or "enum" in stated:
+        return False
+    return _TYPES.get(str(field["type"])) != "number" or not {"minimum", "maximum"} <= stated.keys()
 
 
 def _word(word: object) -> object:

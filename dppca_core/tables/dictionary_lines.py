@@ -14,8 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from dppca_core.tables import cells, export
+from dppca_core.tables import cells, export, name_matching
 from dppca_core.tables.dictionary import Column
+from dppca_core.tables.read import QuestionError, decoded
 
 KINDS = ("number", "category")
 NONE_OF_THEM = "none"  # typed as what is filled in (`none_of`): the cell counts as none of the categories
@@ -43,7 +44,7 @@ class DictionaryLine:
     what is filled into missing cells; blank leaves their rows out. usual: where most patients lie; blank if
     that is not known. codes: words that count as missing. synonyms: other words for categories or numbers, as
     "m = male; w = female" or "<0.5 = 0.25". marks: how numbers are written, one of `MARKS`. other_names: what
-    files call the column too.
+    files call the column too. unit: in which it is measured, as "mg/l".
     """
 
     kind: str = "number"
@@ -56,6 +57,7 @@ class DictionaryLine:
     synonyms: str = ""
     marks: str = ""
     other_names: str = ""
+    unit: str = ""
 
     @property
     def without_words(self) -> DictionaryLine:
@@ -133,6 +135,7 @@ def line_from_column(column: Column) -> DictionaryLine:
         synonyms=join_synonyms(texts),
         marks=_MARKS_SHOWN[column.decimal, column.group],
         other_names=join_words(column.other_names),
+        unit=column.unit,
     )
     if of_numbers:
         usual, fill = number_text(column.usual), number_text(column.fill)
@@ -150,6 +153,7 @@ def to_column(name: str, line: DictionaryLine) -> Column:
     decimal, group = MARKS[line.marks]
     stated: dict[str, Any] = {"decimal": decimal, "group": group}
     stated |= {"missing_codes": split_words(line.codes), "other_names": split_words(line.other_names)}
+    stated["unit"] = line.unit.strip()
     if line.kind == "category":
         known = split_words(line.categories)
         fill = "" if missing.casefold() == none_of(known) else missing or None
@@ -189,11 +193,13 @@ HEADINGS = {
     "synonyms": "other words",
     "marks": "numbers as",
     "other_names": "other names",
+    "unit": "unit",
 }
 _REDCAP_NAME, _REDCAP_TYPE = "Variable / Field Name", "Field Type"
 _CHOICES = "Choices, Calculations, OR Slider Labels"
 _VALIDATION = "Text Validation Type OR Show Slider Number"
 _LEAST, _MOST = "Text Validation Min", "Text Validation Max"
+_NOTE, _LABEL = "Field Note", "Field Label"
 
 
 def write_template(lines: Mapping[str, DictionaryLine]) -> str:
@@ -225,20 +231,39 @@ def lines_from_csv(data: bytes) -> dict[str, DictionaryLine]:
     whose validation states no range has an incomplete line. Raises ValueError, with one sentence, for another
     file.
     """
+    rows = _sheet(data)
+    if _REDCAP_NAME in rows[0]:
+        record = record_field(data)
+        return {name: line for row in rows for name, line in _from_redcap(row) if name != record}
+    lines = dict(map(_from_template, rows))
+    if len(lines) < len(rows):
+        raise ValueError("Two lines of the dictionary have the same name: rename one.")
+    return lines
+
+
+def record_field(data: bytes) -> str:
+    """Return the field of REDCap's data dictionary that names its records, or "" for the template.
+
+    It is the first field, unless that one has a range or choices, as where lines were taken out. Raises
+    ValueError as `lines_from_csv` does.
+    """
+    first = _sheet(data)[0]
+    if _REDCAP_NAME not in first or not all(line.incomplete for _, line in _from_redcap(first)):
+        return ""
+    return first[_REDCAP_NAME].strip()
+
+
+def _sheet(data: bytes) -> list[dict[str, str]]:
+    """Return the rows of a template or of REDCap's data dictionary. Raises ValueError for another file."""
     try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
+        text = decoded(data)
+    except QuestionError:
         raise ValueError("The dictionary is not in UTF-8: save it as 'CSV UTF-8'.") from None
     for delimiter in ",;\t":
         rows = _rows(text, delimiter)
         heads = {head.strip() for head in rows[0]} if rows else set()
-        if {_REDCAP_NAME, _REDCAP_TYPE} <= heads:
-            return dict(line for row in rows for line in _from_redcap(row))
-        if {HEADINGS["name"], HEADINGS["kind"]} <= heads:
-            lines = dict(map(_from_template, rows))
-            if len(lines) < len(rows):
-                raise ValueError("Two lines of the dictionary have the same name: rename one.")
-            return lines
+        if {_REDCAP_NAME, _REDCAP_TYPE} <= heads or {HEADINGS["name"], HEADINGS["kind"]} <= heads:
+            return rows
     raise ValueError(
         f"The dictionary must be a CSV with the columns '{HEADINGS['name']}' and '{HEADINGS['kind']}', or "
         "REDCap's data dictionary."
@@ -310,7 +335,9 @@ def _from_redcap(row: Mapping[str, str]) -> Iterator[tuple[str, DictionaryLine]]
         low, high = _end(least), _end(most)
         if kind == "slider" and low is high is None:
             low, high = 0.0, 100.0
-        yield name, DictionaryLine("number", low, high, marks="1234,5" if "comma" in validation else "")
+        unit = name_matching.plain_unit(row.get(_NOTE, "")) or name_matching.bracket_unit(row.get(_LABEL, ""))
+        marks = "1234,5" if "comma" in validation else ""
+        yield name, DictionaryLine("number", low, high, marks=marks, unit=unit)
 
 
 def _end(typed: str) -> float | None:

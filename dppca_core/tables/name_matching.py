@@ -1,4 +1,6 @@
-"""Suggest which column of one table is which of another, by their names alone: no cell is looked at.
+"""Suggest by names alone: which column of one table is which of another, its unit, and who the patient is.
+
+No cell is looked at.
 
 Names agree that differ in capitals, blanks, underscores, accents, camelCase or a unit, whether in brackets or
 at the end. Else one's words must be among the other's (`SHARED_WORDS`), or the letters nearly agree
@@ -25,6 +27,21 @@ _SAME_UNIT = {"yr": "year", "yrs": "year", "years": "year", "mo": "month", "mont
 _SAME_UNIT |= {"days": "day", "hrs": "hour", "hours": "hour", "pct": "%", "percent": "%"}
 _UNITS = {*_SAME_UNIT, *_SAME_UNIT.values()}
 _UNITS |= {"kg", "mg", "ug", "ng", "cm", "mm", "hg", "mmhg", "bpm", "dl", "ml", "mmol", "umol", "iu"}
+# As they are proposed; a name has them in any capitals, and with or without the signs between letters.
+_WRITTEN_UNITS = (
+    *("kg", "g", "mg", "µg", "ng", "cm", "mm", "m", "kg/m²", "ml", "ml/min", "%", "°C", "mmHg"),
+    *("kPa", "bpm", "1/min", "years", "months", "weeks", "days", "hours", "ms", "g/l", "g/dl"),
+    *("mg/l", "mg/dl", "µg/l", "µg/ml", "ng/ml", "ng/l", "pg/ml", "mmol/l", "µmol/l", "nmol/l", "pmol/l"),
+    *("mmol/mol", "U/l", "IU/l", "IU/ml", "mU/l", "10^9/l", "10^12/l"),
+)
+# Names of what is written as a code, also where the codes are numbers.
+_CODES = {"sex", "gender", "geschlecht", "sexe", "sesso", "sexo", "race", "ethnicity", "bloodgroup"}
+_CODES |= {"blutgruppe", "smoker", "raucher", "smoking", "smokingstatus", "diagnosis", "diagnose", "icd"}
+_PATIENTS = (  # names of a column that names the patients, the likeliest first
+    *("recordid", "patientid", "patid", "patientennummer", "patientennr", "patientnumber", "patientno"),
+    *("patientnr", "patnr", "patientenid", "subjectid", "participantid", "studyid", "mrn", "pid"),
+    *("patient", "subject", "participant", "record", "id"),
+)
 
 
 class _Name(NamedTuple):
@@ -98,6 +115,57 @@ def suggest(
             matched[name] = column
             taken.add(column)
     return matched
+
+
+def plain_unit(text: str) -> str:
+    """Return a text, without brackets around it, that is a unit and nothing else; "" for another text."""
+    bare = text.strip().strip("()[]{}").strip()
+    return bare if _letters_of_unit(bare) in _UNIT_OF_LETTERS else ""
+
+
+def bracket_unit(text: str) -> str:
+    """Return the last unit that stands in brackets in a text, or ""."""
+    return next(filter(None, map(plain_unit, reversed(_BRACKETS.findall(text)))), "")
+
+
+def unit(name: str) -> str:
+    """Return the unit that the name of a column states, as "kg" of weight_kg; "" where it states none."""
+    if stated := bracket_unit(name):
+        return _UNIT_OF_LETTERS[_letters_of_unit(stated)]
+    words = _words(name)
+    for begin in range(max(1, len(words) - 3), len(words)):
+        letters = "".join(_SAME_UNIT.get(word, word) for word in words[begin:])
+        # A single letter at the end, as in group_m, is hardly a unit.
+        if len(letters) > 1 or letters == "%":
+            for known in (letters, f"{letters}s"):
+                if known in _UNIT_OF_LETTERS:
+                    return _UNIT_OF_LETTERS[known]
+    return ""
+
+
+def _letters_of_unit(text: str) -> str:
+    """Return a unit without what differs from one writer to the next: capitals, blanks, signs between."""
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("μ", "u")
+    return "".join(letter for letter in folded if letter.isalnum() or letter == "%")
+
+
+_UNIT_OF_LETTERS = {_letters_of_unit(written): written for written in _WRITTEN_UNITS}
+
+
+def is_code(name: str) -> bool:
+    """Return whether a column of this name holds codes, such as 1 and 2 for a sex, and no measurement."""
+    return _parse(name).letters in _CODES
+
+
+def patient_column(names: Sequence[str], record: str = "") -> str | None:
+    """Return the name that most likely is of the column that names the patients, or None.
+
+    record: the one that a dictionary calls so; it comes first.
+    """
+    if record in names:
+        return record
+    by_letters = {_parse(name).letters: name for name in reversed(names)}
+    return next((by_letters[letters] for letters in _PATIENTS if letters in by_letters), None)
 
 
 def _parse(name: str) -> _Name:

@@ -53,6 +53,23 @@ ENCODINGS = {
     "windows-1250": "Central Europe (Windows-1250)",
     "mac-roman": "Mac (Mac Roman)",
 }
+WESTERN = "windows-1252"
+# What Windows-1252 has in words of Western Europe and next to numbers. Texts of Central Europe and of a Mac,
+# read in it, have other letters, or signs where a letter should be: "Gro§" for "Groß".
+_IN_WESTERN = bytes(range(128)) + (
+    "äöüßàâæçéèêëîïôùûÿœáíñóúãõìòåøÄÖÜÀÂÆÇÉÈÊËÎÏÔÙÛŒÁÍÑÓÚÃÕÌÒÅØ°µ±²³·½¼¾×€–—‘’“”„…§«»\xa0".encode(WESTERN)
+)
+# Each byte by its kind: a letter of ASCII (a), a sign that touches no word (s), that begins none (p) or that
+# joins none (d), the first byte of a letter in UTF-8 (c), and what else can be its second (x).
+_KINDS = {"a": b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "s": "€§".encode(WESTERN)}
+_KINDS |= {"p": "…²³¼½¾".encode(WESTERN), "d": "–—".encode(WESTERN), "c": b"\xc2\xc3"}
+_KIND_OF_BYTE = bytes(
+    ord(
+        next((kind for kind, members in _KINDS.items() if byte in members), "x" if 128 <= byte < 192 else " ")
+    )
+    for byte in range(256)
+)
+_NOT_WESTERN = (b"sa", b"as", b"pa", b"ada", b"cs", b"cp", b"cd", b"cx")
 LEAVE_OUT, KEEP, NO_NAMES = "leave out", "keep", "none"
 NO_ROWS = "The file has names but no rows."
 _SIGNS: dict[str, tuple[bytes, ...]] = {
@@ -104,7 +121,8 @@ class Raw:
     or text, null where missing. unnamed: positions (from 1) of columns left out because they have no name.
     marks: how numbers in columns of text are written where the dictionary does not say; None: only what is
     clear is read. blank: which of the file's rows are blank and left out, as they are no patients. notes:
-    sentences on what was skipped. Printing it shows no cells.
+    sentences on what was skipped. guessed: whether its alphabet was taken without a question. Printing it
+    shows no cells.
     """
 
     name: str
@@ -114,6 +132,7 @@ class Raw:
     marks: cells.Marks | None = cells.POINT
     blank: cells.Mask = field(repr=False, default_factory=lambda: np.zeros(0, dtype=bool))
     notes: tuple[str, ...] = ()
+    guessed: bool = field(default=False, kw_only=True)
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -214,6 +233,7 @@ class _Parts(NamedTuple):
     columns: Sequence[Any]
     marks: cells.Marks | None
     notes: tuple[str, ...] = ()
+    guessed: bool = False
 
 
 def _raw(name: str, parts: _Parts, to_score: bool) -> Raw:
@@ -234,7 +254,7 @@ def _raw(name: str, parts: _Parts, to_score: bool) -> Raw:
         raise ValueError(f"The file has one row only: at least {limits.FEWEST_ROWS} patients are needed.")
     _check_fits(table.num_rows, len(names))
     unnamed = tuple(position for position, each in enumerate(names, 1) if not each)
-    return Raw(name, parts.form, table, unnamed, parts.marks, blank, parts.notes)
+    return Raw(name, parts.form, table, unnamed, parts.marks, blank, parts.notes, guessed=parts.guessed)
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -464,7 +484,8 @@ def _tail_note(count: int) -> str:
 
 def _text(data: bytes, answers: Answers) -> _Parts:
     """Read a text file: every cell is the text that it is."""
-    body, notes = _decoded(data, answers)
+    body, encoding = _decoded(data, answers)
+    notes: tuple[str, ...] = (f"The text was read as {encoding.title()}.",) if encoding else ()
     whole = len(body) <= limits.HEADER_BYTES
     head = _head(body)
     separator = _SEPARATOR_LINE.match(head)
@@ -482,25 +503,43 @@ def _text(data: bytes, answers: Answers) -> _Parts:
     columns = _columns(body, (begin, end), delimiter, len(names))
     notes += (*layout.notes, *tail, *_line_breaks(columns, names, delimiter, answers))
     # A comma between cells leaves the point for decimals. Elsewhere only what is clear is read.
-    return _Parts(form, names, columns, cells.POINT if delimiter == "," else None, notes)
+    guessed = bool(encoding) and "encoding" not in answers
+    return _Parts(form, names, columns, cells.POINT if delimiter == "," else None, notes, guessed)
 
 
-def _decoded(data: bytes, answers: Answers) -> tuple[bytes, tuple[str, ...]]:
-    """Return a text as UTF-8 without its byte order mark, and a note on its encoding.
+def decoded(data: bytes) -> str:
+    """Return a text without its byte order mark. Raises QuestionError, or ValueError for no text."""
+    return _decoded(data, {})[0].decode(errors="replace")
 
-    Raises QuestionError where it is neither UTF-8 nor UTF-16 with a mark: a guess would turn letters into
-    others in silence.
+
+def _decoded(data: bytes, answers: Answers) -> tuple[bytes, str]:
+    """Return a text as UTF-8 without its byte order mark, and its encoding, "" for Unicode.
+
+    It is Windows-1252 or what the answers say. Which of the others it may be is never decided by the file:
+    one patient's letters would change how all others are read. Raises QuestionError where Windows-1252 would
+    put signs in place of letters.
     """
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return _recoded(data, "utf-16"), ()
+        return _recoded(data, "utf-16"), ""
     if b"\0" in data:
         raise ValueError("The file holds zero bytes: it is no text, or UTF-16 without its mark.")
     line = _first_undecoded(data)
     if not line:
-        return data.removeprefix(codecs.BOM_UTF8), ()
+        return data.removeprefix(codecs.BOM_UTF8), ""
     question = f"The file is not in UTF-8 (line {line:,}): in which alphabet was it saved?"
-    encoding = _answer("encoding", question, ENCODINGS, answers)
-    return _recoded(data, encoding), (f"The text was read as {ENCODINGS[encoding]}.",)
+    known = {"encoding": WESTERN} if _is_western(data) else {}
+    encoding = _answer("encoding", question, ENCODINGS, known | dict(answers))
+    return _recoded(data, encoding), encoding
+
+
+def _is_western(data: bytes) -> bool:
+    """Return whether a text makes sense in Windows-1252: words of Western Europe, and signs between words."""
+    for begin in range(0, len(data), limits.HEADER_BYTES):
+        piece = data[begin : begin + limits.HEADER_BYTES + 2]  # with what the next begins with
+        kinds = piece.translate(_KIND_OF_BYTE)
+        if piece.translate(None, _IN_WESTERN) or any(pair in kinds for pair in _NOT_WESTERN):
+            return False
+    return True
 
 
 def _first_undecoded(data: bytes) -> int:

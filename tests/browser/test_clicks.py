@@ -71,7 +71,9 @@ class Analyst:
     def press(self, label: str | re.Pattern[str], role: str = "button") -> None:
         self.clicks += 1
         self.rest()
-        place = self.page.get_by_role("button", name=label) if role == "button" else self.page.get_by_text(label)
+        place = (
+            self.page.get_by_role("button", name=label) if role == "button" else self.page.get_by_text(label)
+        )
         place.last.click()
 
     def save(self, label: str) -> bytes:

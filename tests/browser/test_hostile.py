@@ -51,10 +51,9 @@ def test_what_looks_like_a_script_is_not_run(watched, address):
         [given | {"buffer": buffer.getvalue().encode()}]
     )
     seen.page.get_by_text("60 rows").wait_for()
-    seen.page.get_by_text("Each patient has one row").click()
+    seen.page.get_by_text("No, one row each").click()
     schema = Schema(tuple(Column(name, "number", 0, 200) for name in NAMES))
-    seen.page.get_by_text("Open or save this as a data dictionary").click()
-    seen.page.locator("input[type=file]").nth(2).set_input_files(
+    seen.page.locator("input[type=file]").nth(1).set_input_files(
         [{"name": "d.json", "mimeType": "application/json", "buffer": schema.to_json().encode()}]
     )
     seen.page.get_by_text("Ready:").wait_for()

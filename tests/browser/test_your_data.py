@@ -36,9 +36,8 @@ def test_a_table_is_released_once_and_leaves_no_trace(newcomer, browser, tmp_pat
         given = {"name": "ours.csv", "mimeType": "text/csv", "buffer": data}
         page.locator("input[type=file]").first.set_input_files(given)
         page.get_by_text("60,000 rows").wait_for()
-        page.get_by_text("Each patient has one row").click()
-        page.get_by_text("Open or save this as a data dictionary").click()
-        page.locator("input[type=file]").nth(2).set_input_files(tmp_path / "dictionary.json")
+        page.get_by_text("No, one row each").click()
+        page.locator("input[type=file]").nth(1).set_input_files(tmp_path / "dictionary.json")
         page.get_by_text("Ready:").wait_for()
         page.get_by_role("button", name="Set this limit").click()
         page.get_by_role("button", name=re.compile("^Release")).click()
@@ -100,14 +99,13 @@ def test_a_paid_release_is_downloaded_each_time_and_not_lost(newcomer, quiet):
     def bring():
         given = {"name": "ours.csv", "mimeType": "text/csv", "buffer": csv(patients(n=600))}
         page.locator("input[type=file]").first.set_input_files(given)
-        page.get_by_text("A patient can have several rows").click()
+        page.get_by_text("Yes, and no column does").click()
         most = page.get_by_role("spinbutton", name="Most rows that one patient can have")
         most.fill("8")
         most.press("Enter")
-        page.get_by_text("Open or save this as a data dictionary").click()
         dictionary = {"name": "d.json", "mimeType": "application/json"}
         dictionary |= {"buffer": DICTIONARY.to_json().encode()}
-        page.locator("input[type=file]").nth(2).set_input_files(dictionary)
+        page.locator("input[type=file]").nth(1).set_input_files(dictionary)
         page.get_by_text("Ready:").wait_for()
 
     page.goto(f"{quiet}your_data?repeats=1&own.eps=1&own.delta=1e-6&own.N=1")
@@ -122,7 +120,7 @@ def test_a_paid_release_is_downloaded_each_time_and_not_lost(newcomer, quiet):
     bring()
     page.get_by_text("The limit counts per row. For a patient with 8 rows").wait_for()
     assert page.get_by_text("cannot be shown").count() == 0
-    for label, inside in (("Export or import the account", FILES[3]), ("Open or save this", FILES[4])):
+    for label, inside in (("Export or import the account", FILES[3]), ("Columns and ranges", FILES[4])):
         if not page.get_by_role("button", name=inside).is_visible():
             page.get_by_text(label).click()
     got = {}
@@ -174,7 +172,9 @@ def test_a_lost_connection_says_that_it_cost_the_table(newcomer, address):
         )
         page.wait_for_function("window.socket !== window.former && window.socket.readyState === 1")
         if not forgotten:
-            page.get_by_text("A patient can have several rows").click()  # it is answered by the same session
+            page.get_by_text(
+                "Yes, and a column names the patient"
+            ).click()  # it is answered by the same session
             page.get_by_text("Column that names the patient").wait_for()
             assert rows.is_visible() and lost.count() == 0 and "ours.csv" in uploader.inner_text()
     lost.wait_for()

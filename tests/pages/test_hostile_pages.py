@@ -157,7 +157,9 @@ def bring_file(visit, key, name, data):
 def prepared(name, data):
     raw = file_reading.read(data, name, {})
     if isinstance(raw, Raw):
-        lines = {column: dictionary.blank_line(kind) for column, kind in list(raw.kinds.items())[:4]}
+        lines = {
+            column: dictionary.proposed_line(column, kind) for column, kind in list(raw.kinds.items())[:4]
+        }
         assert len(dictionary.to_frame(lines)) == len(lines)
         assert any(line.incomplete for line in lines.values())
         prepare(raw, hostile.dictionary(), None, 3)

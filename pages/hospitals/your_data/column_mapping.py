@@ -62,12 +62,15 @@ class ColumnMapping:
         chosen = Counter(column for column in self.answers.values() if column is not None)
         return next((column for column, times in chosen.items() if times > 1), "")
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the draft as the editor's table: names, labels of columns, and which were suggested."""
+    def to_frame(self, units: Mapping[str, str]) -> pd.DataFrame:
+        """Return the draft as the editor's table: names, labels of columns, and which were suggested.
+
+        units: of the names, where they are stated.
+        """
         label = {column: label for label, column in self.of_label.items()}  # by column, None for no column
         rows = [
             (
-                safe_cell(name),
+                safe_cell(f"{name} ({units[name]})" if name in units else name),
                 label[self.draft[name]] if name in self.draft else None,
                 SUGGESTED if name in self.suggested and self.draft.get(name) == self.suggested[name] else "",
             )

@@ -4,15 +4,19 @@ The dictionary (`Schema`) is the public description of the columns: ranges of nu
 filled into missing cells. A line is one column of it that may still be incomplete. No Streamlit here.
 """
 
+import json
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, replace
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import pandas as pd
 
-from dppca_core.tables import Schema, safe_cell
+from dppca_core.tables import Schema, name_matching, safe_cell
 from dppca_core.tables.cells import Marks
+from dppca_core.tables.dictionary import lacks_values
 from dppca_core.tables.dictionary_lines import (
     KINDS,
     MARKS,
@@ -21,17 +25,47 @@ from dppca_core.tables.dictionary_lines import (
     join_words,
     line_from_column,
     lines_from_csv,
+    record_field,
     split_synonyms,
     split_words,
     to_column,
 )
+from dppca_core.tables.patients import AVERAGED, MERGED, Counting
 from dppca_core.tables.quality import AS_MISSING, Expected
 
 ALL = "all"  # typed as a choice: all columns
 _POSITIONS = re.compile(r"(\d{1,6})(?:\s*-\s*(\d{1,6}))?")
 _DTYPES = {"kind": "str", "low": "float64", "high": "float64", "categories": "str"}
 _DTYPES |= {"missing": "str", "usual": "str", "codes": "str", "synonyms": "str"}
-_DTYPES |= {"marks": "str", "other_names": "str"}
+_DTYPES |= {"marks": "str", "other_names": "str", "unit": "str"}
+_PATIENTS = "patients"  # of a saved dictionary: the column that names them, and how their rows count
+MOST_ROWS = 10_000  # of one patient
+
+
+@dataclass(frozen=True)
+class OpenedDictionary:
+    """Hold what a dictionary's file says.
+
+    name: the file's. lines: by name of column; some may be incomplete. bound: of rows; None for the default.
+    patients: the column that names them, and how the rows of one count; None where that is not stated.
+    record: the field that REDCap's dictionary begins with, or "".
+    """
+
+    name: str
+    lines: dict[str, DictionaryLine]
+    bound: float | None = None
+    patients: tuple[str, Counting] | None = None
+    record: str = ""
+
+    @property
+    def complete(self) -> dict[str, DictionaryLine]:
+        """Return the lines with a range or categories."""
+        return {name: line for name, line in self.lines.items() if not line.incomplete}
+
+    @property
+    def bound_of_complete(self) -> float | None:
+        """Return the bound where all lines are complete: it is for rows of all columns."""
+        return self.bound if len(self.complete) == len(self.lines) else None
 
 
 def expected(line: DictionaryLine) -> Expected:
@@ -75,9 +109,14 @@ def add_words(line: DictionaryLine, taken: Mapping[str, str]) -> DictionaryLine:
     )
 
 
-def blank_line(kind: str) -> DictionaryLine:
-    """Return a line with nothing typed; kind: of a table's column. Texts and dates count as categories."""
-    return DictionaryLine("number" if kind == "number" else "category")
+def proposed_line(name: str, kind: str) -> DictionaryLine:
+    """Return a line with the kind and the unit that a column's name and type propose, and nothing else.
+
+    kind: of a table's column. Texts, dates and what names call a code count as categories.
+    """
+    if kind == "number" and not name_matching.is_code(name):
+        return DictionaryLine("number", unit=name_matching.unit(name))
+    return DictionaryLine("category")
 
 
 def to_schema(lines: Mapping[str, DictionaryLine], bound: float | None) -> Schema:
@@ -145,28 +184,51 @@ def lines_from_frame(typed: pd.DataFrame, names: Collection[str]) -> dict[str, D
     }
 
 
-def load(data: bytes, columns: Collection[str]) -> tuple[dict[str, DictionaryLine], float | None, list[str]]:
-    """Return what a dictionary's file says of a table: lines, the bound, and columns that the table lacks.
-
-    data: the file's content, JSON, or CSV of the template or REDCap. columns: the table's. The lines are of
-    those columns that both have. The bound is None, for the default, where the table lacks some, since the
-    stated one was for rows of all. Raises ValueError with one sentence for a file that is no dictionary, or
-    has none of these columns.
-    """
-    lines, bound = read_lines(data)
-    known = set(columns)
-    absent = [name for name in lines if name not in known]
-    if len(absent) == len(lines):
-        raise ValueError("The dictionary speaks of none of this table's columns.")
-    return {name: line for name, line in lines.items() if name in known}, None if absent else bound, absent
-
-
-def read_lines(data: bytes) -> tuple[dict[str, DictionaryLine], float | None]:
-    """Return the lines of a dictionary's file by name of column, and the bound of rows that it states.
+def read(data: bytes, name: str = "") -> OpenedDictionary:
+    """Return what a dictionary's file says: JSON, or CSV of the template or REDCap.
 
     Raises ValueError with one sentence for a file that is no dictionary.
     """
     if not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
-        return lines_from_csv(data), None
-    schema = Schema.from_json(data)
-    return {column.name: line_from_column(column) for column in schema.columns}, schema.bound
+        return OpenedDictionary(name, lines_from_csv(data), record=record_field(data))
+    plain: Any = None
+    bare: list[Any] = []
+    with suppress(ValueError, RecursionError):  # `Schema.from_json` says what is wrong
+        plain = json.loads(data)
+    if isinstance(plain, dict) and isinstance(plain.get("fields"), list):
+        # Another program's file may have columns without values, and some of no kind that is read here.
+        bare = [field for field in plain["fields"] if lacks_values(field)]
+        plain["fields"] = [field for field in plain["fields"] if not lacks_values(field)]
+    schema = Schema.from_json(json.dumps(plain) if bare else data)
+    lines = {column.name: line_from_column(column) for column in schema.columns}
+    lines |= {field["name"]: proposed_line(field["name"], field["type"]) for field in bare}
+    return OpenedDictionary(name, lines, schema.bound, _stated_patients(plain.get(_PATIENTS)))
+
+
+def _stated_patients(stated: object) -> tuple[str, Counting] | None:
+    """Return which column names the patients and how their rows count; None where nothing is stated.
+
+    Raises ValueError for an entry that cannot be read.
+    """
+    if stated is None:
+        return None
+    column, rows = (stated.get("column"), stated.get("rows")) if isinstance(stated, dict) else (None, None)
+    at_most = isinstance(rows, int) and not isinstance(rows, bool) and 1 <= rows <= MOST_ROWS
+    if not isinstance(column, str) or not (at_most or rows in (AVERAGED, MERGED)):
+        raise ValueError(
+            f'"{_PATIENTS}" of the dictionary needs a "column", and "rows": "{AVERAGED}", "{MERGED}" or a '
+            f"number up to {MOST_ROWS:,}."
+        )
+    return column, rows
+
+
+def write(schema: Schema, column: str | None, counting: Counting) -> str:
+    """Return the dictionary as JSON to save, which `read` reads.
+
+    column, counting: names the patients, and how their rows count; None: not stated. It is in this file only,
+    which its owner keeps, and never in a release, which publishes the schema.
+    """
+    if column is None:
+        return schema.to_json()
+    record = schema.model_dump() | {_PATIENTS: {"column": column, "rows": counting}}
+    return json.dumps(record, indent=1, ensure_ascii=False)

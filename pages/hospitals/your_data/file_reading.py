@@ -9,6 +9,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from dppca_core import tables
 from dppca_core.byte_cache import return_memory
 from dppca_core.tables import QuestionError, Raw
+from dppca_core.tables.read import ENCODINGS, WESTERN
 from pages.hospitals.your_data import memory_check, session, upload_text
 from pages.hospitals.your_data.session import TableSession
 from pages.hospitals.your_data.text import literal
@@ -51,7 +52,10 @@ def take(state: TableSession, uploader: str, upload: UploadedFile | None, use: C
         if isinstance(table, str):
             return_memory()  # of as much as was read
             return table
-        session.drop_upload(file_id)  # it is in this session now
+        if table.guessed:  # it may have to be read again
+            state.guessed.add(file_id)
+        elif file_id not in state.guessed:
+            session.drop_upload(file_id)  # it is in this session now
         return use(table)
 
     refused = state.handle(uploader, f"{file_id} {answers}", read_and_use)
@@ -66,4 +70,22 @@ def take(state: TableSession, uploader: str, upload: UploadedFile | None, use: C
         if chosen is not None:
             state.answers[file_id] = answers | {question.key: chosen}
             st.rerun()
+    if file_id in state.guessed:
+        _offer_alphabets(state, file_id, answers)
     return refused
+
+
+def _offer_alphabets(state: TableSession, file_id: str, answers: dict[str, str]) -> None:
+    """Let a file be read again in another alphabet than was taken for it."""
+    taken, options = answers.get("encoding", WESTERN), list(ENCODINGS)
+    with st.popover("Another alphabet?"):
+        chosen = st.radio(
+            "Letters are of",
+            options,
+            options.index(taken),
+            key=f"own alphabet {file_id}",
+            format_func=ENCODINGS.__getitem__,
+        )
+    if chosen != taken:
+        state.answers[file_id] = answers | {"encoding": chosen}
+        st.rerun()

@@ -22,7 +22,6 @@ from pages.hospitals.your_data import (
     upload_panel,
 )
 from pages.hospitals.your_data.layout import PageLayout
-from pages.hospitals.your_data.planned_table import Study
 from pages.hospitals.your_data.rehearsal import Rehearsal
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.release_request import requested
@@ -78,7 +77,7 @@ widgets.show_control("own.shown")
 
 st.header("1 · Your table")
 with layout.step("table"):
-    study: Study | None = upload_panel.show(layout)
+    study = upload_panel.show(layout)
 state = session.current()
 book_releases.bring(state)
 prepared = study if isinstance(study, PreparedTable) else None

@@ -1,35 +1,50 @@
-"""Hold a table that is not there yet: what is public about it. No Streamlit here."""
+"""Hold what is public of a table that is not there yet, to rehearse its release: for an ethics vote."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from dppca_core.tables import Schema
 from dppca_core.tables.encode import PreparedTable
-from dppca_core.tables.patients import Counting
+from dppca_core.tables.patients import AVERAGED, Counting
 
 
 @dataclass(frozen=True)
 class PlannedTable:
-    """Hold a dictionary, and how many patients each hospital will have.
+    """Hold the public numbers of a planned table, under the names that a prepared one has for them.
 
-    counting: how the rows of a patient will count, None where no column names the patients.
+    sizes: patients of each hospital. averaged: whether a column will name the patients, who count once each.
     """
 
     schema: Schema
     sizes: tuple[int, ...]
-    counting: Counting | None = None
-    assignment = "none: the table is not there yet"
-
-    @property
-    def averaged(self) -> bool:
-        return self.counting is not None
-
-    @property
-    def d(self) -> int:
-        return self.schema.d
+    averaged: bool = False
+    assignment: ClassVar[str] = "not yet: the table is not there"
 
     @property
     def n(self) -> int:
+        """Return the number of patients."""
         return sum(self.sizes)
+
+    @property
+    def d(self) -> int:
+        """Return the number of features of an encoded row."""
+        return self.schema.d
+
+    @property
+    def counting(self) -> Counting | None:
+        """Return how the rows of one patient will count; None where no column names the patients."""
+        return AVERAGED if self.averaged else None
 
 
 Study = PreparedTable | PlannedTable
+
+
+def deal(patients: int, hospitals: int) -> tuple[int, ...]:
+    """Return how many patients each hospital has, as evenly as whole numbers allow.
+
+    Raises ValueError for fewer patients than hospitals.
+    """
+    if patients < hospitals:
+        raise ValueError(f"{hospitals:,} hospitals need at least one patient each, got {patients:,}")
+    each, more = divmod(patients, hospitals)
+    return (each + 1,) * more + (each,) * (hospitals - more)

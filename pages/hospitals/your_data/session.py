@@ -22,15 +22,18 @@ from dppca_core.byte_cache import return_memory
 from dppca_core.tables import JoinedTable, QuestionError, Raw
 from dppca_core.tables.dictionary_lines import DictionaryLine
 from dppca_core.tables.encode import PreparedTable, TableIdentity
-from dppca_core.tables.patients import AVERAGED, Counting
+from dppca_core.tables.patients import AVERAGED, MERGED, Counting
 from dppca_core.tables.quality import ColumnQuality
 from pages.hospitals.your_data import owner
 from pages.hospitals.your_data.column_mapping import ColumnMapping
+from pages.hospitals.your_data.dictionary import OpenedDictionary
 from pages.hospitals.your_data.hospital_tables import HospitalTables
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session_expiry import SessionExpiry
+from pages.hospitals.your_data.upload_text import NAMED, ONE
 
 _SESSION_KEY = "own table"
+_REPEATED = "redcap_repeat_instrument"  # a column of exports whose rows have a part of a patient's cells each
 
 
 class Order(NamedTuple):
@@ -61,7 +64,10 @@ class TableSession:
 
     raw: Raw | None = None  # of several hospitals, their tables joined
     hospitals: HospitalTables = field(default_factory=HospitalTables)
-    opened: tuple[bytes, ColumnMapping] | None = None  # a dictionary of other names, until these are mapped
+    dictionary: OpenedDictionary | None = None  # as its file says, for the table that is there or will be
+    dictionary_taken: bool = False  # whether its lines were taken over for a table
+    names_asked: ColumnMapping | None = None  # which columns its other names are, until that is answered
+    guessed: set[str] = field(default_factory=set)  # uploads whose alphabet was taken without a question
     files: dict[str, tuple[str, str]] = field(default_factory=dict)  # by uploader: the last, and why refused
     lines: dict[str, DictionaryLine] = field(default_factory=dict)  # kept for a new table's same columns
     editor_lines: dict[str, DictionaryLine] = field(default_factory=dict)  # those the editor began with
@@ -69,9 +75,9 @@ class TableSession:
     tables_loaded: int = 0  # how many were loaded so far
     table_lost: bool = False  # with a lost connection: no other was loaded since
     name: str = field(default_factory=partial(secrets.token_hex, 4))  # tells it from other sessions
-    # Names the uploader of the table: under another name the browser shows an empty one.
+    # Names the uploaders of table and dictionary: under another name the browser shows empty ones.
     uploader: str = field(default_factory=partial(secrets.token_hex, 4))
-    several_rows: bool | None = None  # whether a patient can have several rows; None until the owner answers
+    rows_answer: str | None = None  # to whether a patient can have several rows: a key of upload_text.ROWS
     most_rows: int | None = None  # of one patient, as the owner states it
     named_patients: str | None = None  # the column that names the patients, as it was chosen
     counting: Counting = AVERAGED  # how the rows of one of them count
@@ -79,10 +85,9 @@ class TableSession:
     bound: float | None = None  # the length to which rows are shortened; None for the dictionary's default
     hospital_column: str | None = None  # names the hospitals; None where no column does
     generation: int = 0  # grows whenever lines or columns are replaced, and not typed
+    folded: bool = False  # whether a dictionary has filled all lines, and none has lacked anything since
     prepared: tuple[object, PreparedTable | str] | None = None  # with what it was prepared from
-    quality: dict[str, tuple[object, ColumnQuality]] = field(
-        default_factory=dict
-    )  # by column, each with what it was counted by
+    quality: dict[str, tuple[object, ColumnQuality]] = field(default_factory=dict)  # by what it counted
     unmapped: dict[str, DictionaryLine] = field(default_factory=dict)  # lines before words were last mapped
     book: Book | None = None  # in memory, for who did not sign in
     other_patients: set[str] = field(default_factory=set)  # keys of tables, as their owner has answered
@@ -105,7 +110,7 @@ class TableSession:
     @property
     def patient_column(self) -> str | None:
         """Return the column that names the patients, who count once; None where each has one row."""
-        return self.named_patients if self.several_rows else None
+        return self.named_patients if self.rows_answer == NAMED else None
 
     @property
     def patients(self) -> tuple[str | None, Counting]:
@@ -115,22 +120,52 @@ class TableSession:
     @property
     def rows_per_patient(self) -> int | None:
         """Return how many rows one patient can have at most, or None until the owner has answered."""
-        if self.several_rows is None:
-            return None
-        if not self.several_rows or self.patient_column is not None:
-            return 1  # the guarantee for a row is the patient's
-        return self.most_rows
+        if self.rows_answer == NAMED:  # the guarantee for a row is the patient's
+            return None if self.raw is not None and self.named_patients is None else 1
+        return 1 if self.rows_answer == ONE else self.most_rows if self.rows_answer else None
 
     @property
     def typed(self) -> dict[str, DictionaryLine]:
         """Return the lines of the columns that count."""
         return {name: self.lines[name] for name in self.chosen}
 
+    @property
+    def units(self) -> dict[str, str]:
+        """Return in which unit columns are measured, by name, where that is stated."""
+        opened = {} if self.dictionary is None else self.dictionary.lines
+        return {name: line.unit for name, line in (opened | self.lines).items() if line.unit}
+
     def set_lines(self, lines: dict[str, DictionaryLine], bound: float | None) -> None:
         """Let these columns count and no others, by these lines of a dictionary, with its bound of rows."""
         self.lines |= lines
         self.chosen, self.bound = tuple(lines), bound
         self.generation += 1
+
+    def open_dictionary(self, dictionary: OpenedDictionary | None) -> None:
+        """Replace the opened dictionary, which is taken over for no table yet."""
+        self.dictionary, self.dictionary_taken, self.names_asked = dictionary, False, None
+        if self.raw is None:  # it is of a planned table
+            stated = None if dictionary is None else dictionary.patients
+            self.rows_answer, self.most_rows = (None if stated is None else NAMED), None
+        self.generation += 1
+
+    def take_dictionary(self) -> None:
+        """Let the dictionary's columns count that the first table has, without those that lack a range."""
+        known = set(self.hospitals.first.columns)
+        lines = {name: line for name, line in self.dictionary.lines.items() if name in known}
+        complete = {name: line for name, line in lines.items() if not line.incomplete}
+        self.lines |= lines
+        # The stated bound is for rows of all columns.
+        whole = len(complete) == len(self.dictionary.lines)
+        self.set_lines(complete, self.dictionary.bound if whole else None)
+        self.dictionary_taken = self.folded = True
+        self._take_patients()
+
+    def _take_patients(self) -> None:
+        """Answer how rows of one patient count as the dictionary says, if the first table has its column."""
+        stated = None if self.dictionary is None else self.dictionary.patients
+        if stated is not None and stated[0] in self.hospitals.first.columns:
+            self.rows_answer, (self.named_patients, self.counting) = NAMED, stated
 
     def load(self, raw: Raw) -> None:
         """Replace the table. What was typed for columns of the same names stays."""
@@ -139,10 +174,11 @@ class TableSession:
         # Uploads count as handled still, but why one was refused concerns the former table.
         self.files = {uploader: (file_id, "") for uploader, (file_id, _) in self.files.items()}
         self.hospitals = HospitalTables(raw)
-        self.opened = None
+        self.names_asked = None
         return_memory()  # of the former table, and of what reading this one needed
-        self.several_rows = self.most_rows = self.named_patients = None
-        self.counting = AVERAGED
+        self.rows_answer = self.most_rows = self.named_patients = None
+        self.counting = MERGED if _REPEATED in raw.columns else AVERAGED
+        self._take_patients()
         self.how_chosen = ("", "")
         self.tables_loaded += 1
         known = set(raw.columns)
@@ -156,17 +192,22 @@ class TableSession:
         joined: it was said of one table, and a patient may be in two.
         """
         self._drop_results()
-        if isinstance(raw, JoinedTable) and not isinstance(self.raw, JoinedTable) and not self.several_rows:
-            self.several_rows = None
+        first_joined = isinstance(raw, JoinedTable) and not isinstance(self.raw, JoinedTable)
+        if first_joined and self.rows_answer == ONE:
+            self.rows_answer = None
         self.raw = raw
         return_memory()
 
     def forget(self) -> None:
         """Drop the table and everything computed from it, except what was released. Mapped words go too."""
         self._drop_results()
-        self.raw = self.opened = None
+        self.raw = None
+        self.open_dictionary(None)
         self.uploader = secrets.token_hex(4)
-        for name in ("dictionary", "template"):
+        for file_id in self.guessed:
+            drop_upload(file_id)
+        self.guessed.clear()
+        for name in ("dictionary", "template", "saved"):
             self.cache_by_name.pop(name, None)
         self.hospitals = HospitalTables()
         self.lines = {name: line.without_words for name, line in self.lines.items()}

@@ -48,7 +48,7 @@ def _show_tables(state: TableSession, first: Raw) -> None:
             continue
         if other.confirmed:
             left, right = st.columns([4, 1], vertical_alignment="center")
-            left.caption(several_text.mapped(other.mapping.answers))
+            left.caption(several_text.mapped(other.mapping.answers, state.units))
             key, arguments = f"own change {state.tables_loaded} {other.number}", (state, other.number, False)
             right.button("Change", key=key, on_click=_confirm, args=arguments, width="stretch")
         else:
@@ -91,7 +91,7 @@ def _ask_columns(state: TableSession, other: HospitalTable) -> None:
     """Render the question which of a hospital's columns stand for the first table's."""
     st.caption(several_text.MAP)
     key = f"own mapping {state.tables_loaded} {other.number}"
-    mapping_editor.edit(other.mapping, key, "first table", safe_cell(other.name))
+    mapping_editor.edit(other.mapping, key, "first table", safe_cell(other.name), state.units)
     left, middle, _ = st.columns([2, 2, 1])
     left.button(
         "Confirm these columns",

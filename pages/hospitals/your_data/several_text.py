@@ -3,7 +3,7 @@
 `name` is a hospital's, as the owner typed it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from dppca_core.tables import Raw, limits
 from pages.hospitals.your_data.text import literal
@@ -21,9 +21,10 @@ PATIENTS = (
 MAP = "Say which column stands for which. Suggestions come from names alone: check them, and the units too."
 SUM = "Hospitals are the tables above."
 MAP_DICTIONARY = (
-    "This table lacks names of that dictionary. Say which columns they are; the release then uses the "
-    "dictionary's names. What has no column is left out."
+    "Say which columns the dictionary's other names are. The release then uses these names. What has no "
+    "column is left out."
 )
+_LISTED = 5  # columns of other names
 MOST = f"At most {limits.MOST_HOSPITALS} hospitals can be joined."
 
 
@@ -32,11 +33,19 @@ def about(raw: Raw) -> str:
     return f"{literal(raw.name)}: {raw.n:,} rows, {len(raw.columns):,} columns."
 
 
-def mapped(answers: dict[str, str | None]) -> str:
-    """Return how many columns have other names in a table, and how many it lacks, by a mapping's answers."""
-    absent = sum(column is None for column in answers.values())
-    named = text.count(len(answers) - absent, "column has another name", "columns have other names")
-    return f"{named} here, {text.count(absent, 'was', 'were')} not measured."
+def mapped(answers: Mapping[str, str | None], units: Mapping[str, str]) -> str:
+    """Return which columns have other names in a table, and how many it lacks, by a mapping's answers.
+
+    units: of the first table's columns, where they are stated.
+    """
+    named = [
+        f"{column} is {name} ({units[name]})" if name in units else f"{column} is {name}"
+        for name, column in answers.items()
+        if column is not None
+    ]
+    more = f" and {len(named) - _LISTED:,} more" if len(named) > _LISTED else ""
+    listed = f"{literal(', '.join(named[:_LISTED]))}{more}. " if named else ""
+    return f"{listed}{text.count(len(answers) - len(named), 'column was', 'columns were')} not measured."
 
 
 def again(name: str) -> str:

@@ -27,7 +27,6 @@ from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES, Settings
 
-ONE, SEVERAL = "Each patient has one row", "A patient can have several rows"
 UNANSWERED = (
     "Answer this first. Noise hides one row of the table. If a patient has several, the guarantee for the "
     "patient is weaker, and this page says by how much."
@@ -69,7 +68,7 @@ STEPS = (
 TRY_THIS = (  # in the order of the steps: the first is shown whose step is not done
     "try it with the breast cancer table, and release its pattern.",
     "say how many rows one patient can have, from how the table was made.",
-    "type the range of two columns from a code book, and see the table get ready.",
+    "open its dictionary, or type the range of two columns from a code book.",
     "see what the rehearsal promises on the worst of its populations, find the privacy that it needs there, "
     "and only then release.",
     "turn on *Show exact values*, and compare the release with the answer without privacy.",

@@ -10,9 +10,10 @@ from functools import partial
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from dppca_core.tables import JoinedTable, Raw, Schema, dictionary_lines, examples
+from dppca_core.tables import JoinedTable, Raw, Schema, dictionary_lines, examples, limits, name_matching
 from dppca_core.tables.encode import PreparedTable, prepare
 from dppca_core.tables.patients import is_at_random
 from pages.hospitals.your_data import (
@@ -28,37 +29,48 @@ from pages.hospitals.your_data import (
 )
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.layout import PageLayout, choose_or_none
+from pages.hospitals.your_data.planned_table import PlannedTable, Study, deal
 from pages.hospitals.your_data.session import TableSession
 from pages.shared.reports import take_along
 from pages.shared.server import uploads
 from pages.shared.settings import widgets
 
-_MOST_ROWS = 10_000  # of one patient
 _MOST_LISTED = 200  # columns: of a wider table they are typed, and their lines are shown in pages
 _FIRST_MOST_KEPT = 5  # of a patient's rows, until the owner types another number
 
 
-def show(layout: PageLayout) -> PreparedTable | None:
-    """Ask for a table and what is public about it. Return the table once it is ready for a release."""
+def show(layout: PageLayout) -> Study | None:
+    """Ask for a table and what is public about it. Return the table once it is ready for a release.
+
+    A dictionary without a table plans one, which can only be rehearsed.
+    """
     state = session.current()
-    _choose_file(state, layout)
-    if state.raw is None or not several_panel.show(state):
+    _choose_files(state, layout)
+    if state.raw is None:
+        return _plan(state, layout)
+    if not several_panel.show(state):
         return None
-    left, right = st.columns([5, 1], vertical_alignment="center")
-    left.markdown(upload_text.uploaded(state.raw))
-    away = "The rows leave this session's memory."
-    right.button("Forget it", on_click=state.forget, help=away, width="stretch")
+    _show_name(state, upload_text.uploaded(state.raw))
+    dictionary_names.show(state)
     rows = _ask_rows(state)
     if rows is None:
         return None
-    _choose_columns(state, state.raw)
+    state.folded = state.folded and bool(state.chosen)
+    left_out_place = st.container()
+    with st.expander("Columns and ranges", expanded=not state.folded):
+        _choose_columns(state, state.raw)
+        if state.chosen:
+            _edit_lines(state)
+        downloads = st.container()
+    with left_out_place:
+        _show_left_out(state)
     if not state.chosen:
-        st.info("Choose the measurements that count, or open a data dictionary.")
-        _exchange_dictionary(state, None)
+        with downloads:
+            _save_dictionary(state, None)
+        st.info("Choose the measurements that count, or open a dictionary.")
         return None
-    _edit_lines(state)
     quality_place = st.container()
-    prepared = _prepare(state, layout)
+    prepared = _prepare(state, layout, downloads)
     with quality_place:
         quality_panel.show(state, prepared)
     if prepared is not None:
@@ -66,18 +78,67 @@ def show(layout: PageLayout) -> PreparedTable | None:
     return prepared
 
 
-def _prepare(state: TableSession, layout: PageLayout) -> PreparedTable | None:
-    """Return the table encoded by its dictionary, or None after showing what is still to be done."""
+def _show_name(state: TableSession, line: str) -> None:
+    """Render what was loaded, and let it be forgotten."""
+    left, right = st.columns([5, 1], vertical_alignment="center")
+    left.markdown(line)
+    away = "The rows leave this session's memory."
+    right.button("Forget it", on_click=state.forget, help=away, width="stretch")
+
+
+def _plan(state: TableSession, layout: PageLayout) -> PlannedTable | None:
+    """Ask how many patients a table will have, if a dictionary is open. Return the plan once it is stated."""
+    opened = state.dictionary
+    if opened is None:
+        return None
+    _show_name(state, upload_text.opened(opened.name, len(opened.complete)))
+    _show_left_out(state)
+    rows = _ask_rows(state)
+    if rows is None:
+        return None
+    left, right = st.columns(2, vertical_alignment="bottom")
+    n = left.number_input(
+        f"How many {page_text.noun(rows)}?",
+        limits.FEWEST_ROWS,
+        limits.MOST_ROWS,
+        value=None,
+        step=1,
+        key="own planned",
+        placeholder="type a number",
+    )
+    with right:
+        widgets.show_control("own.providers")
+    if n is None:
+        return None
+    try:
+        schema = dictionary.to_schema(opened.complete, opened.bound_of_complete)
+        table = PlannedTable(
+            schema, deal(n, layout.settings["own.providers"]), state.rows_answer == upload_text.NAMED
+        )
+    except ValueError as reason:
+        st.error(page_text.refusal(str(reason)))
+        return None
+    st.success(upload_text.planned(table, rows))
+    return table
+
+
+def _prepare(state: TableSession, layout: PageLayout, downloads: DeltaGenerator) -> PreparedTable | None:
+    """Return the table encoded by its dictionary, or None after showing what is still to be done.
+
+    downloads: where the dictionary can be saved.
+    """
     typed = state.typed
     build = partial(session.attempt, partial(dictionary.to_schema, typed, state.bound))
     # A dictionary, or the sentence that says why there is none.
     schema = state.cached_by_name("dictionary", (typed, state.bound), build)
     error, schema = (schema, None) if isinstance(schema, str) else ("", schema)
-    _exchange_dictionary(state, schema)
+    with downloads:
+        _save_dictionary(state, schema)
     with layout.details():
         _public_choices(state, state.raw, schema)
     incomplete = [name for name, line in typed.items() if line.incomplete]
     if incomplete:
+        state.folded = False
         st.info(page_text.literal(upload_text.incomplete(incomplete)))
         return None
     if schema is None:
@@ -89,44 +150,70 @@ def _prepare(state: TableSession, layout: PageLayout) -> PreparedTable | None:
     return prepared if isinstance(prepared, PreparedTable) else None
 
 
-def _choose_file(state: TableSession, layout: PageLayout) -> None:
-    """Render the upload of a table and the bundled examples; load a new file once."""
-    left, right = st.columns([3, 2], gap="large")
+def _choose_files(state: TableSession, layout: PageLayout) -> None:
+    """Render the uploads of a table and of its dictionary and, without either, the bundled examples."""
+    left, right = st.columns(2, gap="large")
     with left:
-        upload = uploads.ask(
-            "A table: one row per patient, column names in the first line",
-            file_reading.ENDINGS,
-            f"own file {state.uploader}",
-            help="It stays in this session's memory: no disk, no log, no other visitor.",
-        )
-        st.caption(upload_text.HELD)
-        lost_place = st.empty()
+        _choose_table(state, layout)
     with right:
-        with layout.details():
-            st.caption(upload_text.LARGEST)
-        for name in examples.names():
-            label = f"Try it with the {name.replace('_', ' ')} table"
-            st.button(label, on_click=_load_example, args=(state, name), width="stretch")
+        _choose_dictionary(state)
+    if state.raw is not None or state.dictionary is not None:
+        return
+    places = st.columns(len(examples.names()))
+    for place, name in zip(places, examples.names(), strict=True):
+        label = f"Try it with the {name.replace('_', ' ')} table"
+        place.button(label, on_click=_load_example, args=(state, name), width="stretch")
+
+
+def _choose_table(state: TableSession, layout: PageLayout) -> None:
+    """Render the upload of a table; load a new file once."""
+    upload = uploads.ask(
+        "A table: one row per patient, column names in the first line",
+        file_reading.ENDINGS,
+        f"own file {state.uploader}",
+        help="It stays in this session's memory: no disk, no log, no other visitor.",
+    )
+    st.caption(upload_text.HELD)
+    with layout.details():
+        st.caption(upload_text.LARGEST)
 
     def load(table: Raw) -> str:
-        """Load the table that was read."""
+        """Load the table that was read, and take over a dictionary that came before it."""
         state.load(table)
+        if not state.dictionary_taken:
+            refused = session.attempt(partial(dictionary_names.take_over, state)) or ""
+            state.files["dictionary"] = state.files.get("dictionary", ("",))[0], refused
         return ""
 
     refused = file_reading.take(state, "table", upload, load)
     if refused:
         st.error(page_text.refusal(refused) + (upload_text.FORMER_STAYS if state.raw else ""))
     if state.table_lost:  # no table was loaded in this run either
-        lost_place.warning(upload_text.LOST)
+        st.warning(upload_text.LOST)
+
+
+def _choose_dictionary(state: TableSession) -> None:
+    """Render the upload of a dictionary, and take it over once, for the table that is there or will be."""
+    upload = uploads.ask(
+        "Its dictionary: saved here, the template filled in, or REDCap's",
+        ["json", "csv"],
+        f"own dictionary {state.uploader}",
+    )
+    st.caption(upload_text.DICTIONARY)
+    take = partial(_open_dictionary, state, upload)
+    refused = state.handle("dictionary", upload.file_id if upload else "", take)
+    if refused:
+        st.error(page_text.refusal(refused))
 
 
 def _load_example(state: TableSession, name: str) -> None:
     """Load a bundled table with its dictionary, as if it were the visitor's own."""
     raw, schema = examples.example(name)
     state.load(raw)
-    state.example, state.several_rows = name, False  # each patient of an example has one row
+    state.example, state.rows_answer = name, upload_text.ONE  # each patient of an example has one row
     lines = {column.name: dictionary_lines.line_from_column(column) for column in schema.columns}
     state.set_lines(lines, schema.bound)
+    state.folded = True
 
 
 def _ask_rows(state: TableSession) -> int | None:
@@ -135,28 +222,31 @@ def _ask_rows(state: TableSession) -> int | None:
     It is 1 where a column names the patients, since all rows of one patient count as one then.
     """
     joined = isinstance(state.raw, JoinedTable)
-    chosen = st.radio(
+    ways, key = list(upload_text.ROWS), f"{state.tables_loaded} {state.generation}"
+    state.rows_answer = st.radio(
         upload_text.ask_rows(joined),
-        (page_text.ONE, page_text.SEVERAL),
-        index=None if state.several_rows is None else int(state.several_rows),
-        key=f"own several {state.tables_loaded}{' joined' * joined}",  # joined tables are asked about anew
+        ways,
+        index=None if state.rows_answer is None else ways.index(state.rows_answer),
+        key=f"own several {key}{' joined' * joined}",  # joined tables are asked about anew
+        format_func=upload_text.ROWS.__getitem__,
         help="Several visits, samples or admissions of one patient are several rows.",
     )
-    state.several_rows = None if chosen is None else chosen == page_text.SEVERAL
-    if state.several_rows:
-        _ask_patients(state)
-    if state.several_rows and state.patient_column is None:
-        label, key = "Most rows that one patient can have", f"own most rows {state.tables_loaded}"
+    if state.rows_answer == upload_text.NAMED and state.raw is not None:
+        _ask_patients(state, key)
+    if state.rows_answer == upload_text.UNNAMED:
+        label, empty = "Most rows that one patient can have", "type a number"
         help_text = "From how the table was made, not counted in it."
-        empty = "type a number"
-        state.most_rows = _ask_most(label, 2, state.most_rows, help_text, key=key, placeholder=empty)
-    if state.example and state.several_rows is False:
+        state.most_rows = _ask_most(
+            label, 2, state.most_rows, help_text, key=f"own most rows {key}", placeholder=empty
+        )
+    if state.example and state.rows_answer == upload_text.ONE:
         st.caption(page_text.OF_EXAMPLE)
     if state.rows_per_patient is None:
-        st.info(page_text.UNANSWERED)
+        named = state.rows_answer == upload_text.NAMED
+        st.info(upload_text.NO_PATIENT_COLUMN if named else page_text.UNANSWERED)
     elif state.patient_column is not None:
         st.caption(upload_text.counted(state.counting))
-    elif state.several_rows:
+    elif state.rows_per_patient > 1:
         st.warning(
             f"The guarantee is for one row. It is weaker for a patient with {state.rows_per_patient:,} rows, "
             "and each price below says by how much. Nothing checks that no patient has more."
@@ -164,32 +254,41 @@ def _ask_rows(state: TableSession) -> int | None:
     return state.rows_per_patient
 
 
-def _ask_patients(state: TableSession) -> None:
-    """Let the owner say which column names the patients, and how the rows of one patient count."""
-    state.named_patients = _choose_column(
-        "Column that names the patient",
-        state.raw.columns,
-        state.named_patients,
-        key=f"own patients {state.tables_loaded}",
-        help="Such as a number of the record. It is never released, and is in no file, account or link.",
-    )
-    if state.patient_column is None:
+def _ask_patients(state: TableSession, key: str) -> None:
+    """Let the owner say which column names the patients, and how the rows of one patient count.
+
+    key: a part of the widgets' keys. Both begin at a suggestion from names alone.
+    """
+    opened, columns = state.dictionary, state.raw.columns
+    if state.named_patients not in columns:
+        state.named_patients = name_matching.patient_column(columns, "" if opened is None else opened.record)
+    left, right = st.columns(2)
+    with left:
+        state.named_patients = _choose_column(
+            "Column that names the patient",
+            columns,
+            state.named_patients,
+            key=f"own patients {key}",
+            help="Such as a number of the record. It is never released, and is in no file, account or link.",
+        )
+    if state.named_patients is None:
         return
+    if opened is not None and opened.patients is not None and opened.patients[0] == state.named_patients:
+        st.caption(upload_text.patients_stated(state.named_patients))
     known, ways = state.counting, list(upload_text.COUNTED)
-    how = st.radio(
+    how = right.radio(
         "Rows of one patient",
         ways,
         index=ways.index(upload_text.AT_MOST if isinstance(known, int) else known),
-        key=f"own counted {state.tables_loaded}",
+        key=f"own counted {key}",
         format_func=upload_text.COUNTED.__getitem__,
     )
     if how != upload_text.AT_MOST:
         state.counting = how
         return
-    label, key = "Most rows of one patient that count", f"own kept {state.tables_loaded}"
-    help_text = "Beyond so many, later rows of the table are left out."
+    label, help_text = "Most rows of one patient that count", "Beyond so many, later rows are left out."
     first = known if isinstance(known, int) else _FIRST_MOST_KEPT
-    state.counting = _ask_most(label, 1, first, help_text, key=key)
+    state.counting = _ask_most(label, 1, first, help_text, key=f"own kept {key}")
 
 
 def _ask_most(label: str, least: int, now: int | None, help_text: str, **more: Any) -> int | None:
@@ -199,7 +298,7 @@ def _ask_most(label: str, least: int, now: int | None, help_text: str, **more: A
     arguments of the widget.
     """
     public = f"{help_text} This number becomes public."
-    return st.number_input(label, least, _MOST_ROWS, now, step=1, width=300, help=public, **more)
+    return st.number_input(label, least, dictionary.MOST_ROWS, now, step=1, width=300, help=public, **more)
 
 
 def _choose_column(
@@ -236,8 +335,8 @@ def _choose_columns(state: TableSession, raw: Raw) -> None:
             placeholder="choose measurements",
         )
         state.chosen = tuple(chosen)
-    for name in state.chosen:
-        state.lines.setdefault(name, dictionary.blank_line(kinds[name]))
+    new = [name for name in state.chosen if name not in state.lines]
+    state.lines |= {name: dictionary.proposed_line(name, kinds[name]) for name in new}
 
 
 def _type_columns(state: TableSession, columns: Sequence[str]) -> None:
@@ -279,10 +378,10 @@ def _page_of_lines(state: TableSession) -> tuple[str, ...]:
 
 
 def _fill_ranges(state: TableSession, rule: dictionary_lines.DictionaryLine) -> None:
-    """Give all chosen numbers without a range those of `rule`, but for their own missing codes."""
+    """Give all chosen numbers without a range those of `rule`, but for their own missing codes and units."""
     lines = {name: state.lines[name] for name in state.chosen}
     filled = {
-        name: replace(rule, codes=line.codes)
+        name: replace(rule, codes=line.codes, unit=line.unit)
         for name, line in lines.items()
         if line.kind == "number" and line.incomplete
     }
@@ -298,26 +397,29 @@ def _edit_lines(state: TableSession) -> None:
     if key not in st.session_state or set(state.editor_lines) != set(shown):
         state.editor_lines = {name: state.lines[name] for name in shown}
     column, help_text = st.column_config, upload_text.HELP
+    columns = {  # in the order in which they are shown
+        "column": column.TextColumn("column", pinned=True),
+        "kind": column.SelectboxColumn("kind", options=list(dictionary_lines.KINDS), required=True),
+        "unit": column.TextColumn("unit", help=help_text["unit"]),
+        "low": column.NumberColumn("lowest", help=help_text["low"]),
+        "high": column.NumberColumn("highest", help=help_text["high"]),
+        "categories": column.TextColumn("categories", width="medium", help=help_text["categories"]),
+        "missing": column.TextColumn("if missing", help=help_text["missing"]),
+        "usual": column.TextColumn("usual", help=help_text["usual"]),
+        "codes": column.TextColumn("missing codes", help=help_text["codes"]),
+        "synonyms": column.TextColumn("other words", help=help_text["synonyms"]),
+        "marks": column.SelectboxColumn(
+            "numbers as", options=list(dictionary_lines.MARKS), help=help_text["marks"]
+        ),
+        "other_names": column.TextColumn("other names", help=help_text["other_names"]),
+    }
     typed = st.data_editor(
         dictionary.to_frame(state.editor_lines),
         key=key,
         hide_index=True,
         disabled=["column"],
-        column_config={
-            "column": column.TextColumn("column", pinned=True),
-            "kind": column.SelectboxColumn("kind", options=list(dictionary_lines.KINDS), required=True),
-            "low": column.NumberColumn("lowest", help=help_text["low"]),
-            "high": column.NumberColumn("highest", help=help_text["high"]),
-            "categories": column.TextColumn("categories", width="medium", help=help_text["categories"]),
-            "missing": column.TextColumn("if missing", help=help_text["missing"]),
-            "usual": column.TextColumn("usual", help=help_text["usual"]),
-            "codes": column.TextColumn("missing codes", help=help_text["codes"]),
-            "synonyms": column.TextColumn("other words", help=help_text["synonyms"]),
-            "marks": column.SelectboxColumn(
-                "numbers as", options=list(dictionary_lines.MARKS), help=help_text["marks"]
-            ),
-            "other_names": column.TextColumn("other names", help=help_text["other_names"]),
-        },
+        column_order=tuple(columns),
+        column_config=columns,
     )
     state.lines |= dictionary.lines_from_frame(typed, state.editor_lines)
     st.caption(
@@ -328,47 +430,63 @@ def _edit_lines(state: TableSession) -> None:
         st.caption(upload_text.RANGES_OF_EXAMPLE)
 
 
-def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
-    """Render the upload of a dictionary and, once the present one is complete (schema), its download."""
-    with st.expander("Open or save this as a data dictionary"):
-        upload = uploads.ask(
-            "A data dictionary: saved here, the template filled in, or REDCap's",
-            ["json", "csv"],
-            "own dictionary",
-        )
-        former_generation, take = state.generation, partial(_open_dictionary, state, upload)
-        refused = state.handle("dictionary", upload.file_id if upload else "", take)
-        if state.generation != former_generation:  # what stands above is of other lines
-            st.rerun()
-        if refused:
-            st.error(page_text.refusal(refused))
-        dictionary_names.show(state)
-        if state.chosen:
-            write = partial(dictionary_lines.write_template, state.typed)
-            template = state.cached_by_name("template", state.typed, write)
-            take_along.download("Template for a spreadsheet", template, "dictionary.csv", "text/csv")
-        if schema is not None:
-            written = schema.to_json()
-            take_along.download("Save the dictionary", written, "dictionary.json", "application/json")
-            if schema.published is not schema:  # it has missing codes or other words, which stay private
-                st.caption(upload_text.WITH_CELLS)
+def _proposed(raw: Raw) -> dict[str, dictionary_lines.DictionaryLine]:
+    """Return a line for each column, with what its name and type propose."""
+    return {name: dictionary.proposed_line(name, raw.kinds[name]) for name in raw.columns}
+
+
+def _save_dictionary(state: TableSession, schema: Schema | None) -> None:
+    """Render the downloads of the dictionary: as a template and, once it is complete, as JSON.
+
+    The template has all columns as long as none is chosen.
+
+    schema: what its lines state; None while they are incomplete.
+    """
+    left, right = st.columns(2)
+    lines = state.typed or _proposed(state.raw)
+    write = partial(dictionary_lines.write_template, lines)
+    template = state.cached_by_name("template", lines, write)
+    with left:
+        take_along.download("Template for a spreadsheet", template, "dictionary.csv", "text/csv")
+    if schema is None:
+        return
+    write_json = partial(dictionary.write, schema, *state.patients)
+    written = state.cached_by_name("saved", (schema, state.patients), write_json)
+    with right:
+        take_along.download("Save the dictionary", written, "dictionary.json", "application/json")
+    if schema.published is not schema:  # it has missing codes or other words, which stay private
+        st.caption(upload_text.WITH_CELLS)
 
 
 def _open_dictionary(state: TableSession, upload: UploadedFile) -> str:
     """Take over an uploaded dictionary, or ask about its names. Return why that is not possible."""
-    former = state.generation
+    state.open_dictionary(None)  # first, so that nothing of the file before is left if this one is refused
     try:
-        dictionary_names.ask(state, upload.getvalue())
-        if state.generation != former:  # it was taken over under its other names
-            return ""
-        lines, bound, absent = dictionary.load(upload.getvalue(), state.raw.columns)
+        state.open_dictionary(dictionary.read(upload.getvalue(), upload.name))
+        dictionary_names.take_over(state)
     except ValueError as reason:
-        # A dictionary with none of the table's names is not refused while `ask` has a question open: which of
-        # the table's columns they are.
-        return str(reason) if state.opened is None else ""
-    st.toast(page_text.literal(upload_text.left_out(absent) if absent else "The dictionary was taken over."))
-    state.set_lines(lines, bound)
+        return str(reason)
     return ""
+
+
+def _show_left_out(state: TableSession) -> None:
+    """Render which columns of the opened dictionary do not count, as they lack a range or are not there."""
+    opened = state.dictionary
+    if opened is None or (state.raw is not None and not state.dictionary_taken):
+        return
+    there = set(opened.lines) if state.raw is None else set(state.raw.columns)
+    chosen = opened.complete if state.raw is None else state.chosen
+    rangeless = [
+        name
+        for name, line in opened.lines.items()
+        if line.incomplete and name in there and name not in chosen
+    ]
+    absent = [name for name in opened.lines if name not in there]
+    sentences = [upload_text.without_range(rangeless)] if rangeless else []
+    if absent and state.names_asked is None:  # which says so itself
+        sentences.append(upload_text.left_out(absent))
+    if sentences:
+        st.caption(page_text.literal(" ".join(sentences)))
 
 
 def _public_choices(state: TableSession, raw: Raw, schema: Schema | None) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dppca_core.tables import Raw, Schema, limits
 from dppca_core.tables.encode import PreparedTable
 from dppca_core.tables.patients import AVERAGED, MERGED, Counting, is_by_column
+from pages.hospitals.your_data.planned_table import PlannedTable, Study
 from pages.hospitals.your_data.text import left_out_as_blank, literal, noun, unit
 from pages.shared import text
 from pages.shared.background import sessions
@@ -28,6 +29,7 @@ HELP = {  # by the dictionary's column
     "synonyms": "Other words, as m = male; w = female, or <0.5 = 0.25 for a number. Never published.",
     "marks": "How the file writes numbers. Blank: as its form says, or what is clear.",
     "other_names": "What other files call this column.",
+    "unit": "Such as mg/l, for readers. A release publishes it.",
     "usual": "Where most patients lie, from the code book: then no mean is paid for. Blank: not known.",
 }
 BOUND = "Public row bound B, in encoded units"
@@ -39,6 +41,7 @@ HELD = (
     f"Your table is forgotten when you say so, or {sessions.KEPT_SECONDS / 60:.0f} minutes after the page is "
     "closed."
 )
+DICTIONARY = "Before the table, after it, or alone: then you can rehearse, without a table."
 LOST = "The connection was lost for too long, and with it your table and what you typed: load it again."
 LARGEST = (
     f"Up to {limits.MOST_BYTES / 2**20:,.0f} MB, unpacked. Of a larger table, save the columns that you "
@@ -57,15 +60,45 @@ def uploaded(raw: Raw) -> str:
     return " ".join((line, *map(literal, raw.notes)))
 
 
+# Whether a patient can have several rows: the answers to that question.
+ONE, NAMED, UNNAMED = "one", "named", "unnamed"
+ROWS = {
+    ONE: "No, one row each",
+    NAMED: "Yes, and a column names the patient",
+    UNNAMED: "Yes, and no column does",
+}
+NO_PATIENT_COLUMN = "Choose which column that is."
+ONLY_PLANNED = "Nothing can be released without a table: this is to rehearse one."
+
+
 def ask_rows(joined: bool) -> str:
     """Return what is asked of the rows of one patient; joined: whether the table is of several hospitals."""
-    where = ", in one table or in several" if joined else " in this table"
-    return f"Can one patient have more than one row{where}?"
+    return f"Can one patient have more than one row{', in one table or in several' if joined else ''}?"
+
+
+def patients_stated(column: str) -> str:
+    """Return that the opened dictionary states this column."""
+    return f"Your dictionary says that {literal(column)} names the patient."
+
+
+def opened(name: str, lines: int) -> str:
+    """Return the name of a dictionary that was opened without a table, and how many columns it states."""
+    return f"**{literal(name)}**: {text.count(lines, 'column', 'columns')} with a range or categories."
+
+
+def without_range(names: Sequence[str]) -> str:
+    """Return which columns of a dictionary do not count, as it does not state their values."""
+    return f"Left out, as no range is stated: {_first_names(names)}."
+
+
+def planned(table: PlannedTable, rows: int) -> str:
+    """Return the numbers of a planned table, and that it cannot be released."""
+    return f"**Planned:** {_numbers(table, rows)} {ONLY_PLANNED}"
 
 
 def chosen(many: int, columns: int) -> str:
     """Return how many columns of a wide table count, and what else chooses them."""
-    return f"{many:,} of {columns:,} columns count. A data dictionary, opened below, chooses its own."
+    return f"{many:,} of {columns:,} columns count. A data dictionary chooses its own."
 
 
 def incomplete(names: Sequence[str]) -> str:
@@ -76,7 +109,7 @@ def incomplete(names: Sequence[str]) -> str:
 
 def left_out(names: Sequence[str]) -> str:
     """Return which columns of a dictionary the table does not have."""
-    return f"Not in this table, so left out: {_first_names(names)}."
+    return f"Not in this table: {_first_names(names)}."
 
 
 def _first_names(names: Sequence[str]) -> str:
@@ -117,11 +150,16 @@ def counted(counting: Counting) -> str:
 
 def ready(prepared: PreparedTable, rows: int) -> str:
     """Return that the table is ready, with its numbers of patients, hospitals and measurements."""
-    measured = text.count(prepared.d, "measurement", "measurements")
-    where = where_patients_are(len(prepared.sizes))
-    if len(prepared.sizes) > 1:
-        where += f" ({spread(prepared.sizes)} each)"
-    return f"**Ready:** {prepared.n:,} {noun(rows)} in {where}, {measured}."
+    return f"**Ready:** {_numbers(prepared, rows)}"
+
+
+def _numbers(table: Study, rows: int) -> str:
+    """Return the numbers of patients, hospitals and measurements of a table."""
+    measured = text.count(table.d, "measurement", "measurements")
+    where = where_patients_are(len(table.sizes))
+    if len(table.sizes) > 1:
+        where += f" ({spread(table.sizes)} each)"
+    return f"{table.n:,} {noun(rows)} in {where}, {measured}."
 
 
 def spread(sizes: Sequence[int]) -> str:

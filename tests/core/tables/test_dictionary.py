@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from dppca_core import tables
 from dppca_core.tables import Column, Schema, dictionary_lines
 from dppca_core.tables.dictionary import GROUPS
 from dppca_core.tables.dictionary_lines import DictionaryLine
@@ -28,6 +29,7 @@ def columns(draw, name):
     stated = {
         "missing_codes": tuple(draw(st.lists(WORDS, max_size=2))),
         "other_names": tuple(draw(st.lists(WORDS, max_size=2))),
+        "unit": draw(st.sampled_from(["", "mg/l", "=1+1", "10^9/l"])),
         "decimal": decimal,
         "group": draw(st.sampled_from(GROUPS)) if decimal else "",
     }
@@ -132,12 +134,20 @@ def test_a_number_without_a_range_is_refused(constraint):
         Schema.from_json(json.dumps({"fields": fields}))
 
 
-def test_what_is_published_has_no_words_and_keeps_the_marks():
-    crp = Column(
-        "crp", "number", 0, 9, missing_codes=("x",), synonyms=(("<1", 0.5),), decimal=",", other_names=("b",)
-    )
+def test_what_is_published_has_no_words_and_keeps_marks_and_unit():
+    stated = {"missing_codes": ("x",), "synonyms": (("<1", 0.5),), "other_names": ("b",)}
+    crp = Column("crp", "number", 0, 9, decimal=",", unit="mg/l", **stated)
     (published, _) = Schema((crp, Column("c", "number", 0, 1))).published.columns
-    assert published == Column("crp", "number", 0, 9, decimal=",")
+    assert published == Column("crp", "number", 0, 9, decimal=",", unit="mg/l")
+
+
+def test_a_unit_changes_no_encoded_cell():
+    columns = Column("a", "number", 0, 9), Column("b", "number", 0, 1)
+    units = Schema(tuple(column.changed(unit="mg/l") for column in columns))
+    table = tables.read(b"a,b\n1,0\n2,1\n", "t").table
+    assert (tables.encode(units, table).rows == tables.encode(Schema(columns), table).rows).all()
+    with pytest.raises(ValueError, match="unit of 'a' must be at most"):
+        columns[0].changed(unit="a\nb")
 
 
 REDCAP = Path(__file__).parents[2] / "cases" / "redcap_dictionary.csv"
@@ -151,8 +161,8 @@ def test_a_redcap_dictionary_is_read_as_it_is():
         "smoker": DictionaryLine("category", categories="1", synonyms="Yes = 1"),
         "comorbid___1": DictionaryLine("category", categories="1"),
         "comorbid___2": DictionaryLine("category", categories="1"),
-        "bp_sys": DictionaryLine("number", 60.0, 260.0),
-        "weight": DictionaryLine("number", 30.0, 250.5, marks="1234,5"),
+        "bp_sys": DictionaryLine("number", 60.0, 260.0, unit="mmHg"),
+        "weight": DictionaryLine("number", 30.0, 250.5, marks="1234,5", unit="kg"),
         "bmi": DictionaryLine("number"),
         "pain": DictionaryLine("number", 0.0, 100.0),
     }
@@ -161,6 +171,13 @@ def test_a_redcap_dictionary_is_read_as_it_is():
         tuple(dictionary_lines.to_column(name, line) for name, line in lines.items() if not line.incomplete)
     )
     assert schema.d == 9
+    assert dictionary_lines.record_field(REDCAP.read_bytes()) == "record_id"
+
+
+def test_a_first_field_with_a_range_names_no_record():
+    lines = REDCAP.read_text().splitlines(keepends=True)
+    cut = "".join([lines[0], *lines[3:]]).encode()
+    assert dictionary_lines.record_field(cut) == "" and "age" in dictionary_lines.lines_from_csv(cut)
 
 
 def test_a_template_that_a_spreadsheet_filled_in_is_read():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dppca_core.tables.name_matching import suggest
+from dppca_core.tables.name_matching import bracket_unit, patient_column, plain_unit, suggest, unit
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,56 @@ def test_names_that_the_dictionary_states_come_first():
     expected = {"age": "Alter", "hb": "Haemoglobin", "sex": "Sex"}
     assert suggest(["age", "hb", "sex"], columns, stated) == expected
     assert suggest(["age"], ["age", "Alter"], stated) == {"age": "age"}
+
+
+@pytest.mark.parametrize(
+    ("name", "states"),
+    [
+        ("weight_kg", "kg"),
+        ("CRP [mg/l]", "mg/l"),
+        ("Hb (g/dL)", "g/dl"),
+        ("hb_g_dl", "g/dl"),
+        ("age_years", "years"),
+        ("age (yrs)", "years"),
+        ("age_yr", "years"),
+        ("bp_mmhg", "mmHg"),
+        ("bpMmHg", "mmHg"),
+        ("platelets (10⁹/L)", "10^9/l"),
+        ("dose (μg)", "µg"),
+        ("HbA1c_%", "%"),
+        ("bmi [kg/m2]", "kg/m²"),
+        ("weight", ""),
+        ("age", ""),
+        ("kg", ""),
+        ("group_m", ""),
+        ("temp_min", ""),
+        ("weight_kg_1", ""),
+        ("drug(s)", ""),
+    ],
+)
+def test_a_name_states_a_unit_of_a_closed_list(name, states):
+    assert unit(name) == states
+
+
+def test_a_text_is_a_unit_only_as_a_whole():
+    assert [plain_unit(text) for text in ("mg/dL", "(kg)", " mmHg ", "in kg", "kg or lb", "")] == [
+        "mg/dL",
+        "kg",
+        "mmHg",
+        *[""] * 3,
+    ]
+    assert bracket_unit("Weight (dry) (kg)") == "kg" and bracket_unit("Sex (m)<b>") == "m"
+
+
+@pytest.mark.parametrize(
+    ("names", "record", "expected"),
+    [
+        (["age", "record_id", "id"], "", "record_id"),
+        (["age", "id", "Patientennummer"], "", "Patientennummer"),
+        (["Patient ID", "visit"], "", "Patient ID"),
+        (["age", "code", "id"], "code", "code"),
+        (["age", "visit_id", "valid"], "code", None),
+    ],
+)
+def test_who_the_patient_is_follows_from_names(names, record, expected):
+    assert patient_column(names, record) == expected

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dppca_core import tables
 from dppca_core.tables import cells, export, limits
-from dppca_core.tables.read import QuestionError
+from dppca_core.tables.read import ENCODINGS, WESTERN, QuestionError
 
 CANARY, NUMBER = "Xcanary7", "8675309.25"
 GOOD = b"age,sex,weight\n63,F,70.5\n41,M,\n55,F,81\n"
@@ -72,11 +72,52 @@ def test_letters_come_as_they_are_or_not_at_all():
     data = "name,x\nMüller,1\nÅse,2\n"
     for encoding in ("utf-8", "utf-8-sig", "utf-16"):
         assert values(tables.read(data.encode(encoding), "t"))["name"] == ["Müller", "Åse"]
-    with pytest.raises(QuestionError, match=r"not in UTF-8 \(line 2\)") as asked:
-        tables.read(data.encode("latin-1"), "t")
-    for encoding in asked.value.options:
-        raw = tables.read(data.encode(encoding, "replace"), "t", {asked.value.key: encoding})
-        assert values(raw)["name"][0] == "Müller" and asked.value.options[encoding] in raw.notes[0]
+    raw = tables.read(data.encode("latin-1"), "t")
+    assert values(raw)["name"] == ["Müller", "Åse"] and raw.guessed
+    assert raw.notes == ("The text was read as Windows-1252.",)
+    for encoding in ENCODINGS:
+        raw = tables.read(data.encode(encoding, "replace"), "t", {"encoding": encoding})
+        assert values(raw)["name"][0] == "Müller" and encoding.title() in raw.notes[0] and not raw.guessed
+
+
+@pytest.mark.parametrize(
+    ("words", "encoding"),
+    [
+        ("Größe Ärztin 5\xa0µg 37°C m² 20–30 € „gut“ Œdème l’âge sœur année 10³", None),
+        ("niño útero coração føde Ångström", None),
+        ("męska mały kobieta żona", "windows-1250"),
+        ("žena muž příjem", "windows-1250"),
+        ("männlich", "mac-roman"),
+        ("Groß", "mac-roman"),
+        ("Ärzte", "mac-roman"),
+        ("femme âgée", "mac-roman"),
+        ("año", "mac-roman"),
+        ("männlich é", "utf-8"),
+    ],
+)
+def test_an_alphabet_is_asked_for_only_where_windows_1252_would_put_signs_for_letters(words, encoding):
+    lines = [f"{word};{i}" for i, word in enumerate(words.split(" "))]
+    data = "\n".join(["wort;x", *lines, "a;1", "b;2", ""]).encode(encoding or "windows-1252")
+    if encoding is None:
+        assert values(tables.read(data, "t"))["wort"][: len(lines)] == words.split(" ")
+        return
+    with pytest.raises(QuestionError, match=r"not in UTF-8 \(line \d+\)") as asked:
+        tables.read(data + b"\xe4;3\n" * (encoding == "utf-8"), "t")
+    assert asked.value.key == "encoding" and set(asked.value.options) == set(ENCODINGS)
+
+
+def test_no_patients_letters_change_how_those_of_others_are_read():
+    """A neighbour's letters may raise a question, and never another alphabet without one."""
+    ours = "sex;x\nmännlich;1\nweiblich;2\n".encode(WESTERN)
+    asked = 0
+    for other in ("mał", "muž", "mèn"):
+        for encoding in ENCODINGS:
+            data = ours + f"{other};3\n".encode(encoding, "replace")
+            try:
+                assert values(tables.read(data, "t"))["sex"][0] == "männlich"
+            except QuestionError:
+                asked += 1
+    assert 0 < asked < 9
 
 
 def test_dates_constants_and_row_numbers_are_told():
@@ -121,7 +162,7 @@ BAD = {
     "open quote in the names": (b'a,"b,c\n' + SECRET * 3, "quotation mark"),
     "too many columns": (row(*(f"c{i}" for i in range(50_000))) + SECRET, "50,000 columns"),
     "endless line": (CANARY.encode() * 140_000 + b"," + SECRET, "first line"),
-    "latin-1": (HEAD + "\xe9,1,2\n".encode("latin-1") + SECRET, "not in UTF-8"),
+    "another alphabet": (HEAD + b"ma\xb3y,1,2\n" + SECRET, "not in UTF-8"),
     "zero bytes": (HEAD + SECRET + b"\0\0,1,2\n", "zero bytes"),
     "utf-16 without mark": ((HEAD + SECRET).decode().encode("utf-16-le"), "zero bytes"),
     "cut utf-16": (GOOD.decode().encode("utf-16")[:-1], "not in UTF-16"),

@@ -73,12 +73,19 @@ class TablePage(Screen):
 
     def answer(self, rows=1):
         """State how many rows a patient can have: the page waits for it."""
-        box = self.app.radio[0]
-        box.set_value(box.options[rows > 1])
-        self.run()
+        self.answer_rows("unnamed" if rows > 1 else "one")
         if rows > 1:
             self.most_rows.set_value(rows)
             self.run()
+
+    def answer_rows(self, answer):
+        """Answer whether a patient can have several rows: "one", "named" or "unnamed"."""
+        self.rows_question.set_value(answer)
+        self.run()
+
+    @property
+    def rows_question(self):
+        return next(box for box in self.app.radio if box.key.startswith("own several"))
 
     @property
     def most_rows(self):
@@ -90,7 +97,8 @@ class TablePage(Screen):
 
     def open_dictionary(self, schema=DICTIONARY, name="d.json"):
         data = schema if isinstance(schema, bytes) else schema.to_json().encode()
-        self.app.file_uploader(key="own dictionary").set_value((name, data, "application/json"))
+        key = f"own dictionary {self.state.uploader}"
+        self.app.file_uploader(key=key).set_value((name, data, "application/json"))
         self.run()
 
     def choose_hospitals(self, column="clinic"):

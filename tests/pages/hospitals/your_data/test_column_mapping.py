@@ -5,7 +5,7 @@ from pages.hospitals.your_data.column_mapping import COLUMN, HOW, NAME, NOT_MEAS
 
 def rows_of(mapping):
     """Return the editor's rows by name: the label of the column, and how it was chosen."""
-    frame = mapping.to_frame().set_index(NAME)
+    frame = mapping.to_frame({}).set_index(NAME)
     return {name: (row[COLUMN], row[HOW]) for name, row in frame.iterrows()}
 
 

@@ -30,12 +30,14 @@ def made(**fields):
 @st.composite
 def columns(draw, name):
     """Return a column of either kind, each of whose fields may be stated or not."""
+    unit = draw(st.sampled_from(["", "kg", "10^9/l", "=1+1"]))
     codes = tuple(draw(st.lists(WORDS, max_size=2)))
     if draw(st.booleans()):
         low, high = sorted(draw(st.tuples(NUMBERS, NUMBERS)))
         within = st.one_of(st.none(), st.sampled_from([low, high]), st.floats(low, high))
         fill, usual = draw(within), draw(within)
-        return made(name=name, kind="number", low=low, high=high, fill=fill, usual=usual, missing_codes=codes)
+        fields = {"low": low, "high": high, "fill": fill, "usual": usual, "unit": unit}
+        return made(name=name, kind="number", missing_codes=codes, **fields)
     words = tuple(draw(st.lists(WORDS, min_size=1, max_size=4)))
     fill = draw(st.sampled_from([None, "", *words]))
     usual = draw(st.sampled_from([None, *words]))
@@ -47,9 +49,9 @@ def columns(draw, name):
 def opened(schema):
     """Return what the page makes of a dictionary's file once it stood in the editor and was not touched."""
     names = [column.name for column in schema.columns]
-    lines, bound, absent = dictionary.load(schema.to_json().encode(), names)
-    assert not absent
-    return dictionary.to_schema(dictionary.lines_from_frame(dictionary.to_frame(lines), names), bound)
+    file = dictionary.read(schema.to_json().encode())
+    lines = dictionary.lines_from_frame(dictionary.to_frame(file.lines), names)
+    return dictionary.to_schema(lines, file.bound_of_complete)
 
 
 @given(columns("age"), columns("=1+1"), st.one_of(st.none(), st.floats(1e-300, 1.0)))
@@ -61,6 +63,22 @@ def test_a_dictionary_survives_opening_and_saving(first, second, bound):
     assert again == schema
     assert json.loads(again.to_json()) == json.loads(schema.to_json())
     assert Schema.from_json(again.to_json()) == schema
+
+
+def test_columns_of_another_programs_schema_may_lack_their_values():
+    """Such as dates, texts and numbers without a range; they are read as lines that lack them."""
+    plain = json.loads(DICTIONARY.to_json())
+    bare = [
+        {"name": "seen", "type": "date"},
+        {"name": "crp_mg_l", "type": "number", "constraints": {"minimum": 0}},
+        {"name": "note", "type": "string"},
+    ]
+    file = dictionary.read(json.dumps(plain | {"fields": [*bare, *plain["fields"]]}).encode())
+    assert list(file.complete) == ["age", "weight", "pulse"] and file.bound_of_complete is None
+    assert file.lines["crp_mg_l"] == DictionaryLine(unit="mg/l")
+    assert file.lines["seen"] == file.lines["note"] == DictionaryLine("category")
+    with pytest.raises(ValueError, match='needs a "name" and a "type"'):
+        dictionary.read(json.dumps(plain | {"fields": [{"name": "a"}]}).encode())
 
 
 @pytest.mark.parametrize(

@@ -99,9 +99,7 @@ def test_by_another_answer_on_the_rows_of_a_patient_it_does_not_go_on(monkeypatc
     monkeypatch.setattr(discrete_gaussian, "add_noise", stopped)
     page.release()
     assert page.has_button("Go on with it")
-    answer = page.app.radio[0]
-    answer.set_value(answer.options[0])
-    page.run()
+    page.answer()
     (payment,) = page.payments
     assert account_text.interrupted_of_another(payment) in page.warnings and not page.has_button(
         "Go on with it"

@@ -1,6 +1,7 @@
 """A column names the patients: their rows count as one, n is theirs, and the guarantee too."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,8 +11,10 @@ from dppca_core.accounting import closed_form
 from dppca_core.numerics import moments
 from dppca_core.release import registry_record
 from dppca_core.tables import Column, Schema
+from pages.hospitals.your_data import dictionary, upload_text
 from tests.pages.hospitals.your_data.table_page import DICTIONARY, TablePage, csv, patients
 
+CASES = Path(__file__).parents[3] / "cases"
 VISITS = 4
 COLUMN = "record number"
 
@@ -26,9 +29,7 @@ def visits():
 def page_of(frame, column=COLUMN, dictionary=DICTIONARY, **link):
     page = TablePage(**link)
     page.upload(csv(frame))
-    box = page.app.radio[0]
-    box.set_value(box.options[1])
-    page.run()
+    page.answer_rows("named")
     name_patients(page, column)
     page.open_dictionary(dictionary)
     return page
@@ -110,13 +111,9 @@ def test_instruments_that_repeat_are_merged(built, makes):
 def test_a_column_names_no_patients_where_each_has_one_row():
     """Other answers are kept, but no answer that is out of sight counts."""
     page = page_of(visits())
-    answers = page.app.radio[0]
-    answers.set_value(answers.options[0])
-    page.run()
+    page.answer()
     assert page.state.ready.n == 300 and not page.state.ready.averaged
-    answers = page.app.radio[0]
-    answers.set_value(answers.options[1])
-    page.run()
+    page.answer_rows("named")
     assert page.state.ready.n == 120 and page.state.patient_column == COLUMN
 
 
@@ -148,11 +145,11 @@ def test_releases_that_counted_rows_are_not_counted_as_patients():
     page.release()
     assert "counted rows and not patients" not in page.markdown
     session_payments(page)  # which the account of this table reads as its own
-    name_patients(page, "none")
+    page.answer_rows("unnamed")
     page.most_rows.set_value(VISITS)
     page.run()
     page.release()
-    name_patients(page, COLUMN)
+    page.answer_rows("named")
     assert [payment.averaged for payment in session_payments(page)] == [True, False]
     assert "Some of these releases counted rows and not patients" in page.markdown
 
@@ -169,3 +166,69 @@ def test_a_paid_spectrum_of_patients_leaves_the_account_readable():
 
 def session_payments(page):
     return page.payments
+
+
+def saved(offered):
+    """Return the dictionaries that the last run of the page offers to save."""
+    return [data for build in offered if isinstance(data := build(), str) and '"fields"' in data]
+
+
+@pytest.mark.parametrize("counting", ["averaged", "merged", 3])
+def test_a_saved_dictionary_answers_who_the_patient_is(offered, counting):
+    """In its own file, which its owner keeps; no schema has it, nor anything that a release publishes."""
+    page = page_of(visits())
+    how = next(box for box in page.app.radio if box.label == "Rows of one patient")
+    how.set_value(upload_text.AT_MOST if counting == 3 else counting)
+    page.run()
+    if counting == 3:
+        page.kept.set_value(3)
+        page.run()
+    file = saved(offered)[-1]
+    assert json.loads(file)["patients"] == {"column": COLUMN, "rows": counting}
+    schema = Schema.from_json(file)
+    assert schema == DICTIONARY and COLUMN not in schema.to_json() + schema.published.to_json()
+    assert COLUMN not in json.dumps(page.state.ready.public)
+    again = TablePage()
+    again.open_dictionary(file.encode())
+    again.upload(csv(visits()))
+    assert again.state.ready.counting == counting and again.state.ready.n == 120
+    assert upload_text.patients_stated(COLUMN) in again.captions
+
+
+def test_what_a_saved_dictionary_says_of_patients_is_only_of_a_table_with_that_column(offered):
+    file = dictionary.write(DICTIONARY, "elsewhere", "merged")
+    page = TablePage()
+    page.upload()
+    page.open_dictionary(file.encode())
+    assert page.rows_question.value is None and page.state.chosen == DICTIONARY.features
+    page.answer()
+    assert "patients" not in json.loads(saved(offered)[-1])  # one row each is asked of each table
+    for bad in (
+        {"column": "a"},
+        {"column": 1, "rows": 2},
+        {"column": "a", "rows": 0},
+        "a",
+        {"rows": "merged"},
+    ):
+        with pytest.raises(ValueError, match=r'^"patients" of the dictionary needs a "column"'):
+            dictionary.read(json.dumps(json.loads(file) | {"patients": bad}).encode())
+
+
+def test_one_press_suffices_where_names_suggest_the_patient():
+    """REDCap's first field before any other name; its repeating instruments are merged."""
+    page = TablePage()
+    page.upload((CASES / "redcap_repeating.csv").read_bytes(), "export.csv")
+    page.answer_rows("named")
+    assert page.state.patients == ("record_id", "merged") and page.app.multiselect
+    page.upload(csv(patients().assign(number=range(120), id=range(120))))
+    assert page.rows_question.value is None
+    page.answer_rows("named")
+    assert page.state.patients == ("id", "averaged")
+    page.upload(csv(patients()))
+    page.answer_rows("named")
+    assert upload_text.NO_PATIENT_COLUMN in page.notices and not page.app.multiselect
+    heads = "Variable / Field Name,Field Type,Text Validation Type OR Show Slider Number\n"
+    page.upload(csv(patients().assign(number=range(120), id=range(120))), "again.csv")
+    page.open_dictionary(f"{heads}number,text,\nage,text,number\n".encode(), "redcap.csv")
+    page.answer_rows("named")
+    assert page.state.patients == ("number", "averaged")

@@ -20,7 +20,7 @@ AT_ONE = {"own.eps": "1", "own.delta": "1e-6"}
 def test_nothing_is_shown_of_a_table_before_its_rows_per_patient_are_stated():
     page = TablePage()
     page.upload()
-    assert page.app.radio[0].value is None and page_text.UNANSWERED in page.notices
+    assert page.rows_question.value is None and page_text.UNANSWERED in page.notices
     assert not page.app.multiselect and not page.app.get("bidi_component")[1:] and not page.app.success
     page.answer(8)
     assert page.app.multiselect
@@ -29,7 +29,7 @@ def test_nothing_is_shown_of_a_table_before_its_rows_per_patient_are_stated():
     assert not page.app.multiselect
     page.answer(1)
     page.upload(OTHER_TABLE, "next.csv")
-    assert page.app.radio[0].value is None and not page.app.multiselect  # asked of each table
+    assert page.rows_question.value is None and not page.app.multiselect  # asked of each table
 
 
 def test_an_example_is_known_to_have_one_row_a_patient():

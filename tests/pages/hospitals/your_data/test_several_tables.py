@@ -74,7 +74,7 @@ def test_two_tables_with_other_names_are_released_as_two_hospitals(built):
     page.map((3, "geschlecht"))
     assert several_text.unconfirmed("Hospital 2") in page.notices
     page.press("Confirm")
-    assert page.app.radio[0].value is None and not page.has_button("Release")  # a patient may be in both
+    assert page.rows_question.value is None and not page.has_button("Release")  # a patient may be in both
     page.answer()
     assert not page.errors and page.state.ready.sizes == (120, 50)
     assert page.state.raw.key == joined_by_hand().key and page.state.chosen == ("age", "weight", "pulse")
@@ -90,14 +90,19 @@ def test_two_tables_with_other_names_are_released_as_two_hospitals(built):
 
 def test_other_names_of_the_dictionary_are_suggested_for_another_hospital():
     stated = {"age": "Alter", "weight": "Gewicht", "pulse": "HF"}
-    named = Schema(tuple(each.changed(other_names=(stated[each.name],)) for each in DICTIONARY.columns))
+    units = {"age": "years", "weight": "kg"}
+    changes = {name: {"other_names": (other,), "unit": units.get(name, "")} for name, other in stated.items()}
+    named = Schema(tuple(each.changed(**changes[each.name]) for each in DICTIONARY.columns))
     page = HospitalsPage()
     page.upload()
     page.answer()
     page.open_dictionary(named)
     page.add(csv(patients(seed=1).rename(columns=stated)))
     assert page.mapping.answers == stated
+    editor = next(box for box in page.app.data_editor if "mapping" in box.key)
+    assert editor.value["name"].tolist() == ["age (years)", "weight (kg)", "pulse"]
     page.press("Confirm")
+    assert "Alter is age (years), Gewicht is weight (kg), HF is pulse. 0 columns" in page.captions
     page.answer()
     assert not page.errors and page.state.ready.sizes == (120, 120)
 
@@ -134,8 +139,7 @@ def test_what_cannot_be_added_is_one_sentence_and_loses_nothing(data, error):
 def test_a_patient_of_two_hospitals_counts_once_in_the_first_by_name():
     page = HospitalsPage()
     page.upload(csv(patients().assign(record=np.arange(120))))
-    page.app.radio[0].set_value(page.app.radio[0].options[1])
-    page.run()
+    page.answer_rows("named")
     box = next(box for box in page.app.selectbox if box.label == "Column that names the patient")
     assert "hospital" not in box.options
     box.set_value(box.options.index("record"))
@@ -157,17 +161,17 @@ def test_a_dictionary_of_other_names_renames_the_columns_of_all_tables():
     assert page.state.raw.n == 110 and not page.state.chosen
     key = page.state.raw.key
     page.open_dictionary()
-    assert several_text.MAP_DICTIONARY in page.notices and not page.errors
+    assert several_text.MAP_DICTIONARY in page.captions and not page.errors
     page.open_dictionary(b"[1]")  # its refusal is not hidden by the question about the one before
-    assert "must be JSON" in page.errors and page.state.opened is None
+    assert "must be JSON" in page.errors and page.state.names_asked is None
     page.open_dictionary()
-    assert page.state.opened[1].answers == {"age": "AGE (years)", "pulse": "Pulse_bpm"}
+    assert page.state.names_asked.answers == {"age": "AGE (years)", "pulse": "Pulse_bpm"}
     page.map((1, "Gewicht"))
     page.press("Take these columns")
     assert page.state.chosen == ("age", "weight", "pulse") and page.state.bound == DICTIONARY.bound
     assert page.state.ready.sizes == (50, 60) and page.state.raw.key == key
     assert [column.name for column in page.state.ready.schema.columns] == ["age", "weight", "pulse"]
-    assert page.state.opened is None
+    assert page.state.names_asked is None
 
 
 HOSTILE = (
@@ -182,7 +186,7 @@ HOSTILE = (
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_of_hospitals_and_columns_stay_names(name, built):
     page = page_of(csv(SECOND.rename(columns={"AGE (years)": name})))
-    shown = page.mapping.to_frame().to_numpy().ravel().tolist() + list(page.mapping.of_label)
+    shown = page.mapping.to_frame({}).to_numpy().ravel().tolist() + list(page.mapping.of_label)
     assert not [cell for cell in shown if str(cell).startswith("=")]
     label = next(label for label, column in page.mapping.of_label.items() if column == name)
     page.app.text_input(key="own hospital 1 1").set_value(name)

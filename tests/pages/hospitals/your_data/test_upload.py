@@ -5,7 +5,8 @@ import pytest
 from dppca_core import tables
 from dppca_core.tables import Column, Schema, dictionary_lines
 from dppca_core.tables.dictionary_lines import DictionaryLine
-from pages.hospitals.your_data import dictionary, upload_text
+from pages.hospitals.your_data import dictionary, upload_panel, upload_text
+from pages.hospitals.your_data.planned_table import PlannedTable
 from pages.shared.background import memory
 from tests.pages.hospitals.your_data.table_page import (
     DICTIONARY,
@@ -73,6 +74,8 @@ def test_nothing_is_filled_in_from_the_rows():
     page.run()
     lines = page.state.lines
     assert lines["age"] == DictionaryLine() and lines["sex"] == DictionaryLine("category")
+    assert dictionary.proposed_line("weight_kg", "number") == DictionaryLine(unit="kg")
+    assert dictionary.proposed_line("Geschlecht", "number") == DictionaryLine("category")
     assert upload_text.incomplete(["age", "sex"]) in page.notices
 
 
@@ -101,13 +104,66 @@ def test_a_column_called_none_names_the_hospitals():
     assert page.state.hospital_column == "none"
 
 
-def test_columns_that_the_table_lacks_are_left_out_of_a_dictionary():
+def test_columns_that_the_table_or_the_dictionary_lacks_are_left_out_and_named():
     """And the bound with them: it was of all columns."""
-    text = Schema(DICTIONARY.columns, bound=2.0).to_json().encode()
-    lines, bound, absent = dictionary.load(text, ["age", "pulse"])
-    assert (list(lines), bound, absent) == (["age", "pulse"], None, ["weight"])
-    assert dictionary.load(text, ["pulse", "weight", "age"])[1:] == (2.0, [])
+    page = prepared(dictionary=Schema(DICTIONARY.columns, bound=2.0))
+    assert page.state.bound == 2.0 and page.state.folded
+    more = Schema((*DICTIONARY.columns, Column("height", "number", 100, 220)), bound=2.0)
+    page.open_dictionary(more, "more.json")
+    assert page.state.chosen == ("age", "weight", "pulse") and page.state.bound is None
+    assert "Not in this table: height." in [fold.label for fold in page.app.expander]
+    page.open_dictionary(b"name,kind,lowest,highest\nage,number,0,120\nweight,number\npulse,number,30,220\n")
+    assert page.state.chosen == ("age", "pulse") and page.state.ready is not None and page.state.folded
+    assert "Left out, as no range is stated: weight." in page.captions
+    page.app.multiselect[0].set_value(["age", "pulse", "weight"])
+    page.run()
+    assert "Left out" not in page.captions and not page.state.folded
     assert upload_text.left_out(["a", "b", "c", "d"]).endswith(": a, b, c and 1 more.")
+
+
+def test_a_dictionary_may_come_before_the_table():
+    page = TablePage()
+    page.open_dictionary()
+    page.upload()
+    page.answer()
+    assert page.state.chosen == DICTIONARY.features and page.state.ready.n == 120
+    page.type_line(high=99.0)
+    page.upload(OTHER_TABLE, "next.csv")  # what was typed since is not undone by the file that stands there
+    assert page.state.lines["age"].high == 99.0
+
+
+def test_a_dictionary_that_came_before_an_unfit_table_is_refused_for_that_table():
+    page = TablePage()
+    page.open_dictionary()
+    page.upload(b"a,b\n1,2\n3,4\n", "short.csv")
+    assert page.state.names_asked is not None and not page.state.chosen
+    page.upload()
+    page.answer()
+    assert page.state.chosen == DICTIONARY.features and not page.errors
+
+
+def test_a_plan_is_public_numbers_alone(monkeypatch):
+    """A dictionary and a number of patients, before any table is there."""
+    shown, show = [], upload_panel.show
+    monkeypatch.setattr(upload_panel, "show", lambda layout: shown.append(show(layout)) or shown[-1])
+    page = TablePage(**{"own.N": "4"})
+    page.open_dictionary()
+    assert shown[-1] is None and page.rows_question.value is None
+    page.answer_rows("named")
+    assert not [box for box in page.app.selectbox if box.label.startswith("Column that names")]
+    page.app.number_input(key="own planned").set_value(1002)
+    page.run()
+    assert shown[-1] == PlannedTable(DICTIONARY, (251, 251, 250, 250), averaged=True)
+    assert upload_text.planned(shown[-1], 1) in page.everything and not page.has_button("Release")
+    page.app.number_input(key="own planned").set_value(3)
+    page.run()
+    assert shown[-1] is None and "4 hospitals need at least one patient each" in page.errors
+    page.upload()
+    assert page.rows_question.value is None  # it was said of a plan
+    page.answer()
+    assert page.state.ready.n == 120
+    page.press("Forget it")
+    assert shown[-1] is None and page.state.dictionary is None
 
 
 def test_a_name_that_is_a_formula_is_none_in_what_a_list_downloads():
