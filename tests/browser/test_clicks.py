@@ -22,7 +22,7 @@ CODED |= {"crp": ("number", 0, 300), "sodium": ("number", 110, 170)}
 
 
 def visits() -> bytes:
-    """Return 400 patients' visits, one to three each, with words among numbers and a column without a range."""
+    """Return visits of 400 patients, with words among numbers and a column that gets no range."""
     rng, lines = np.random.default_rng(5), []
     for patient in range(400):
         for visit in range(rng.integers(1, 4)):
@@ -71,10 +71,8 @@ class Analyst:
     def press(self, label: str | re.Pattern[str], role: str = "button") -> None:
         self.clicks += 1
         self.rest()
-        place = (
-            self.page.get_by_role("button", name=label) if role == "button" else self.page.get_by_text(label)
-        )
-        place.last.click()
+        button = self.page.get_by_role("button", name=label)
+        (button if role == "button" else self.page.get_by_text(label)).last.click()
 
     def save(self, label: str) -> bytes:
         self.clicks += 1
@@ -94,10 +92,10 @@ class Analyst:
         return zipfile.ZipFile(io.BytesIO(self.save("Download everything (ZIP)"))).namelist()
 
 
-@pytest.fixture(scope="module")
-def quiet(tmp_path_factory):
+@pytest.fixture
+def quiet(tmp_path):
     """Yield the address of a server whose book is empty."""
-    with serving(DPPCA_ACCOUNTS=str(tmp_path_factory.mktemp("accounts"))) as address:
+    with serving(DPPCA_ACCOUNTS=str(tmp_path)) as address:
         yield address
 
 
@@ -120,4 +118,24 @@ def test_visits_are_released_in_ten_clicks_and_again_in_six(newcomer, quiet):
     again.give(DICTIONARY, "dictionary.json", saved)
     page.get_by_text("Your dictionary says that record_id names the patient.").wait_for()
     assert "apply.R" in again.release(first=False) and again.clicks <= 6 < first
+    page.close()
+
+
+def test_a_template_takes_two_clicks_more(newcomer, quiet):
+    """Its ranges are filled in by a spreadsheet; what is left blank is left out."""
+    page = newcomer.new_page()
+    analyst = Analyst(page, quiet)
+    analyst.give(TABLE, "visits.csv", visits())
+    analyst.press("Yes, and a column names the patient", "radio")
+    page.get_by_text("Choose the measurements that count, or open a dictionary.").wait_for()
+    template = pd.read_csv(io.BytesIO(analyst.save("Template for a spreadsheet")), dtype="str")
+    template = template.set_index("name")
+    assert template.loc["sex", "kind"] == "category" and template["lowest"].isna().all()
+    for name, (_, low, high) in CODED.items():
+        template.loc[name, ["lowest", "highest"]] = [str(low), str(high)]
+    template.loc["sex", "categories"] = "1; 2"
+    analyst.give(DICTIONARY, "template.csv", template.reset_index().to_csv(index=False).encode())
+    page.get_by_text("Left out, as no range is stated").wait_for()
+    analyst.press("Map these words")
+    assert "apply.R" in analyst.release(first=True) and analyst.clicks <= 12
     page.close()
