@@ -1,4 +1,4 @@
-"""Draw a release and its predicted errors, as plain dictionaries. No Streamlit here.
+"""Draw a release, as plain dictionaries. No Streamlit here.
 
 A basis is the components of a release, (d, k): a row for each feature, whose entries are its loadings. The
 description of each chart is for those who do not see it.
@@ -11,20 +11,15 @@ from typing import Any
 import numpy as np
 
 from dppca_core.arrays import Array
-from dppca_core.experiments.explorer.experiment import EPSILONS
-from dppca_core.numerics import subspace_metrics
 from pages.shared import text
-from pages.shared.charts import metric_axis, style, traces
+from pages.shared.charts import style, traces
 from pages.shared.charts.traces import Figure, Trace
-from pages.shared.settings.catalogue import Settings
 from pages.shared.text.numbers import listed
 
 MOST_LISTED = 200  # features of a table of loadings
 MOST_ROWS = 30  # of a heat map
 SURE = 2  # standard deviations of the noise, within which a loading may be 0
 _MOST_NAMED = 3  # features of each component that a description names
-# Lines for populations have the looks that these methods have elsewhere.
-_LOOKS = ("dps_pca", "analyze_gauss", "analyze_gauss_sparse")
 _MOST_LETTERS = 28  # of a column's name
 
 
@@ -68,8 +63,11 @@ def loadings(
         colorbar={"title": {"text": loading}, "thickness": 12},
         hovertemplate=component + " %{x}, %{customdata}<extra></extra>",
         customdata=[
-            [f"{name}: {text.short(value)}" for value in row]
-            for name, row in zip(names, basis[indices], strict=True)
+            [
+                f"{name}: {text.short(value)} ± {text.short(SURE * std)}"
+                for value, std in zip(*rows, strict=True)
+            ]
+            for name, *rows in zip(names, basis[indices], noise[indices], strict=True)
         ],
     )
     sides = {"r": 10, "t": 10, "b": 48}
@@ -113,43 +111,3 @@ def describe_loadings(figure: Figure, component: str) -> str:
         parts.append(f"{title} {label}: {f'mostly {listed(each)}' if each else 'none can be told from 0'}.")
     no_sign = f"The sign of a whole {component} has no meaning."
     return f"Heat map of what was released. {' '.join(parts)} {no_sign}"
-
-
-def _figure(lines: list[Trace], xaxis: Trace, yaxis: Trace, height: int) -> dict[str, Any]:
-    """Return the figure of one panel with these lines, with its legend below."""
-    margin = {"l": 66, "r": 12, "t": 10, "b": 50}
-    layout = {"xaxis": xaxis, "yaxis": yaxis, "height": height, "margin": margin}
-    return traces.one_panel(lines, legend_at=-0.2, legend={"font": {}}, **layout)
-
-
-def predicted(
-    curves: Sequence[tuple[str, Sequence[float]]], settings: Settings, d: int, k: int
-) -> dict[str, Any]:
-    """Draw the predicted errors of a release against epsilon, on several populations, and a guess's error.
-
-    curves: each population's title, and ||sin Theta|| at every one of EPSILONS. settings: the page's, with
-    the unit of errors. d, k: features and components.
-    """
-    metric = metric_axis.error_unit(settings)
-    metric = "sin" if metric == "degrees" and k > 1 else metric  # an error gives no angle there
-    settings = settings | {"metric": metric}
-    guess, most = metric_axis.random_guess(settings, d, k), subspace_metrics.random_guess(d, k)
-    lines = []
-    for i, (title, sines) in enumerate(curves):
-        # A prediction can exceed the error of a guess, which is the most that is drawn.
-        values = traces.rounded(metric_axis.in_unit(metric, np.minimum(sines, most), k))
-        lines.append(traces.marked_line(title, style.look(_LOOKS[i]), list(EPSILONS), values, size=5))
-    # A guess errs as much at every epsilon, so that its line, in panel 1, is level.
-    ends = {"x": [EPSILONS[0], EPSILONS[-1]], "y": traces.rounded([guess] * 2), "showlegend": True}
-    lines.append(traces.line(1, "a random guess", style.GUESS, "dot", **ends))
-    least = min(min(traces.drawn_values(trace)) for trace in lines)
-    _, scale = metric_axis.error_axis(settings, guess, least)  # Plotly's properties of the axis
-    title = metric_axis.error_title(settings)
-    return _figure(lines, traces.axis("privacy loss ε", type="log"), traces.axis(title, **scale), height=320)
-
-
-def describe_predicted(figure: Figure) -> str:
-    """Return the description of what `predicted` draws: each curve's errors at the ends of epsilon."""
-    each = [(trace["name"], traces.drawn_values(trace)) for trace in figure["data"]]
-    ends = [f"{name}: {text.short(values[0])} to {text.short(values[-1])}" for name, values in each]
-    return f"Predicted, from the smallest ε to the largest. {'; '.join(ends)}."

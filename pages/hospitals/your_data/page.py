@@ -11,11 +11,11 @@ from dppca_core.tables.encode import PreparedTable
 from pages.hospitals.your_data import (
     account_panel,
     book_releases,
-    document,
     lost_table,
     owner_only_panel,
     rehearsal_panel,
     release_panel,
+    results,
     session,
     sources,
     text,
@@ -42,7 +42,7 @@ def show_release(
         return
     if not session.current().drawing:  # a release in the making is paid for, and would seem interrupted
         release_panel.show_interrupted(prepared, payer, account, layout)
-    warned = made is not None and any(document.warnings(made, layout.plain))
+    warned = made is not None and any(results.warnings(made, layout.plain))
     release_panel.show(prepared, account, request, warned, layout)
 
 
@@ -53,11 +53,11 @@ def offer_file(made: Rehearsal | None, release: ReleaseJob | None, layout: PageL
     file: bytes | Callable[[], str]
     if release is not None:
         # Ready bytes: a file built after the click is lost if the page runs between the click and the file.
-        write = lambda: document.file_of_release(release.result, layout.plain).html(address).encode()  # noqa: E731
+        write = lambda: results.file_of_release(release.result, layout.plain).html(address).encode()  # noqa: E731
         request = release.number, layout.plain, address
         file = session.current().cached_by_name("page", request, write)
     elif made is not None:
-        file = partial(document.file_of_rehearsal(made, layout.plain).html, address)
+        file = partial(results.file_of_rehearsal(made, layout.plain).html, address)
     else:
         return
     st.download_button(

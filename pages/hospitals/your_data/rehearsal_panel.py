@@ -13,9 +13,9 @@ from dppca_core.release.spectrum import Spectrum, SpectrumRequest
 from dppca_core.tables.encode import PreparedTable, TableIdentity
 from pages.hospitals.your_data import (
     confirmation,
-    document,
     plain_text,
     rehearsal,
+    results,
     session,
     twin_text,
     usable_patients,
@@ -73,12 +73,12 @@ def show(study: Study, account: Account | None, layout: PageLayout) -> Rehearsal
         layout.say(plain_text.NOT_REHEARSED)
         layout.details().caption(f"Nothing is rehearsed. {page_text.refusal(text.symbols(made))}")
         return None
-    streamlit.show_blocks(document.rehearsed(made))
-    for warning in document.warnings(made, layout.plain):
+    streamlit.show_blocks(results.rehearsed(made))
+    for warning in results.warnings(made, layout.plain):
         st.warning(warning)
     if layout.details_are_open():
         with layout.details():
-            streamlit.show_blocks(document.how_rehearsed(made))
+            streamlit.show_blocks(results.how_rehearsed(made))
             if paid is not None:
                 request = made.twin.request
                 st.markdown(twin_text.spectrum(paid, request.k, request.mean_share > 0))

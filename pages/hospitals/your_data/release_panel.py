@@ -29,9 +29,9 @@ from pages.hospitals.your_data import (
     account_text,
     bundle_panel,
     confirmation,
-    document,
     plain_text,
     rehearsal_panel,
+    results,
     session,
     usable_patients,
 )
@@ -212,7 +212,7 @@ def show_releases(layout: PageLayout) -> ReleaseJob | None:
 
 def _show_release(release: ReleaseJob, layout: PageLayout) -> None:
     """Render a release: what was released, how, and its files."""
-    streamlit.show_blocks(document.released(release.result, layout.plain))
+    streamlit.show_blocks(results.released(release.result, layout.plain))
     with layout.details():
-        streamlit.show_blocks(document.how_released(release.result))
+        streamlit.show_blocks(results.how_released(release.result))
     bundle_panel.show_downloads(release, layout)

@@ -182,13 +182,6 @@ def show_control(key: str) -> None:
         show(key, label_with_ends(choice, plain), plain, help=choice.help or None)
 
 
-def show_control_row(*keys: str) -> None:
-    """Show some of a page's own controls beside each other."""
-    for column, key in zip(beside(keys[0], len(keys)), keys, strict=True):
-        with column:
-            show_control(key)
-
-
 def beside(name: str, spec: int | Sequence[float]) -> list[DeltaGenerator]:
     """Return columns for controls in a row, which a telephone scrolls sideways; spec: as `columns` has it."""
     return st.container(key=f"row-of-{name}").columns(spec, vertical_alignment="bottom")
@@ -321,16 +314,3 @@ def show_select_box(key: str, options: Sequence[Any], shown: Any = None, also: S
     binding = widget_arguments(key, shown, also=also)
     st.selectbox(choice.label, options, options.index(shown), format_func=option_text, **binding)
     return shown
-
-
-def slow_methods_button(titles: Sequence[str], seconds: float) -> None:
-    """Show a button that measures the slow methods or leaves them out; nothing where none is slow."""
-    if not titles:
-        return
-    measuring = settings()["slow"]
-    offer = f"Measure the slow methods (about {max(seconds, 1):.0f} s a run)"
-    label = "Leave out the slow methods" if measuring else offer
-    left, right = st.columns([2, 3], vertical_alignment="center")
-    on_click = editions.finished_by_next_run(set_to)
-    left.button(label, on_click=on_click, args=("slow", not measuring), key="slow button")
-    right.caption(f"Too slow to update automatically: {', '.join(titles)}.")

@@ -69,7 +69,6 @@ def test_what_is_wrong_is_named(plain, words, tmp_path, capsys):
                 "arguments": {
                     "dictionary": "named",
                     "twins": [],
-                    "centred": False,
                     "epsilons": [],
                     "metric": "sin",
                 },

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dppca_core.accounts.book import ACCOUNTS
 from dppca_core.release import private_release
-from pages.hospitals.your_data import document, owner
+from pages.hospitals.your_data import owner, results
 
 
 @pytest.fixture(autouse=True)
@@ -73,5 +73,5 @@ def built(monkeypatch):
         return lambda *given: files.append(make(*given)) or files[-1]
 
     for name in ("file_of_rehearsal", "file_of_release"):
-        monkeypatch.setattr(document, name, keep(getattr(document, name)))
+        monkeypatch.setattr(results, name, keep(getattr(results, name)))
     return lambda: files[-1]

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dppca_core.release import bundle
-from pages.hospitals.your_data import document
+from pages.hospitals.your_data import results
 from tests.pages.hospitals.your_data.table_page import limited, released
 
 
@@ -26,7 +26,7 @@ def test_downloads_are_the_same_ready_bytes_in_every_run(monkeypatch):
         assert isinstance(first[label], str), label
     assert isinstance(first["Save the dictionary"], str) and isinstance(first["Download the page"], bytes)
     assert json.loads(first["Download all of it (JSON)"]) == page.state.releases[0].result.document
-    monkeypatch.setattr(document, "file_of_release", lambda *_: pytest.fail("written again"))
+    monkeypatch.setattr(results, "file_of_release", lambda *_: pytest.fail("written again"))
     page.run()
     assert given == first
 

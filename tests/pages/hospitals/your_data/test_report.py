@@ -9,7 +9,7 @@ import pytest
 
 from dppca_core.release import bundle
 from dppca_core.release.private_release import Released
-from pages.hospitals.your_data import book_releases, document
+from pages.hospitals.your_data import book_releases, results
 from pages.shared import text
 from pages.shared.plain import phrases
 from tests.pages.hospitals.your_data.table_page import (
@@ -47,7 +47,7 @@ def test_a_release_is_described_by_its_json_alone(built):
         ]
     )
     file = built().html()
-    assert document.file_of_release(Released.from_document(kept, payment=None), False).html() == file
+    assert results.file_of_release(Released.from_document(kept, payment=None), False).html() == file
     promise = built().frame().promise.partition(" Even an attacker")[0]
     assert promise in page.markdown.replace("**", "").replace("\\", "")
     page.move("own.method", "dpdis_pca")
@@ -99,7 +99,7 @@ def test_every_number_of_a_report_is_one_of_release_json(view, method):
     link = {"own.method": method, "own.k": "3", "own.eps": epsilon}
     page = released(csv(patients(n=n)), WIDE, view=view, **link)
     job = page.state.releases[0]
-    now = document.file_of_release(job.result, view == "plain")
+    now = results.file_of_release(job.result, view == "plain")
     read, kept = Read(now.html()), json.loads(in_bundle(job)["release.json"])
     values, noise = (np.array(kept[name]).T for name in ("components", "noise of components"))
     grey, features = np.abs(values) < 2 * noise, kept["features"]
@@ -116,7 +116,8 @@ def test_every_number_of_a_report_is_one_of_release_json(view, method):
     for i, shown, hidden, pointed in zip(order, drawn["z"], cover["z"], drawn["customdata"], strict=True):
         assert shown == [None if grey[i, j] else float(f"{values[i, j]:.4g}") for j in range(3)]
         assert [cell == 1 for cell in hidden] == grey[i].tolist()
-        assert pointed == [f"{features[i]}: {text.short(value)}" for value in values[i]]
+        pairs = zip(values[i], noise[i], strict=True)
+        assert pointed == [f"{features[i]}: {text.short(at)} ± {text.short(2 * std)}" for at, std in pairs]
 
     if view == "full":
         wanted = [[f"{value:.3g}" for value in row] for row in np.hstack([values, 2 * noise])]

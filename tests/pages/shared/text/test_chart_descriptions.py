@@ -27,7 +27,7 @@ from pages.shared.text import labels
 from tests.test_layers import ROOT
 
 # The keys of figures with frames: each of their frames has a sentence of its own.
-FRAMED = {"live", "own twin", "ring figure", "sees figure", "pair figure", "releases figure"}
+FRAMED = {"live", "ring figure", "sees figure", "pair figure", "releases figure"}
 SMALL = {"d": 30, "n": 10_000, "k": 2, "s": 6, "s_hat": 10, "repeats": 2}
 
 
