@@ -25,6 +25,7 @@ from streamlit.runtime.caching import cache_data_api, cache_resource_api
 
 import app
 from dppca_core.accounts.book import ACCOUNTS
+from dppca_core.tables.dictionary_lines import HEADINGS
 from pages.hospitals.your_data import owner
 from tests.pages.conftest import ROUTER
 from tests.pages.hospitals.your_data.table_page import (
@@ -60,10 +61,15 @@ def marks(data: bytes) -> list[bytes]:
     return [mark for mark in MARKS if mark in data]
 
 
+TEMPLATE = ",".join(f'"{heading}"' for heading in HEADINGS.values()).encode()
+
+
 def downloads(offered: list[Callable[[], Any]]) -> bytes:
+    """Return all that can be downloaded, without the template: it has all columns before any is chosen."""
     built = [build() for build in offered]
     offered.clear()
-    return b"".join(data if isinstance(data, bytes) else str(data).encode() for data in built)
+    files = (data if isinstance(data, bytes) else str(data).encode() for data in built)
+    return b"".join(file for file in files if not file.startswith(TEMPLATE))
 
 
 def caches() -> list[Any]:
