@@ -27,16 +27,20 @@ _FORMULA = re.compile(r"[^\W\d_]|\(")  # of a formula: letters or a call, which 
 
 
 def show(state: TableSession, prepared: PreparedTable | None) -> None:
-    """Render counts by column and what may be mapped; prepared: None while the dictionary does not fit."""
-    with st.expander("Data quality", expanded=True):
+    """Render counts by column and what may be mapped; prepared: None while the dictionary does not fit.
+
+    It is folded where it asks nothing.
+    """
+    try:
+        with st.spinner("Counting cells"):
+            hospitals = _hospitals(state)
+            columns = _qualities(state, hospitals)
+    except Exception:  # the text of an error may hold a cell, and would go to the log
+        st.caption(quality_text.UNCOUNTED)
+        return
+    asks = prepared is None or any(each.suggestions or each.nearly_all_outside() for each in columns.values())
+    with st.expander("Data quality", expanded=asks):
         st.markdown(owner_only_document.NOT_PRIVATE)
-        try:
-            with st.spinner("Counting cells"):
-                hospitals = _hospitals(state)
-                columns = _qualities(state, hospitals)
-        except Exception:  # the text of an error may hold a cell, and would go to the log
-            st.caption(quality_text.UNCOUNTED)
-            return
         if prepared is not None:
             st.markdown("\n".join(f"- {line}" for line in quality_text.rows(prepared)))
         _ask_units(state, columns, list(hospitals))

@@ -198,6 +198,7 @@ def _choose_dictionary(state: TableSession) -> None:
         "Its dictionary: saved here, the template filled in, or REDCap's",
         ["json", "csv"],
         f"own dictionary {state.uploader}",
+        limits_shown=False,
     )
     st.caption(upload_text.DICTIONARY)
     take = partial(_open_dictionary, state, upload)

@@ -75,10 +75,13 @@ def page() -> Iterator[None]:
         _drop_files(name)
 
 
-def ask(label: str, types: Sequence[str], key: str, **more: Any) -> UploadedFile | None:
+def ask(
+    label: str, types: Sequence[str], key: str, *, limits_shown: bool = True, **more: Any
+) -> UploadedFile | None:
     """Show an uploader, and how much this server takes. Return the file that was uploaded, or None.
 
     label, key, more: as for `st.file_uploader`. types: the endings of the names of files that it takes.
+    limits_shown: False where another uploader beside it says how much.
     """
     with _lock:
         visitor = _visitors.get(sessions.visitor())
@@ -86,7 +89,8 @@ def ask(label: str, types: Sequence[str], key: str, **more: Any) -> UploadedFile
             visitor.asked = visitor.shown = True
         room = _room()
     upload = st.file_uploader(label, type=list(types), key=key, **more)
-    st.caption(limits(_largest(), room))
+    if limits_shown:
+        st.caption(limits(_largest(), room))
     return upload
 
 
