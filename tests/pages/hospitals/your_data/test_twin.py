@@ -35,6 +35,7 @@ from tests.pages.hospitals.your_data.table_page import (
     OTHER_TABLE,
     ROWS,
     WIDE,
+    TablePage,
     limited,
     of_size,
     prepared,
@@ -152,6 +153,21 @@ def test_each_trust_is_rehearsed_and_more_trust_does_no_worse(makes, epsilon):
     for trust, share in zip(("secure aggregation", "untrusted server"), best[1::-1], strict=True):
         page.move("own.trust", trust)
         assert plain_text.rehearsed(share, 40) in page.markdown
+
+
+def test_a_plan_is_rehearsed_as_its_table_will_be(built):
+    """A dictionary and a number of patients give the number, the chart and the file; nothing is released."""
+    link = {"own.eps": "2", "own.usable": "1", "own.delta": "1e-6"}
+    page = TablePage(**link)
+    page.open_dictionary(WIDE)
+    page.answer_rows("one")
+    page.app.number_input(key="own planned").set_value(ROWS)
+    page.run()
+    plan, drawn, headline = built().html(), page.figure["data"], next(built().blocks()).words
+    assert not page.has_button("Set this limit", "Release") and not page.app.exception
+    table = prepared(dictionary=WIDE, **link)
+    assert headline in table.markdown and headline in page.markdown
+    assert drawn == table.figure["data"] and "Nothing was released" in plan
 
 
 def test_a_stop_sign_says_what_it_would_take_and_that_does_it():
