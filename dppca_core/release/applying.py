@@ -27,9 +27,14 @@ published = tables.Schema.from_json(json.dumps(release["public"]["dictionary"]))
 schema = tables.Schema.from_json(pathlib.Path(sys.argv[3]).read_bytes()) if sys.argv[3:] else published
 if schema.published != published.published:
     sys.exit("The saved dictionary is not that of this release.")
-table = tables.read(pathlib.Path(sys.argv[1]), "new rows", to_score=True)
-# A row with a missing cell and no fill is left out: nan.
-new = tables.encode(schema, table.table, table.marks)
+try:
+    table = tables.read(pathlib.Path(sys.argv[1]), "new rows", to_score=True)
+    # A row with a missing cell and no fill is left out: nan.
+    new = tables.encode(schema, table.table, table.marks)
+except ValueError as reason:
+    sys.exit(f"The new rows cannot be scored: {reason}")
+if left := table.n - len(new.rows):
+    print(f"{left:,} of {table.n:,} rows lack a cell and have no score.", file=sys.stderr)
 if outside := sum(new.owner.outside):
     print(f"{outside:,} cells are outside of their range or none of their categories.", file=sys.stderr)
 rows = new.rows / (1 if release["fitted bound"] else schema.bound) - (release["mean"] or 0)

@@ -172,9 +172,12 @@ def to_column(name: str, line: DictionaryLine) -> Column:
 
 
 def _parse_number(typed: str, otherwise: str) -> float | None:
-    """Return a typed number, None for a blank, or raise ValueError with the sentence `otherwise`."""
+    """Return a typed number, None for a blank, or raise ValueError with the sentence `otherwise`.
+
+    A spreadsheet may write a decimal comma.
+    """
     try:
-        return float(typed) if typed else None
+        return float(typed if "." in typed else typed.replace(",", ".")) if typed else None
     except ValueError:
         raise ValueError(otherwise) from None
 
@@ -288,10 +291,8 @@ def _from_template(row: Mapping[str, str]) -> tuple[str, DictionaryLine]:
         raise ValueError(f"The kind of '{name[:100]}' must be '{KINDS[0]}' or '{KINDS[1]}'.")
     ends: dict[str, Any] = {}
     for end in ("low", "high"):
-        # A spreadsheet may write a decimal comma.
-        typed = cells[end].strip()
         ends[end] = _parse_number(
-            typed if "." in typed else typed.replace(",", "."),
+            cells[end].strip(),
             f"the {HEADINGS[end]} value of '{name[:100]}' must be a number, without a mark of thousands",
         )
     return name, DictionaryLine(**cells | ends | {"kind": kind, "marks": cells["marks"].strip()})
@@ -314,7 +315,8 @@ def _from_redcap(row: Mapping[str, str]) -> Iterator[tuple[str, DictionaryLine]]
     if kind == "checkbox":  # a column for each choice, 1 where it is ticked
         for code, _ in choices:
             column = f"{name}___{code.lower().replace('-', '_')}"
-            yield column, DictionaryLine("category", categories="1")
+            # "Unchecked" is none of the categories, as 0 is.
+            yield column, DictionaryLine("category", categories="1", synonyms="Checked = 1")
     elif kind in ("radio", "dropdown"):
         codes = [code for code, _ in choices]
         words = Counter(label.casefold() for _, label in choices)
@@ -323,7 +325,11 @@ def _from_redcap(row: Mapping[str, str]) -> Iterator[tuple[str, DictionaryLine]]
             for code, label in choices
             if cells.is_word(label) and words[label.casefold()] == 1 and label not in codes
         ]
-        yield name, DictionaryLine("category", categories=join_words(codes), synonyms=join_synonyms(labels))
+        if len(labels) == len(choices):  # readers of a release know no codes
+            known, meant = [label for label, _ in labels], [(code, label) for label, code in labels]
+        else:
+            known, meant = codes, labels
+        yield name, DictionaryLine("category", categories=join_words(known), synonyms=join_synonyms(meant))
     elif kind in ("yesno", "truefalse"):
         yes = "Yes = 1" if kind == "yesno" else ""  # "true" is 1 anyway
         yield name, DictionaryLine("category", categories="1", synonyms=yes)

@@ -55,6 +55,11 @@ class Spending(NamedTuple):
 Form = Callable[[str, float, Spending, int, float], str]
 
 
+def again(spent: Spending) -> str:
+    """Return "This release", or "Another" where something is spent already."""
+    return "Another release" if spent.now > 0 else "This release"
+
+
 def spending(account: Account, events: tuple[Event, ...] = ()) -> Spending:
     """Return what is spent, and what would be after a release with these events. The account has a limit."""
     return Spending(account.spent().epsilon, account.spent(events).epsilon, account.limit.epsilon)

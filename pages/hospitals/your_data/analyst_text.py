@@ -5,10 +5,11 @@ Streamlit here.
 """
 
 from dppca_core.experiments.explorer.experiment import EPSILONS
-from pages.hospitals.your_data.account_text import Spending
+from pages.hospitals.your_data.account_text import Spending, again
 from pages.hospitals.your_data.rehearsal import StopSign
-from pages.hospitals.your_data.text import HARDLY_BETTER, epsilon, literal, loss, noun
+from pages.hospitals.your_data.text import TOO_MUCH, epsilon, literal, loss, noise_would, noun
 from pages.shared import text
+from pages.shared.plain import phrases
 
 COMPONENT, LOADING = "component", "loading"
 
@@ -19,12 +20,13 @@ def price(what: str, cost: float, spent: Spending, rows: int, of_patient: float)
     what: begins the sentence, as "A release by DPS-PCA". cost: epsilon for a row. spent: of the limit, before
     and after. rows: how many one patient can have at most. of_patient: epsilon for a patient with so many.
     """
-    title = f"{what} with {epsilon(cost)}"
     if spent.exceeds_limit:
+        total, limit = epsilon(spent.after), text.number(spent.most)
         return (
-            f"{title} would bring the total to {epsilon(spent.after)}, beyond the limit "
-            f"{text.number(spent.most)}: ask for less."
+            f"{again(spent)} with {epsilon(cost)} would bring the total to {total}, beyond the limit {limit}: "
+            "ask for less."
         )
+    title = f"{what} with {epsilon(cost)}"
     sentence = (
         f"{title}: you have used {text.short(spent.now)} of your limit {text.number(spent.most)}, afterwards "
         f"it is {text.short(spent.after)}, and {_rest_in_words(spent)} is left."
@@ -78,20 +80,19 @@ def stop(sign: StopSign) -> str:
     Where noise is the cause it says what epsilon or how many rows would do.
     """
     units = noun(sign.rows)
-    errs, unprotected = (text.percent(min(share, 1.0)) for share in (sign.share, sign.unprotected))
+    recovered, unprotected, goal = (
+        phrases.share(sign.recovered(share)) for share in (sign.share, sign.unprotected, TOO_MUCH)
+    )
     if not sign.is_noise:
         return (
-            f"**Even with no privacy the answer would be poor:** {unprotected} of a guess's error, and "
-            f"{errs} with it. A larger ε would hardly help."
+            f"**Even with no privacy the answer would be poor:** PCA would recover {unprotected} of the "
+            f"pattern, and a release {recovered}. A larger ε would hardly help."
         )
-    answer = "noise" if sign.share > HARDLY_BETTER else "mostly noise"
-    begin = (
-        f"**At this budget the answer would be {answer}:** {errs} of a guess's error. Without privacy it is "
-        f"{unprotected}."
-    )
+    would = noise_would(sign.share)
+    begin = f"**{would}:** a release would recover {recovered}, and {unprotected} without privacy."
     if sign.needed is None:
-        return f"{begin} With {sign.n:,} {units} like the twin's, no ε up to {EPSILONS[-1]:g} is enough."
+        return f"{begin} With {sign.n:,} {units} no ε up to {EPSILONS[-1]:g} recovers {goal}."
     return (
-        f"{begin} {sign.n:,} {units} like the twin's need ε = {text.number(sign.needed)}; "
+        f"{begin} To recover {goal}, {sign.n:,} {units} need ε = {text.number(sign.needed)}; "
         f"ε = {text.number(sign.epsilon)} needs at most about {text.patients(sign.patients)} {units}."
     )

@@ -25,6 +25,7 @@ from dppca_core.tables.dictionary_lines import (
     join_words,
     line_from_column,
     lines_from_csv,
+    number_text,
     record_field,
     split_synonyms,
     split_words,
@@ -34,8 +35,10 @@ from dppca_core.tables.patients import AVERAGED, MERGED, Counting
 from dppca_core.tables.quality import AS_MISSING, Expected
 
 ALL = "all"  # typed as a choice: all columns
+_NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
 _POSITIONS = re.compile(r"(\d{1,6})(?:\s*-\s*(\d{1,6}))?")
-_DTYPES = {"kind": "str", "low": "float64", "high": "float64", "categories": "str"}
+_DTYPES = {"kind": "str", "low": "str", "high": "str", "categories": "str"}
 _DTYPES |= {"missing": "str", "usual": "str", "codes": "str", "synonyms": "str"}
 _DTYPES |= {"marks": "str", "other_names": "str", "unit": "str"}
 _PATIENTS = "patients"  # of a saved dictionary: the column that names them, and how their rows count
@@ -163,7 +166,12 @@ def to_frame(lines: Mapping[str, DictionaryLine]) -> pd.DataFrame:
 
     The editor's table can be downloaded, so names are changed that a spreadsheet would read as formulas.
     """
-    rows = [{"column": safe_cell(name)} | asdict(line) for name, line in lines.items()]
+    rows = [
+        {"column": safe_cell(name)}
+        | asdict(line)
+        | {"low": number_text(line.low), "high": number_text(line.high)}
+        for name, line in lines.items()
+    ]
     return pd.DataFrame(rows, columns=["column", *_DTYPES]).astype({"column": "str"} | _DTYPES)
 
 
@@ -176,12 +184,23 @@ def lines_from_frame(typed: pd.DataFrame, names: Collection[str]) -> dict[str, D
     return {
         name: DictionaryLine(
             row.kind if row.kind in KINDS else KINDS[0],
-            *(float(end) if pd.notna(end) and math.isfinite(end) else None for end in (row.low, row.high)),
+            *map(_end, (row.low, row.high)),
             # A row begins with index, column, kind, low and high; then come the line's other fields in order.
             *("" if pd.isna(cell) else str(cell) for cell in row[5:]),
         )
         for name, row in zip(names, typed.itertuples(), strict=True)
     }
+
+
+def _end(typed: object) -> float | None:
+    """Return an end of a range as it was typed, with a decimal point or comma; None where it is no number.
+
+    2.000 and 2,000 may be two thousand or two: they are none. A number field of a browser would take one.
+    """
+    text = "" if pd.isna(typed) else str(typed).strip()
+    if not _NUMBER.fullmatch(text) or _THOUSANDS.fullmatch(text):
+        return None
+    return float(text.replace(",", "."))
 
 
 def read(data: bytes, name: str = "") -> OpenedDictionary:

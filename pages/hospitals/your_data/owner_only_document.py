@@ -28,7 +28,7 @@ from pages.shared.document.blocks import Block, Note, Table, Text
 NEARLY_THE_MEAN = 0.9  # |cos|: an angle of 26 degrees
 PARTLY_THE_MEAN = 0.5  # 60 degrees
 NOT_PRIVATE = ":red-badge[not private] Only you may see this: it is computed from the patients' rows."
-HIDDEN = "Hidden. Turn on *Show exact values* at the top."
+HIDDEN = "How good it is, only you may see: alone at your screen, turn on *Show exact values* at the top."
 NO_RELEASE = "After a release: how far it is from the answer without privacy."
 ANOTHERS = "The release shown above is of another table, or of other columns."
 TOO_WIDE = (

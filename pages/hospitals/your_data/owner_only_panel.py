@@ -21,7 +21,8 @@ def show(prepared: PreparedTable, twin: Twin | None, release: ReleaseJob | None,
     twin: the rehearsal that all may see. release: the one that is shown above.
     """
     if not layout.settings["own.shown"]:
-        _show(Note(owner_only_document.HIDDEN))
+        if release is not None:
+            _show(Note(owner_only_document.HIDDEN))
         return
     _show(Text(owner_only_document.NOT_PRIVATE))
     if prepared.usable < prepared.n:

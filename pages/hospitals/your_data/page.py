@@ -46,29 +46,32 @@ def show_release(
     release_panel.show(prepared, account, request, warned, layout)
 
 
-def offer_file(made: Rehearsal | None, release: ReleaseJob | None, layout: PageLayout) -> None:
-    """Render the button that saves what was released or, before a release, what was rehearsed."""
-    # The link restores the settings, with what only the owner may see switched off, and holds no table.
-    address = streamlit.link(layout.settings | {"own.shown": False})
-    file: bytes | Callable[[], str]
-    if release is not None:
-        # Ready bytes: a file built after the click is lost if the page runs between the click and the file.
-        write = lambda: results.file_of_release(release.result, layout.plain).html(address).encode()  # noqa: E731
-        request = release.number, layout.plain, address
-        file = session.current().cached_by_name("page", request, write)
-    elif made is not None:
-        file = partial(results.file_of_rehearsal(made, layout.plain).html, address)
-    else:
-        return
-    st.download_button(
-        "Download the page",
-        file,
-        "dppca-your-data.html",
-        "text/html",
-        on_click="ignore",
-        help=text.IN_THE_FILE,
-        icon=":material/download:",
-    )
+def address() -> str:
+    """Return the link of a file: it restores the settings, without what only the owner may see."""
+    return streamlit.link(layout.settings | {"own.shown": False})
+
+
+def offer_rehearsal(made: Rehearsal) -> None:
+    """Render the button that saves the rehearsal, such as for an ethics vote."""
+    file = results.file_of_rehearsal(made, layout.plain)
+    _offer("Download the rehearsal", partial(file.html, address()), "dppca-rehearsal.html")
+
+
+def offer_release(release: ReleaseJob) -> None:
+    """Render the button that saves the release that is shown."""
+
+    def write() -> bytes:
+        return results.file_of_release(release.result, layout.plain).html(address()).encode()
+
+    # Ready bytes: a file built after the click is lost if the page runs between the click and the file.
+    request = release.number, layout.plain, address()
+    file = session.current().cached_by_name("page", request, write)
+    _offer("Download the page", file, "dppca-your-data.html")
+
+
+def _offer(label: str, file: bytes | Callable[[], str], name: str) -> None:
+    icon = ":material/download:"
+    st.download_button(label, file, name, "text/html", on_click="ignore", help=text.IN_THE_FILE, icon=icon)
 
 
 layout = PageLayout(widgets.settings())
@@ -91,8 +94,12 @@ if study is not None:
     rehearsal_panel.choose(study, layout)
     with layout.step("rehearsal", on_demand=True):
         made = rehearsal_panel.show(study, account, layout)
-if prepared is not None or state.releases:  # finished releases are in the book without their table
+    if made is not None:
+        offer_rehearsal(made)
+if prepared is not None:
     st.header("3 · Release")
+elif state.releases:  # finished releases are in the book without their table
+    st.header("What you released before")
 with layout.step("release"):
     if prepared is not None and payer is not None and account is not None:
         show_release(prepared, payer, account, made, layout)
@@ -100,7 +107,8 @@ with layout.step("release"):
 if prepared is not None:
     with layout.step("owner"):
         owner_only_panel.show(prepared, None if made is None else made.twin, release, layout)
-offer_file(made, release, layout)
+if release is not None:
+    offer_release(release)
 if prepared is not None and payer is not None and account is not None:
     st.header("4 · Your account")
     with layout.step("account"):

@@ -4,9 +4,9 @@
 """
 
 from dppca_core.release.request import Request
-from pages.hospitals.your_data.account_text import Spending
+from pages.hospitals.your_data.account_text import Spending, again
 from pages.hospitals.your_data.rehearsal import StopSign
-from pages.hospitals.your_data.text import loss, noun, own_odds
+from pages.hospitals.your_data.text import loss, noise_would, noun, own_odds
 from pages.shared import text
 from pages.shared.plain import phrases
 
@@ -36,7 +36,7 @@ def price(what: str, cost: float, spent: Spending, rows: int, of_patient: float)
     of_patient: the epsilon of such a patient.
     """
     if spent.exceeds_limit:
-        return "This needs more than what is left of your privacy budget: ask for more protection."
+        return f"{again(spent)} needs more than what is left of your privacy budget: ask for more protection."
     used = f"This uses {part((spent.after - spent.now) / spent.most)} of your privacy budget."
     if rows == 1:
         return used
@@ -84,7 +84,7 @@ def stop(sign: StopSign) -> str:
     """Return the warning that a release would be of little use, and what would do instead."""
     if not sign.is_noise:
         return "**Even with no privacy the answer would be poor.** A larger privacy loss would hardly help."
-    begin = "**Noise would spoil the answer.**"
+    begin = f"**{noise_would(sign.share)}.**"
     if sign.needed is None:
         return f"{begin} With so few patients no privacy loss here is large enough."
     return (
@@ -100,10 +100,10 @@ def promise(request: Request, n: int) -> str:
     return f"{bound} {own_odds(request)} {phrases.delta_too_large(delta, n)}".strip()
 
 
-def released(k: int, patients: str, component: str) -> str:
-    """Return what was released. patients: their number in words. component: what this view calls one."""
+def released(k: int, patients: str, component: str, day: str) -> str:
+    """Return what was released, and when. patients: their number in words. component: this view's word."""
     what = text.count(k, f"{component} of", f"{component}s of")
-    return f"**Released:** {what} {patients}. Anybody may see {'it' if k == 1 else 'them'}."
+    return f"**Released on {day}:** {what} {patients}. Anybody may see {'it' if k == 1 else 'them'}."
 
 
 def apart(many: int, of_all: int, loading: str) -> str:

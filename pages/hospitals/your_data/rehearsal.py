@@ -104,18 +104,24 @@ class StopSign(NamedTuple):
     """Hold how bad a rehearsed release is, and what it would take instead.
 
     share: its error as a share of a guess's. unprotected: the same of PCA without privacy, on the same
-    patients. n: rows or patients of the table. epsilon: as asked for. rows: how many one patient can have at
-    most. needed: the least epsilon that would do; None where none of the figure's does. patients: how many
-    would do at the epsilon asked for; 0 where `needed` is None.
+    patients. guess: what a guess recovers, as a share of the pattern. n: rows or patients of the table.
+    epsilon: as asked for. rows: how many one patient can have at most. needed: the least epsilon that would
+    do; None where none of those searched does. patients: how many would do at the epsilon asked for; 0 where
+    `needed` is None.
     """
 
     share: float
     unprotected: float
+    guess: float
     n: int
     epsilon: float
     rows: int
     needed: float | None = None
     patients: int = 0
+
+    def recovered(self, share: float) -> float:
+        """Return what is recovered of the pattern, in %; share: the error as a share of a guess's."""
+        return 100 * (1 - share**2 * (1 - self.guess))
 
     @property
     def is_noise(self) -> bool:
@@ -475,7 +481,8 @@ def stop_sign(twin: Twin, rehearse_at: Callable[[float], Twin | str]) -> StopSig
     share, n, budget = share_of_guess(twin), twin.experiment.n, twin.request.budget
     if share <= TOO_MUCH:
         return None
-    sign = StopSign(share, _unprotected_share(twin), n, budget.epsilon, twin.request.rows_per_patient)
+    guess, rows = recovered_by_guess(twin) / 100, twin.request.rows_per_patient
+    sign = StopSign(share, _unprotected_share(twin), guess, n, budget.epsilon, rows)
     if not sign.is_noise:
         return sign
     larger = [epsilon for epsilon in EPSILONS if epsilon > twin.epsilon]

@@ -88,7 +88,8 @@ def released(result: Released, plain: bool) -> Blocks:
     """Yield what was released: how much, its loadings as a figure, and how many stand out of the noise."""
     words, sizes = words_of(plain), result.document["hospitals"]
     noun = page_text.noun(result.document["rows per patient"])
-    yield Text(plain_text.released(result.basis.shape[1], f"{sum(sizes):,} {noun}", words.COMPONENT))
+    k, day = result.basis.shape[1], result.document["at"][:10]
+    yield Text(plain_text.released(k, f"{sum(sizes):,} {noun}", words.COMPONENT, day))
     features = result.document["features"]
     drawn = charts.loadings(features, result.basis, result.loading_std, words.COMPONENT, words.LOADING)
     yield Figure(
@@ -134,6 +135,7 @@ def file_of_rehearsal(made: Rehearsal, plain: bool) -> Document:
         "A rehearsal, and nothing released",
         partial(_rehearsal, made, plain),
         Frame(settings, "Nothing was released, so nothing is promised yet.", limits, today()),
+        made.twin.request.method,
     )
 
 
@@ -170,6 +172,7 @@ def file_of_release(result: Released, plain: bool) -> Document:
         "What was released of our own table",
         partial(_release, result, schema, plain),
         Frame(settings, text.unmarked(" ".join(promises)), limits, today()),
+        request.method,
     )
 
 
@@ -181,10 +184,10 @@ def _release(result: Released, schema: Schema, plain: bool) -> Blocks:
     yield Note(f"{result.document['what']}: {result.document['reference']}. {result.document['noise']}")
 
 
-def _file(title: str, blocks: Callable[[], Blocks], frame: Frame) -> Document:
+def _file(title: str, blocks: Callable[[], Blocks], frame: Frame, method: str) -> Document:
     def with_sources() -> Blocks:
         yield from blocks()
-        yield sources.fold()
+        yield sources.fold([method])
 
     return Document(title, "", _STEM, with_sources, lambda: frame)
 

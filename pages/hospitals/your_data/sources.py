@@ -1,6 +1,7 @@
 """State where the page's numbers come from: papers, formulas and versions of libraries."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 from dppca_core.methods import METHODS
 from dppca_core.release.request import OFFERED
@@ -23,20 +24,20 @@ PAPERS = (
 )
 
 
-def fold() -> Fold:
-    """Return the page's foot: what is seeded and what is not, papers, methods and formulas."""
+def fold(names: Sequence[str] = OFFERED) -> Fold:
+    """Return the page's foot: what is seeded and what is not, papers, these methods and formulas."""
     # Seed 0 is that of what is simulated.
-    return sources.fold({"seed": 0}, _paragraphs)
+    return sources.fold({"seed": 0}, partial(_paragraphs, names))
 
 
-def _paragraphs() -> Iterator[str]:
+def _paragraphs(names: Sequence[str]) -> Iterator[str]:
     yield (
         "**A release is real:** its noise comes from the operating system's entropy, once, and there is no "
         "seed. A rehearsal is a **simulation** (population of Ge et al. 2018, section 5). Assigning patients "
         f"to hospitals at random uses the public seed {ASSIGNMENT_SEED}, which hides nothing."
     )
     yield " ".join(PAPERS)
-    methods = [f"| {METHODS[name].title} | {METHODS[name].reference} |" for name in OFFERED]
+    methods = [f"| {METHODS[name].title} | {METHODS[name].reference} |" for name in names]
     yield "\n".join(["| method | source |", "|---|---|", *methods])
     yield f"{sources.versions(('opendp', 'dp-accounting', 'pyarrow'))}."
     yield _FORMULAS

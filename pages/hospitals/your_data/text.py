@@ -52,7 +52,7 @@ NOT_COMPARED = (
 RANGES_ARE_PUBLIC = (
     "Taken as known before anybody looked at a patient: ranges read off the patients are not public."
 )
-IN_THE_FILE = "What was released or else rehearsed, and what is public: nothing that only you may see."
+IN_THE_FILE = "One file that opens anywhere. Nothing that only you may see is in it."
 IN_THE_BUNDLE = (
     "Components, dictionary, guarantee, payment, recipe, registry record, and short programs, in Python and "
     "R, that score new rows."
@@ -61,7 +61,7 @@ INTRODUCTION = (
     "Load your own table, protect it once, get its pattern, and see how much of your privacy budget is left."
 )
 STEPS = (
-    "Load a table with one row for each patient.",
+    "Load a table, and its dictionary if there is one.",
     "Say what is public, then rehearse on invented patients.",
     "Release once: the account shows how much privacy is left.",
 )
@@ -71,7 +71,7 @@ TRY_THIS = (  # in the order of the steps: the first is shown whose step is not 
     "open its dictionary, or type the range of two columns from a code book.",
     "see what the rehearsal promises on the worst of its populations, find the privacy that it needs there, "
     "and only then release.",
-    "turn on *Show exact values*, and compare the release with the answer without privacy.",
+    "alone at your screen, turn on *Show exact values*, and see how good the release is.",
     "bring the same table again under another name: its account is found by its content.",
 )
 TOO_MUCH = 1 / 3  # of a guess's error: beyond it a pattern is of little use
@@ -85,6 +85,11 @@ MOST_IN_ONE = 0.8  # share of the released eigenvalues' sum
 # Markdown makes links of addresses, even of escaped ones: an invisible word joiner (U+2060) prevents it.
 _ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
 _MARKUP = re.compile(r"([\\`*_\[\]<>$~|#]|:(?=\w))")
+
+
+def noise_would(share: float) -> str:
+    """Return what noise does where it is too large; share: of a guess's error, that a release has."""
+    return f"Noise would {'hide' if share > HARDLY_BETTER else 'cost much of'} the pattern"
 
 
 def literal(raw: str) -> str:

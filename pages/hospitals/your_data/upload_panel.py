@@ -168,7 +168,7 @@ def _choose_files(state: TableSession, layout: PageLayout) -> None:
 def _choose_table(state: TableSession, layout: PageLayout) -> None:
     """Render the upload of a table; load a new file once."""
     upload = uploads.ask(
-        "A table: one row per patient, column names in the first line",
+        "A table: rows of patients, column names in the first line",
         file_reading.ENDINGS,
         f"own file {state.uploader}",
         help="It stays in this session's memory: no disk, no log, no other visitor.",
@@ -402,8 +402,8 @@ def _edit_lines(state: TableSession) -> None:
         "column": column.TextColumn("column", pinned=True),
         "kind": column.SelectboxColumn("kind", options=list(dictionary_lines.KINDS), required=True),
         "unit": column.TextColumn("unit", help=help_text["unit"]),
-        "low": column.NumberColumn("lowest", help=help_text["low"]),
-        "high": column.NumberColumn("highest", help=help_text["high"]),
+        "low": column.TextColumn("lowest", help=help_text["low"]),
+        "high": column.TextColumn("highest", help=help_text["high"]),
         "categories": column.TextColumn("categories", width="medium", help=help_text["categories"]),
         "missing": column.TextColumn("if missing", help=help_text["missing"]),
         "usual": column.TextColumn("usual", help=help_text["usual"]),

@@ -20,8 +20,8 @@ RANGES_OF_EXAMPLE = (
     "with its own."
 )
 HELP = {  # by the dictionary's column
-    "low": "What the code book or physiology allows, not the lowest patient.",
-    "high": "What the code book or physiology allows, not the highest patient.",
+    "low": "What the code book or physiology allows, not the lowest patient: 14.5 or 14,5 or 2000.",
+    "high": "What the code book or physiology allows, not the highest patient: 14.5 or 14,5 or 2000.",
     "categories": "Of a category, separated by commas: every answer there may be.",
     "missing": "Blank: the row is left out. Else what is filled in; 'none' of them ('none of them', where "
     "'none' is a category).",
@@ -41,7 +41,7 @@ HELD = (
     f"Your table is forgotten when you say so, or {sessions.KEPT_SECONDS / 60:.0f} minutes after the page is "
     "closed."
 )
-DICTIONARY = "Before the table, after it, or alone: then you can rehearse, without a table."
+DICTIONARY = "Before the table, after it, or alone: then you can rehearse. Of REDCap, export raw data."
 LOST = "The connection was lost for too long, and with it your table and what you typed: load it again."
 LARGEST = (
     f"Up to {limits.MOST_BYTES / 2**20:,.0f} MB, unpacked. Of a larger table, save the columns that you "

@@ -157,10 +157,10 @@ def test_a_redcap_dictionary_is_read_as_it_is():
     lines = dictionary_lines.lines_from_csv(REDCAP.read_bytes())
     assert lines == {
         "age": DictionaryLine("number", 0.0, 120.0),
-        "sex": DictionaryLine("category", categories="1; 2", synonyms="male = 1; female = 2"),
+        "sex": DictionaryLine("category", categories="male; female", synonyms="1 = male; 2 = female"),
         "smoker": DictionaryLine("category", categories="1", synonyms="Yes = 1"),
-        "comorbid___1": DictionaryLine("category", categories="1"),
-        "comorbid___2": DictionaryLine("category", categories="1"),
+        "comorbid___1": DictionaryLine("category", categories="1", synonyms="Checked = 1"),
+        "comorbid___2": DictionaryLine("category", categories="1", synonyms="Checked = 1"),
         "bp_sys": DictionaryLine("number", 60.0, 260.0, unit="mmHg"),
         "weight": DictionaryLine("number", 30.0, 250.5, marks="1234,5", unit="kg"),
         "bmi": DictionaryLine("number"),

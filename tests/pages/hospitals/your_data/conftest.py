@@ -66,12 +66,13 @@ def makes(monkeypatch):
 
 @pytest.fixture
 def built(monkeypatch):
-    """Return a function that returns the file which the last run of the page offers."""
-    files = []
+    """Return a function that returns the file which pages offered last: of a release, else of a rehearsal."""
+    files = {}
 
-    def keep(make):
-        return lambda *given: files.append(make(*given)) or files[-1]
+    def keep(kind, make):
+        return lambda *given: files.update({kind: make(*given)}) or files[kind]
 
-    for name in ("file_of_rehearsal", "file_of_release"):
-        monkeypatch.setattr(results, name, keep(getattr(results, name)))
-    return lambda: files[-1]
+    for kind in ("release", "rehearsal"):
+        name = f"file_of_{kind}"
+        monkeypatch.setattr(results, name, keep(kind, getattr(results, name)))
+    return lambda kind="": files[kind or min(files, key=len)]

@@ -106,7 +106,7 @@ def test_a_price_is_a_part_of_the_budget(spent, sentence):
 
 
 def test_every_sentence_is_short():
-    sign = StopSign(0.5, 0.1, 569, 0.5, 1, 8.0, 1900)
+    sign = StopSign(0.5, 0.1, 0.07, 569, 0.5, 1, 8.0, 1900)
     sentences = [
         *(value for value in vars(plain_text).values() if isinstance(value, str) and " " in value),
         *(plain_text.stop(each) for each in (sign, sign._replace(needed=None), sign._replace(unprotected=1))),

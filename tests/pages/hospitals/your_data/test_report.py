@@ -146,7 +146,13 @@ def test_every_number_of_a_report_is_one_of_release_json(view, method):
     # The description has marks as they are drawn, to four digits.
     known += [text.short(float(f"{value:.4g}")) for value in clearly]
     known += [*map(text.short, clearly), *numbers(kept["guarantee"])]
-    known += [f"{n:,}", f"{kept['public']['dictionary']['bound']:.4g}", "1.00", "1e-6"]
+    known += [
+        *numbers(kept["at"][:10]),
+        f"{n:,}",
+        f"{kept['public']['dictionary']['bound']:.4g}",
+        "1.00",
+        "1e-6",
+    ]
     known += [text.percent(share).split()[0] for name, share in parameters.items() if "share" in name]
     known += [str(len(clear)), str(np.count_nonzero(values)), "0", "1", "2", "3"]
     for heading in (title, "Settings", "What was released of our own table"):
@@ -167,5 +173,5 @@ def test_a_file_says_that_hospitals_assigned_at_random_do_not_exist(built):
     page = prepared(dictionary=WIDE, **{"own.method": "two_stage_own_noise", "own.N": "3"})
     page.choose_hospitals()
     assert sorted(page.state.ready.sizes) == sorted(patients()["clinic"].value_counts())
-    assert dict(built().frame().settings)["Hospitals"] == "2"
-    assert "not exist" not in json.dumps(built().frame().limits)
+    assert dict(built("rehearsal").frame().settings)["Hospitals"] == "2"
+    assert "not exist" not in json.dumps(built("rehearsal").frame().limits)

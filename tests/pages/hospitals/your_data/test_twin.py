@@ -29,6 +29,7 @@ from pages.hospitals.your_data import (
 )
 from pages.hospitals.your_data import text as page_text
 from pages.shared import text
+from pages.shared.plain import phrases
 from pages.shared.settings import catalogue
 from tests.pages.hospitals.your_data.table_page import (
     DICTIONARY,
@@ -131,7 +132,7 @@ def test_what_is_rehearsed_is_what_is_released(makes, built, method):
 def test_a_rehearsal_no_better_than_a_guess_says_so(epsilon, hopeless):
     """The stop sign is that of the worst stated spectrum."""
     page = prepared(dictionary=WIDE, **{"own.eps": epsilon})
-    assert ("**At this budget the answer would be noise:**" in page.warnings) == hopeless
+    assert ("**Noise would hide the pattern:**" in page.warnings) == hopeless
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 10.0])
@@ -175,7 +176,7 @@ def test_a_stop_sign_says_what_it_would_take_and_that_does_it():
     page = limited(dictionary=WIDE, **{"own.eps": "0.1", "own.k": "1"})
     assert page.has_button("Release anyway")
     stop = re.search(
-        r"120 patients like the twin's need ε = ([\d.]+); ε = 0.1 needs at most about ([\d,]+) patients",
+        r"To recover [\d.]+ %, 120 patients need ε = ([\d.]+); ε = 0.1 needs at most about ([\d,]+) patients",
         page.warnings,
     )
     assert stop is not None
@@ -190,7 +191,7 @@ def test_a_stop_sign_says_what_it_would_take_and_that_does_it():
     z = [gaussian.noise_multiplier(Budget(epsilon, 1e-6)) for epsilon in (0.1, enough)]
     assert int(stop[2].replace(",", "")) == pytest.approx(120 * z[0] / z[1], rel=0.1)
     calm = limited(dictionary=WIDE, **{"own.eps": "10", "own.k": "1", "own.usable": "1"})
-    assert not calm.has_button("Release anyway") and "At this budget" not in calm.warnings
+    assert not calm.has_button("Release anyway") and "Noise would" not in calm.warnings
 
 
 def test_one_rehearsal_has_one_number(built):
@@ -206,7 +207,8 @@ def test_one_rehearsal_has_one_number(built):
     for _ in range(2):
         assert plain_text.rehearsed(trusts.spread(errors, 1)[1], 20) in page.markdown
         assert f"{text.percent(share)} ({twin.pattern.title})" in page.markdown
-        assert f"mostly noise:** {text.percent(share)} of a guess's error" in page.warnings
+        recovered = phrases.share(trusts.spread(errors, 1)[1])
+        assert f"the pattern:** a release would recover {recovered}" in page.warnings
         assert plain_text.rehearsed(trusts.spread(errors, 1)[1], 20) in next(built().blocks()).words
         twin.results.try_cells((method, epsilon, run) for epsilon in EPSILONS for run in range(12))
         page.run()
@@ -235,7 +237,8 @@ def test_noise_is_named_only_where_the_answer_without_privacy_would_be_better():
         assert sign.unprotected == pytest.approx(unprotected(twin), rel=1e-6)
         assert sign.is_noise == (sign.unprotected < 0.9 * sign.share) == (twin is noisy)
         warning = analyst_text.stop(sign)
-        assert text.percent(sign.share) in warning and text.percent(sign.unprotected) in warning
+        for share in (sign.share, sign.unprotected):
+            assert phrases.share(sign.recovered(share)) in warning
         for words in (warning, plain_text.stop(sign)):
             assert ("with no privacy the answer would be poor" in words) == (twin is poor)
     assert signs[1].needed is None and "need" not in analyst_text.stop(signs[1])
