@@ -22,10 +22,8 @@ def price(what: str, cost: float, spent: Spending, rows: int, of_patient: float)
     """
     if spent.exceeds_limit:
         total, limit = epsilon(spent.after), text.number(spent.most)
-        return (
-            f"{again(spent)} with {epsilon(cost)} would bring the total to {total}, beyond the limit {limit}: "
-            "ask for less."
-        )
+        asked = f"{again(spent)} with {epsilon(cost)}"
+        return f"{asked} would bring the total to {total}, beyond the limit {limit}: ask for less."
     title = f"{what} with {epsilon(cost)}"
     sentence = (
         f"{title}: you have used {text.short(spent.now)} of your limit {text.number(spent.most)}, afterwards "
