@@ -28,7 +28,10 @@ from dppca_core.tables.several import JoinedTable
 # How a patient's rows count: averaged, merged to one row, or at most so many of them.
 AVERAGED, MERGED = "averaged", "merged"
 Counting = int | str
-EMPTY_HOSPITAL = "A hospital has only patients who were in another before: leave it out."
+EMPTY_HOSPITAL = (
+    "A hospital has only patients who were in another before. Leave it out, or make numbers differ that "
+    "different patients share."
+)
 IN_ONE_PLACE = "all in one place"
 A_TABLE_EACH = "a table of each hospital"
 ASSIGNMENT_SEED = 0  # public: to which hospital a patient is assigned hides nothing

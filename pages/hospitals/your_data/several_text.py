@@ -16,7 +16,8 @@ ASKED = (
 )
 PATIENTS = (
     "A patient in two tables has several rows here. They are one patient only if a column names patients, "
-    "alike in both tables. The hospital that is first by name then has all of them."
+    "alike in both tables. The hospital that is first by name then has all of them. **Where each hospital "
+    "counts from 1, equal numbers are different patients:** put the hospital's name before them first."
 )
 MAP = "Say which column stands for which. Suggestions come from names alone: check them, and the units too."
 SUM = "Hospitals are the tables above."
