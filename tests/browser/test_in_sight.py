@@ -122,6 +122,9 @@ def test_no_empty_band_stands_above_or_below_the_content(tour, place):
 
 def test_a_page_has_its_shape_at_first_and_nothing_jumps(watched, address):
     page = watched().page
+    # A new server on a busy machine sends the page in parts that come late: it is asked once before.
+    page.goto(f"{address}privacy")
+    page.get_by_text("Try this").first.wait_for()
     page.add_init_script(SHIFTS)
     page.goto(f"{address}privacy", wait_until="commit")
     assert page.locator("#first-paint h1").inner_text() == "Privacy"
