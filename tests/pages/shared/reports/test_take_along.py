@@ -20,6 +20,7 @@ from pages.shared.reports import number_tables, python_code, take_along
 from pages.shared.settings import catalogue
 from scripts.started import ROOT
 from tests.pages.conftest import Screen
+from tests.waiting import eventually
 
 QUICK = {"d": "30", "n": "10000", "k": "2", "s": "6", "shat": "10", "T": "3", "repeats": "1"}
 # Of each page's figures the coordinate and the series that its code must give, all of their numbers.
@@ -122,20 +123,24 @@ def test_the_code_of_a_figure_gives_what_is_drawn(place, figures, monkeypatch):
     offered = menus(monkeypatch, *place)
     assert offered.keys() == figures.keys()
     for key, (coordinate, series) in figures.items():
+
+        def wanted(key=key, coordinate=coordinate, series=series):
+            values = drawn(offered[key]["figure"](), coordinate, series)
+            return values[np.isfinite(values)]
+
+        if coordinate:  # a busy machine shows a page before anything is measured: it is opened again
+            assert eventually(lambda: len(wanted()) or offered.update(menus(monkeypatch, *place)))
         source, names = offered[key]["code"](), {}
         program = python_code.of_table(source)
         assert len(program.splitlines()) <= 60 and max(map(len, program.splitlines())) <= 110, program
         exec(compile(program, key, "exec"), names)
         if not coordinate:
             continue
-        wanted = drawn(offered[key]["figure"](), coordinate, series)
-        wanted = wanted[np.isfinite(wanted)]
         given = numbers(names["table"])
-        assert len(wanted) > 0
         read = figure_recipe.from_dict(json.loads(json.dumps(source.to_dict())))
         assert read == source  # what the command runs
-        near = [np.isclose(given, value, rtol=1e-3, atol=1e-9).any() for value in wanted]
-        assert all(near), (key, wanted[~np.array(near)])
+        near = [np.isclose(given, value, rtol=1e-3, atol=1e-9).any() for value in wanted()]
+        assert all(near), (key, wanted()[~np.array(near)])
 
 
 def test_code_runs_alone_and_prints(monkeypatch):
