@@ -66,8 +66,8 @@
   const style = document.head.appendChild(document.createElement("style"));
   const hide = () => {
     style.textContent = [...closed].map((page) =>
-      `body .st-key-introduction-${page} > :has(.steps) { display: none }
-      body .st-key-introduction-${page} > :not(:has(.steps)) { display: flex }`).join("\n");
+      `body .st-key-introduction-${page} > :first-child { display: none }
+      body .st-key-introduction-${page} > :not(:first-child) { display: flex }`).join("\n");
   };
   hide();
   const close = (page) => {
