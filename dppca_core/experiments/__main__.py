@@ -19,10 +19,7 @@ from dppca_core.experiments.sweeps.sweep import Progress, sweep
 
 
 def report(progress: Progress) -> None:
-    """Print how many cells are done and the time left on standard error, as one line rewritten in place.
-
-    Where standard error is no terminal, each report is a line of its own.
-    """
+    """Print how many cells are done and the time left on standard error, of a terminal on one line."""
     left = "" if progress.seconds_left is None else f", about {progress.seconds_left:,.0f} s left"
     end = "\r" if sys.stderr.isatty() and progress.completed < progress.total else "\n"
     cells = f"{progress.completed:,} of {progress.total:,} cells"
@@ -30,16 +27,11 @@ def report(progress: Progress) -> None:
 
 
 def _recipe_of_either_kind(plain: Any) -> Recipe | figure_recipe.FigureRecipe:
-    """Return the recipe that a parsed JSON file holds: of a figure where it has that key, else of a sweep."""
     figure = isinstance(plain, dict) and "figure" in plain
     return figure_recipe.from_dict(plain) if figure else recipe_file.from_dict(plain)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command, whose arguments default to those of the process, and return its exit code.
-
-    The module's text says what the exit codes mean.
-    """
     parser = argparse.ArgumentParser(prog="python -m dppca_core.experiments", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument(

@@ -59,19 +59,12 @@ class CellStore(ABC, Generic[Key, Value]):
         yield {"cell": str(cell), "value": value}
 
     def key(self, cell: Any) -> Key:
-        """Return the name under which a cell is kept.
-
-        A subclass returns the same name for all cells that are the same run, as those of a method without
-        privacy are at every epsilon.
-        """
+        """Return the name under which a cell is kept, the same for all cells that are the same run."""
         key: Key = cell
         return key
 
     def cell(self, *cell: Any) -> Value:
-        """Return a cell's value, measured now unless it was before. Raises what the run raises.
-
-        cell: The parts of the cell's name, as separate arguments.
-        """
+        """Return a cell's value, measured now unless it was before. Raises what the run raises."""
         key = self.key(cell)
         if key not in self.cells:
             self.cells[key] = self.measure(key)
@@ -80,10 +73,7 @@ class CellStore(ABC, Generic[Key, Value]):
         return self.cells[key]
 
     def try_cell(self, *cell: Any) -> None:
-        """Measure a cell unless it was measured or has failed for good; keep the reason of what fails.
-
-        cell: The parts of the cell's name, as separate arguments.
-        """
+        """Measure a cell unless it was measured or has failed for good; keep the reason of what fails."""
         key = self.key(cell)
         if key in self.cells or (key in self.failed and key not in self._once_more):
             return
@@ -103,16 +93,13 @@ class CellStore(ABC, Generic[Key, Value]):
         self._once_more.discard(key)
 
     def missing(self, wanted: Iterable[Key]) -> list[Key]:
-        """Return those of the wanted cells that have neither a value nor a reason of failure, in order."""
         keys = ((cell, self.key(cell)) for cell in wanted)
         return [cell for cell, key in keys if key not in self.cells and key not in self.failed]
 
     def next_missing(self, *view: Any) -> Key | None:
         """Return the missing cell that the view needs first, or None where the view is complete.
 
-        Cells that are done stay so. Where the same view is asked about again, the search therefore continues
-        where it stopped, since looking through thousands of cells each time would be slow. Last come the
-        cells that are worth a second try.
+        Asked about the same view again it continues where it stopped, as cells that are done stay so.
         """
         with self._looking:
             # Forget the view until the search has ended: an exception would leave it half-way.
@@ -147,9 +134,7 @@ class CellStore(ABC, Generic[Key, Value]):
 
     @property
     def done(self) -> int:
-        """Count the cells that have a value or a reason of failure."""
         return len(self.cells) + len(self.failed)
 
     def table(self) -> pd.DataFrame:
-        """Return the rows of all cells measured so far as one table, ordered by key."""
         return pd.DataFrame([row for item in sorted(self.cells.items()) for row in self.rows(*item)])

@@ -50,26 +50,18 @@ TRUTHS = ByteCache(64 * 2**20)  # the truths without them, small enough to keep 
 def model_or_table(
     population: Population,
 ) -> SpikedModel | DictionaryTwin | DifferingHospitals | datasets.Table:
-    """Return the model itself, or the table of that name: each knows its number of features `d`."""
     return datasets.table(population) if isinstance(population, str) else population
 
 
 def public_model(population: Population) -> SpikedModel | ClinicalModel | None:
-    """Return the model by which errors are predicted, as simulated populations are public; None of a table.
-
-    Of hospitals that differ it is their population as it would be if they did not.
-    """
+    """Return the model by which errors are predicted; of hospitals that differ, as if they did not."""
     if isinstance(population, DifferingHospitals):
         return population.public_model
     return population if isinstance(population, SpikedModel) else None
 
 
 def method_options(method: str, setting: object, population: Population | None = None) -> dict[str, Any]:
-    """Return those of a setting's OPTIONS that the method uses, where the setting has them.
-
-    setting: any object with attributes of these names, such as an `ExplorerExperiment`. A method whose `fit`
-    has a parameter `support` (an oracle) is told the indices of the true features of a spiked model.
-    """
+    """Return those of a setting's OPTIONS that the method uses; an oracle gets the true features too."""
     names = (name for name in OPTIONS if name in METHODS[method].uses and hasattr(setting, name))
     options = {name: getattr(setting, name) for name in names}
     if isinstance(population, SpikedModel) and _is_oracle(method):
@@ -77,9 +69,8 @@ def method_options(method: str, setting: object, population: Population | None =
     return options
 
 
-@cache
+@cache  # a signature takes as long as a run
 def _is_oracle(method: str) -> bool:
-    """Return whether the method's `fit` has a parameter `support`; a signature takes as long as a run."""
     return "support" in signature(METHODS[method].fit).parameters
 
 
@@ -104,8 +95,7 @@ def patient_draws(population: Population, n: int, repeats: int) -> int:
 def generator(seed: int, repeat: int, name: str, key: tuple[int, ...] = ()) -> np.random.Generator:
     """Return a generator seeded by what it draws for, so that no other draw changes its numbers.
 
-    name: the method, or "patients" and the like for draws that several methods share. key: numbers for what
-    else distinguishes the draw, such as the values of swept parameters.
+    name: the method, or "patients" and the like for draws that several share. key: what else it depends on.
     """
     return np.random.default_rng([seed, repeat, *name.encode(), *key])
 
@@ -174,11 +164,9 @@ def cohort(
     draw: int,
     key: tuple[int, ...] = (),
 ) -> Cohort:
-    """Draw the patients, scale their rows, and assign them to hospitals of these sizes.
+    """Draw the patients, scale their rows, and assign them to hospitals of these sizes, from a cache.
 
-    draw: the number of the sample. key: numbers that seed it besides, as the values of swept parameters;
-    hospitals that differ have none. Of a whole table every draw is the same. The cohort comes from a cache,
-    and is not to be changed.
+    draw: the number of the sample; of a whole table all are the same. key: numbers that seed it besides.
 
     Raises ValueError for an unknown table, more patients than it has, "bound-sqrt-d" or "clipped" for a
     table, or anything but a public bound by their number for hospitals that differ.
@@ -204,7 +192,6 @@ def cohort(
     with_rows = isinstance(population, DictionaryTwin) and scaling.kind != "clipped"
 
     def assign() -> Cohort:
-        """Draw the patients of a synthetic population, or take their draw from its cache, and divide them."""
         rng = generator(seed, draw, "patients", key)
         if isinstance(population, DictionaryTwin):
             mean = _twin_moments(population, n).mean
@@ -225,7 +212,6 @@ def cohort(
 
 
 def _twin_moments(twin: DictionaryTwin, n: int) -> TwinMoments:
-    """Return the mean and second moment of a twin against which n of its rows are measured, cached."""
     bytes_of_both = 8 * twin.d * (twin.d + 1)
     return MOMENTS.get((twin, n), lambda: twin.moments(n), bytes_of_both)
 
@@ -233,16 +219,12 @@ def _twin_moments(twin: DictionaryTwin, n: int) -> TwinMoments:
 def _drawn_rows(
     model: SpikedModel, sizes: tuple[int, ...], scaling: Scaling, rng: np.random.Generator
 ) -> Cohort:
-    """Draw the rows themselves, since the moment of clipped rows or rows of length 1 is no Wishart matrix.
-
-    It takes n d^2 operations. Only each hospital's moment, (d, d), is kept.
-    """
+    """Draw the rows themselves, in n d^2 operations, since scaled one by one they give no Wishart matrix."""
     checks.within(0, _MOST_NUMBERS, **{f"n d of {scaling.kind} rows": sum(sizes) * model.d})
     unit, bound = scaling.kind == "unit", scaling.divisor(model, sum(sizes))
     chunk = 10_000 if unit else max(1, 2**20 // model.d)  # rows at a time; 10,000 is the default of `rows`
 
     def moment(size: int) -> moments.DenseMoment:
-        """Return the second moment of so many new rows, drawn in blocks so that they need little memory."""
         blocks = model.rows(size, rng, chunk=chunk)
         scaled = (
             rows / np.linalg.norm(rows, axis=1, keepdims=True) if unit else moments.clip_rows(rows, bound)
@@ -254,11 +236,7 @@ def _drawn_rows(
 
 
 class Truth(NamedTuple):
-    """Hold what estimates are measured against: the leading directions without noise, and the spectrum.
-
-    basis: orthonormal columns, (d, k). bound: the length that rows were divided by; eigenvalues times
-    bound**2 are in the units of the data.
-    """
+    """Hold what estimates are measured against: the leading directions without noise, and the spectrum."""
 
     basis: Array  # (d, k), orthonormal columns
     eigenvalues: Array  # all d, descending, of the rows scaled to the bound
@@ -269,16 +247,13 @@ def truth(population: Population, sizes: tuple[int, ...], k: int, scaling: Scali
     """Return what k components are measured against, from the cache `TRUTHS`.
 
     Of a spiked model it is the model's basis and spectrum. Of a table it is PCA without privacy of the rows
-    of all these hospitals, and of a twin, a population invented from a table's dictionary (`DictionaryTwin`),
-    that of a large draw of shortened rows, about their mean where the twin is centred. Hospitals that differ
-    have a pattern each, so that it is asked of a single one (`DifferingHospitals.only`). The second moment
-    behind it is `second_moment`: it has d^2 numbers, too many to be kept beside every experiment's results.
+    of all these hospitals, and of a twin that of a large draw of shortened rows, about their mean where the
+    twin is centred. `second_moment` has d^2 numbers, too many to be kept beside every experiment's results.
 
-    Raises ValueError for several hospitals that differ.
+    Raises ValueError for several hospitals that differ: each has a pattern of its own.
     """
 
     def computed() -> Truth:
-        """Compute the truth, where the cache does not hold it."""
         if not isinstance(population, SpikedModel):
             if isinstance(population, DictionaryTwin | DifferingHospitals):
                 matrix, bound = second_moment(population, sizes, scaling, seed), population.bound
@@ -298,13 +273,9 @@ def truth(population: Population, sizes: tuple[int, ...], k: int, scaling: Scali
 
 
 def second_moment(population: Population, sizes: tuple[int, ...], scaling: Scaling, seed: int) -> Array:
-    """Return the second moment of the scaled rows, (d, d), that `truth` is about, from the cache `MOMENTS`.
-
-    Raises ValueError for a population's clipped rows, and for several hospitals that differ.
-    """
+    """Return the second moment of the scaled rows, (d, d), that `truth` is about, from its own cache."""
 
     def computed() -> Array:
-        """Compute the second moment, where the cache does not hold it."""
         if isinstance(population, DictionaryTwin):
             return _twin_moments(population, sum(sizes)).second
         if isinstance(population, DifferingHospitals):
@@ -322,10 +293,7 @@ def second_moment(population: Population, sizes: tuple[int, ...], scaling: Scali
 def _rows_key(
     population: Population, sizes: tuple[int, ...], scaling: Scaling, seed: int
 ) -> tuple[object, ...]:
-    """Return the cache key of a truth: what it depends on.
-
-    A population's depends neither on the seed nor on how patients are divided among hospitals.
-    """
+    """Return what a truth depends on: of a population neither the seed nor the division among hospitals."""
     if isinstance(population, DifferingHospitals):
         return (population,)
     if isinstance(population, str):
@@ -351,9 +319,6 @@ def known_spectrum(population: Population, n: int, scaling: Scaling) -> dict[str
     """Return the options `spike` and `variance` of a method that supposes the spectrum to be public.
 
     They are the weakest spike less the bulk's mean, and the bulk's mean, of the scaled rows.
-
-    Raises ValueError for a table, whose spectrum nobody knows beforehand, for rows of length 1, and for
-    clipped rows.
     """
     if not isinstance(population, SpikedModel):
         raise ValueError(f"known must be left out: the spectrum of {population} is not public")

@@ -34,10 +34,7 @@ def reason(error: BaseException) -> str:
 
 
 def log(where: str, error: BaseException) -> None:
-    """Log an error by its type and its line of code, since its text may quote a value or a path.
-
-    where: A word for the part of the program in which it occurred.
-    """
+    """Log an error by its type and its line of code, since its text may quote a value or a path."""
     frames = traceback.extract_tb(error.__traceback__)
     location = f" in {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     _LOG.error("%s: %s%s", where, type(error).__name__, location)
@@ -45,10 +42,7 @@ def log(where: str, error: BaseException) -> None:
 
 @contextmanager
 def log_errors(where: str) -> Iterator[None]:
-    """Log whatever is raised inside the `with` block, and continue after it; `where` begins the log line.
-
-    That includes what is no `Exception`, such as a panic of a library in Rust, so that no thread ends by it.
-    """
+    """Log whatever the `with` block raises, also a panic of a library in Rust, and continue after it."""
     try:
         yield
     except BaseException as error:

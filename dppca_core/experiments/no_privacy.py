@@ -29,21 +29,15 @@ _UNUSED = Budget(1.0, 1e-5)  # methods without privacy are given one, and spend 
 
 
 class Errors(NamedTuple):
-    """Hold the errors of one draw of patients, one for each of `ways`.
-
-    `energy` is the captured energy as a share of the best, and empty where it is not asked for.
-    """
+    """Hold the errors of one draw of patients, one for each of `ways`."""
 
     sin: Array
     angle: Array
-    energy: Array
+    energy: Array  # captured, as a share of the best; empty where it is not asked for
 
 
 def ways(population: Population) -> tuple[tuple[str, str], ...]:
-    """Return the ways to do without privacy, (method, scaling) each.
-
-    Of a table nobody knows how many features matter, and where all do a sparse method is PCA.
-    """
+    """Return the ways to do without privacy, (method, scaling) each; PCA alone where sparsity cannot help."""
     sparse = isinstance(population, SpikedModel) and population.s < population.d
     return tuple((name, scaling) for name in UNPROTECTED[: None if sparse else 1] for scaling in SCALINGS)
 
@@ -79,19 +73,7 @@ def errors(
 ) -> Errors:
     """Return the errors of every way on one draw of n patients, who are those of the other experiments.
 
-    Args:
-        population: A spiked model, or the name of a table.
-        n: Patients.
-        k: Components.
-        seed: Seed of the patients.
-        draw: Number of the draw.
-        energy: Whether captured energy is measured, at the cost of a product each.
-
-    Returns:
-        The errors, in the order of `ways`.
-
-    Raises:
-        ValueError: For an unknown table, or more patients than it has.
+    energy: whether captured energy is measured, at the cost of a product each.
     """
     whole = datasets.table(population).n if isinstance(population, str) else n  # the truth of few rows is all
     truth = draws.truth(population, (whole,), k, draws.PUBLIC, seed)
@@ -118,22 +100,7 @@ def best(sines: Sequence[Array]) -> int:
 def of_best_way(
     population: Population, n: int, k: int, *, seed: int = 0, repeats: int = 10, energy: bool = False
 ) -> tuple[int, Errors]:
-    """Return which way has the least median error, and its errors, of one draw after the other.
-
-    Args:
-        population: A spiked model, or the name of a table.
-        n: Patients.
-        k: Components.
-        seed: Seed of the patients.
-        repeats: Runs, which cycle through the draws of patients that these experiments make.
-        energy: Whether captured energy is measured.
-
-    Returns:
-        The index of the way in `ways`, and its errors, (draws,) each.
-
-    Raises:
-        ValueError: For an unknown table, or more patients than it has.
-    """
+    """Return which way has the least median error over draws of patients, and its errors, (draws,) each."""
     count = draws.patient_draws(population, n, repeats)
     each = [errors(population, n, k, seed=seed, draw=draw, energy=energy) for draw in range(count)]
     way = best([drawn.sin for drawn in each])
@@ -149,20 +116,6 @@ def basis(population: Population, n: int, k: int, *, seed: int = 0, repeats: int
 
 
 def error(population: Population, n: int, k: int, *, seed: int = 0, repeats: int = 10) -> float:
-    """Return the median error without privacy, ||sin Theta||_F, of the best way.
-
-    Args:
-        population: A spiked model, or the name of a table.
-        n: Patients.
-        k: Components.
-        seed: Seed of the patients.
-        repeats: Runs, which cycle through the draws of patients that these experiments make.
-
-    Returns:
-        The error.
-
-    Raises:
-        ValueError: For an unknown table, or more patients than it has.
-    """
+    """Return the median error without privacy, ||sin Theta||_F, of the best way."""
     _, errors_of_best = of_best_way(population, n, k, seed=seed, repeats=repeats)
     return float(np.median(errors_of_best.sin))

@@ -17,30 +17,15 @@ A_BOARD_CARES = 0.001  # share of the pattern from which on a difference matters
 
 
 def costs_nothing(private: float, free: Sequence[float] | Array, more_is_better: bool = True) -> bool:
-    """Return whether a median with privacy is within 8 of 10 runs without it, or better.
-
-    Args:
-        private: The median with privacy.
-        free: The spread without it.
-        more_is_better: Whether the numbers are shares recovered, not errors.
-
-    Returns:
-        Whether privacy has no measurable cost.
-    """
+    """Return whether a median with privacy is within 8 of 10 runs without it (`free`), or better."""
     return private >= free[0] if more_is_better else private <= free[2]
 
 
 def gain(joined: Sequence[float] | Array, alone: Sequence[float] | Array, guess: float, k: int) -> Gain:
-    """Return whether joining errs "less" or "more" than staying alone, or neither is of use.
+    """Return whether joining errs "less" or "more" than staying alone, from spreads of shares in %.
 
-    Args:
-        joined, alone: The spread of the share of k components recovered, in %.
-        guess: The share that a random guess recovers.
-        k: Components.
-
-    Returns:
-        "level" where spreads overlap, where median errors differ by less than a tenth, and where what is
-        recovered differs by too little to matter to a board.
+    It is "neither" where neither is of use, and "level" where spreads overlap, where median errors differ by
+    less than a tenth, and where what is recovered differs by too little to matter to a board.
     """
     if abs(joined[1] - alone[1]) < 100 * A_BOARD_CARES:
         return "level"
@@ -55,5 +40,4 @@ def gain(joined: Sequence[float] | Array, alone: Sequence[float] | Array, guess:
 
 
 def _error(share: float, k: int) -> float:
-    """Return the sin Theta of a share recovered, in %."""
     return math.sqrt(k * max(1 - share / 100, 0.0))

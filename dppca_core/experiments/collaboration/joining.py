@@ -42,14 +42,7 @@ Key = tuple[What, float, str, int]  # what, strength, kind of standardisation, r
 
 
 class SiteTruths(NamedTuple):
-    """Hold what answers are measured against: one common basis (d, k), and the rest for each hospital.
-
-    Attributes:
-        common: The basis that all hospitals share.
-        local: Each hospital's own basis, (d, k).
-        moments: The second moment of its standardised patients, (d, d).
-        best: The sum of that moment's k largest eigenvalues, the most energy that k directions capture.
-    """
+    """Hold what answers are measured against: one common basis (d, k), and the rest for each hospital."""
 
     common: Array
     local: tuple[Array, ...]
@@ -92,19 +85,7 @@ def truths(recipe: SiteRecipe, strength: float, kind: str) -> SiteTruths:
 
 
 def measure(recipe: SiteRecipe, key: Key) -> SiteCell:
-    """Run and measure one cell of a comparison.
-
-    Args:
-        recipe: The hospitals, the method and the budget.
-        key: What is run ("joined" or "alone"), the strength of the differences, the kind of
-            standardisation, and the repeat.
-
-    Returns:
-        The errors and captured energies of every hospital, (N,) each.
-
-    Raises:
-        ValueError: For a kind of standardisation that the data do not have.
-    """
+    """Run and measure one cell of a comparison; ValueError for a kind that the data do not have."""
     what, strength, kind, repeat = key
     checks.one_of(recipe.kinds, kind=kind)
     sites, printed = recipe.sites(strength, repeat), recipe.printed(strength)
@@ -126,10 +107,7 @@ def measure(recipe: SiteRecipe, key: Key) -> SiteCell:
 
 
 def _patients_only(recipe: SiteRecipe) -> SiteRecipe:
-    """Return the recipe with the default method and budget, on which nothing without privacy depends.
-
-    So recipes that differ in these alone share what `truths` and `_plain_basis` have cached.
-    """
+    """Return the recipe with the default method and budget, so that all others share its cached truths."""
     return SiteRecipe(
         data=recipe.data,
         n=recipe.n,
@@ -158,7 +136,6 @@ def _private_basis(
     rngs = iter(site_rngs)
 
     def released(site: Site, bound: float) -> Summary:
-        """Release one hospital's means and spreads with noise, by the generator that is next in line."""
         return standardisation.release(site, bound, recipe.budget, recipe.share, next(rngs))
 
     joint = standardisation.standardised(sites, kind, printed, tail, released)
@@ -167,7 +144,6 @@ def _private_basis(
 
 
 def _measure_bases(against: SiteTruths, bases: Sequence[Array]) -> SiteCell:
-    """Measure answers, one basis (d, k) for each hospital; a joint answer is N times the same basis."""
     captured = zip(bases, against.moments, against.best, strict=True)
     pairs = zip(bases, against.local, strict=True)
     return SiteCell(
@@ -189,18 +165,13 @@ class SiteResults(CellStore[Key, SiteCell]):
         self.recipe = recipe
 
     def measure(self, cell: Key) -> SiteCell:
-        """Run a cell with this comparison's recipe, by the function `measure`."""
         return measure(self.recipe, cell)
 
     def first(self, strength: float, kind: str) -> Iterator[Key]:
-        """Return the cells to measure before anything is shown.
-
-        They are two repeats at this strength and kind, and one of the curves over the strength.
-        """
+        """Return the cells to measure before anything is shown: two repeats, and one of each curve."""
         return self._view(strength, kind, min(2, self.recipe.repeats), repeats_of_curves=1)
 
     def wanted(self, strength: float, kind: str) -> Iterator[Key]:
-        """Return all cells that the page shows at this strength and kind."""
         return self._view(strength, kind, self.recipe.repeats, self.recipe.repeats)
 
     def _view(self, strength: float, kind: str, repeats: int, repeats_of_curves: int) -> Iterator[Key]:
@@ -217,7 +188,6 @@ class SiteResults(CellStore[Key, SiteCell]):
         return tuple(sorted({*SWEPT, strength})) if self.recipe.synthetic else (0.0,)
 
     def rows(self, cell: Key, value: SiteCell) -> Iterator[dict[str, Any]]:
-        """Return a row for each hospital."""
         what, strength, kind, repeat = cell
         for i, (hospital, size) in enumerate(zip(self.recipe.hospitals, self.recipe.sizes, strict=True)):
             yield {

@@ -26,19 +26,12 @@ Key = tuple[str, int, int]
 
 
 class CollaborationRun(NamedTuple):
-    """Hold what one run was measured by.
+    """Hold what one run was measured by."""
 
-    Attributes:
-        sin: sin Theta to the truth.
-        energy: The captured energy, as a share of that of the best k directions.
-        noise_std: The standard deviation of the noise in what the method releases.
-        angle: The largest principal angle to the truth, in degrees.
-    """
-
-    sin: float
-    energy: float
-    noise_std: float
-    angle: float
+    sin: float  # sin Theta to the truth
+    energy: float  # the captured energy, as a share of that of the best k directions
+    noise_std: float  # the standard deviation of the noise in what the method releases
+    angle: float  # the largest principal angle to the truth, in degrees
 
 
 class CollaborationResults(CellStore[Key, CollaborationRun]):
@@ -56,21 +49,17 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
 
     @cached_property
     def live(self) -> tuple[str, ...]:
-        """Return the protocols that are measured without being asked for."""
         keys = (key for key in PROTOCOLS if key not in self.refused)
         return tuple(key for key in keys if self.recipe.seconds(PROTOCOLS[key]) <= _LIVE_SECONDS)
 
     @cached_property
     def slow(self) -> tuple[str, ...]:
-        """Return the protocols that are measured only when asked for."""
         return tuple(key for key in PROTOCOLS if key not in self.refused and key not in self.live)
 
     def hospitals(self, key: str) -> tuple[int, ...]:
-        """Return the indices of hospitals at which a protocol is measured alone; (ALL,) if they join."""
         return self.recipe.hospitals if PROTOCOLS[key].alone else (ALL,)
 
     def repeats_of(self, key: str) -> int:
-        """Return how many repeats of a protocol are measured: all, fewer where one run takes long."""
         if PROTOCOLS[key].free:  # without noise another repeat of the same patients is the same run
             patients = max(self.recipe.sizes) if PROTOCOLS[key].alone else self.recipe.n
             return draws.patient_draws(self.recipe.population, patients, self.recipe.repeats)
@@ -78,10 +67,7 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
         return max(1, min(self.recipe.repeats, affordable))
 
     def wanted(self, slow: bool = False, shown: Collection[str] | None = None) -> Iterator[Key]:
-        """Return every cell, with the slow protocols or without; first repeats first.
-
-        shown: the protocols whose cells are wanted; all by default.
-        """
+        """Return every cell, first repeats first; shown: the wanted protocols, all by default."""
         keys = (*self.live, *self.slow) if slow else self.live
         keys = tuple(key for key in keys if shown is None or key in shown)
         for repeat in range(self.recipe.repeats):
@@ -90,7 +76,6 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
                     yield from ((key, hospital, repeat) for hospital in self.hospitals(key))
 
     def measure(self, cell: Key) -> CollaborationRun:
-        """Run a protocol once and measure its answer."""
         key, hospital, repeat = cell
         if PROTOCOLS[key].free:
             return self._without_privacy(hospital, repeat)
@@ -120,7 +105,6 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
         return sines, angles, energies
 
     def rows(self, cell: Key, value: CollaborationRun) -> Iterator[dict[str, Any]]:
-        """Return the one row of a run in the downloadable table."""
         key, hospital, repeat = cell
         protocol = PROTOCOLS[key]
         traffic = self.recipe.traffic(protocol)

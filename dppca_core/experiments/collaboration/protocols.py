@@ -15,28 +15,18 @@ NUMBER = 8  # bytes
 
 @dataclass(frozen=True)
 class Protocol:
-    """A protocol names a method, whom its hospitals trust, and what the server sees.
+    """A protocol names a method, whom its hospitals trust, and what the server sees."""
 
-    Attributes:
-        key: The name, which also keys its random streams.
-        method: A key of `METHODS`.
-        trust: Whom a hospital has to trust, in a word or two.
-        sees: What the server sees, in a word: everything (second moments as they are), their sum, noisy
-            messages, differences (of two messages, which are exact), or nothing.
-        alone: Whether one hospital works by itself, with its own whole budget.
-        full: Whether hospitals send whole noisy moments, which is DPdisPCA with R = d directions.
-        noise: DPS-PCA's noise across hospitals.
-        name: Its title where another protocol has the same method.
-    """
-
-    key: str
-    method: str
-    trust: str
+    key: str  # the name, which also keys its random streams
+    method: str  # a key of `METHODS`
+    trust: str  # whom a hospital has to trust, in a word or two
+    # What the server sees, in a word: everything (second moments as they are), their sum, noisy messages,
+    # differences (of two messages, which are exact), or nothing.
     sees: str
-    alone: bool = False
-    full: bool = False
-    noise: str | None = None
-    name: str = ""
+    alone: bool = False  # whether one hospital works by itself, with its own whole budget
+    full: bool = False  # whether hospitals send whole noisy moments, which is DPdisPCA with R = d directions
+    noise: str | None = None  # DPS-PCA's noise across hospitals
+    name: str = ""  # its title where another protocol has the same method
 
     @property
     def title(self) -> str:
@@ -66,7 +56,10 @@ PROTOCOLS: dict[str, Protocol] = {
         Protocol("two_stage_sealed", "two_stage_sealed", "secure aggregation", "sum"),
         Protocol("stacked_rounds_sealed", "stacked_rounds_sealed", "secure aggregation", "sum"),
         Protocol(
-            *("dps_pca secure", "dps_pca", "secure aggregation", "sum"),
+            "dps_pca secure",
+            method="dps_pca",
+            trust="secure aggregation",
+            sees="sum",
             noise="secure-aggregation",
             name="DPS-PCA, sealed sums",
         ),
@@ -78,7 +71,10 @@ PROTOCOLS: dict[str, Protocol] = {
         Protocol("stacked_rounds_own_noise", "stacked_rounds_own_noise", "untrusted server", "messages"),
         Protocol("dps_pca", "dps_pca", "untrusted server", "messages", noise="independent"),
         Protocol(
-            *("dps_pca shared", "dps_pca", "one message", "differences"),
+            "dps_pca shared",
+            method="dps_pca",
+            trust="one message",
+            sees="differences",
             noise="shared",
             name="DPS-PCA, shared noise",
         ),
@@ -88,7 +84,10 @@ PROTOCOLS: dict[str, Protocol] = {
         Protocol("alone two_stage", "two_stage", "alone", "nothing", alone=True),
         Protocol("alone stacked_rounds", "stacked_rounds", "alone", "nothing", alone=True),
         Protocol(
-            *(f"alone, {NO_PRIVACY}", "pca", "alone, none", "nothing"),
+            f"alone, {NO_PRIVACY}",
+            method="pca",
+            trust="alone, none",
+            sees="nothing",
             alone=True,
             name="Best, no privacy",
         ),
@@ -112,10 +111,8 @@ class Traffic(NamedTuple):
 
     @property
     def most_sent(self) -> int:
-        """Return the bytes sent in the round in which most are sent."""
         return max(self.bytes_sent, default=0)
 
     @property
     def total(self) -> int:
-        """Return the bytes of both directions, all rounds, and the result."""
         return sum(self.bytes_sent) + self.bytes_received

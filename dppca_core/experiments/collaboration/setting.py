@@ -79,10 +79,7 @@ class CollaborationSetting:
     def from_experiment(
         cls, experiment: ExplorerExperiment, epsilon: float, rank: int, sizes: tuple[int, ...] = ()
     ) -> "CollaborationSetting":
-        """Return the setting of an experiment's patients and parameters.
-
-        rank: brought between the directions to find and the features. sizes: in place of the experiment's.
-        """
+        """Return the setting of an experiment; rank is brought within k and d, sizes replace its own."""
         same = ("population", "k", "s_hat", "iterations", "burn_in", "scaling")
         return cls(
             **{name: getattr(experiment, name) for name in (*same, "repeats", "seed", "choose_rows")},
@@ -93,21 +90,15 @@ class CollaborationSetting:
 
     @property
     def d(self) -> int:
-        """Return the number of features."""
         return draws.model_or_table(self.population).d
 
     @property
     def n(self) -> int:
-        """Return the number of patients of all hospitals."""
         return sum(self.sizes)
 
     @property
     def hospitals(self) -> tuple[int, ...]:
-        """Return the hospitals measured alone: one of each size, largest first; of many sizes three.
-
-        The three are the largest, the median and the smallest. Sizes within 1 % of each other count as the
-        same.
-        """
+        """Return the hospitals measured alone: one of each size (within 1 %), largest first, or three."""
         ranked = sorted(range(len(self.sizes)), key=lambda i: (-self.sizes[i], i))
         different = [ranked[0]]
         for i in ranked[1:]:
@@ -119,16 +110,11 @@ class CollaborationSetting:
 
     @property
     def patient_draws(self) -> int:
-        """Return how many draws of patients the repeats cycle through: few where drawing is slow."""
         return draws.patient_draws(self.population, self.n, self.repeats)
 
     @property
     def together(self) -> bool:
-        """Return whether a hospital alone has the very patients with which it joins.
-
-        It has where all hospitals' own moments fit into memory and are drawn within _DEAL_SECONDS. Else a
-        hospital alone gets patients of its own draw.
-        """
+        """Return whether a hospital alone has the very patients with which it joins, as memory allows."""
         return isinstance(self.population, str) or (not self.too_large and self._deal_time <= _DEAL_SECONDS)
 
     @property
@@ -144,10 +130,7 @@ class CollaborationSetting:
 
     @property
     def second_moment(self) -> Array:
-        """Return the second moment behind the truth, (d, d), with which captured energy is measured.
-
-        It comes from a shared cache and is not held here.
-        """
+        """Return the second moment behind the truth, (d, d), from a shared cache."""
         return draws.second_moment(self.population, self._all_rows, self.scaling, seed=0)
 
     @property
@@ -156,16 +139,11 @@ class CollaborationSetting:
         return (datasets.table(self.population).n if isinstance(self.population, str) else self.n,)
 
     def cohort(self, repeat: int) -> Cohort:
-        """Return this repeat's patients, assigned to hospitals: the repeats cycle through the draws."""
         draw = repeat % self.patient_draws
         return draws.cohort(self.population, self.sizes, self.scaling, self.seed, draw)
 
     def alone(self, hospital: int, repeat: int) -> Cohort:
-        """Return a cohort of one hospital, by its index, which stays alone.
-
-        It is that hospital of `cohort`; where drawing all of them takes long, one with as many new patients,
-        divided by the same bound.
-        """
+        """Return one hospital of `cohort`, or else as many new patients, divided by the same bound."""
         if not self.together and isinstance(self.population, SpikedModel):
             bound = self.scaling.divisor(self.population, self.n)
             scaling = draws.Scaling(failure=self.scaling.failure, bound=bound)
@@ -177,7 +155,6 @@ class CollaborationSetting:
         return Cohort((alone,), alone.moment, all_hospitals.bound)
 
     def options(self, protocol: Protocol) -> dict[str, Any]:
-        """Return the arguments for the `fit` of the protocol's method, with this setting's values."""
         options = draws.method_options(protocol.method, self)
         if self.choose_rows and METHODS[protocol.method].chooses_rows:
             options["s_hat"] = RELEASED
@@ -220,10 +197,7 @@ class CollaborationSetting:
         return Traffic((NUMBER * numbers,), result)
 
     def seconds(self, protocol: Protocol, with_moments: bool = False) -> float:
-        """Estimate the seconds of one run, with drawing the hospitals' own moments where it needs them.
-
-        with_moments: count that draw in any case, as for a transcript, which needs every hospital's messages.
-        """
+        """Estimate the seconds of a run; with_moments: also of drawing the hospitals' own moments."""
         providers = 1 if protocol.alone else len(self.sizes)
         fitting = run_seconds(protocol.method, self.d, self.k, providers)
         drawn = with_moments or protocol.own_moments or (protocol.alone and self.together)
@@ -231,13 +205,11 @@ class CollaborationSetting:
 
     @property
     def too_large(self) -> str | None:
-        """Return the reason why the hospitals' own moments do not fit into memory, or None."""
         size = 8 * len(self.sizes) * self.d**2
         reason = f"{len(self.sizes)} hospitals' own moments take {size / 1e9:.1f} GB at {self.d:,} features"
         return reason if size > _MOMENT_BYTES else None
 
     def why_refused(self, protocol: Protocol) -> str | None:
-        """Return the reason why this protocol cannot be measured in this setting, as a clause, or None."""
         reason = METHODS[protocol.method].skip(self.d) or (self.too_large if protocol.own_moments else None)
         seconds = self.seconds(protocol)
         if not reason and seconds > _MOST_SECONDS:
@@ -245,19 +217,7 @@ class CollaborationSetting:
         return reason
 
     def estimate(self, protocol: Protocol, hospital: int, repeat: int) -> Estimate:
-        """Run a protocol once.
-
-        Args:
-            protocol: The protocol, one of `PROTOCOLS`.
-            hospital: The hospital that stays alone; ALL where hospitals join.
-            repeat: The run, which determines patients and noise.
-
-        Returns:
-            The method's estimate.
-
-        Raises:
-            ValueError: For parameters that the method refuses.
-        """
+        """Run a protocol once; hospital: the index of one that stays alone, or ALL."""
         cohort = self.alone(hospital, repeat) if protocol.alone else self.cohort(repeat)
         key = (1 + hospital,) if protocol.alone else ()  # hospitals that stay alone draw noise of their own
         rng = draws.generator(self.seed, repeat, draws.SAME_RUNS.get(protocol.key, protocol.key), key)

@@ -75,35 +75,27 @@ class SiteRecipe:
 
     @property
     def budget(self) -> Budget:
-        """Return the whole budget, with exact accounting."""
         return Budget(self.epsilon, self.delta, self.neighbours)
 
     @property
     def synthetic(self) -> bool:
-        """Return whether the patients are simulated."""
         return self.data == SYNTHETIC
 
     @property
     def k(self) -> int:
-        """Return the number of directions.
-
-        It is that of the model's factors, and for the table two, after which its eigenvalues level off.
-        """
+        """Return the number of factors, and for the table two, after which its eigenvalues level off."""
         return clinical.ClinicalModel().k if self.synthetic else 2
 
     @property
     def d(self) -> int:
-        """Return the number of columns of the standardised rows."""
         return self.columns if self.synthetic else heart_disease.TABLE.d
 
     @property
     def hospitals(self) -> tuple[str, ...]:
-        """Return the hospitals' names, in the order of all results."""
         return clinical.NAMES if self.synthetic else tuple(heart_disease.rows())
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Return the number of patients of each hospital."""
         if self.synthetic:
             return clinical.sizes(self.n)
         return tuple(len(rows) for rows in heart_disease.rows().values())
@@ -114,7 +106,6 @@ class SiteRecipe:
         return standardisation.KINDS if self.synthetic else ("public", *PAID)
 
     def model(self, strength: float) -> clinical.ClinicalModel:
-        """Return the model of the synthetic cohort at this strength of the differences."""
         return clinical.ClinicalModel(self.columns, strength, self.differences, self.seed)
 
     def sites(self, strength: float, repeat: int) -> Sequence[Site]:
@@ -124,19 +115,14 @@ class SiteRecipe:
         return [RowSite(rows, heart_disease.TABLE.bound) for rows in heart_disease.rows().values()]
 
     def printed(self, strength: float) -> list[Constants]:
-        """Return the reference ranges that the hospitals' laboratories print on their reports.
-
-        They are centre and scale, (d,) each. For the table the one public range stands in for each.
-        """
+        """Return the reference ranges that laboratories print: centre and scale; the table's is public."""
         if self.synthetic:
             return [hospital.printed for hospital in clinical.hospitals(self.model(strength))]
         return [standardisation.public_constants(self.d)] * len(self.hospitals)
 
     def budget_left(self, kind: str) -> Budget:
-        """Return the budget that this kind of standardisation leaves for the PCA."""
         return standardisation.remaining_budget(self.budget, self.share) if kind in PAID else self.budget
 
     @property
     def options(self) -> dict[str, Any]:
-        """Return the arguments for the method's `fit`, with this recipe's values."""
         return method_options(self.method, self)

@@ -84,7 +84,6 @@ class Transcript:
 
     @property
     def over_network(self) -> bool:
-        """Return whether messages passed between processes."""
         return not self.noiseless
 
     @property
@@ -94,14 +93,10 @@ class Transcript:
 
     @property
     def shared(self) -> bool:
-        """Return whether all hospitals draw the same noise."""
         return self.record.plan.method_options.get("provider_noise") == "shared"
 
     def chosen_rows(self, number: int) -> Array | None:
-        """Return the features that stage 1 chose, as indices, in the round that releases their moment.
-
-        That is the last round of a two-stage method. In all other rounds, and for other methods, it is None.
-        """
+        """Return the features that stage 1 chose, in the round that releases their moment; None in others."""
         plan, done = self.record.plan, self.record.rounds[number - 1]
         is_last = number == protocol.exchange_of(plan).rounds
         # Without the rounds for mean and scales, the plan's exchange is the method's own.
@@ -110,18 +105,7 @@ class Transcript:
 
 
 def simulate(setting: CollaborationSetting, key: str) -> Transcript:
-    """Simulate the first run of a protocol, message by message.
-
-    Args:
-        setting: The hospitals, the budget and the parameters.
-        key: The protocol, one of `MESSAGE_PROTOCOLS`.
-
-    Returns:
-        The record, the messages without their noise, and the errors after each round.
-
-    Raises:
-        ValueError: For a protocol without messages, or a run that ends before its result.
-    """
+    """Simulate the first run of one of `MESSAGE_PROTOCOLS`, message by message."""
     checks.one_of(MESSAGE_PROTOCOLS, protocol=key)
     chosen, cohort = PROTOCOLS[key], setting.cohort(0)
     options = tuple(sorted(setting.options(chosen).items()))
@@ -148,20 +132,14 @@ def simulate(setting: CollaborationSetting, key: str) -> Transcript:
 
 
 def errors(record: Record, truth: Array) -> tuple[Array, Array]:
-    """Return sin Theta and the largest angle in degrees of the start and after each round.
-
-    The start is left out where a method has none, and so are rounds that have no basis.
-    """
+    """Return sin Theta and the largest angle in degrees, of the start and after rounds with a basis."""
     known = [basis for basis in _bases(record) if basis is not None]
     largest = [subspace_metrics.largest_angles(basis[None], truth)[0] for basis in known]
     return np.array([subspace_metrics.sin_theta(basis, truth) for basis in known]), np.array(largest)
 
 
 def basis_moves(record: Record) -> Array:
-    """Return how far each round that has a basis moved it, as sin Theta, (rounds with a basis,).
-
-    The first is NaN for a method without a start, which it could have moved from.
-    """
+    """Return how far each round moved its basis, as sin Theta; the first is NaN without a start."""
     distances = [
         np.nan if before is None or after is None else subspace_metrics.sin_theta(after, before)
         for before, after in pairwise(_bases(record))
@@ -170,22 +148,16 @@ def basis_moves(record: Record) -> Array:
 
 
 def _bases(record: Record) -> list[Array | None]:
-    """Return the start, None for a method without one, and the basis (d, k) after each round that has one."""
     return [record.start, *(done.basis for done in record.rounds if done.basis is not None)]
 
 
 def message_matrix(arrays: Arrays, plan: Plan, hospital: int) -> Array:
-    """Return the content of a hospital's message as one matrix, to be drawn.
+    """Return the content of a hospital's message as one matrix, to be drawn; hospital: `ALL` for a sum.
 
     A product H is (d, k), as a mean over patients. A moment or projector, sent as its upper triangle, is
     symmetric with d rows, or in stage 2 with as many rows as features were chosen. The mean of rows, of their
     squares or of the tails of their lengths is one column. Compressed directions P are returned as P P^T,
     which does not depend on their signs.
-
-    Args:
-        arrays: The message's arrays by name.
-        plan: The run's plan.
-        hospital: The sender's index, or `ALL` for a sum.
     """
     # Averaged projectors also send three numbers, "worth", by which the server weighs them.
     (name,) = arrays.keys() - {"worth"}
@@ -208,11 +180,6 @@ def noise_std(plan: Plan, number: int, hospital: int) -> float | None:
 
     None for DPdisPCA and averaged projectors, whose hospitals may compute further on what they released, and
     for a fitted bound, whose noise depends on what the rounds before released.
-
-    Args:
-        plan: The run's plan.
-        number: The round.
-        hospital: The sender's index, or `ALL` for the mean that a sum gives.
     """
     exchange = protocol.exchange_of(plan)
     if isinstance(exchange, PriorRound):
@@ -258,17 +225,7 @@ class Difference(NamedTuple):
 def difference(transcript: Transcript, number: int, hospital: int, other: int) -> Difference:
     """Subtract the messages of two hospitals in a round of DPS-PCA, as an attacker who sees both can.
 
-    Args:
-        transcript: A run of DPS-PCA in which the server receives single messages.
-        number: The round, from 1 on.
-        hospital: The index of a hospital.
-        other: The index of another hospital.
-
-    Returns:
-        The observed and the exact difference, (d, k) each.
-
-    Raises:
-        ValueError: For the same hospital twice, or a run in which nobody sees single messages.
+    Raises ValueError for the same hospital twice, or a run in which nobody sees single messages.
     """
     plan = transcript.record.plan
     exchange = protocol.exchange_of(plan)
@@ -279,7 +236,6 @@ def difference(transcript: Transcript, number: int, hospital: int, other: int) -
     answers, noiseless = transcript.record.rounds[number - 1].answers, transcript.noiseless[number - 1]
 
     def between(first: Array, second: Array) -> Array:
-        """Return the difference of two messages as sums over patients."""
         return plan.sizes[hospital] * first - plan.sizes[other] * second
 
     observed = between(answers[hospital].message.arrays["product"], answers[other].message.arrays["product"])

@@ -25,11 +25,7 @@ LOOK, TRIAL, VERDICT, VERDICTS, TURNS = "look", "trial", "verdict", "verdicts", 
 
 
 class JoiningCells(CellStore[tuple[Any, ...], Any]):
-    """Hold the runs of a setting and its decisions, as measured so far.
-
-    Args:
-        setting: The hospitals.
-    """
+    """Hold the runs of a setting and its decisions, as measured so far."""
 
     def __init__(self, setting: JoiningSetting) -> None:
         super().__init__(MORE * setting.repeats)
@@ -43,7 +39,6 @@ class JoiningCells(CellStore[tuple[Any, ...], Any]):
         return self._first if look is None or look.answer.decided else self._all
 
     def measure(self, cell: tuple[Any, ...]) -> Any:
-        """Return one run, a decision for ours, a trial, the decisions of all, or where ours turns."""
         kind, *rest = cell
         if kind == LOOK:
             return decide(self._all if rest[0] == self.repeats else self._first)
@@ -73,10 +68,7 @@ class JoiningCells(CellStore[tuple[Any, ...], Any]):
         return (VERDICT,) not in self.cells and look is not None and look.answer is Answer.ASK_AGAIN
 
     def wanted(self, brief: bool = False) -> Iterator[tuple[Any, ...]]:
-        """Return what our verdict needs, with the bar without privacy; then the other hospitals and turns.
-
-        brief: Whether the last two are left out.
-        """
+        """Return what our verdict needs, with the bar without privacy; then others and turns."""
         ours, first = self._first.setting.ours, self._first.setting.repeats
         arms: tuple[Arm, ...] = (
             (ALONE_AT, ours),
@@ -99,12 +91,10 @@ class JoiningCells(CellStore[tuple[Any, ...], Any]):
             yield from ((TURNS, along) for along in get_args(Along))
 
     def shares(self, arm: Arm) -> Array:
-        """Return the runs of an arm so far, in %."""
         return np.array(self.measured(*arm))
 
     @property
     def _look(self) -> JoiningDecision:
-        """Return the verdict of the runs; measure it where it is missing."""
         decision: JoiningDecision = self.cell(LOOK, self.runs.setting.repeats)
         return decision
 

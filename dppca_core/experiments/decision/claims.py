@@ -22,37 +22,22 @@ RELATIONS: tuple[Relation, ...] = get_args(Relation)
 class Claim:
     """Claim that one quantity recovers more or less of the pattern than another, or is as good.
 
-    Attributes:
-        left: The name of a quantity, as `JoiningRuns.quantities` names them.
-        relation: One of RELATIONS.
-        right: The name of the quantity that it is compared with.
-
     Raises:
         ValueError: For another relation.
     """
 
-    left: str
+    left: str  # name of a quantity, as `JoiningRuns.quantities` names them
     relation: Relation
     right: str
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a relation that is none of RELATIONS."""
         checks.one_of(RELATIONS, relation=self.relation)
 
     def holds(self, outcomes: Mapping[str, Array], level: float = LEVEL) -> bool:
-        """Return whether runs show the claim at a level of confidence.
+        """Return whether runs show the claim: the whole interval of the median difference agrees with it.
 
-        Args:
-            outcomes: The quantities by name, each in % by run, (runs,), paired.
-            level: The confidence of the interval.
-
-        Returns:
-            Whether the whole interval of the median difference agrees with the relation. A false claim is
-            held with a probability of at most 1 - level.
-
-        Raises:
-            KeyError: For a quantity that is not among the outcomes.
-            ValueError: For no runs, or a level outside (0, 1).
+        outcomes: the quantities by name, each in % by run, (runs,), paired. A false claim is held with a
+        probability of at most 1 - level.
         """
         lower, upper = self._interval(outcomes, level)
         shown = {
@@ -65,8 +50,7 @@ class Claim:
     def fails(self, outcomes: Mapping[str, Array], level: float = LEVEL) -> bool:
         """Return whether runs refute the claim: no point of the interval agrees with the relation.
 
-        The arguments and errors are those of `holds`. A true claim fails with a probability of at most
-        1 - level.
+        A true claim fails with a probability of at most 1 - level.
         """
         lower, upper = self._interval(outcomes, level)
         refuted = {
@@ -81,37 +65,12 @@ class Claim:
 
 
 def compared(outcomes: Mapping[str, Array], left: str, right: str, level: float = LEVEL) -> Claim | None:
-    """Return the claim about two quantities that the runs show.
-
-    Args:
-        outcomes: The quantities by name, each in % by run, (runs,), paired.
-        left: The name of a quantity.
-        right: The name of the quantity that it is compared with.
-        level: The confidence of the claim.
-
-    Returns:
-        The claim; None where the interval lies across a margin.
-
-    Raises:
-        KeyError: For a quantity that is not among the outcomes.
-        ValueError: For no runs, or a level outside (0, 1).
-    """
+    """Return the claim about two quantities that the runs show; None where the interval crosses a margin."""
     possible = (Claim(left, relation, right) for relation in RELATIONS)
     return next((claim for claim in possible if claim.holds(outcomes, level)), None)
 
 
 def claims(outcomes: Mapping[str, Array], level: float = LEVEL) -> tuple[Claim, ...]:
-    """Return every claim about two quantities that the runs show.
-
-    Args:
-        outcomes: The quantities by name, each in % by run, (runs,), paired.
-        level: The confidence of each claim.
-
-    Returns:
-        At most one claim for each pair, in the order of the quantities.
-
-    Raises:
-        ValueError: For no runs, or a level outside (0, 1).
-    """
+    """Return every claim about two quantities that the runs show, at most one for each pair."""
     each = (compared(outcomes, left, right, level) for left, right in combinations(outcomes, 2))
     return tuple(claim for claim in each if claim is not None)

@@ -29,30 +29,15 @@ _STREAM = 2**40  # between the seeds of trials, beyond all seeds of settings
 
 
 class Trial(NamedTuple):
-    """Hold what runs with more patients showed.
+    """Hold what runs with more patients showed."""
 
-    Attributes:
-        patients: Of all hospitals, before those of each are rounded.
-        joins: Whether the verdict there is to join.
-        more: Where it is not, with how many in all it is predicted to be; None for none.
-    """
-
-    patients: int
-    joins: bool
-    more: int | None
+    patients: int  # of all hospitals, before those of each are rounded
+    joins: bool  # whether the verdict there is to join
+    more: int | None  # where it is not, with how many in all it is predicted to be; None for none
 
 
 def trial(setting: JoiningSetting, patients: int, number: int) -> Trial:
-    """Return what runs with more patients show.
-
-    Args:
-        setting: The hospitals, whose shares stay.
-        patients: Of all hospitals.
-        number: The number of the trial, which seeds it.
-
-    Returns:
-        The trial, of `setting.repeats` runs.
-    """
+    """Return what `setting.repeats` runs with so many patients in all show; number: of the trial, a seed."""
     larger = replace(_with(setting, patients), seed=setting.seed + (1 + number) * _STREAM)
     anchor = Anchor.of_runs(JoiningRuns(larger), larger.ours)
     joins = answer(anchor.measured).joins
@@ -60,16 +45,7 @@ def trial(setting: JoiningSetting, patients: int, number: int) -> Trial:
 
 
 def patients_to_try(runs: JoiningRuns, decision: JoiningDecision, trials: Sequence[Trial]) -> int | None:
-    """Return with how many patients in all the next trial runs.
-
-    Args:
-        runs: The runs of the decision.
-        decision: The verdict that they give our hospital.
-        trials: The trials so far.
-
-    Returns:
-        The patients, rounded up to two digits; None where there is nothing to try, or trials have ended.
-    """
+    """Return with how many patients in all the next trial runs, rounded up to two digits; None ends them."""
     if decision.answer is not Answer.ASK_AGAIN or len(trials) == MOST_TRIALS or _confirmed(trials):
         return None
     if trials and trials[-1].joins:
@@ -83,10 +59,7 @@ def patients_to_try(runs: JoiningRuns, decision: JoiningDecision, trials: Sequen
 
 
 def concluded(runs: JoiningRuns, decision: JoiningDecision, trials: Sequence[Trial]) -> JoiningDecision:
-    """Return the decision once trials have ended: too close to tell where they confirm no number.
-
-    The arguments are those of `patients_to_try`.
-    """
+    """Return the decision once trials have ended: too close to tell where they confirm no number."""
     if decision.answer is not Answer.ASK_AGAIN:
         return decision
     if _confirmed(trials):
@@ -95,14 +68,7 @@ def concluded(runs: JoiningRuns, decision: JoiningDecision, trials: Sequence[Tri
 
 
 def settle(setting: JoiningSetting) -> tuple[JoiningRuns, JoiningDecision]:
-    """Return the runs that the verdict for our hospital rests on, and the verdict with what confirms it.
-
-    Args:
-        setting: The hospitals.
-
-    Returns:
-        The runs, `setting.repeats` or MORE times as many; and the verdict.
-    """
+    """Return the runs that the verdict for our hospital rests on, and the verdict with what confirms it."""
     runs = JoiningRuns(setting)
     decision = decide(runs)
     if decision.answer.decided:

@@ -16,48 +16,33 @@ from dppca_core.experiments.explorer.results import quantiles
 
 @dataclass(frozen=True)
 class JoiningDecision:
-    """Hold the verdict for a hospital.
-
-    Attributes:
-        hospital: The index of the hospital.
-        answer: The verdict.
-        evidence: What the rule looked at, by trust.
-        patients: Where the answer is to ask again, with how many patients in all at the same shares; None
-            unless runs with as many confirmed it (`confirmation`).
-    """
+    """Hold the verdict for a hospital."""
 
     hospital: int
     answer: Answer
-    evidence: Mapping[str, Evidence]
+    evidence: Mapping[str, Evidence]  # what the rule looked at, by trust
+    # Where the answer is to ask again, with how many patients in all at the same shares; None unless runs
+    # with as many confirmed it (`confirmation`).
     patients: int | None = None
 
     @property
     def in_words(self) -> str:
-        """Return the answer, with the number of patients where there is one."""
         return (
             self.answer.value if self.patients is None else f"{self.answer.value}: {self.patients:,} in all"
         )
 
 
 class ShareBar(NamedTuple):
-    """Hold a bar, in % of the pattern.
+    """Hold a bar, in % of the pattern."""
 
-    Attributes:
-        lower, upper: The ends of the 99 % interval of the median.
-        median: The median of the runs.
-        tenth: Their 10 % quantile.
-        ninetieth: Their 90 % quantile.
-    """
-
-    lower: float
+    lower: float  # ends of the 99 % interval of the median
     median: float
     upper: float
-    tenth: float
+    tenth: float  # 10 % quantile of the runs
     ninetieth: float
 
 
 def bar(shares: Array) -> ShareBar:
-    """Return the bar of these runs, of shares in %, (runs,). Raises ValueError for no runs."""
     (lower, upper), (tenth, median, ninetieth) = rule.median_interval(shares), quantiles(shares)
     return ShareBar(lower, float(median), upper, float(tenth), float(ninetieth))
 
@@ -65,15 +50,7 @@ def bar(shares: Array) -> ShareBar:
 def bars(runs: JoiningRuns, trust: str) -> dict[str, ShareBar]:
     """Return the three bars of a decision, by name: alone, together with privacy, together without.
 
-    Args:
-        runs: The runs of the setting.
-        trust: Whom the hospitals trust, one of `TRUSTS`.
-
-    Returns:
-        The bars, in % of the pattern. They need fewer runs than the verdict, which looks at every trust.
-
-    Raises:
-        ValueError: For another trust.
+    They need fewer runs than the verdict, which looks at every trust.
     """
     return {
         "alone": bar(runs.alone()),
@@ -83,20 +60,10 @@ def bars(runs: JoiningRuns, trust: str) -> dict[str, ShareBar]:
 
 
 def decide(runs: JoiningRuns, hospital: int | None = None) -> JoiningDecision:
-    """Return the verdict for a hospital, by the rule of `rule`.
+    """Return the verdict for a hospital that the runs measure, by default ours, by the rule of `rule`.
 
     Where the rule does not decide, it is to ask again if more patients at the same shares are predicted to
     pass, and else too close to tell. Runs that confirm such an answer are those of `confirmation.settle`.
-
-    Args:
-        runs: The runs of the setting.
-        hospital: The index of one of those that the runs measure; ours by default.
-
-    Returns:
-        The decision.
-
-    Raises:
-        ValueError: For a hospital that is not measured.
     """
     index = runs.setting.ours if hospital is None else hospital
     anchor = Anchor.of_runs(runs, index)
@@ -107,16 +74,11 @@ def decide(runs: JoiningRuns, hospital: int | None = None) -> JoiningDecision:
 
 
 def decide_all(runs: JoiningRuns) -> tuple[tuple[JoiningDecision, ...], ...]:
-    """Return for each hospital its verdict, or those of its two neighbours in size among the measured ones.
-
-    Returns:
-        For each hospital, in their order, one decision where one of its rank is measured, else two.
-    """
+    """Return for each hospital its verdict, or those of its two measured neighbours in size."""
     setting, decided = runs.setting, [decide(runs, i) for i in runs.measured]
     ranks = [setting.rank(decision.hospital) for decision in decided]
 
     def neighbours(i: int) -> tuple[JoiningDecision, ...]:
-        """Return the decisions at the hospital's rank, or just below and above."""
         if setting.rank(i) in ranks:
             return (decided[ranks.index(setting.rank(i))],)
         above = int(np.searchsorted([size for size, *_ in ranks], setting.sizes[i], side="left"))

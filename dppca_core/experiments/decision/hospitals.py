@@ -35,21 +35,15 @@ MOST_HOSPITALS = 200
 class JoiningHospital:
     """Hold a hospital that may join.
 
-    Attributes:
-        name: Its name.
-        patients: How many it has, at least 1.
-        epsilon: The privacy loss that it asks for.
-
     Raises:
         ValueError: For numbers out of range.
     """
 
     name: str
-    patients: int
-    epsilon: float
+    patients: int  # how many it has, at least 1
+    epsilon: float  # privacy loss that it asks for
 
     def __post_init__(self) -> None:
-        """Raise ValueError, by its name, for a field that is out of range."""
         checks.whole(1, patients=self.patients)
         checks.within(1e-12, 1e12, epsilon=self.epsilon)
 
@@ -85,7 +79,6 @@ class JoiningSetting:
     repeats: int = 40
 
     def __post_init__(self) -> None:
-        """Raise ValueError, by its name, for a field that is out of range."""
         checks.whole(1, MOST_HOSPITALS, hospitals=len(self.hospitals))
         checks.whole(0, len(self.hospitals) - 1, ours=self.ours)
         checks.inside_unit_interval(delta=self.delta)
@@ -117,12 +110,10 @@ class JoiningSetting:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Return the patients of each hospital."""
         return tuple(hospital.patients for hospital in self.hospitals)
 
     @property
     def n(self) -> int:
-        """Return the patients of all hospitals."""
         return sum(self.sizes)
 
     @property
@@ -132,15 +123,11 @@ class JoiningSetting:
 
     @property
     def strictest(self) -> float:
-        """Return the least ε that a hospital asks for."""
         return min(hospital.epsilon for hospital in self.hospitals)
 
     @property
     def experiment(self) -> ExplorerExperiment:
-        """Return the explorer's experiment with these patients, whose runs are those of other pages.
-
-        Of the hospitals it has the number alone: noise depends on nothing else where ε is one for all.
-        """
+        """Return the explorer's experiment with these patients, whose runs are those of other pages."""
         d = ExplorerExperiment(self.population, n=1, k=self.k, s_hat=1, delta=self.delta).d
         return ExplorerExperiment(
             population=self.population,
@@ -156,34 +143,20 @@ class JoiningSetting:
 
 
 class Arrangement(NamedTuple):
-    """Hold what the hospitals run together under a trust.
-
-    Attributes:
-        method: A key of `METHODS`.
-        budget: The budget at which all hospitals have this noise; each keeps its own guarantee.
-        weights: The weight of each hospital in the mean, (N,), or None for weights by patients.
-        error: Predicted sin Theta, in the median of runs.
-    """
+    """Hold what the hospitals run together under a trust."""
 
     method: str
-    budget: Budget
+    budget: Budget  # budget at which all hospitals have this noise; each keeps its own guarantee
+    # Weight of each hospital in the mean, (N,), or None for weights by patients.
     weights: tuple[float, ...] | None
-    error: float
+    error: float  # predicted sin Theta, in the median of runs
 
 
 @lru_cache(maxsize=4096)
 def arrangement(setting: JoiningSetting, trust: str) -> Arrangement:
-    """Return what the hospitals run together under a trust, by the module's text.
+    """Return what the hospitals run together under one of `TRUSTS`, by the module's text.
 
-    Args:
-        setting: The hospitals.
-        trust: Whom they trust, one of `TRUSTS`.
-
-    Returns:
-        The arrangement; that of the untrusted server where it is predicted to err no more.
-
-    Raises:
-        ValueError: For another trust.
+    It is that of the untrusted server where this is predicted to err no more.
     """
     checks.one_of(TRUSTS, trust=trust)
     if len({hospital.epsilon for hospital in setting.hospitals}) == 1:
@@ -203,24 +176,13 @@ def arrangement(setting: JoiningSetting, trust: str) -> Arrangement:
 
 
 def alone(setting: JoiningSetting, hospital: int) -> Recommendation:
-    """Return the method recommended to a hospital that publishes by itself, with its own ε.
-
-    Args:
-        setting: The hospitals.
-        hospital: The index of the hospital.
-
-    Returns:
-        The recommendation of `trusts.recommended_alone`.
-    """
+    """Return the method recommended to a hospital that publishes by itself, with its own ε."""
     member = setting.hospitals[hospital]
     return trusts.recommended_alone(setting.experiment, member.epsilon, member.patients)
 
 
 def halved(setting: JoiningSetting) -> JoiningSetting:
-    """Return the setting in which the strictest hospital asks for half of its ε.
-
-    Of several that are equally strict it is the first that is not ours.
-    """
+    """Return the setting in which the strictest hospital, if possible not ours, asks for half of its ε."""
     order = sorted(
         range(len(setting.hospitals)), key=lambda i: (setting.hospitals[i].epsilon, i == setting.ours)
     )
@@ -228,18 +190,7 @@ def halved(setting: JoiningSetting) -> JoiningSetting:
 
 
 def without(setting: JoiningSetting, hospital: int) -> JoiningSetting:
-    """Return the setting that a hospital has left.
-
-    Args:
-        setting: The hospitals.
-        hospital: The index of the one that leaves.
-
-    Returns:
-        The setting with the others.
-
-    Raises:
-        ValueError: For ours, and for an index of no hospital.
-    """
+    """Return the setting that a hospital, which cannot be ours, has left."""
     checks.whole(0, len(setting.hospitals) - 1, hospital=hospital)
     if hospital == setting.ours:
         raise ValueError(f"hospital must be another than ours, got {hospital}")
@@ -258,16 +209,7 @@ def changed(setting: JoiningSetting, hospital: int, **fields: Any) -> JoiningSet
 
 
 def scaled(setting: JoiningSetting, *, patients: float = 1.0, epsilon: float = 1.0) -> JoiningSetting:
-    """Return the setting at fixed shares of hospitals, in which all have so many times the patients and ε.
-
-    Args:
-        setting: The hospitals.
-        patients: The factor of every hospital's patients, which are rounded, to 1 at least.
-        epsilon: The factor of every hospital's ε.
-
-    Returns:
-        The setting.
-    """
+    """Return the setting at fixed shares of hospitals, in which all have so many times the patients and ε."""
     members = (
         replace(member, patients=max(1, round(patients * member.patients)), epsilon=epsilon * member.epsilon)
         for member in setting.hospitals

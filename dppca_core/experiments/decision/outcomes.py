@@ -46,14 +46,9 @@ _PILOT = 10  # runs by which the best way without privacy is chosen: as many as 
 class JoiningRuns:
     """Hold the runs of a setting, each measured when it is first asked for.
 
-    Args:
-        setting: The hospitals.
-
-    Attributes:
-        setting: The same.
-        measured: The indices of the hospitals whose own verdicts can be asked for: ours, and one of each
-            distinct size, or also of each ε where results are published, and all where hospitals differ; of
-            more than eight, eight that are spread evenly by rank.
+    `measured` are the indices of the hospitals whose own verdicts can be asked for: ours, and one of each
+    distinct size, or also of each ε where results are published, and all where hospitals differ; of more
+    than eight, eight that are spread evenly by rank. ValueError for any other `hospital`; None is ours.
     """
 
     def __init__(self, setting: JoiningSetting) -> None:
@@ -63,10 +58,7 @@ class JoiningRuns:
 
     @cached_property
     def parts(self) -> tuple[tuple[int, ...], ...]:
-        """Return the indices of the hospitals in each part that is drawn: measured ones, then the others.
-
-        Hospitals that differ are a part each, in their order.
-        """
+        """Return the hospitals in each part that is drawn: measured or differing ones, then the others."""
         setting, count = self.setting, len(self.setting.hospitals)
         if setting.differing:
             return tuple((i,) for i in range(count))
@@ -85,17 +77,9 @@ class JoiningRuns:
         return more
 
     def together(self, trust: str, hospital: int | None = None) -> Array:
-        """Return the shares recovered together with privacy, in %, (repeats,).
+        """Return the shares of a hospital's pattern recovered together with privacy, in %, (repeats,).
 
-        Args:
-            trust: Whom the hospitals trust, one of `TRUSTS`.
-            hospital: The index of one of `measured`, of whose pattern these are shares; ours by default.
-
-        Returns:
-            The shares. They are the very same for two trusts under which the same is run.
-
-        Raises:
-            ValueError: For another trust, and for a hospital that is not measured.
+        They are the very same for two trusts under which the same is run.
         """
         key = "all runs", self.setting.repeats, self.plan(trust), self._truth_of(hospital)
         return self._kept(key, lambda: self._all((TOGETHER, trust), hospital))
@@ -104,47 +88,19 @@ class JoiningRuns:
         """Return the shares that a hospital recovers alone, in %, (repeats,): as the setting's use asks.
 
         In-house it is the best without privacy, else the hospital's own release.
-
-        Args:
-            hospital: The index of one of `measured`; ours by default.
-
-        Returns:
-            The shares.
-
-        Raises:
-            ValueError: For a hospital that is not measured.
         """
         index = self.setting.ours if hospital is None else hospital
         return self._all((ALONE_AT, index), index)
 
     def without_privacy(self, hospital: int | None = None) -> Array:
-        """Return the shares recovered together by the best without privacy, in %, (repeats,).
-
-        Args:
-            hospital: The index of one of `measured`, whose pattern and best way count; ours by default.
-
-        Returns:
-            The shares.
-
-        Raises:
-            ValueError: For a hospital that is not measured.
-        """
+        """Return the shares of a hospital's pattern recovered together by the best without privacy, in %."""
         return self._all((WITHOUT, ""), hospital)
 
     def run(self, arm: Arm, draw: int, hospital: int | None = None) -> float:
-        """Return the share that one run of an arm recovers, in %; measure it unless it was before.
+        """Return the share of a hospital's pattern that one run of an arm recovers, in %.
 
-        Args:
-            arm: (TOGETHER, a trust), (ALONE_AT, the index of one of `measured`) or (WITHOUT, "").
-            draw: The number of the run.
-            hospital: The index of one of `measured`, of whose pattern it is the share; ours by default. A
-                hospital that is alone is measured by its own.
-
-        Returns:
-            The share.
-
-        Raises:
-            ValueError: For another arm, and for a hospital that is not measured.
+        arm: (TOGETHER, a trust), (ALONE_AT, the index of one of `measured`), measured by its own pattern, or
+        (WITHOUT, "").
         """
         kind, which = arm
         if kind == ALONE_AT:
@@ -161,11 +117,7 @@ class JoiningRuns:
         return self._kept((law, draw), lambda: self._recovered([self.basis(arm, draw)])[0])[truth]
 
     def basis(self, arm: Arm, draw: int) -> Array:
-        """Return what one run of an arm finds, (d, k), run again each time: the same as was measured.
-
-        The arguments and errors are those of `run`; without privacy it is the best way for our hospital, or
-        for the one that is alone.
-        """
+        """Return what one run of an arm finds, (d, k), run again each time: the same as was measured."""
         kind, which = arm
         if self._free(arm):
             truth = self._truth_of(int(which) if kind == ALONE_AT else None)
@@ -176,28 +128,16 @@ class JoiningRuns:
         return self._published(int(which), draw)
 
     def gain(self, trust: str, hospital: int | None = None) -> Array:
-        """Return the paired gain of a hospital: together less alone, in percent points, (repeats,).
-
-        The arguments and errors are those of `together` and `alone`.
-        """
+        """Return the paired gain of a hospital: together less alone, in percent points, (repeats,)."""
         gain: Array = self.together(trust, hospital) - self.alone(hospital)
         return gain
 
     @property
     def guess(self) -> float:
-        """Return the share that a random guess recovers in the mean, 100 k/d, in %."""
         return 100 * self.setting.k / self.setting.experiment.d
 
     def quantities(self, hospital: int | None = None) -> Mapping[str, Array]:
-        """Return all quantities that claims compare, by name, each in % by run, (repeats,).
-
-        Args:
-            hospital: The index of one of `measured`, which is alone, and whose pattern counts; ours by
-                default.
-
-        Raises:
-            ValueError: For a hospital that is not measured.
-        """
+        """Return all quantities that claims compare, by name, each in % by run, (repeats,)."""
         private = {f"together, {trust}": self.together(trust, hospital) for trust in reversed(TRUSTS)}
         guess = np.full(self.setting.repeats, self.guess)
         free = {"together, no privacy": self.without_privacy(hospital)}
@@ -226,23 +166,19 @@ class JoiningRuns:
         return (truth(setting),)
 
     def _truth_of(self, hospital: int | None) -> int:
-        """Return the index in `_truths` of the pattern that counts for a hospital."""
         index = self.setting.ours if hospital is None else hospital
         if index not in self.measured:
             raise ValueError(f"hospital must be one of {self.measured}, got {index}")
         return self.measured.index(index) if self.setting.differing else 0
 
     def _cohort(self, draw: int) -> Cohort:
-        """Return the patients of a run, as `parts`."""
         sizes = tuple(sum(self.setting.hospitals[i].patients for i in part) for part in self.parts)
         return draws.cohort(self.setting.population, sizes, draws.PUBLIC, self.setting.seed, draw)
 
     def _part(self, hospital: int) -> Callable[[int], Cohort]:
-        """Return what draws the patients of one hospital in a run, as a cohort of that one."""
         index, setting = self.parts.index((hospital,)), self.setting
 
         def drawn(draw: int) -> Cohort:
-            """Return the hospital's part of the patients of a run."""
             if setting.differing:  # the same patients, with a public bound that asks for no others
                 single, size = setting.differing.only(hospital), (setting.sizes[hospital],)
                 return draws.cohort(single, size, draws.PUBLIC, setting.seed, draw)
@@ -252,7 +188,6 @@ class JoiningRuns:
         return drawn
 
     def _joint(self, plan: Arrangement, draw: int) -> Array:
-        """Run the hospitals together, with the noise of all of them."""
         setting = self.setting
         cohort = joined(self._cohort(draw), self.parts, setting.sizes, plan.weights)
         how: dict[str, Any] = {"budget": plan.budget, "rng": draws.generator(setting.seed, draw, plan.method)}
@@ -260,7 +195,6 @@ class JoiningRuns:
         return METHODS[plan.method].fit(cohort, k=setting.k, **how).basis
 
     def _published(self, hospital: int, draw: int) -> Array:
-        """Run the release that one hospital makes by itself, with its own ε."""
         setting, patients = self.setting, self._part(hospital)(draw)
         name = hospitals.alone(setting, hospital).method
         # The key of a hospital that stays alone on the page of hospitals.
@@ -275,11 +209,9 @@ class JoiningRuns:
 
     @property
     def _few(self) -> int:
-        """Return how many runs choose the best way without privacy."""
         return min(_PILOT, self.setting.repeats)
 
     def _best_way(self, arm: Arm, truth: int) -> int:
-        """Return the way without privacy that has the least median error in the first runs."""
         first = [[shares[truth] for shares in self._pilot(arm, draw)] for draw in range(self._few)]
         return int(np.median(first, axis=0).argmax())
 
@@ -313,15 +245,7 @@ class JoiningRuns:
 
 
 def truth(setting: JoiningSetting, hospital: int | None = None) -> Array:
-    """Return a pattern, (d, k): the population's, or PCA without privacy of a whole table.
-
-    Args:
-        setting: The hospitals.
-        hospital: The index of the one whose pattern is asked for where hospitals differ; ours by default.
-
-    Returns:
-        The pattern as orthonormal columns. It is the same for all hospitals that do not differ.
-    """
+    """Return a pattern, (d, k): the population's, a differing hospital's, or a whole table's PCA."""
     table, population = setting.experiment.table, setting.population
     if setting.differing:
         population = setting.differing.only(setting.ours if hospital is None else hospital)
@@ -337,15 +261,8 @@ def joined(
 ) -> Cohort:
     """Return the cohort of all hospitals, of which some were drawn as one part.
 
-    Args:
-        drawn: The patients, by part.
-        parts: The indices of the hospitals in each part.
-        sizes: The patients of each hospital.
-        weights: The weight of each hospital in the mean; None is by patients.
-
-    Returns:
-        A cohort with an entry for each hospital, for methods that ask for the pooled moment alone: a
-        hospital that was drawn with others has their common moment.
+    It is for methods that ask for the pooled moment alone: a hospital that was drawn with others has their
+    common moment. weights: of each hospital in the mean; None is by patients.
     """
     of_hospital = {i: drawn[number].moment for number, part in enumerate(parts) for i in part}
     members = tuple(Provider(size, of_hospital[i]) for i, size in enumerate(sizes))
@@ -356,10 +273,7 @@ def joined(
 
 
 def measured_hospitals(setting: JoiningSetting) -> tuple[int, ...]:
-    """Return the indices of the hospitals whose own verdict is measured, as `JoiningRuns.measured` says.
-
-    They come in the order of patients, then of ε, the smallest first.
-    """
+    """Return `JoiningRuns.measured`, in the order of patients, then of ε, the smallest first."""
     first = {setting.rank(setting.ours): setting.ours}
     for i in range(len(setting.hospitals)):
         first.setdefault(setting.rank(i), i)

@@ -46,18 +46,10 @@ class Losses(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def losses(setting: JoiningSetting, hospital: int) -> Losses:
-    """Return the predicted losses of a hospital alone, and of all together under each of `TRUSTS`.
+    """Return the predicted losses of a hospital alone, and of all together under each of `TRUSTS`, in %.
 
-    Args:
-        setting: The hospitals, whose population is a spiked model.
-        hospital: The index of the hospital.
-
-    Returns:
-        Losses in %, from 1e-9 to that of a random guess.
-
-    Raises:
-        ValueError: For a table, of which nobody knows what its errors without privacy would be, and for
-            hospitals that differ.
+    Raises ValueError for a table, of which nobody knows what its errors without privacy would be, and for
+    hospitals that differ.
     """
     model = setting.population
     if not isinstance(model, SpikedModel):
@@ -70,7 +62,6 @@ def losses(setting: JoiningSetting, hospital: int) -> Losses:
     guess = 100 * (1 - setting.k / model.d)
 
     def loss(square: float) -> float:
-        """Return the loss of this sin^2 Theta."""
         return min(max(100 * square / setting.k, _LEAST_LOSS), guess)
 
     return Losses(loss(square), tuple(map(loss, together)))
@@ -87,25 +78,16 @@ def _free_square(model: SpikedModel, k: int, patients: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Anchor:
-    """Hold the evidence that was measured for a hospital, from which other settings are predicted.
-
-    Attributes:
-        setting: The hospitals.
-        hospital: The index of the hospital.
-        alone: Its measured median loss alone, in %.
-        together: The measured median loss together, in %, by trust.
-        measured: The evidence, by trust.
-    """
+    """Hold the evidence that was measured for a hospital, from which other settings are predicted."""
 
     setting: JoiningSetting
     hospital: int
-    alone: float
-    together: Mapping[str, float]
-    measured: Mapping[str, Evidence]
+    alone: float  # its measured median loss alone, in %
+    together: Mapping[str, float]  # measured median loss together, in %, by trust
+    measured: Mapping[str, Evidence]  # by trust
 
     @staticmethod
     def of_runs(runs: JoiningRuns, hospital: int) -> "Anchor":
-        """Return the evidence of these runs for one of the hospitals that they measure."""
         together = {trust: runs.together(trust, hospital) for trust in reversed(TRUSTS)}
         alone = runs.alone(hospital)
         return Anchor(
@@ -147,11 +129,9 @@ class Anchor:
         """Return with how many patients to ask again: from the smallest total at which joining should pass.
 
         Predictions of sin Theta are within a factor of _ROOM mostly (`benchmarks.recommendation`), and noise
-        falls with the patients. So it is _ROOM times the smallest such total, where that passes too.
-
-        Returns:
-            The patients of all hospitals at their present shares; None where up to a thousand times as many
-            are predicted not to pass, and for a table and hospitals that differ.
+        falls with the patients. So it is _ROOM times the smallest such total, where that passes too. It is
+        None where up to a thousand times as many are predicted not to pass, for a table, and where hospitals
+        differ.
         """
         if not isinstance(self.setting.population, SpikedModel):
             return None
@@ -163,14 +143,9 @@ class Anchor:
         return hospitals.scaled(self.setting, patients=factor).n
 
     def turns(self, along: Along) -> tuple["Turn", ...]:
-        """Return the nearest numbers below and above at which the predicted answer is another.
+        """Return the nearest numbers below and above, within a factor of 100, at which the answer is another.
 
-        Args:
-            along: What changes: "patients" of all hospitals, or their "epsilon" by one factor.
-
-        Returns:
-            None, one or two turns, the lower first; none for a table and hospitals that differ. Within a
-            factor of 100.
+        There are none for a table and hospitals that differ.
         """
         if not isinstance(self.setting.population, SpikedModel):
             return ()
@@ -185,10 +160,7 @@ class Anchor:
         return tuple(turns)
 
     def _first(self, steps: Array, along: Along, holds: Callable[[Answer], bool]) -> float | None:
-        """Return the first factor, away from 1, at which the predicted answer is such; None for none.
-
-        steps: factors to try, each farther from 1. Where one is such, the last step is halved.
-        """
+        """Return the first of `steps`, each farther from 1, where the answer is such; halve its step."""
         before = 1.0
         for step in map(float, steps):
             if along == "patients" and step * self.setting.n > MOST_PATIENTS:
@@ -206,16 +178,9 @@ class Anchor:
 
 
 class Turn(NamedTuple):
-    """Hold where an answer is predicted to turn.
-
-    Attributes:
-        along: What changes, "patients" or "epsilon".
-        factor: How many times as many patients, or as large an ε, all hospitals have there.
-        setting: The setting there, with its patients and ε.
-        answer: The predicted answer there, TOO_CLOSE for undecided.
-    """
+    """Hold where an answer is predicted to turn."""
 
     along: Along
-    factor: float
+    factor: float  # how many times as many patients, or as large an ε, all hospitals have there
     setting: JoiningSetting
-    answer: Answer
+    answer: Answer  # TOO_CLOSE for undecided

@@ -29,8 +29,6 @@ LEVEL = 0.99
 
 
 class Answer(StrEnum):
-    """Name what a board is answered."""
-
     JOIN = "join"
     JOIN_IF = "join if sums are sealed or one place is trusted"
     STAY = "stay alone"
@@ -49,22 +47,15 @@ class Answer(StrEnum):
 
 
 class Evidence(NamedTuple):
-    """Hold what the rule looks at under one trust.
+    """Hold what the rule looks at under one trust."""
 
-    Attributes:
-        lower, upper: The ends of the interval of the median gain, in percent points.
-        median: The median gain.
-        tenth: The 10 % quantile of the share recovered together, in %.
-    """
-
-    lower: float
+    lower: float  # ends of the interval of the median gain, in percent points
     median: float
     upper: float
-    tenth: float
+    tenth: float  # 10 % quantile of the share recovered together, in %
 
     @property
     def passes(self) -> bool:
-        """Return whether joining is worth it under this trust."""
         return self.lower > MARGIN and self.tenth >= USEFUL
 
 
@@ -93,31 +84,13 @@ def median_interval(values: Array, level: float = LEVEL) -> tuple[float, float]:
 
 
 def evidence(gain: Array, together: Array) -> Evidence:
-    """Return what the rule looks at, from runs.
-
-    Args:
-        gain: The paired gains, in percent points, (n,).
-        together: The shares recovered together, in %, (n,).
-
-    Returns:
-        The interval and the median of the gain, and the 10 % quantile together.
-
-    Raises:
-        ValueError: For no runs.
-    """
+    """Return what the rule looks at, from paired gains in percent points and shares together in %, (n,)."""
     lower, upper = median_interval(gain)
     return Evidence(lower, float(np.median(gain)), upper, float(quantiles(together)[0]))
 
 
 def answer(by_trust: Mapping[str, Evidence]) -> Answer:
-    """Return the verdict by the module's rule, TOO_CLOSE where it does not decide.
-
-    Args:
-        by_trust: The evidence under "untrusted server" and under every other trust.
-
-    Returns:
-        The answer.
-    """
+    """Return the verdict by the module's rule, TOO_CLOSE where it does not decide."""
     if by_trust["untrusted server"].passes:
         return Answer.JOIN
     if any(each.passes for each in by_trust.values()):

@@ -51,7 +51,6 @@ class AttackDraws(CellStore[Cell, tuple[Array, Array]]):
 
     @cached_property
     def case(self) -> Case:
-        """Return the release as programmed, at its worst pair of cohorts, with what it claims."""
         a = self.attacked
         return planted.attacked(a.method, a.budget, a.k, a.steps)
 
@@ -69,7 +68,6 @@ class AttackDraws(CellStore[Cell, tuple[Array, Array]]):
         return planted.planted(kind, a.method, a.budget, a.k, a.steps)
 
     def measure(self, cell: Cell) -> tuple[Array, Array]:
-        """Draw a portion of releases from both cohorts; return the readings with the patient and without."""
         kind, portion = cell
         # The third value, the true mu, is not used: readings are scaled to the mu that the program claims.
         case, noise_factor, _ = self.drawn(kind)
@@ -87,7 +85,6 @@ class AttackDraws(CellStore[Cell, tuple[Array, Array]]):
         return [(kind, portion) for portion in range(-(-draws // PORTION))]  # rounded up to whole portions
 
     def rows(self, cell: Cell, value: tuple[Array, Array]) -> Iterator[dict[str, Any]]:
-        """Return a row for each pair of readings."""
         kind, portion = cell
         for i, (reading_with, reading_without) in enumerate(zip(*value, strict=True)):
             yield {
@@ -98,16 +95,10 @@ class AttackDraws(CellStore[Cell, tuple[Array, Array]]):
             }
 
     def readings(self, kind: str, draws: int) -> tuple[Array, Array]:
-        """Return the first readings of a kind, up to so many or to the first portion not yet measured.
+        """Return the first readings with the patient and without, up to the first portion not yet measured.
 
-        Portions that failed are left out; the others stay independent.
-
-        Args:
-            kind: "true", as programmed; "silent", without noise; or a planted bug, one of `BUGS`.
-            draws: The number of readings of each cohort.
-
-        Returns:
-            The readings with the patient and without, scaled as the cells are, at most (draws,) each.
+        kind: "true", as programmed; "silent", without noise; or one of `BUGS`. Failed portions are left out;
+        the others stay independent.
         """
         reached = takewhile(lambda cell: cell in self.cells or cell in self.failed, self.wanted(kind, draws))
         parts = [self.cells[cell] for cell in reached if cell in self.cells]

@@ -21,26 +21,16 @@ from dppca_core.populations.spiked import SpikedModel
 
 
 class NeighbouringTotals(NamedTuple):
-    """Hold a patient's row and the totals of a hospital with that patient and without.
+    """Hold a patient's row and the totals of a hospital with that patient and without."""
 
-    Attributes:
-        patient: The row, in units of the data, (d,).
-        without: The sum of x x^T over the other patients, rows divided by `bound`, (d, d).
-        with_: The same with the patient.
-        bound: What rows were divided by.
-    """
-
-    patient: Array
-    without: Array
-    with_: Array
-    bound: float
+    patient: Array  # the row, in units of the data, (d,)
+    without: Array  # the sum of x x^T over the other patients, rows divided by `bound`, (d, d)
+    with_: Array  # the same with the patient
+    bound: float  # what rows were divided by
 
 
 def rebuilt(with_: Array, without: Array) -> Array:
-    """Return the patient's row, divided by the bound, that two totals give away, (d,).
-
-    Its sign is that of `with_positive_largest`.
-    """
+    """Return the patient's row, divided by the bound, that two totals give away, (d,)."""
     values, vectors = linalg.top_eigenpairs(with_ - without, 1)
     # The difference is x x^T: its only eigenvalue is |x|^2, below 0 only by rounding.
     row: Array = math.sqrt(max(float(values[0]), 0.0)) * vectors[:, 0]
@@ -65,21 +55,8 @@ def pair(
     """Return the totals of a hospital's patients with and without one of them.
 
     Of a spiked model, the patient is drawn by itself, and the total of all others by its exact law. Of
-    hospitals that differ they are those of the first run of a decision.
-
-    Args:
-        population: A spiked model, the name of a table, or a single one of hospitals that differ
-            (`DifferingHospitals.only`).
-        n: The patients of the hospital.
-        who: The index of the patient, from 0 on; but for a spiked model it is counted modulo the rows.
-        scaling: The rule that brings rows to a length of at most 1.
-        seed: The seed of the draw.
-
-    Returns:
-        The patient's row and both totals.
-
-    Raises:
-        ValueError: For n or `who` out of range, and for several hospitals that differ.
+    hospitals that differ they are those of the first run of a decision, and `population` is a single one
+    (`DifferingHospitals.only`). who: the index of the patient; but for a spiked model, modulo the rows.
     """
     checks.whole(1, n=n)
     checks.whole(0, who=who)

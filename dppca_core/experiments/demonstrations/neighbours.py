@@ -37,23 +37,14 @@ class NeighbourRelease(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """Hold the rows of two neighbouring data sets, and the releases from each.
+    """Hold the rows of two neighbouring data sets, and the releases from each."""
 
-    Attributes:
-        others: The rows of the patients who stay, (59, 2).
-        patient: The row of the patient who changes, (2,).
-        instead: The row of the patient who comes instead; None for nobody.
-        with_patient: The releases from the data set with the patient.
-        without_patient: The releases from the data set without.
-        mu: The distance of their laws in units of the noise, as in `dppca_core.auditing.membership`.
-    """
-
-    others: Array
-    patient: Array
-    instead: Array | None
-    with_patient: tuple[NeighbourRelease, ...]
-    without_patient: tuple[NeighbourRelease, ...]
-    mu: float
+    others: Array  # the rows of the patients who stay, (59, 2)
+    patient: Array  # the row of the patient who changes, (2,)
+    instead: Array | None  # the row of the patient who comes instead; None for nobody
+    with_patient: tuple[NeighbourRelease, ...]  # the releases from the data set with the patient
+    without_patient: tuple[NeighbourRelease, ...]  # the releases from the data set without
+    mu: float  # the distance of their laws in units of the noise, as in `dppca_core.auditing.membership`
 
     @property
     def limit(self) -> float:
@@ -65,32 +56,16 @@ class Picture(NamedTuple):
 
     @property
     def tries(self) -> int:
-        """Return the number of releases, of both data sets together."""
         return len(self.with_patient) + len(self.without_patient)
 
     def right_guesses(self, pairs: int | None = None) -> int:
-        """Return how many releases the attacker assigns to the right data set.
-
-        pairs: how many releases of each data set count, from the first on; None counts all.
-        """
+        """Return how many of the first `pairs` of releases the attacker assigns to the right data set."""
         right = sum(release.reading > self.limit for release in self.with_patient[:pairs])
         return right + sum(release.reading <= self.limit for release in self.without_patient[:pairs])
 
 
 def picture(budget: Budget, releases: int = 20, seed: int = 0) -> Picture:
-    """Draw the two data sets and the releases from each.
-
-    Args:
-        budget: The privacy budget of one release.
-        releases: The number of releases from each data set.
-        seed: The seed of patients and noise.
-
-    Returns:
-        The picture. The attacker reads N(mu, 1) with the patient and N(0, 1) without, in units of the noise.
-
-    Raises:
-        ValueError: For a number of releases below 1.
-    """
+    """Draw the two data sets, and so many releases from each."""
     checks.whole(1, releases=releases)
     rng = np.random.default_rng([seed, PATIENTS])
     along_axis = np.array([math.cos(_AXIS_ANGLE), math.sin(_AXIS_ANGLE)])
@@ -109,7 +84,6 @@ def picture(budget: Budget, releases: int = 20, seed: int = 0) -> Picture:
     unit = (with_ - without) / mu  # one standard deviation of the noise
 
     def draw(cohort: Cohort) -> NeighbourRelease:
-        """Return one noisy release of a data set."""
         # `noise` is its shape; None lets the budget's accounting choose that.
         noisy = symmetric_gaussian.release(cohort, budget, rng, noise=None)
         reading = (PATIENTS * coordinate(noisy) - without) / unit

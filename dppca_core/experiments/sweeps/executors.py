@@ -26,10 +26,7 @@ _PARENT_SECONDS = 1.0  # between two looks of a worker whether the program that 
 
 
 def _end_with(parent: int) -> None:
-    """Let this worker end when the program that started it has ended; parent: that program's process.
-
-    A program that a signal ends does not stop its workers: they would wait for tasks for minutes.
-    """
+    """End this worker when its parent process has: else it would wait for tasks for minutes."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -51,11 +48,9 @@ class Cores(Executor):
         self.ahead = 2 * self.workers + 1
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Submit a call to one of the processes."""
         return cast("Future[Any]", self.pool().submit(fn, *args, **kwargs))
 
     def pool(self) -> Any:
-        """Return loky's pool of the processes, which starts them at the first task."""
         # For other arguments loky waits until the former pool has ended its tasks, and makes another.
         return get_reusable_executor(
             max_workers=self.workers, timeout=_IDLE_SECONDS, initializer=_end_with, initargs=(os.getpid(),)
@@ -67,10 +62,7 @@ class Cores(Executor):
             self.submit(blas.use_one_thread)
 
     def kill(self) -> None:
-        """Kill the processes, whatever they run, for a program that is about to end.
-
-        Otherwise the interpreter would wait for tasks whose results nobody collects.
-        """
+        """Kill the processes, whatever they run: else a program that ends would wait for their tasks."""
         self.pool().shutdown(wait=True, kill_workers=True)
 
 
@@ -81,7 +73,6 @@ class _Cluster(Executor):
         self._executor = executor
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Submit a call to the cluster. Raises ConnectionError where the cluster is gone."""
         try:
             return self._executor.submit(fn, *args, **kwargs)
         except Exception as reason:

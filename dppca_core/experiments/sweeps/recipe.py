@@ -55,10 +55,7 @@ _CHECKS: Mapping[str, Callable[..., None]] = {
 
 
 def _check(name: str, value: object, suffix: str = "") -> None:
-    """Raise ValueError for an unsuitable value of a recipe's field, or of a variant's option of that name.
-
-    suffix: words that the message adds to the name. s_hat and patients_each may also be None.
-    """
+    """Raise ValueError for an unsuitable field or option; suffix: what the message adds to its name."""
     if name in _CHECKS and not (value is None and name in ("s_hat", "patients_each")):
         _CHECKS[name](**{name + suffix: value})
 
@@ -243,7 +240,6 @@ class Recipe:
         self._check_population(names)
 
     def _check_population(self, swept: list[str]) -> None:
-        """Check the fields whose rules depend on the population; `swept` are names of parameters."""
         if isinstance(self.population, SpikedModel):
             if self.n is not None or "n" not in swept:
                 checks.whole(1, MOST_PATIENTS, n=self.n)
@@ -266,12 +262,10 @@ class Recipe:
 
     @property
     def swept_names(self) -> tuple[str, ...]:
-        """Return the names of the swept parameters."""
         return tuple(axis.name for axis in self.swept)
 
     @property
     def size(self) -> int:
-        """Return the number of cells."""
         return math.prod((len(self.methods), *(len(axis.values) for axis in self.swept), self.repeats))
 
     def cells(self) -> list[Key]:
@@ -282,11 +276,9 @@ class Recipe:
 
     @property
     def scaling_rule(self) -> Scaling:
-        """Return the rule that brings rows to a length of at most 1."""
         return Scaling(self.scaling, self.failure, self.bound)
 
     def hospitals_at(self, values: Mapping[str, Value]) -> int:
-        """Return the number of hospitals where the swept parameters have these values, by name."""
         n = values.get("n", self.n)
         if self.patients_each is not None and n is not None:
             return max(round(n / self.patients_each), 1)

@@ -70,10 +70,7 @@ def read(path: str | Path) -> Recipe:
 
 
 def parse(path: str | Path, reader: Callable[[Any], Parsed]) -> Parsed:
-    """Return what `reader` makes of the parsed JSON file at `path`.
-
-    Raises ValueError, as a sentence with the path, for a file that is not JSON or is nested too deeply.
-    """
+    """Return what `reader` makes of the parsed JSON at `path`; ValueError for any other file names it."""
     try:
         try:
             plain = json.loads(Path(path).read_bytes())
@@ -98,13 +95,10 @@ def fingerprint(recipe: Recipe, chosen: Variant) -> str:
     plain["methods"] = [_method(chosen)]
     plain["swept"] = sorted(recipe.swept_names)
     del plain["repeats"]
-    if plain["patients_each"] is None:  # so that rows that are older than this field stay valid
-        del plain["patients_each"]
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:8]
 
 
 def _method(chosen: Variant) -> dict[str, Any]:
-    """Return a variant as JSON can hold it."""
     return {"method": chosen.method, "label": chosen.label, "options": dict(chosen.options)}
 
 
@@ -121,10 +115,7 @@ def _variant(plain: object) -> Variant:
 def _object(
     name: str, plain: object, known: Collection[str] | None = None, required: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Return `plain` if it is an object with all required keys and, unless known is None, no unknown ones.
-
-    name: what it is called in the sentence of the ValueError.
-    """
+    """Return `plain` if it is an object with all required keys and, unless known is None, no unknown ones."""
     if not isinstance(plain, dict):
         raise ValueError(f"{name} must be an object of named values, got {plain!r}")
     for key in plain:
@@ -137,7 +128,6 @@ def _object(
 
 
 def _list(name: str, plain: object) -> list[Any]:
-    """Return `plain` if it is a list. name: what it is called in the sentence of the ValueError."""
     if not isinstance(plain, list):
         raise ValueError(f"{name} must be a list, got {plain!r}")
     return plain

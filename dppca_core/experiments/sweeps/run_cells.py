@@ -38,10 +38,7 @@ _SHORTEST_SHARE = 0.2  # of the usual length of a task, below which that quarter
 
 
 class RunnableCell(NamedTuple):
-    """Name a cell by what its numbers depend on: variant, (name, value) of swept parameters, and repeat.
-
-    Cells of a sweep with equal `RunnableCell` are the same run, which is run once.
-    """
+    """Name a cell by what its numbers depend on; cells with equal names are run once."""
 
     variant: Variant
     values: tuple[tuple[str, Value], ...]
@@ -73,8 +70,7 @@ def _seeds_of_values(values: dict[str, Value], names: Sequence[str]) -> tuple[in
 def run(recipe: Recipe, keys: Sequence[Key], cancelled_by: str = "") -> list[Row]:
     """Run the cells in this thread and return a row for each; those that fail have their reason in it.
 
-    The caller must have set BLAS to one thread. Raises UnwantedError before the next cell once the file at
-    the path `cancelled_by` is gone; "" stands for no such file.
+    The caller must have set BLAS to one thread. `cancelled_by`: as in `executors.check_wanted`.
     """
     done: dict[RunnableCell, Row] = {}
     rows = []
@@ -88,10 +84,7 @@ def run(recipe: Recipe, keys: Sequence[Key], cancelled_by: str = "") -> list[Row
 
 
 def run_in_worker(recipe: Recipe, keys: Sequence[Key], cancelled_by: str = "") -> list[Row]:
-    """Run cells as `run` does, in a process that does nothing else.
-
-    Its caches are small: loky restarts a worker whose memory grows by more than 300 MB.
-    """
+    """Do what `run` does in a process with small caches: loky restarts one that has grown by 300 MB."""
     blas.use_one_thread()
     for cache in (draws.DRAWS, draws.ASSIGNED, draws.TRUTHS, draws.MOMENTS):
         cache.shrink(_WORKER_BYTES)
@@ -99,13 +92,11 @@ def run_in_worker(recipe: Recipe, keys: Sequence[Key], cancelled_by: str = "") -
 
 
 def key_columns(recipe: Recipe, key: Key, method: str) -> Row:
-    """Return the columns of a row that say which cell it is: label, method, swept values and repeat."""
     point = dict(zip(recipe.swept_names, key.point, strict=True))
     return {"label": key.label, "method": method, **point, "repeat": key.repeat}
 
 
 def rows_of_dead_worker(recipe: Recipe, keys: Sequence[Key], reason: str) -> list[Row]:
-    """Return failed rows for cells whose worker died, for this reason."""
     return [
         key_columns(recipe, key, runnable(recipe, key).variant.method) | failed_columns(recipe, reason)
         for key in keys
@@ -121,7 +112,6 @@ def measured_columns(recipe: Recipe, cell: RunnableCell) -> Row:
 
 
 def failed_columns(recipe: Recipe, reason: str) -> Row:
-    """Return the columns of errors and costs of a cell without an answer: empty, and the reason."""
     empty: Row = dict.fromkeys((METRICS[name] for name in recipe.metrics), float("nan"))
     empty |= {METRICS[name]: "" for name in recipe.metrics if name in BY_ROUND}
     costs = {"noise_std": float("nan"), "bytes_sent_per_hospital": None, "seconds": float("nan")}
@@ -129,10 +119,7 @@ def failed_columns(recipe: Recipe, reason: str) -> Row:
 
 
 def _measure(recipe: Recipe, cell: RunnableCell) -> Row:
-    """Draw the patients, run the method, and return the errors and costs; raises whatever the run raises.
-
-    Options of the variant take precedence over swept values, and these over the recipe's fields.
-    """
+    """Run a cell; the variant's options precede swept values, and these the recipe's fields."""
     values = dict(cell.values)
     options: dict[str, Any] = dict(cell.variant.options)
     # The recipe's fields, with the swept values of this cell in their place.
@@ -165,7 +152,6 @@ def _measure(recipe: Recipe, cell: RunnableCell) -> Row:
     truth = draws.truth(population, (truth_rows,), k, recipe.scaling_rule, recipe.seed)
 
     def error(metric: str) -> float | str:
-        """Return one metric of the estimate, a key of METRICS; errors by round as one text."""
         if metric == "sin":
             return subspace_metrics.sin_theta(estimate.basis, truth.basis)
         if metric == "projector":
@@ -197,10 +183,7 @@ def _measure(recipe: Recipe, cell: RunnableCell) -> Row:
 
 
 def grouped(recipe: Recipe, keys: Sequence[Key], longest: float) -> Iterator[Task]:
-    """Yield tasks of at most about `longest` estimated seconds; the last tasks are shorter.
-
-    Cells with the same patients are neighbours, so that a worker draws these once for its whole task.
-    """
+    """Yield tasks of about `longest` estimated seconds; cells with the same patients are neighbours."""
     cells = {key: runnable(recipe, key) for key in keys}
 
     def patients(key: Key) -> tuple[object, ...]:

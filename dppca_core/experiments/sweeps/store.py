@@ -25,19 +25,16 @@ _COUNTS = ("repeat", "bytes_sent_per_hospital", *WHOLE)  # columns of whole numb
 
 
 def columns(recipe: Recipe) -> list[str]:
-    """Return the columns of a recipe's table and file, in order."""
     errors = [METRICS[name] for name in recipe.metrics]
     costs = ["noise_std", "bytes_sent_per_hospital", "seconds", "notes", "failed"]
     return ["label", "method", *recipe.swept_names, "repeat", *errors, *costs, "recipe"]
 
 
 def key_of(recipe: Recipe, row: Row) -> Key:
-    """Return the cell to which a row belongs."""
     return Key(row["label"], tuple(row[name] for name in recipe.swept_names), row["repeat"])
 
 
 def table(recipe: Recipe, rows: dict[Key, Row]) -> pd.DataFrame:
-    """Return a tidy table: the finished cells in the recipe's order, a row each."""
     finished = [rows[key] for key in recipe.cells() if key in rows]
     frame = pd.DataFrame(finished, columns=columns(recipe))
     whole = ("repeat", *WHOLE)
@@ -59,10 +56,7 @@ class Store:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Lock the file inside a `with` block, creating it where it is not there.
-
-        Raises ValueError where another sweep has locked it: both would measure the same cells.
-        """
+        """Lock the file inside a `with` block, creating it; ValueError where another sweep has locked it."""
         with self._writing():
             file = self.path.open("ab")
         with file:
@@ -75,10 +69,7 @@ class Store:
             yield
 
     def read(self) -> dict[Key, Row]:
-        """Return the rows of the file, by cell; begin a new file, or cut off an unfinished last line.
-
-        Raises ValueError that names the file, and the line that cannot be read or is of another recipe.
-        """
+        """Return the rows of the file, by cell; begin a new file, or cut off an unfinished last line."""
         whole = self.path.read_bytes() if self.path.exists() else b""
         *lines, rest = whole.split(b"\n")  # rest: of a last line without its end, else empty
         header = (",".join(self._columns) + "\n").encode()
@@ -99,7 +90,6 @@ class Store:
         return rows
 
     def _words(self, line: bytes, number: int) -> list[str]:
-        """Return the fields of a line of CSV. Raises ValueError with the line's `number`, from 1 on."""
         try:
             return next(csv.reader([line.decode("utf-8")], strict=True))
         except UnicodeDecodeError as reason:
@@ -108,10 +98,7 @@ class Store:
             raise ValueError(f"{self.path} must hold CSV, line {number}: {reason}") from reason
 
     def _row(self, line: bytes, number: int) -> Row:
-        """Return a line as a row of this recipe. Raises ValueError with the line's `number` for any other.
-
-        Rows with a label that this recipe does not have are accepted, as after a variant was taken out.
-        """
+        """Return a line as a row of this recipe, or of a variant that was taken out of it."""
         words = self._words(line, number)
         if len(words) != len(self._columns):
             raise ValueError(f"{self.path} must have {len(self._columns)} values in line {number}")

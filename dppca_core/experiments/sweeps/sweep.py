@@ -11,6 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -93,19 +94,22 @@ def sweep(
         report(Progress(len(rows), len(wanted), None if tasks else 0.0, tuple(rows.values())))
         # Estimated seconds, of all tasks and of those that are done, give the time left in proportion.
         estimated, done, started = sum(seconds for seconds, _ in tasks), 0.0, time.monotonic()
-        for seconds, keys, result in _finished(recipe, tasks, executor, cancel or (lambda: False)):
-            new = run_cells.rows_of_dead_worker(recipe, keys, result) if isinstance(result, str) else result
-            marked = [row | {"recipe": prints[row["label"]]} for row in new]
-            if file and not isinstance(result, str):  # cells whose worker died are tried again another time
+        for ended in _finished(recipe, tasks, executor, cancel or (lambda: False)):
+            marked = [row | {"recipe": prints[row["label"]]} for row in ended.rows]
+            if file and not ended.died:  # cells whose worker died are tried again another time
                 file.append(marked)
-            rows |= dict(zip(keys, marked, strict=True))
-            done += seconds
+            rows |= dict(zip(ended.keys, marked, strict=True))
+            done += ended.seconds
             left = (time.monotonic() - started) / done * max(estimated - done, 0.0)
             report(Progress(len(rows), len(wanted), left if len(rows) < len(wanted) else 0.0, tuple(marked)))
     return store.table(recipe, rows)
 
 
-_Ended = tuple[float, tuple[Key, ...], list[Row] | str]  # a task, and its rows or why its worker died
+class _Ended(NamedTuple):
+    seconds: float  # estimated before
+    keys: tuple[Key, ...]
+    rows: list[Row]  # which have the reason where the worker died
+    died: bool = False
 
 
 def _finished(
@@ -120,13 +124,12 @@ def _finished(
         for seconds, keys in tasks:
             if cancel():
                 return
-            yield seconds, keys, run_cells.run(recipe, keys)
+            yield _Ended(seconds, keys, run_cells.run(recipe, keys))
         return
     retried: list[Task] = []
     for ended in _run_on(recipe, tasks, executor, getattr(executor, "ahead", _MOST_SUBMITTED), cancel):
-        seconds, keys, rows = ended
-        if isinstance(rows, str):
-            retried += [(seconds / len(keys), (key,)) for key in keys]
+        if ended.died:
+            retried += [(ended.seconds / len(ended.keys), (key,)) for key in ended.keys]
         else:
             yield ended
     yield from _run_on(recipe, retried, executor, ahead=1, cancel=cancel)
@@ -144,19 +147,17 @@ def _run_on(
     running: dict[Future[list[Row]], Task] = {}
 
     def collect(cancelled: bool = False) -> Iterator[_Ended]:
-        """Yield what has ended within _POLL_SECONDS.
-
-        cancelled: whether this sweep cancels its futures. If not, a cancelled one means a lost cluster.
-        """
+        """Yield what ends within _POLL_SECONDS; a future that others cancelled means a lost cluster."""
         lost = False
         for future in wait(running, _POLL_SECONDS, FIRST_COMPLETED).done:
             seconds, keys = running.pop(future)
             if future.cancelled():
                 lost = not cancelled
             elif (reason := future.exception()) is not None:  # a cell that fails is a row with its reason
-                yield seconds, keys, f"the worker died: {type(reason).__name__}: {reason}"
+                why = f"the worker died: {type(reason).__name__}: {reason}"
+                yield _Ended(seconds, keys, run_cells.rows_of_dead_worker(recipe, keys, why), died=True)
             else:
-                yield seconds, keys, future.result()
+                yield _Ended(seconds, keys, future.result())
         if lost:
             raise ConnectionError(executors.LOST)
 
