@@ -31,39 +31,20 @@ _MOST_SECONDS = 60.0  # a run that takes longer is refused
 
 @dataclass(frozen=True)
 class CollaborationSetting:
-    """A setting holds the hospitals, the budget, and the parameters of every protocol.
-
-    Args:
-        population: A spiked model, or the name of a table.
-        sizes: The patients of each hospital.
-        k: The number of directions.
-        s_hat: The features that sparse methods keep.
-        rank: The parameter R of the method DPdisPCA, the number of directions that each hospital sends.
-        budget: The privacy budget, the same for joining and for staying alone.
-        iterations: The rounds of DPS-PCA.
-        burn_in: Its first rounds, in which all features are kept.
-        scaling: The rule that brings rows to a length of at most 1.
-        repeats: The runs of every cell.
-        seed: The seed of patients and noise.
-        choose_rows: Whether two-stage methods choose their number of rows from what they release.
-
-    Raises:
-        ValueError: For no hospital or more than 200, sizes beyond a table's patients, or k, s_hat or rank
-            out of range (1 <= k <= s_hat, rank <= d).
-    """
+    """A setting holds the hospitals, the budget, and the parameters of every protocol."""
 
     population: SpikedModel | str
     sizes: tuple[int, ...]
     k: int
-    s_hat: int
-    rank: int
-    budget: Budget
-    iterations: int = 10
-    burn_in: int = 2
-    scaling: draws.Scaling = draws.PUBLIC
-    repeats: int = 10
+    s_hat: int  # features that sparse methods keep
+    rank: int  # parameter R of the method DPdisPCA, the number of directions that each hospital sends
+    budget: Budget  # privacy budget, the same for joining and for staying alone
+    iterations: int = 10  # rounds of DPS-PCA
+    burn_in: int = 2  # its first rounds, in which all features are kept
+    scaling: draws.Scaling = draws.PUBLIC  # rule that brings rows to a length of at most 1
+    repeats: int = 10  # runs of every cell
     seed: int = 0
-    choose_rows: bool = False
+    choose_rows: bool = False  # whether two-stage methods choose their number of rows from what they release
 
     def __post_init__(self) -> None:
         checks.whole(1, MOST_HOSPITALS, hospitals=len(self.sizes))

@@ -23,44 +23,25 @@ SYNTHETIC, HEART = "clinical", "heart"
 
 @dataclass(frozen=True)
 class SiteRecipe:
-    """A recipe names the hospitals, the method and the budget of a comparison.
+    """A recipe names the hospitals, the method and the budget of a comparison."""
 
-    Args:
-        data: "clinical", a synthetic cohort of six hospitals, or "heart", a table of four.
-        method: A key of `METHODS`.
-        n: The patients of the synthetic cohort.
-        columns: Their measurements, at least 20.
-        epsilon: The privacy loss of the whole analysis.
-        delta: Its chance of failure.
-        neighbours: The neighbouring relation of the budget.
-        share: The share of the budget that pays for means and spreads, where the kind of standardisation
-            needs private ones: a share of 1/z^2, z the noise multiplier of the whole budget.
-        differences: The kinds of differences between the hospitals of the synthetic cohort.
-        s_hat: The columns that sparse methods keep.
-        iterations: The rounds of iterative methods.
-        burn_in: The first rounds, in which all columns are kept.
-        provider_noise: DPS-PCA's noise across hospitals.
-        repeats: The runs of every cell.
-        seed: The seed of patients and noise.
-
-    Raises:
-        ValueError: For an unknown word or a number out of range, through the core's own checks.
-    """
-
-    data: str = SYNTHETIC
+    data: str = SYNTHETIC  # "clinical", a synthetic cohort of six hospitals, or "heart", a table of four
     method: str = "dps_pca"
-    n: int = 100_000
-    columns: int = 100
+    n: int = 100_000  # patients of the synthetic cohort
+    columns: int = 100  # their measurements, at least 20
     epsilon: float = 1.0
     delta: float = 1e-5
     neighbours: Neighbours = "replace-one"
+    # Share of the budget that pays for means and spreads, where the kind of standardisation needs private
+    # ones: a share of 1/z^2, z the noise multiplier of the whole budget.
     share: float = 0.2
+    # Kinds of differences between the hospitals of the synthetic cohort.
     differences: tuple[str, ...] = clinical.DIFFERENCES
-    s_hat: int = 20
-    iterations: int = 10
-    burn_in: int = 2
-    provider_noise: ProviderNoise = "independent"
-    repeats: int = 10
+    s_hat: int = 20  # columns that sparse methods keep
+    iterations: int = 10  # rounds of iterative methods
+    burn_in: int = 2  # first rounds, in which all columns are kept
+    provider_noise: ProviderNoise = "independent"  # DPS-PCA's noise across hospitals
+    repeats: int = 10  # runs of every cell
     seed: int = 0
 
     def __post_init__(self) -> None:

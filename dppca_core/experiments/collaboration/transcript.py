@@ -67,20 +67,15 @@ def passing_bytes(setting: CollaborationSetting) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Transcript:
-    """Hold a run's record, the messages without their noise, and the errors after each round.
+    """Hold a run's record, the messages without their noise, and the errors after each round."""
 
-    Attributes:
-        record: The run as the server sees it. Of a secure aggregation it holds the sum alone, under `ALL`.
-        noiseless: The messages without noise, for each round by hospital; with secure aggregation also the
-            sum. Empty for a run that took place between processes, where nobody may know them.
-        errors: sin Theta of the start, if there is one, and after each round; None without a known truth.
-        angles: The same for the largest angle in degrees.
-    """
-
-    record: Record
+    record: Record  # run as the server sees it. Of a secure aggregation it holds the sum alone, under `ALL`.
+    # Messages without noise, for each round by hospital; with secure aggregation also the sum. Empty for a
+    # run that took place between processes, where nobody may know them.
     noiseless: tuple[Mapping[int, Arrays], ...] = ()
+    # sin Theta of the start, if there is one, and after each round; None without a known truth.
     errors: Array | None = None
-    angles: Array | None = None
+    angles: Array | None = None  # same for the largest angle in degrees
 
     @property
     def over_network(self) -> bool:
@@ -206,20 +201,13 @@ class Difference(NamedTuple):
 
     H_i = S_i Q plus noise is what hospital i sends in a round of DPS-PCA, S_i being the second moment of its
     n_i patients and Q the basis that it was asked with. Noise that both share cancels.
-
-    Attributes:
-        observed: The difference of the messages, (d, k).
-        exact: The same without noise.
-        relative: |observed - exact| / |exact|.
-        std: The standard deviation of the entries of observed - exact.
-        expected: Its expectation: sigma sqrt 2 where each has its own noise, 0 where the noise is shared.
     """
 
-    observed: Array
-    exact: Array
-    relative: float
-    std: float
-    expected: float
+    observed: Array  # difference of the messages, (d, k)
+    exact: Array  # same without noise
+    relative: float  # |observed - exact| / |exact|
+    std: float  # standard deviation of the entries of observed - exact
+    expected: float  # its expectation: sigma sqrt 2 where each has its own noise, 0 where the noise is shared
 
 
 def difference(transcript: Transcript, number: int, hospital: int, other: int) -> Difference:

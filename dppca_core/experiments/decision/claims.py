@@ -20,11 +20,7 @@ RELATIONS: tuple[Relation, ...] = get_args(Relation)
 
 @dataclass(frozen=True)
 class Claim:
-    """Claim that one quantity recovers more or less of the pattern than another, or is as good.
-
-    Raises:
-        ValueError: For another relation.
-    """
+    """Claim that one quantity recovers more or less of the pattern than another, or is as good."""
 
     left: str  # name of a quantity, as `JoiningRuns.quantities` names them
     relation: Relation

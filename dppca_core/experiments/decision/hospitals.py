@@ -33,11 +33,7 @@ MOST_HOSPITALS = 200
 
 @dataclass(frozen=True)
 class JoiningHospital:
-    """Hold a hospital that may join.
-
-    Raises:
-        ValueError: For numbers out of range.
-    """
+    """Hold a hospital that may join."""
 
     name: str
     patients: int  # how many it has, at least 1
@@ -50,33 +46,18 @@ class JoiningHospital:
 
 @dataclass(frozen=True)
 class JoiningSetting:
-    """Hold who may join, what for, and in which population it is simulated.
+    """Hold who may join, what for, and in which population it is simulated."""
 
-    Attributes:
-        hospitals: All hospitals, from 1 to 200.
-        ours: The index of ours.
-        population: A spiked model, hospitals that differ, or the name of a table with at least as many rows
-            as patients.
-        k: Components.
-        delta: The failure chance of every hospital's guarantee.
-        use: "in-house", where the result alone needs no protection, or "publish".
-        s_hat: Features that sparse methods keep; None chooses them from the release.
-        seed: Seed of patients and noise.
-        repeats: Runs, at least 8.
-
-    Raises:
-        ValueError: For numbers out of range.
-    """
-
-    hospitals: tuple[JoiningHospital, ...]
-    ours: int
+    hospitals: tuple[JoiningHospital, ...]  # all hospitals, from 1 to 200
+    ours: int  # index of ours
+    # A spiked model, hospitals that differ, or the name of a table with at least as many rows as patients.
     population: SpikedModel | DifferingHospitals | str
     k: int
-    delta: float = 1e-6
-    use: Use = "in-house"
-    s_hat: int | None = None
+    delta: float = 1e-6  # failure chance of every hospital's guarantee
+    use: Use = "in-house"  # "in-house", where the result alone needs no protection, or "publish"
+    s_hat: int | None = None  # features that sparse methods keep; None chooses them from the release
     seed: int = 0
-    repeats: int = 40
+    repeats: int = 40  # runs, at least 8
 
     def __post_init__(self) -> None:
         checks.whole(1, MOST_HOSPITALS, hospitals=len(self.hospitals))

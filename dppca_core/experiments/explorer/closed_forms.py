@@ -25,17 +25,9 @@ CLOSED_FORMS = {
 
 
 def evaluate(results: Results, name: str, epsilon: float, *, tau: float = 3.3, **constants: float) -> Bound:
-    """Return a bound at the experiment's setting.
+    """Return a bound at the experiment's setting; void where the runs are not those that it is about.
 
-    Args:
-        results: The experiment, and its truth.
-        name: Key of `BOUNDS`.
-        epsilon: The privacy loss.
-        tau: The standard deviations of slack in the probability with which a theorem holds.
-        constants: The bound's free constants.
-
-    Returns:
-        The bound; void where the experiment's runs are not those that it is about.
+    tau: the standard deviations of slack in the probability with which a theorem holds.
     """
     rule = BOUNDS[name]
     reason = why_not_applicable(results.experiment, rule)

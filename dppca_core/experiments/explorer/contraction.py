@@ -34,27 +34,16 @@ _ROUNDING = 1e-14  # errors below are double precision's
 
 @dataclass(frozen=True)
 class Contraction:
-    """Hold what was fitted to one trajectory. None stands for what it does not show.
-
-    Attributes:
-        rate: The factor by which the tangent falls in each round.
-        plateau: The error at the plateau, sin Theta (Frobenius).
-        phase: The rounds [first, last] of the fit.
-        reached: The first round within 10 % of the plateau.
-        stuck: Whether the error stands at a plateau that is no better than a random guess.
-        why: The reason, in a sentence, for what is None.
-        k: The number of directions.
-        scale: A, the tangent that the fit has at round 0.
-    """
+    """Hold what was fitted to one trajectory. None stands for what it does not show."""
 
     rate: float | None
-    plateau: float | None
-    phase: tuple[int, int] | None
-    reached: int | None
-    stuck: bool
-    why: str
+    plateau: float | None  # error at the plateau, sin Theta (Frobenius)
+    phase: tuple[int, int] | None  # rounds [first, last] of the fit
+    reached: int | None  # first round within 10 % of the plateau
+    stuck: bool  # whether the error stands at a plateau that is no better than a random guess
+    why: str  # reason, in a sentence, for what is None
     k: int
-    scale: float = 0.0
+    scale: float = 0.0  # A, the tangent that the fit has at round 0
 
     def curve(self, rounds: Array) -> Array:
         """Return the fitted sin Theta at these rounds, any shape. Raises ValueError without a rate."""
@@ -75,17 +64,8 @@ def tangent(errors: Array, k: int) -> Array:
 def contraction(errors: Array, *, d: int, k: int) -> Contraction:
     """Fit the rate and the plateau of a trajectory of errors; the module's text has the model.
 
-    Args:
-        errors: sin Theta (Frobenius) at rounds 0 ... T, shape (T + 1,), each from 0 to sqrt(k).
-        d: The number of features.
-        k: The number of directions.
-
-    Returns:
-        The rate, the plateau and the rounds of the fit, or the reason why there is none.
-
-    Raises:
-        ValueError: For errors that are not finite numbers from 0 to sqrt(k), for fewer than two rounds, or
-            unless 1 <= k < d.
+    errors: sin Theta (Frobenius) at rounds 0 ... T, shape (T + 1,), each from 0 to sqrt(k). Raises ValueError
+    for other numbers, for fewer than two rounds, or unless 1 <= k < d.
     """
     checks.whole(2, d=d)
     checks.whole(1, d - 1, k=k)
@@ -95,7 +75,11 @@ def contraction(errors: Array, *, d: int, k: int) -> Contraction:
     ends = {"smallest error": trajectory.min(), "largest": trajectory.max()}
     checks.within(0.0, math.sqrt(k) * (1 + 1e-9), **ends)
     trajectory = np.maximum(trajectory, _ROUNDING)  # so that its logarithm is finite
-    plateau, no_plateau = _plateau(trajectory)
+    plateau, no_plateau = None, ""
+    try:
+        plateau = _plateau(trajectory)
+    except _NoPlateauError as reason:
+        no_plateau = str(reason)
     # The fit is over the rounds that are clearly better than a guess and still clearly above the plateau.
     better = trajectory < BETTER_THAN_GUESS * random_guess(d, k)
     # The round from which on all are better: counted from the end, up to the last that is not.
@@ -123,12 +107,16 @@ def tail(length: int) -> int:
     return max(FEWEST_AT_PLATEAU, math.ceil(length / 3))
 
 
-def _plateau(errors: Array) -> tuple[float | None, str]:
-    """Return the median of the last third and "", or None and the reason why that is no plateau."""
+class _NoPlateauError(Exception): ...
+
+
+def _plateau(errors: Array) -> float:
+    """Return the median of the last third, or raise the reason why that is no plateau."""
     if len(errors) < FEWEST_AT_PLATEAU + 1:
-        return None, f"too few rounds to see a plateau: {len(errors) - 1}, {FEWEST_AT_PLATEAU} are needed"
+        rounds = len(errors) - 1
+        raise _NoPlateauError(f"too few rounds to see a plateau: {rounds}, {FEWEST_AT_PLATEAU} are needed")
     last = errors[-tail(len(errors)) :]
     slope, _ = np.polyfit(np.arange(len(last)), np.log(last), 1).tolist()  # a line; its height is not needed
     if slope < math.log(FALLING):
-        return None, f"still falling, by a factor {math.exp(slope):.2g} a round at the end"
-    return float(np.median(last)), ""
+        raise _NoPlateauError(f"still falling, by a factor {math.exp(slope):.2g} a round at the end")
+    return float(np.median(last))

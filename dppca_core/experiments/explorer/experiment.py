@@ -37,75 +37,50 @@ EPSILONS = (*(float(f"{digits}e{power}") for power in (-2, -1, 0) for digits in 
 
 @dataclass(frozen=True)
 class ExplorerExperiment:
-    """An experiment holds every setting of the front page but epsilon.
+    """An experiment holds every setting of the front page but epsilon."""
 
-    Args:
-        population: A spiked model, a dictionary's twin, hospitals that differ, or the name of a bundled
-            table.
-        n: The patients of all hospitals.
-        k: The number of directions.
-        s_hat: The features that sparse methods keep.
-        delta: The chance of failure of the privacy budget.
-        providers: The number of hospitals.
-        largest_share: The share of the patients in the largest hospital, 0 for equal hospitals.
-        iterations: The rounds of iterative methods.
-        burn_in: Their first rounds, in which all features are kept.
-        provider_noise: DPS-PCA's noise across hospitals.
-        neighbours: The neighbouring relation of the budget.
-        accounting: The accounting of the budget.
-        failure: The chance that some row exceeds the public bound.
-        repeats: The runs of every method at every epsilon.
-        seed: The seed of patients and noise.
-        energy: Whether captured energy is measured beside sin Theta, at the cost of a product each.
-        start_error: The error at which DPS-PCA starts; None starts at random.
-        method: The method that the figure is about, whose runs come first.
-        rank: R of DPdisPCA; None leaves its default.
-        clip: The length to which rows are clipped, in root mean square lengths; None divides rows by a bound
-            that none exceeds.
-        choose_rows: Whether two-stage methods choose their number of rows from what they release.
-        mean_share: The share of the budget, as 1/z^2, that the release of a mean takes before the method runs
-            (`mechanisms.paid_centre`).
-        fitted: What a release with a fitted bound is asked for, whose twin the population then is. The method
-            is run as that release, and its budget is not divided here.
-    """
-
+    # A spiked model, a dictionary's twin, hospitals that differ, or the name of a bundled table.
     population: SpikedModel | DictionaryTwin | DifferingHospitals | str
-    n: int
+    n: int  # patients of all hospitals
     k: int
-    s_hat: int
+    s_hat: int  # features that sparse methods keep
     delta: float
     providers: int = 5
-    largest_share: float = 0.0
-    iterations: int = 10
-    burn_in: int = 2
-    provider_noise: ProviderNoise = "independent"
+    largest_share: float = 0.0  # share of the patients in the largest hospital, 0 for equal hospitals
+    iterations: int = 10  # rounds of iterative methods
+    burn_in: int = 2  # their first rounds, in which all features are kept
+    provider_noise: ProviderNoise = "independent"  # DPS-PCA's noise across hospitals
     neighbours: Neighbours = "replace-one"
     accounting: AccountingKind = "exact"
-    failure: float = 0.01
-    repeats: int = 10
+    failure: float = 0.01  # chance that some row exceeds the public bound
+    repeats: int = 10  # runs of every method at every epsilon
     seed: int = 0
+    # Whether captured energy is measured beside sin Theta, at the cost of a product each.
     energy: bool = False
-    start_error: float | None = None
-    method: str = DPS_PCA
-    rank: int | None = None
+    start_error: float | None = None  # error at which DPS-PCA starts; None starts at random
+    method: str = DPS_PCA  # method that the figure is about, whose runs come first
+    rank: int | None = None  # R of DPdisPCA; None leaves its default
+    # Length to which rows are clipped, in root mean square lengths; None divides rows by a bound that none
+    # exceeds.
     clip: float | None = None
-    choose_rows: bool = False
+    choose_rows: bool = False  # whether two-stage methods choose their number of rows from what they release
+    # Share of the budget, as 1/z^2, that the release of a mean takes before the method runs
+    # (`mechanisms.paid_centre`).
     mean_share: float = 0.0
+    # What a release with a fitted bound is asked for, whose twin the population then is. The method is run as
+    # that release, and its budget is not divided here.
     fitted: FittedTwin | None = None
 
     @property
     def d(self) -> int:
-        """Return the number of features."""
         return draws.model_or_table(self.population).d
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Return the number of patients of each hospital."""
         return hospital_sizes(self.n, self.providers, self.largest_share)
 
     @property
     def table(self) -> datasets.Table | None:
-        """Return the real table, if the patients are from one."""
         if isinstance(self.population, DifferingHospitals):
             return self.population.table
         return datasets.TABLES[self.population] if isinstance(self.population, str) else None
@@ -117,7 +92,6 @@ class ExplorerExperiment:
 
     @property
     def scaling(self) -> draws.Scaling:
-        """Return how rows are brought to a length of at most 1: clipped at `clip`, else divided."""
         if self.clip is not None:
             return draws.Scaling("clipped", bound=self.clip)
         return draws.Scaling(failure=self.failure)
@@ -128,28 +102,19 @@ class ExplorerExperiment:
         return gaussian.remaining(budget, self.mean_share) if self.mean_share else budget
 
     def options(self, name: str) -> dict[str, Any]:
-        """Return the arguments for the `fit` of the method of this name, with this experiment's values."""
         options = draws.method_options(name, self, self.population) | self.rows_rule(name)
         if name == "dpdis_pca" and self.rank is not None:
             options["rank"] = self.rank
         return options
 
     def rows_rule(self, name: str) -> dict[str, str]:
-        """Return the option by which a two-stage method chooses its number of rows from what it released.
-
-        It is empty for other methods, and where the experiment does not ask for that.
-        """
+        """Return the option by which a two-stage method chooses its number of rows from what it released."""
         return {"s_hat": RELEASED} if self.choose_rows and METHODS[name].chooses_rows else {}
 
     def setting(self, epsilon: float, eigenvalues: Array, **changed: Any) -> Setting:
-        """Return the point at which bounds are evaluated.
+        """Return the point at which bounds are evaluated; the truth of a table or a twin has sparsity d.
 
-        The truth of a table or a twin has no zero rows: its sparsity is d.
-
-        Args:
-            epsilon: The privacy loss.
-            eigenvalues: Those of the scaled rows' second moment, (d,), descending.
-            changed: Fields of `Setting` in place of the experiment's.
+        eigenvalues: of the scaled rows' second moment, (d,), descending. changed: fields in place of our own.
         """
         same = ("d", "n", "k", "providers", "start_error", *draws.OPTIONS)
         fields = {name: getattr(self, name) for name in same}
@@ -157,7 +122,6 @@ class ExplorerExperiment:
         return Setting(eigenvalues=eigenvalues, budget=self.budget(epsilon), **fields | changed)
 
     def cohort(self, repeat: int) -> Cohort:
-        """Return this repeat's patients, assigned to hospitals: the repeats cycle through the draws."""
         draw = repeat % self.patient_draws
         if self.fitted is not None:
             rows = self.encoded(repeat)
@@ -167,7 +131,6 @@ class ExplorerExperiment:
 
     @property
     def patient_draws(self) -> int:
-        """Return how many draws of patients the repeats cycle through: few where drawing is slow."""
         n = self.n if self.fitted is None else fitted_release.drawn(self.n, self.d)
         return draws.patient_draws(self.population, n, self.repeats)
 
@@ -177,7 +140,6 @@ class ExplorerExperiment:
         return fitted_release.encoded_rows(self.population, self.n, self.seed, repeat % self.patient_draws)
 
     def fitted_estimate(self, epsilon: float, repeat: int, rng: np.random.Generator) -> Estimate:
-        """Return what the rehearsed release with a fitted bound finds in a repeat's rows."""
         assert self.fitted is not None and isinstance(self.population, DictionaryTwin)
         hospitals = self.providers if METHODS[self.method].trust == "untrusted server" else 1
         rule = FittedBound(

@@ -39,15 +39,7 @@ def runs(
     rngs: Sequence[np.random.Generator],
     **options: Any,
 ) -> list[Estimate]:
-    """Return the estimate of a method's `fit` for each budget and generator, in their order.
-
-    Args:
-        method: Whose runs they are.
-        cohort: The patients.
-        budgets: One for each run.
-        rngs: One for each run, which it draws from; of DPS-PCA they are all seeded alike.
-        options: Those of `fit`.
-    """
+    """Return the estimate of a method's `fit` for each budget and generator; DPS-PCA's are seeded alike."""
     if method.name == "dps_pca":
         return dps_pca_runs(cohort, budgets=budgets, rng=rngs[0], **options)
     if method.name in JOINED:
@@ -67,10 +59,7 @@ def round_runs(
     rngs: Sequence[np.random.Generator],
     s_hat: int | str | None = None,
 ) -> list[Estimate]:
-    """Return what `runs` does for a two-stage or stacked method, whose normalised rounds are asked together.
-
-    A stacked method has no `s_hat`, and a two-stage method is one that chooses rows.
-    """
+    """Return what `runs` does for a two-stage or stacked method, whose rounds are asked together."""
     began = time.perf_counter()
     d, trust = cohort.features, method.trust
     plans = [two_stage.plan(cohort, trust, k, b, s_hat=s_hat) for b in budgets if method.chooses_rows]
@@ -116,11 +105,7 @@ def dps_pca_runs(
     provider_noise: str = "independent",
     start: Array | None = None,
 ) -> list[Estimate]:
-    """Return the estimate of `dps_pca.fit` at each budget, in their order.
-
-    All arguments but the budgets are those of `dps_pca.fit`. The seconds of each estimate are an equal share
-    of all. Raises ValueError as `dps_pca.fit` does, and without a budget.
-    """
+    """Return the estimate of `dps_pca.fit` at each budget; its seconds are an equal share of all."""
     began = time.perf_counter()
     d, moment = cohort.features, cohort.pooled
     checks.whole(1, d - 1, k=k)
@@ -135,10 +120,7 @@ def dps_pca_runs(
     normals = rng.standard_normal((iterations, d, k))
 
     def message(std: float, block: Array, rows: Indices | None, step: int) -> Array:
-        """Return S Q plus a run's noise of this std, (d, k), in round `step`, from 0 on.
-
-        rows: the features in which Q is not zero, of which alone the block holds the rows; None for all.
-        """
+        """Return S Q plus noise of this std, (d, k); rows: those that the block holds, if not all."""
         noisy: Array = normals[step] * std
         noisy += moment.apply(block, rows)
         return noisy
@@ -166,10 +148,7 @@ def dps_pca_runs(
 
 
 def messages(moment: Moment, blocks: Sequence[Array], noises: Sequence[Array]) -> Sequence[Array]:
-    """Add S Q of each block Q, (d, k), to its noise, in place, by one matrix product for all blocks.
-
-    S is the second moment of all patients. Returns `noises`, which now are what the server receives.
-    """
+    """Add S Q of each block Q, (d, k), to its noise, in place, by one product; S is of all patients."""
     k = blocks[0].shape[1]
     # Given this array, np.concatenate fills it row by row; by itself it would choose the other memory order.
     rows = np.empty((len(blocks) * k, moment.features))

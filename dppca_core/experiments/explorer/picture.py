@@ -25,30 +25,20 @@ COMPONENTS = 4  # at most so many components of a table are kept for its picture
 
 
 class AnglePlane(NamedTuple):
-    """Hold the plane of the largest principal angle.
+    """Hold the plane of the largest principal angle."""
 
-    Attributes:
-        angle: The largest principal angle in degrees, from -90 to 90. Its sign is the run's own: positive
-            where the entries of v and of w that are largest in magnitude have the same sign.
-        along: Standard deviation of the scaled rows along v.
-        across: Standard deviation along w; 0 where the answer spans the truth.
-    """
-
+    # Largest principal angle in degrees, from -90 to 90. Its sign is the run's own: positive where the
+    # entries of v and of w that are largest in magnitude have the same sign.
     angle: float
-    along: float
-    across: float
+    along: float  # standard deviation of the scaled rows along v
+    across: float  # standard deviation along w; 0 where the answer spans the truth
 
 
 def plane(basis: Array, truth: Array, variances: Callable[[Array], Array]) -> AnglePlane:
     """Return the plane of the largest principal angle; the module's text has the formulas.
 
-    Args:
-        basis: U, orthonormal columns, (d, k).
-        truth: V, orthonormal columns, (d, k), which span eigenvectors of the second moment.
-        variances: Returns the diagonal of B^T Sigma B, shape (m,), for a block B, (d, m).
-
-    Returns:
-        The plane's angle, and the rows' standard deviations along v and w.
+    basis, truth: U and V, orthonormal columns, (d, k); V spans eigenvectors of the second moment Sigma.
+    variances: returns the diagonal of B^T Sigma B, shape (m,), for a block B, (d, m).
     """
     cosines = truth.T @ basis
     residual = basis - truth @ cosines
@@ -67,11 +57,7 @@ def plane(basis: Array, truth: Array, variances: Callable[[Array], Array]) -> An
 
 
 def aligned_with(basis: Array, truth: Array) -> Array:
-    """Return the basis turned within its span as near to the truth as possible, (d, k).
-
-    Only the span is estimated, so that loadings can be compared one by one only after this turn (orthogonal
-    Procrustes).
-    """
+    """Return the basis turned within its span as near to the truth as possible (orthogonal Procrustes)."""
     left, _, right = np.linalg.svd(basis.T @ truth)
     onto: Array = basis @ (left @ right)
     return onto

@@ -35,19 +35,8 @@ def regime_map(results: Results, by: str, tau: float = 3.3, **constants: float) 
     """Classify the plane n = 100 ... 10^9 by epsilon = 0.01 ... 10 at the experiment's other settings.
 
     A synthetic population's public row bound follows n; a table keeps its own, as if it had that many rows.
-
-    Args:
-        results: The results whose experiment and truth are used; nothing is measured.
-        by: The formula that decides: "closed form", the prediction of DPS-PCA's error, or "theorem", Theorem
-            4.3 of Ge et al. (AISTATS 2018).
-        tau: The theorem's constant tau.
-        constants: The free constants of that bound, by name.
-
-    Returns:
-        The map: SIDE numbers of patients, SIDE values of epsilon, and codes (SIDE, SIDE).
-
-    Raises:
-        ValueError: For another `by`.
+    by: "closed form", the prediction of DPS-PCA's error, or "theorem", Theorem 4.3 of Ge et al. (AISTATS
+    2018), whose tau and free constants are given too.
     """
     checks.one_of(RULES, by=by)
     patients = [max(round(n), results.experiment.providers) for n in np.logspace(2, 9, SIDE)]
@@ -55,7 +44,6 @@ def regime_map(results: Results, by: str, tau: float = 3.3, **constants: float) 
     model, failure = results.experiment.population, results.experiment.failure
 
     def scaled(n: int) -> Array:
-        """Return the eigenvalues of the rows, (d,), divided by the public bound that n of them have."""
         if isinstance(model, SpikedModel):
             # Some of n rows is longer than this bound with probability `failure`.
             return np.asarray(model.eigenvalues / model.norm_bound(n, failure) ** 2)

@@ -62,25 +62,19 @@ class Cell(NamedTuple):
     Errors are one per iterate, (T + 1,), for DPS-PCA and the experiment's method where they have iterates,
     else one, (1,); as NO_PRIVACY is kept they are one for each way. `noise_std` to `notes` are those of
     `Estimate`.
-
-    Attributes:
-        sin: sin Theta.
-        energy: The captured energy, as a share of the best; empty where the experiment does not measure it.
-        support: The share of the features that matter that the run found.
-        angle: The largest principal angle, in degrees.
-        plane: The plane of that angle, for the picture of the experiment's method; else None.
-        components: A table's first components, turned onto the true ones, (d, at most COMPONENTS); else None.
     """
 
-    sin: Array
-    energy: Array
-    support: float
+    sin: Array  # sin Theta
+    energy: Array  # captured energy, as a share of the best; empty where the experiment does not measure it
+    support: float  # share of the features that matter that the run found
     noise_std: float
     bytes_sent: int
     seconds: float
     notes: tuple[str, ...]
-    angle: Array
+    angle: Array  # largest principal angle, in degrees
+    # Plane of that angle, for the picture of the experiment's method; else None.
     plane: AnglePlane | None = None
+    # A table's first components, turned onto the true ones, (d, at most COMPONENTS); else None.
     components: Array | None = None
 
 
@@ -104,7 +98,6 @@ def eigenproblem_seconds(d: int) -> float:
 
 
 def run_seconds(name: str, d: int, k: int, providers: int) -> float:
-    """Estimate the seconds of one run of a method: the time of its eigenproblems."""
     return METHODS[name].cost(d, k, providers) * eigenproblem_seconds(d)
 
 
@@ -129,12 +122,7 @@ Key = tuple[str, float, int]
 
 
 class Results(CellStore[Key, Cell]):
-    """Hold the cells of an experiment: (method, epsilon, repeat).
-
-    Args:
-        experiment: Every setting but epsilon.
-        methods: The methods, keys of `METHODS`; those that cannot run on this experiment are `skipped`.
-    """
+    """Hold the cells of an experiment: (method, epsilon, repeat)."""
 
     def __init__(self, experiment: ExplorerExperiment, methods: tuple[str, ...] = tuple(METHODS)) -> None:
         super().__init__(experiment.repeats)
@@ -144,19 +132,13 @@ class Results(CellStore[Key, Cell]):
 
     @cached_property
     def truth(self) -> draws.Truth:
-        """Return the directions and eigenvalues that runs are compared with; `draws.truth` says which.
-
-        It comes without the (d, d) matrix, which is `second_moment`.
-        """
+        """Return the directions and eigenvalues that runs are compared with, without the (d, d) matrix."""
         e = self.experiment
         return draws.truth(e.population, e.sizes, e.k, e.scaling, e.seed)
 
     @property
     def second_moment(self) -> Array:
-        """Return the second moment that the truth is computed from, (d, d).
-
-        It comes from a shared cache and is not held here, so that many experiments fit in memory.
-        """
+        """Return the second moment behind the truth, (d, d), from a shared cache."""
         e = self.experiment
         return draws.second_moment(e.population, e.sizes, e.scaling, e.seed)
 
@@ -168,7 +150,6 @@ class Results(CellStore[Key, Cell]):
 
     @cached_property
     def skipped(self) -> dict[str, str]:
-        """Return the methods that cannot run on this experiment, each with the reason as a clause."""
         reasons = {name: METHODS[name].skip(self.experiment.d) for name in self.methods}
         if self.experiment.fitted is not None:
             others = set(self.methods) - {self.experiment.method, "pca", "sparse_pca"}
@@ -184,24 +165,20 @@ class Results(CellStore[Key, Cell]):
         return RUNS[name].cost(self.experiment.d, self.experiment.k, self.experiment.providers)
 
     def _seconds(self, name: str) -> float:
-        """Estimate the seconds of one run of a method, without drawing its patients."""
         return self._cost(name) * eigenproblem_seconds(self.experiment.d)
 
     @cached_property
     def live_methods(self) -> tuple[str, ...]:
-        """Return the live methods: those fast enough on this experiment to run without being asked for."""
         runnable = (name for name in self.methods if name not in self.skipped)
         return tuple(n for n in runnable if self._cost(n) <= _LIVE_COST or self._seconds(n) <= _LIVE_SECONDS)
 
     @cached_property
     def slow(self) -> tuple[str, ...]:
-        """Return the methods too slow on this experiment to run unless asked for."""
         return tuple(
             name for name in self.methods if name not in self.live_methods and name not in self.skipped
         )
 
     def repeats_of(self, name: str) -> int:
-        """Return how many repeats of a method are measured: all, fewer where one run takes long."""
         experiment = self.experiment
         if name == NO_PRIVACY:
             return experiment.patient_draws if self.has_reference else 0
@@ -217,10 +194,7 @@ class Results(CellStore[Key, Cell]):
         return 1.1e-9 * self.experiment.d**3 + 0.01 if drawn else 0.0
 
     def _affordable_runs(self, seconds: float, most: int, beside: float = 0.0) -> int:
-        """Return how many runs of the experiment's method fit into these seconds, at most `most`.
-
-        beside: the seconds that each takes besides, for drawing its patients' rows.
-        """
+        """Return how many runs fit into these seconds, at most `most`; beside: what each takes besides."""
         name = self.experiment.method
         run = max(self._seconds(name), _LEAST_RUN_SECONDS[METHODS[name].scaling])
         return min(most, int(seconds / (run + beside)))
@@ -236,7 +210,6 @@ class Results(CellStore[Key, Cell]):
         return (name, epsilon if RUNS[name].private else EPSILONS[0], repeat)
 
     def measure(self, cell: Key) -> Cell:
-        """Run the cell's method once and return its errors and costs."""
         name, _, repeat = cell
         if name != NO_PRIVACY:
             return self._measured(name, self.estimate(*cell))
@@ -325,7 +298,6 @@ class Results(CellStore[Key, Cell]):
             yield from ((name, epsilon, r) for r in range(repeat, last, step))
 
     def _nearest(self, epsilon: float) -> list[float]:
-        """Return EPSILONS from the nearest to this one on."""
         return sorted(EPSILONS, key=lambda e: abs(math.log(e / epsilon)))
 
     @property
@@ -334,7 +306,6 @@ class Results(CellStore[Key, Cell]):
         return self.experiment.method == DPS_PCA and self.experiment.d <= _FEW_FEATURES
 
     def _is_fitted(self, name: str) -> bool:
-        """Return whether runs of this name are those of a release with a fitted bound."""
         return self.experiment.fitted is not None and name == self.experiment.method
 
     def estimate(self, name: str, epsilon: float, repeat: int) -> Estimate:
@@ -359,10 +330,7 @@ class Results(CellStore[Key, Cell]):
         return many_runs.runs(method, cohort, budgets=budgets, rngs=rngs, **given[0])
 
     def _arguments(self, name: str, repeat: int) -> dict[str, Any]:
-        """Return the arguments of a run of `fit` but its patients and budget.
-
-        They do not depend on epsilon, so that runs at all epsilons have the same start and noise up to scale.
-        """
+        """Return the arguments of `fit` but patients and budget: the same start and noise at all epsilons."""
         e, name = (
             self.experiment,
             ON_UNIT_ROWS.get(name, name),
@@ -374,11 +342,9 @@ class Results(CellStore[Key, Cell]):
         return {"k": e.k, "rng": rng, **options}
 
     def setting(self, epsilon: float) -> Setting:
-        """Return the setting at which bounds are evaluated, with the truth's eigenvalues."""
         return self.experiment.setting(epsilon, self.truth.eigenvalues)
 
     def _measured(self, name: str, estimate: Estimate) -> Cell:
-        """Measure an estimate of this method against the truth."""
         truth = self.truth
         # Errors by round are shown for these methods only; of others the result alone is measured.
         traced = estimate.iterates if name in (DPS_PCA, self.experiment.method) else ()
@@ -415,12 +381,7 @@ class Results(CellStore[Key, Cell]):
         return {}
 
     def first(self, epsilon: float, shown: Collection[str] | None = None) -> Iterator[Key]:
-        """Return the cells to measure before the page shows anything: few enough to be quick at every d.
-
-        Args:
-            epsilon: The epsilon that the page shows.
-            shown: The methods that the page compares; all live ones by default.
-        """
+        """Return the cells to measure before the page shows anything: few enough to be quick at every d."""
         experiment = self.experiment
         names = [name for name in self.live_methods if shown is None or name in shown]
         if experiment.method == DPS_PCA:
@@ -440,11 +401,7 @@ class Results(CellStore[Key, Cell]):
             yield from self._reference_cells(shown, 1)
 
     def _first_of_method(self, epsilon: float) -> Iterator[Key]:
-        """Return the experiment's method's cells to measure before anything is shown, none if it is slow.
-
-        They are as many repeats at this epsilon, and single runs at evenly chosen others, as fit into the
-        time that a page waits.
-        """
+        """Return repeats, and single runs at other epsilons, that fit into the time that a page waits."""
         name, repeats, drawing = self.experiment.method, self.experiment.repeats, 0.0
         if self.experiment.patient_draws > 1:  # else all repeats share one draw of patients
             drawing = self._rows_seconds(name)
@@ -459,11 +416,8 @@ class Results(CellStore[Key, Cell]):
     def rest(self, epsilon: float, slow: bool = False, shown: Collection[str] | None = None) -> Iterator[Key]:
         """Return all other cells, in the order that a page needs them; some may also be in `first`.
 
-        Args:
-            epsilon: The epsilon that the page shows, whose cells mostly come first.
-            slow: Whether the slow methods are wanted too.
-            shown: The methods whose cells are wanted, with NO_PRIVACY and UNIT_ROWS; all live ones, and both,
-                by default.
+        shown: the methods whose cells are wanted, with NO_PRIVACY and UNIT_ROWS; all live ones, and both, by
+        default.
         """
         others, main = self._nearest(epsilon), self.experiment.method
         fast = [name for name in self.live_methods if shown is None or name in shown]
@@ -488,7 +442,6 @@ class Results(CellStore[Key, Cell]):
             yield from self._unit_rows(epsilon)
 
     def _reference_cells(self, shown: Collection[str] | None, repeats: int) -> Iterator[Key]:
-        """Return the cells of NO_PRIVACY that a page needs, none where it does not show them."""
         if shown is None or NO_PRIVACY in shown:
             few = min(repeats, self.repeats_of(NO_PRIVACY))
             yield from ((NO_PRIVACY, EPSILONS[0], r) for r in range(few))
@@ -507,10 +460,7 @@ class Results(CellStore[Key, Cell]):
         return name if math.isfinite(errors[name]) else None
 
     def _unit_rows(self, epsilon: float) -> Iterator[Key]:
-        """Return the cells at this epsilon of the trust's best published method, also on rows of length 1.
-
-        Which it is, is known once all of this trust have run.
-        """
+        """Return the trust's best published method, once all have run, on rows of length 1."""
         trust, live = METHODS[self.experiment.method].trust, self.live_methods
         published = [name for name in ON_UNIT_ROWS.values() if METHODS[name].trust == trust and name in live]
         if not published or not self.has_reference:
@@ -521,10 +471,7 @@ class Results(CellStore[Key, Cell]):
             yield from ((name, epsilon, r) for r in range(self.experiment.repeats) for name in both)
 
     def _noises(self, epsilon: float) -> Iterator[Key]:
-        """Return the noises at this epsilon: the runs of the experiment's method beyond the repeats.
-
-        With them the picture shows NOISES runs in all. Only on simulated patients are there any.
-        """
+        """Return the runs beyond the repeats, of which a picture of simulated patients shows NOISES."""
         if isinstance(self.experiment.population, SpikedModel):
             yield from ((self.experiment.method, epsilon, r) for r in range(self.repeats, NOISES))
 
@@ -537,14 +484,10 @@ class Results(CellStore[Key, Cell]):
     def wanted(
         self, epsilon: float, slow: bool = False, shown: Collection[str] | None = None
     ) -> Iterator[Key]:
-        """Return all cells of a page at one epsilon: those of `first`, then those of `rest`."""
         return chain(self.first(epsilon, shown), self.rest(epsilon, slow, shown))
 
     def next_of(self, name: str, repeats: int | None = None) -> Key | None:
-        """Return the next missing cell of a method at all epsilons, first repeats first, or None.
-
-        repeats: how many repeats are wanted; None is as many as `repeats_of` says.
-        """
+        """Return the next missing cell of a method at all epsilons, first repeats first, or None."""
         times = range(self.repeats_of(name) if repeats is None else repeats)
         return self.first_missing((name, e, r) for r in times for e in EPSILONS)
 

@@ -28,10 +28,7 @@ _ALONE = dict.fromkeys(("analyze_gauss", "analyze_gauss_sparse"), "sealed_sparse
 
 
 def signal(experiment: ExplorerExperiment) -> float:
-    """Return k lambda_k/tr Sigma, about the share of variance that the components carry, as if declared.
-
-    For a table or invented rows nobody knows it, and the usual guess stands in.
-    """
+    """Return k lambda_k/tr Sigma as if declared; for a table or invented rows a usual guess stands in."""
     population = experiment.population
     return population.signal if isinstance(population, SpikedModel) else SIGNAL
 
@@ -74,19 +71,12 @@ def methods_shown(experiment: ExplorerExperiment, epsilon: float) -> tuple[str, 
 
 
 class Lead(NamedTuple):
-    """Hold by how much a recommended method on rows of length 1 errs less than published ones do.
+    """Hold by how much a recommended method on rows of length 1 errs less than published ones do."""
 
-    Attributes:
-        method: The recommended method.
-        published: The best method of the same trust that keeps published rows (`Results.best_published`).
-        whole: How many times as much it errs, as published.
-        left: How many times as much it errs on rows of length 1 too.
-    """
-
-    method: str
-    published: str
-    whole: float
-    left: float
+    method: str  # recommended method
+    published: str  # best method of the same trust that keeps published rows (`Results.best_published`)
+    whole: float  # how many times as much it errs, as published
+    left: float  # how many times as much it errs on rows of length 1 too
 
     @property
     def scaling(self) -> float:
@@ -100,7 +90,6 @@ class Lead(NamedTuple):
 
     @property
     def in_words(self) -> str:
-        """Return in sentences how many times as much the published method errs, and what part is scaling."""
         leader, other = METHODS[self.method].title, METHODS[self.published].title
         best = f"{other}, the best here that divides rows by a public bound,"
         if not self.whole > 1:
@@ -112,10 +101,7 @@ class Lead(NamedTuple):
 
 
 def lead(results: Results, epsilon: float, trust: str) -> Lead | None:
-    """Return the lead of the method recommended under a trust, in medians over the runs so far.
-
-    None where none is recommended, where it takes rows inside a bound itself, and before all three have run.
-    """
+    """Return the lead of the method recommended under a trust, in medians over the runs so far."""
     advised = recommended(results.experiment, epsilon, trust)
     method, published = advised.method, results.best_published(epsilon, trust)
     if advised.near_guess or METHODS[method].scaling != "unit" or published is None:
@@ -142,13 +128,9 @@ def by_trust(names: Sequence[str]) -> dict[str, str]:
 
 
 def spread(sines: Sequence[float], k: int) -> Array:
-    """Return the 10, 50 and 90 % quantiles of the share recovered, in %, over runs; NaN without any.
-
-    sines: sin Theta of each run.
-    """
+    """Return the 10, 50 and 90 % quantiles of the share recovered, in %, from sin Theta of runs."""
     return quantiles(100 * share_recovered(np.array(sines), k)) if len(sines) else np.full(3, math.nan)
 
 
 def share_recovered_quantiles(results: Results, name: str, epsilon: float) -> Array:
-    """Return the quantiles of `spread` over the runs of a method that have been measured so far, (3,)."""
     return spread([cell.sin[-1] for cell in results.measured(name, epsilon)], results.experiment.k)

@@ -19,15 +19,7 @@ from dppca_core.numerics.subspace_metrics import in_unit, runs_in_unit
 def against_epsilon(
     experiment: ExplorerExperiment, method: str, bounds: dict[str, dict[str, float]], tau: float, metric: str
 ) -> pd.DataFrame:
-    """Return 10, 50 and 90 % of a method's error, and each bound at its constants, by epsilon.
-
-    Args:
-        experiment: Every setting but epsilon.
-        method: The method, a key of `METHODS`.
-        bounds: By the key of each bound in `BOUNDS`, its free constants by name.
-        tau: The slack of Theorem 4.3 of Ge et al.
-        metric: The unit of errors, one of those of `subspace_metrics.in_unit`.
-    """
+    """Return 10, 50 and 90 % of a method's error, and each bound at its constants, by epsilon."""
     results, k = Results(experiment), experiment.k
     repeats = range(results.repeats_of(method))
     results.try_cells((method, epsilon, repeat) for repeat in repeats for epsilon in EPSILONS)
@@ -45,8 +37,7 @@ def chances(
 ) -> pd.DataFrame:
     """Return the share of runs that find all features that matter, and its prediction, by epsilon.
 
-    rule: the key of the method's closed form in `BOUNDS`, which predicts the chance of that. constants: its
-    free constants, by name. tau: the slack of Theorem 4.3 of Ge et al.
+    rule: the key of the method's closed form in `BOUNDS`, which predicts the chance of that.
     """
     results, repeats = Results(experiment), range(experiment.repeats)
     complete = [count_complete(results.cell(method, e, repeat) for repeat in repeats) for e in EPSILONS]
@@ -59,10 +50,7 @@ def chances(
 def terms(
     experiment: ExplorerExperiment, epsilon: float, constants: dict[str, float], tau: float
 ) -> pd.DataFrame:
-    """Return quantiles of DPS-PCA's measured sin Theta, and the terms of Ge et al.'s Theorem 4.3, by round.
-
-    constants and tau: those of the theorem. Round 0, the start, has no terms.
-    """
+    """Return quantiles of DPS-PCA's sin Theta, and the terms of Ge et al.'s Theorem 4.3, by round."""
     results = Results(experiment)
     bound = evaluate(results, "ge2018", epsilon, tau=tau, **constants)
     runs = [results.cell("dps_pca", epsilon, repeat).sin for repeat in range(experiment.repeats)]
@@ -75,8 +63,7 @@ def terms(
 def regimes(experiment: ExplorerExperiment, by: str, tau: float, constants: dict[str, float]) -> pd.DataFrame:
     """Return what dominates the error, by epsilon (rows) and patients (columns).
 
-    The numbers are indices in `dppca_core.bounds.regimes.REGIONS`. by: the formula that decides, "closed
-    form" or "theorem". tau, constants: those of that formula, constants by name.
+    The numbers are indices in `dppca_core.bounds.regimes.REGIONS`. by: "closed form" or "theorem".
     """
     regions = regime_map(Results(experiment), by, tau, **constants)
     return pd.DataFrame(regions.codes, regions.epsilons, regions.patients)

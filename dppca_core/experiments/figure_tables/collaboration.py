@@ -56,10 +56,7 @@ def stored(name: str) -> pd.Series:
 
 
 def message(setting: CollaborationSetting, protocol: str, hospital: int) -> pd.DataFrame:
-    """Return the numbers that the server receives of a hospital in each round, and the same without noise.
-
-    hospital: -1 stands for the sum, which is all that a secure aggregation shows.
-    """
+    """Return what the server receives of a hospital, or of all for -1, in each round, and without noise."""
     run, entries = transcript.simulate(setting, protocol), {}
     for done, hidden in zip(run.record.rounds, run.noiseless, strict=False):
         received = transcript.message_matrix(done.answers[hospital].message.arrays, run.record.plan, hospital)
@@ -72,8 +69,7 @@ def message(setting: CollaborationSetting, protocol: str, hospital: int) -> pd.D
 def pair(setting: CollaborationSetting, first: int, second: int) -> pd.DataFrame:
     """Return the difference of two hospitals' messages, and its value without noise, in each round.
 
-    With shared noise both are equal, so that two who compare their messages see through it; with own noise
-    they are not. first, second: the hospitals' indices.
+    With shared noise both are equal, so that two who compare their messages see through it.
     """
     entries = {}
     for protocol in ("dps_pca shared", "dps_pca"):
@@ -86,11 +82,7 @@ def pair(setting: CollaborationSetting, first: int, second: int) -> pd.DataFrame
 
 
 def standardising(recipe: SiteRecipe, strength: float, kind: str) -> pd.DataFrame:
-    """Return 10, 50 and 90 % of the joint answer's errors by standardisation and by strength of differences.
-
-    Errors are against the common truth, with privacy and without. strength, kind: the strength of the
-    differences between hospitals and the kind of standardisation that the page shows.
-    """
+    """Return 10, 50 and 90 % of the joint answer's errors by standardisation and strength."""
     results = SiteResults(recipe)
     for cell in results.wanted(strength, kind):  # (what, strength, standardised by, repeat)
         if cell[0] == "joined":
@@ -102,10 +94,7 @@ def standardising(recipe: SiteRecipe, strength: float, kind: str) -> pd.DataFram
 
 
 def joining(recipe: SiteRecipe, strength: float, kind: str) -> pd.DataFrame:
-    """Return 10, 50 and 90 % of each hospital's errors and captured energy, joined and alone.
-
-    strength: how much the hospitals differ. kind: the kind of standardisation.
-    """
+    """Return 10, 50 and 90 % of each hospital's errors and captured energy, joined and alone."""
     results = SiteResults(recipe)
     for repeat in range(recipe.repeats):
         for what in ("joined", "alone"):

@@ -18,8 +18,7 @@ def panels(
 ) -> pd.DataFrame:
     """Return 10, 50 and 90 % of the error, indexed by method, epsilon and round.
 
-    The experiment's method is measured at every epsilon, `others` at the given one only. metric: the unit of
-    errors, one of those of `subspace_metrics.in_unit`, or "energy" for the captured energy.
+    The experiment's method is measured at every epsilon, `others` at the given one only.
     """
     results, method = Results(experiment), experiment.method
     errors: dict[tuple[str, float, int, int], float] = {}
@@ -40,8 +39,7 @@ def panels(
 def shares(points: tuple[tuple[ExplorerExperiment, float], ...], methods: tuple[str, ...]) -> pd.DataFrame:
     """Return 10, 50 and 90 % of the share of the pattern that methods recover, in %.
 
-    points: experiments, each with the epsilon at which it is run. methods: NO_PRIVACY may be one of them.
-    The table is indexed by the points' patients, epsilon and the method.
+    points: experiments, each with the epsilon at which it is run.
     """
     rows = {}
     for experiment, epsilon in points:

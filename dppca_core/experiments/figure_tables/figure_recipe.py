@@ -41,14 +41,7 @@ class FigureRecipe:
 def from_dict(plain: Mapping[str, Any]) -> FigureRecipe:
     """Return the recipe that a JSON object holds.
 
-    Args:
-        plain: The object, with `figure` and `arguments`.
-
-    Returns:
-        The recipe, whose arguments have the types of its function.
-
-    Raises:
-        ValueError: For an unknown figure or argument, or an unsuitable value, by its name.
+    Raises ValueError for an unknown figure or argument, or an unsuitable value, by its name.
     """
     from pydantic import TypeAdapter, ValidationError  # imported here: it is slow to load
 

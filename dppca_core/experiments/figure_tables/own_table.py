@@ -35,8 +35,7 @@ def rehearsal(
 ) -> pd.DataFrame:
     """Return the 10, 50 and 90 % quantiles of the error on invented rows, by population and epsilon.
 
-    `twins` are (name, experiment, spread, centred). metric: the unit of errors, one of those of
-    `subspace_metrics.in_unit`.
+    `twins` are (name, experiment, spread, centred).
     """
     schema, rows = Schema.from_json(Path(dictionary).read_bytes()), {}
     for name, experiment, spread, centred in twins:
@@ -57,10 +56,8 @@ def rehearsal(
 def predicted(populations: tuple[tuple[str, str, str, Budget, dict[str, Any]], ...]) -> pd.DataFrame:
     """Return the predicted median of sin Theta, by population.
 
-    Args:
-        populations: Each with its name, whom hospitals trust (one of those of `bounds.recommendation`), the
-            method, what the budget leaves for it, and the other arguments of
-            `stated_spectra.predicted_errors`.
+    populations: each with its name, whom hospitals trust, the method, what the budget leaves for it, and the
+    other arguments of `stated_spectra.predicted_errors`.
     """
     errors = {
         name: stated_spectra.predicted_errors(trust, budget=budget, **numbers)[0][method]

@@ -6,11 +6,7 @@ from dppca_core.experiments.papers import FIGURES, stored
 
 
 def curves(key: str, index: int) -> pd.DataFrame:
-    """Return the curves of one run of a paper's figure, from stored results or a formula.
-
-    key: of the figure, in FIGURES. index: of the run among the figure's. The command
-    `python -m dppca_core.experiments.papers` runs it anew.
-    """
+    """Return the curves of one run of a paper's figure, from stored results or a formula."""
     figure = FIGURES[key]
     run = figure.runs[index]
     runs = stored(run.recipe).table if run.recipe else None

@@ -21,16 +21,8 @@ def plans(
     """Return how many patients or hospitals reach the target, by epsilon and method.
 
     The last row, "answer", is the answer to the question. Cells are empty where a closed form does not apply.
-
-    Args:
-        experiment: The population, and all other settings.
-        names: Keys of `PLANNED_METHODS`.
-        question: What is asked, epsilon, patients, and patients of a hospital, as `Question` has them.
-        target: The largest error, or with `energy` the least captured energy.
-        energy: Whether the target is captured energy.
-        tuned: Whether the scaling of rows and the rounds are chosen for this question.
-        amounts: The smallest and the largest number on the chart's vertical axis.
-        hospital: The patients of a hospital where that axis is hospitals; None where it is patients.
+    question: what is asked, epsilon, patients, and patients of a hospital, as `Question` has them. amounts:
+    the ends of the chart's vertical axis. hospital: its patients where that axis is hospitals.
     """
     plans = [StudyPlan(experiment, name, target, energy) for name in names]
     if tuned:  # the bound of rows and the rounds suit this question
@@ -54,10 +46,7 @@ def by_trust(
     target: float,
     energy: bool,
 ) -> pd.Series:
-    """Return the answer to the question by method; None where its closed form does not apply.
-
-    The arguments are those of `plans`.
-    """
+    """Return the answer to the question by method; None where its closed form does not apply."""
     plans = [StudyPlan(experiment, name, target, energy) for name in names]
     answers = [plan.answer(Question(*question)).value for plan in plans]
     return pd.Series(answers, [plan.planned for plan in plans])

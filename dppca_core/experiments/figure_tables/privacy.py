@@ -18,8 +18,7 @@ from dppca_core.privacy import Budget
 def releases(budget: Budget, seed: int) -> pd.DataFrame:
     """Return the number that an attacker reads off each of twenty releases of two neighbouring data sets.
 
-    It is in units of the noise, N(0, 1) without the patient. budget: that of one release. seed: that of
-    patients and noise.
+    It is in units of the noise, N(0, 1) without the patient.
     """
     shown = picture(budget, seed=seed)
     sides = {"with the patient": shown.with_patient, "without": shown.without_patient}
@@ -30,13 +29,8 @@ def best_test(attacked: AttackSetting, alarms: float, count: int, level: float) 
     """Return the shares of false alarms and misses of the attacker, with noise and without, and in theory.
 
     A false alarm is "yes" without the patient, a miss is "no" with. "the best test" is the best that any
-    attacker can do against this noise.
-
-    Args:
-        attacked: The method, its budget and its parameters.
-        alarms: The share of false alarms that the attacker accepts.
-        count: The number of releases of each of the two data sets.
-        level: The confidence of intervals.
+    attacker can do against this noise. alarms: the share of false alarms that the attacker accepts. level:
+    the confidence of intervals.
     """
     draws, rows = AttackDraws(attacked), {}
     limits = {"true": membership.threshold(alarms), "silent": draws.case.mu / 2}  # silent: without noise
@@ -51,10 +45,7 @@ def best_test(attacked: AttackSetting, alarms: float, count: int, level: float) 
 
 
 def failure(n: int, least: float, most: float) -> pd.DataFrame:
-    """Return how many of n patients the worst mechanism that delta allows publishes in the clear, by delta.
-
-    least, most: the range of delta.
-    """
+    """Return how many of n patients the worst mechanism publishes in the clear, by delta."""
     deltas = np.geomspace(least, most, 160)
     counts = {delta: outright_publication.published(n, delta) for delta in deltas}
     rows = {delta: (patients.low, patients.expected, patients.high) for delta, patients in counts.items()}
@@ -66,13 +57,8 @@ def accounting(
 ) -> pd.DataFrame:
     """Compare accountings by number of rounds, each a column of the table.
 
-    Args:
-        budget: The budget of all rounds together.
-        sensitivity: The l2 sensitivity of each round.
-        steps: The rounds for which the noise is made where "charged" is asked for.
-        rounds: The numbers of rounds in the table.
-        quantity: "noise", the std that each accounting asks for; else the epsilon that it charges for rounds
-            with the noise of the exact accounting at `steps` rounds.
+    quantity: "noise", the std that each accounting asks for; else the epsilon that it charges for rounds
+    with the noise of the exact accounting at `steps` rounds.
     """
     std = compare.noise("exact", budget, sensitivity, steps)  # of which each accounting is charged
     table = pd.DataFrame(index=rounds)
@@ -87,11 +73,7 @@ def accounting(
 def audit(attacked: AttackSetting, kinds: tuple[str, ...], count: int, level: float) -> pd.Series:
     """Return the lower bound on epsilon that attacks prove, for each kind of release, beside the true one.
 
-    Args:
-        attacked: The method, its budget and its parameters.
-        kinds: "true", as programmed; "silent", without noise; or a planted bug, as in `AttackDraws.readings`.
-        count: The number of releases of each of the two data sets.
-        level: The confidence of the lower bounds.
+    kinds: "true", as programmed; "silent", without noise; or a planted bug, as in `AttackDraws.readings`.
     """
     draws, shown = AttackDraws(attacked), {}
     for kind in kinds:

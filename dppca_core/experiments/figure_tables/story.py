@@ -28,7 +28,7 @@ def curve(setting: JoiningSetting, trust: str, along: str, factors: tuple[float,
     """Return the share recovered together under a trust, and without privacy, at multiples of a setting.
 
     along: what is multiplied for all hospitals, "epsilon" or "patients". A factor of 1 has all runs, others
-    as few as an interval needs. Without privacy nothing depends on epsilon.
+    as few as an interval needs.
     """
     rows = {}
     for factor in factors:
@@ -43,8 +43,7 @@ def curve(setting: JoiningSetting, trust: str, along: str, factors: tuple[float,
 def record(setting: JoiningSetting, patient: int) -> pd.DataFrame:
     """Return a patient's values, and those rebuilt from two exact totals, with and without this patient.
 
-    patient: the index of the patient of our hospital, from 0 on. The totals do not tell the sign of the whole
-    record: both columns have the one that makes the value of largest magnitude positive.
+    The totals do not tell the sign of the whole record: both columns have the same.
     """
     population, size = setting.population, setting.sizes[setting.ours]
     if setting.differing:
@@ -59,8 +58,7 @@ def record(setting: JoiningSetting, patient: int) -> pd.DataFrame:
 def weights(setting: JoiningSetting, kind: str, trust: str) -> pd.DataFrame:
     """Return the weight of every measurement in the true pattern and in that of the first run together.
 
-    A weight is the length of the measurement's row of the basis, (d, k). kind: "together" under a trust, or
-    "without privacy".
+    A weight is the length of the measurement's row of the basis, (d, k).
     """
     released = JoiningRuns(setting).basis((kind, trust), 0)
     both = {"true": truth(setting), "released": released}

@@ -18,11 +18,7 @@ from dppca_core.paths import DATA
 
 
 def trajectories(recipe: Recipe, key: str, k: int, metric: str) -> pd.DataFrame:
-    """Return 10, 50 and 90 % of the error by round for every value of the swept parameter, `key`.
-
-    k: the number of directions, where it is not swept. metric: the unit of errors, one of those of
-    `subspace_metrics.in_unit`, which needs k.
-    """
+    """Return 10, 50 and 90 % of the error by round for every value of the swept parameter, `key`."""
     runs = by_round(sweep(recipe))
     sizes = runs["k"] if key == "k" else k
     runs["shown"] = runs_in_unit(metric, runs["sin_theta"], runs["largest_angle"], sizes)
@@ -30,11 +26,7 @@ def trajectories(recipe: Recipe, key: str, k: int, metric: str) -> pd.DataFrame:
 
 
 def against(recipes: tuple[Recipe, ...], over: str, column: str, k: int, metric: str) -> pd.DataFrame:
-    """Return 10, 50 and 90 % of a column by method's label and swept value, errors in the unit `metric`.
-
-    over: the swept parameter. column: a measured column of a sweep's table. k: the number of directions,
-    where it is not swept, for the unit.
-    """
+    """Return 10, 50 and 90 % of a column, errors in the unit `metric`, by label and value of `over`."""
     runs = pd.concat([sweep(recipe) for recipe in recipes])
     runs["shown"] = runs[column]
     if column == "sin_theta":
@@ -43,19 +35,13 @@ def against(recipes: tuple[Recipe, ...], over: str, column: str, k: int, metric:
 
 
 def needed(recipes: tuple[Recipe, ...], target: float, seed: int) -> pd.DataFrame:
-    """Return the patients that each method needs for an error of at most `target`, in sin Theta.
-
-    recipes: sweeps over the number of patients. seed: that of the resampling, which gives the intervals.
-    """
+    """Return the patients that each method needs for an error of at most `target`, in sin Theta."""
     runs = pd.concat([sweep(recipe) for recipe in recipes])
     return patients_needed(runs, target, seed=seed)
 
 
 def packages(neighbours: str) -> pd.DataFrame:
-    """Return the stored median errors of other packages and ours, by patients, features and package.
-
-    neighbours: the neighbouring relation; what has another is left out. `make bench-peers` measures anew.
-    """
+    """Return the stored median errors of other packages and ours (`make bench-peers` measures anew)."""
     record = json.loads((DATA / "peers.json").read_text(encoding="utf-8"))
     rows = pd.json_normalize(record["places"], "rows", ["population", "d", "n"])
     rows = rows[rows["neighbours"].isin(["", neighbours]) & (rows["population"] == "sparse population")]

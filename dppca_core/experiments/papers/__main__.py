@@ -17,7 +17,6 @@ TIMED = {run.recipe for figure in FIGURES.values() if figure.metric == "seconds"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command, whose arguments default to those of the process, and return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m dppca_core.experiments.papers", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(results.names()))

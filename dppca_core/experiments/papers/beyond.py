@@ -25,15 +25,9 @@ _PUBLIC_BOUND_RESULT = "needed-patients-public"
 def fewer(table: pd.DataFrame, many: str, few: str) -> tuple[float, float, float]:
     """Return how many times as many patients `many` needs as `few`, for a median error of TARGET.
 
-    Args:
-        table: The table of a sweep over n.
-        many: The label of the method that needs more.
-        few: The label of the method that needs fewer.
-
-    Returns:
-        The ratio, and the ends of its interval: quotients of the 95 % intervals of both, which together err
-        in at most 10 % of tables (Bonferroni). Where `many` never reaches the target for good, the ratio and
-        the upper end are infinite, and the lower end is of the most patients that were measured.
+    With it come the ends of its interval: quotients of the 95 % intervals of both, which together err in at
+    most 10 % of tables (Bonferroni). Where `many` never reaches the target for good, the ratio and the upper
+    end are infinite, and the lower end is of the most patients that were measured.
     """
     needed = patients_needed(table, TARGET, level=_CONFIDENCE).set_index("label").to_dict("index")
     of_many, of_few = needed[many], needed[few]
@@ -45,13 +39,9 @@ def fewer(table: pd.DataFrame, many: str, few: str) -> tuple[float, float, float
 
 
 def needs_fewer(name: str, many: str, few: str) -> Check:
-    """Return the check, called `name`, that `many` needs more patients than `few`.
-
-    It holds where the interval of their ratio, by `fewer`, lies above 1.
-    """
+    """Return the check that `many` needs more patients than `few`: the interval of `fewer` lies above 1."""
 
     def check(_: pd.DataFrame, table: pd.DataFrame) -> Finding:
-        """Judge a figure's table of runs; its curves are not used."""
         if not {many, few} <= set(table["label"]):
             return Finding(name, False, NOTHING)
         ratio, low, high = fewer(table, many, few)
@@ -67,7 +57,6 @@ def needs_fewer(name: str, many: str, few: str) -> Check:
 
 
 def _needed(table: pd.DataFrame, label: str) -> str:
-    """Return the words for what a method needs: its patients, or why the target was not reached for good."""
     runs = table[table["label"] == label]
     needed = patients_needed(runs, TARGET).iloc[0]
     if math.isfinite(needed["patients"]):
@@ -89,7 +78,6 @@ def tenth_of_one_release(name: str, few: str, others: Sequence[str]) -> Check:
     """
 
     def check(_: pd.DataFrame, table: pd.DataFrame) -> Finding:
-        """Judge a figure's table of runs; its curves are not used."""
         if not {few, *others} <= set(table["label"]):
             return Finding(name, False, NOTHING)
         public = results.stored(_PUBLIC_BOUND_RESULT).table
@@ -109,7 +97,6 @@ def nine_of_ten(name: str, label: str, patients: int) -> Check:
     """Return the check that at least nine of ten runs with so many patients err by at most TARGET."""
 
     def check(_: pd.DataFrame, table: pd.DataFrame) -> Finding:
-        """Judge a figure's table of runs; its curves are not used."""
         runs = table[(table["label"] == label) & (table["n"] == patients)]
         if runs.empty:
             return Finding(name, False, NOTHING)

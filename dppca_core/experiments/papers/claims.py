@@ -43,15 +43,11 @@ def _claim(
 ) -> Callable[Concatenate[str, _P], Check]:
     """Return a function that makes a check of a condition, given the claim's name and further arguments.
 
-    The check holds where all parts of the claim do, and there is at least one. It does not hold where a part
-    has nothing to compare: a result without the curves proves nothing.
+    The check does not hold where a part has nothing to compare: no curves prove nothing.
     """
 
     def named(name: str, /, *args: _P.args, **kwargs: _P.kwargs) -> Check:
-        """Return the check of this name, with the other arguments of `judge`."""
-
         def check(means: pd.DataFrame, _: pd.DataFrame) -> Finding:
-            """Judge the curves of a `summary`, and join the parts' sentences."""
             curves: _Curves = {}
             for row in means.sort_values("x", kind="stable").to_dict("records"):
                 mean = _Mean(*(float(row[key]) for key in _Mean._fields))
@@ -89,7 +85,6 @@ def near(name: str, printed: Sequence[Printed], within: float) -> Check:
 
 @_claim
 def _within(curves: _Curves, printed: Sequence[Printed], within: float) -> Iterator[_Part]:
-    """Check what `near` says."""
     pairs = [
         (abs(curves[label][x].mean - value), label, x, value)
         for label, x, value in printed
@@ -149,7 +144,6 @@ def moves(curves: _Curves, falls: bool, labels: Sequence[str] = ()) -> Iterator[
 
 
 def _ends(label: str, points: Sequence[tuple[float, _Mean]]) -> str:
-    """Return the words for where a curve begins and ends; points: its x with the mean there, ascending."""
     (begin, first), (end, last) = points[0], points[-1]
     return f"{label}: {first} at {number(begin)}, {last} at {number(end)}"
 

@@ -75,56 +75,32 @@ class Verdict:
 
 @dataclass(frozen=True)
 class PaperRun:
-    """Hold one way in which a figure is remade, with the checks of its result.
+    """Hold one way in which a figure is remade, with the checks of its result."""
 
-    Attributes:
-        title: "the paper's parameters", or what differs from these.
-        checks: Conditions that are computed on the result.
-        recipe: The name of its recipe in data/recipes; "" where a formula gives the curves.
-        formula: Returns the curves where no run is needed.
-        because: The reason why checks are expected to fail; "" where they are expected to hold.
-    """
-
-    title: str
-    checks: tuple[Check, ...]
-    recipe: str = ""
-    formula: Callable[[], pd.DataFrame] | None = None
-    because: str = ""
+    title: str  # "the paper's parameters", or what differs from these
+    checks: tuple[Check, ...]  # conditions that are computed on the result
+    recipe: str = ""  # name of its recipe in data/recipes; "" where a formula gives the curves
+    formula: Callable[[], pd.DataFrame] | None = None  # returns the curves where no run is needed
+    because: str = ""  # reason why checks are expected to fail; "" where they are expected to hold
 
 
 @dataclass(frozen=True)
 class Figure:
-    """Hold a figure or table of a paper, with the runs that remake it.
+    """Hold a figure or table of a paper, with the runs that remake it."""
 
-    Attributes:
-        key: The name, as in links.
-        paper: The authors, the venue and the year.
-        title: The figure's number.
-        shows: What is drawn, in a sentence.
-        claim: What the paper says of it.
-        metric: The column that is drawn.
-        x: A swept parameter, or "round".
-        runs: The runs; the first is the nearest to the paper's.
-        printed: The paper's numbers, where they are known.
-        notes: What the paper leaves open, and how it was read.
-    """
-
-    key: str
-    paper: str
+    key: str  # name, as in links
+    paper: str  # authors, the venue and the year
     title: str
-    shows: str
+    shows: str  # what is drawn, in a sentence
     claim: str
-    metric: str
-    x: str
-    runs: tuple[PaperRun, ...]
+    metric: str  # column that is drawn
+    x: str  # a swept parameter, or "round"
+    runs: tuple[PaperRun, ...]  # runs; the first is the nearest to the paper's
     printed: tuple[Printed, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what the paper leaves open, and how it was read
 
     def curves(self, run: PaperRun, table: pd.DataFrame | None = None) -> pd.DataFrame:
-        """Return the figure's curves, in the columns of a `summary`, from a sweep's table or by a formula.
-
-        Raises ValueError where a table is needed and not given.
-        """
+        """Return the figure's curves, in the columns of a `summary`, from a sweep's table or by a formula."""
         if run.formula is not None:
             return run.formula()
         if table is None:
@@ -132,18 +108,7 @@ class Figure:
         return summary(table, self.x, self.metric)
 
     def verdict(self, run: PaperRun, table: pd.DataFrame | None = None) -> Verdict:
-        """Evaluate every check of a run on this table.
-
-        Args:
-            run: The run, one of the figure's.
-            table: The result of its recipe, from `stored` or a sweep; a formula needs none.
-
-        Returns:
-            The findings, computed on this table only.
-
-        Raises:
-            ValueError: Where a run with a recipe has no table.
-        """
+        """Evaluate every check of a run on this table, the result of its recipe; a formula needs none."""
         curves = self.curves(run, table)
         findings = tuple(check(curves, curves if table is None else table) for check in run.checks)
         short = table is not None and bool(run.recipe) and table["repeat"].nunique() < repeats(run.recipe)

@@ -32,7 +32,6 @@ FORMULAS: Mapping[str, Callable[[], pd.DataFrame]] = {"figure 2": ge.figure_2}
 
 
 def read(name: str) -> list[Figure]:
-    """Return the figures of a paper; `name` is that of its file in data/papers, without .yaml."""
     plain = yaml.safe_load(paths.stored_text(f"papers/{name}.yaml"))
     return [_figure(plain["paper"], **entry) for entry in plain["figures"]]
 
@@ -46,21 +45,11 @@ def _figure(
     notes: Sequence[str] = (),
     **texts: str,
 ) -> Figure:
-    """Return the figure that an entry of a paper's file describes.
-
-    Args:
-        paper: The authors, the venue and the year.
-        checks: The checks of all runs but those that list their own; see `_check`.
-        runs: The fields of each `PaperRun`, its formula by the name in FORMULAS.
-        printed: The published numbers, as `at` and `curves`; None where none are known.
-        notes: What the paper leaves open.
-        texts: The other fields of `Figure`.
-    """
+    """Return the figure that an entry of a paper's file describes; texts: the other fields of `Figure`."""
     numbers = _published_numbers(**printed) if printed else ()
     usual = _checks(checks, numbers)  # of the runs that list none of their own
 
     def run(entry: Mapping[str, Any]) -> PaperRun:
-        """Return a run, with the figure's checks unless it lists its own, and its formula by name."""
         given: dict[str, Any] = {"checks": usual, **entry}
         if "checks" in entry:
             given["checks"] = _checks(entry["checks"], numbers)
@@ -72,18 +61,15 @@ def _figure(
 
 
 def _published_numbers(at: Sequence[float], curves: Mapping[str, Sequence[float]]) -> tuple[Printed, ...]:
-    """Return published numbers one by one; `curves` has them by label, in the order of the x in `at`."""
     points = ((label, pair) for label, values in curves.items() for pair in zip(at, values, strict=True))
     return tuple(Printed(label, float(x), float(value)) for label, (x, value) in points)
 
 
 def _checks(entries: Sequence[Mapping[str, Any]], numbers: tuple[Printed, ...]) -> tuple[Check, ...]:
-    """Return the checks that entries of a paper's file describe; numbers: the figure's published ones."""
     return tuple(_check(numbers, **entry) for entry in entries)
 
 
 def _check(numbers: tuple[Printed, ...], kind: str, name: str, **options: Any) -> Check:
-    """Return the check that an entry of `checks` describes; numbers: those that the paper prints."""
     if kind == "near":
         options["printed"] = numbers
     return KINDS[kind](name, **options)

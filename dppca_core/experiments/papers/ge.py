@@ -43,7 +43,6 @@ def algorithm_1_patients(target: float) -> float:
     budget = Budget(epsilon, chosen.delta, accounting="as-printed")
 
     def excess(power: float) -> float:
-        """Return the logarithm of the error over the target with 10^power patients."""
         n = round(10**power)
         values = truth(model, (n,), model.k, chosen.scaling_rule, chosen.seed).eigenvalues
         same = {name: getattr(chosen, name) for name in ("s_hat", "iterations", "burn_in", "providers")}

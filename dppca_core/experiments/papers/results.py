@@ -33,29 +33,18 @@ _PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn")
 
 @dataclass(frozen=True, eq=False)
 class Stored:
-    """Hold a result and its provenance.
-
-    Attributes:
-        name: The recipe.
-        table: The runs, with the columns that `shown` keeps.
-        command: The command that made it.
-        versions: The versions of Python and of packages, by name.
-        seed: The seed of the recipe.
-        date: The day (ISO 8601).
-        fingerprint: That of the recipe, as the function `fingerprint` returns it.
-    """
+    """Hold a result and its provenance."""
 
     name: str
-    table: pd.DataFrame
+    table: pd.DataFrame  # runs, with the columns that `shown` keeps
     command: str
     versions: Mapping[str, str]
     seed: int
-    date: str
-    fingerprint: str
+    date: str  # day (ISO 8601)
+    fingerprint: str  # that of the recipe, as the function `fingerprint` returns it
 
 
 def names() -> list[str]:
-    """Return the names of all recipes of the papers."""
     return sorted(path.stem for path in (DATA / "recipes").glob("*.json"))
 
 
@@ -65,10 +54,7 @@ def recipe(name: str) -> Recipe:
 
 
 def fingerprint(name: str) -> str:
-    """Return sixteen hexadecimal digits for the content of a recipe's file.
-
-    The file is not made a `Recipe`, since that needs its population, which may be a table not installed here.
-    """
+    """Return a mark of the content of a recipe's file, without its population, which may not be installed."""
     plain = _plain(name)
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -91,7 +77,6 @@ def sizes(name: str) -> dict[str, tuple[float, float]]:
 
 
 def _plain(name: str) -> dict[str, Any]:
-    """Return a recipe's file as JSON has it. Raises ValueError for an unknown name or a damaged file."""
     path = _path(name)
     try:
         plain = json.loads(path.read_text(encoding="utf-8"))
@@ -110,18 +95,7 @@ def _path(name: str) -> Path:
 
 
 def stored(name: str, folder: Path | None = None) -> Stored:
-    """Read a stored result.
-
-    Args:
-        name: The recipe.
-        folder: The folder of results; None: data/results.
-
-    Returns:
-        The table, as `remake` wrote it, and its provenance.
-
-    Raises:
-        ValueError: For a result that is absent, damaged or not of today's recipe.
-    """
+    """Read a stored result; ValueError for one that is absent, damaged or not of today's recipe."""
     folder = folder or DATA / "results"
     file, again = f"the file data/results/{name}", f"run python -m dppca_core.experiments.papers {name}"
     expected = fingerprint(name)
@@ -147,20 +121,7 @@ def stored(name: str, folder: Path | None = None) -> Stored:
 
 
 def remake(name: str, executor: Executor | None, timed: bool) -> Path:
-    """Run a recipe of the papers and write its result.
-
-    Args:
-        name: The recipe.
-        executor: The executor of the cells; None runs them in this thread.
-        timed: Whether the seconds are kept.
-
-    Returns:
-        The path of the table.
-
-    Raises:
-        ValueError: For an unknown name, or a table that is not there.
-        OSError: For a result that cannot be written.
-    """
+    """Run a recipe of the papers, and write its result, with the seconds where it is `timed`."""
     chosen, folder = recipe(name), DATA / "results"
     table = shown(sweep(chosen, executor), timed)
     path = folder / f"{name}.csv"
@@ -190,10 +151,7 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 def shown(table: pd.DataFrame, timed: bool = False) -> pd.DataFrame:
-    """Return the columns of a sweep's table that a result keeps, with the seconds where it is `timed`.
-
-    Errors by round, which are texts, are rounded here; `remake` rounds the columns of numbers.
-    """
+    """Return the columns of a sweep's table that a result keeps, errors by round rounded."""
     dropped = ["noise_std", "bytes_sent_per_hospital", "notes", "recipe", *([] if timed else ["seconds"])]
     kept, rounds = table.drop(columns=dropped), METRICS["rounds"]
     if rounds in kept:
@@ -204,14 +162,9 @@ def shown(table: pd.DataFrame, timed: bool = False) -> pd.DataFrame:
 
 
 def thinned(chosen: Recipe, repeats: int = 3, points: int = 3) -> Recipe:
-    """Return a quicker recipe: at most so many repeats, and values (`points`) of each swept parameter.
-
-    Values are taken evenly, with both ends. Its rows are rows of the whole recipe's table. Raises ValueError
-    for fewer than one.
-    """
+    """Return a quicker recipe, with evenly taken values: its rows are rows of the whole recipe's table."""
 
     def thin(values: tuple[float | int, ...]) -> tuple[float | int, ...]:
-        """Return at most `points` of the values, evenly by index, from the first to the last."""
         if len(values) <= points:
             return values
         last = len(values) - 1

@@ -51,14 +51,9 @@ _SAME_FIELDS = (
 class SimulatedAnswer:
     """Hold the answer by simulation, the ends of its interval, and how many values and runs it rests on.
 
-    Attributes:
-        state: "found"; "least", the smallest value allowed reaches the target; "none", no value up to the
-            largest allowed does (NaN); or "measuring", the gap is still wide and `value` preliminary, or NaN.
-        values: The number of values at which runs are complete.
-        runs: The number of those runs.
-        value: Patients, epsilon or hospitals.
-        low: The lower end of the `LEVEL` interval.
-        high: Its upper end, which may be infinite.
+    state: "found"; "least", the smallest value allowed reaches the target; "none", no value up to the largest
+    allowed does (NaN); or "measuring", the gap is still wide and `value` preliminary, or NaN. high may be
+    infinite.
     """
 
     state: Literal["found", "least", "none", "measuring"]
@@ -73,15 +68,8 @@ class SimulatedAnswer:
 class Search:
     """A search bisects over patients, epsilon or hospitals until the plan's target is reached.
 
-    Args:
-        plan: The target, the method and the setting.
-        question: What is asked, and what is held.
-        start: A guess of the answer: patients, epsilon or hospitals.
-        repeats: The runs at each value.
-
-    Raises:
-        ValueError: For an unknown `asked`, a start that is not positive, or a table, whose patients cannot
-            be more than they are.
+    start: a guess of the answer. repeats: the runs at each value. Raises ValueError for a table, whose
+    patients cannot be more than they are.
     """
 
     plan: StudyPlan
@@ -99,17 +87,14 @@ class Search:
 
     @property
     def name(self) -> str:
-        """Return the name of the sweep's parameter that the values are of."""
         return "epsilon" if self._over_epsilon else "n"
 
     @property
     def _over_epsilon(self) -> bool:
-        """Return whether the smallest epsilon is searched, and not the fewest patients or hospitals."""
         return self.question.asked == "epsilon"
 
     @property
     def _limits(self) -> tuple[float, float]:
-        """Return the smallest and the largest value that may be run."""
         low, high = self.question.limits(self.plan.experiment.providers)
         return float(self._unit * low), float(self._unit * high)
 
@@ -119,11 +104,7 @@ class Search:
         return self.question.size if self.question.asked == "hospitals" else 1
 
     def _value(self, wanted: float) -> Value:
-        """Return the value nearest to `wanted` that can be run.
-
-        It is within the limits, and a whole number of patients, or of hospitals' patients; epsilon is rounded
-        to six digits.
-        """
+        """Return the value nearest to `wanted` that can be run; epsilon is rounded to six digits."""
         low, high = self._limits
         limited = min(max(wanted, low), high)
         if self._over_epsilon:
@@ -131,12 +112,10 @@ class Search:
         return int(min(max(self._unit * round(limited / self._unit), low), high))
 
     def first_values(self) -> tuple[Value, ...]:
-        """Return the values to begin with: half and twice the start, within what may be run."""
         middle = self.start * self._unit
         return tuple(sorted({self._value(middle / _FIRST_FACTOR), self._value(middle * _FIRST_FACTOR)}))
 
     def recipe(self, values: tuple[Value, ...]) -> Recipe:
-        """Return the sweep that makes the runs at these values."""
         experiment, planned = self.plan.experiment, PLANNED_METHODS[self.plan.planned]
         assert isinstance(experiment.population, SpikedModel)  # no other is planned for
         over_hospitals = self.question.asked == "hospitals"
@@ -157,14 +136,7 @@ class Search:
         )
 
     def losses(self, runs: Any) -> tuple[Array, Array]:
-        """Return the values whose runs are complete, and what each run lost there.
-
-        Args:
-            runs: The table of a sweep by `recipe`, perhaps unfinished.
-
-        Returns:
-            The values, ascending, (m,), and the squared sin Theta or the share of energy lost, (m, repeats).
-        """
+        """Return the values whose runs are complete, ascending, (m,), and their losses, (m, repeats)."""
         column = METRICS["energy" if self.plan.energy else "sin"]
         # A row for each value; dropna leaves out those of which a run is missing or has failed.
         wide = runs.pivot(index=self.name, columns="repeat", values=column).sort_index().dropna()
@@ -173,19 +145,14 @@ class Search:
 
     @property
     def _typical(self) -> Callable[..., Array]:
-        """Return the function that summarises losses over runs: the median of two stages, else the mean."""
         return np.median if self.plan.median else np.mean
 
     @property
     def _target(self) -> float:
-        """Return the largest loss that reaches the target."""
         return self.plan.allowed_loss if self.plan.energy else self.plan.allowed_loss**2
 
     def values_to_run(self, runs: Any) -> tuple[Value, ...]:
-        """Return the values at which runs are wanted: those whose runs are complete, and the next.
-
-        Where the bisection has ended there is no next. runs: the runs so far, as `losses` takes them.
-        """
+        """Return the values at which runs are wanted: those whose runs are complete, and the next, if any."""
         at, losses = self.losses(runs)
         values = {self._value(value) for value in at}
         # Before any value is complete, the bisection cannot tell which way to go.
@@ -193,10 +160,7 @@ class Search:
         return tuple(sorted(values if following is None else values | {self._value(following)}))
 
     def _next(self, at: Array, means: Array) -> float | None:
-        """Return the next value of the bisection, or None where it is complete.
-
-        at: the values that have runs, ascending, (m,). means: their mean losses, or medians, (m,).
-        """
+        """Return the next value of the bisection, or None where it is complete; means: or medians."""
         last_miss = self._last_miss(means)
         if last_miss == -1:  # all values reach the target
             return at[0] / _OUTWARD_FACTOR if at[0] > self._limits[0] else None
@@ -214,10 +178,6 @@ class Search:
         return int(np.flatnonzero(np.append(True, means > self._target))[-1]) - 1
 
     def simulated_answer(self, runs: Any) -> SimulatedAnswer:
-        """Return the answer that the runs so far give, with its interval.
-
-        runs: As `losses` takes them.
-        """
         at, losses = self.losses(runs)
         counts, unit = (len(at), losses.size), self._unit
         measuring = SimulatedAnswer("measuring", *counts)
@@ -253,10 +213,7 @@ class Search:
         return SimulatedAnswer(state, *counts, value / unit, low / unit, high / unit)
 
     def _predicted(self, at: Array) -> Array:
-        """Return the logarithm of the mean loss that a smooth closed form predicts at these values, (m,).
-
-        Without such a closed form it is 0, the logarithm of c = 1 in the module's formula.
-        """
+        """Return the logarithm of the mean loss that a closed form predicts at these values, (m,), or 0."""
         if not self.plan.smooth:
             return np.zeros(len(at))
         losses = []
@@ -270,13 +227,8 @@ class Search:
     def _crossings(self, at: Array, means: Array) -> Array:
         """Return the value from which on the curve fitted to each column of means stays below the target.
 
-        Args:
-            at: The values, ascending, (m,).
-            means: Mean losses at these values, a column for each resample, (m, c).
-
-        Returns:
-            The crossings, (c,): infinite where the curve is above the target at the end of the grid, and the
-            beginning of the grid where it is below it everywhere.
+        at: ascending, (m,); means: (m, c). Crossings, (c,), are infinite where the curve is above the target
+        at the end of the grid, and the beginning of the grid where it is below it everywhere.
         """
         # The line a + b ln x of the module's formula is fitted to `rest`. With ln x centred, its mean is the
         # line's height in the middle.

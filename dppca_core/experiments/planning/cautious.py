@@ -14,19 +14,11 @@ _REPETITIONS = 3
 
 
 def patients_with_cautious(plan: StudyPlan, epsilon: float, strictest: float) -> PlanAnswer:
-    """Return the patients that a study of equal hospitals needs, one of which is more cautious.
+    """Return the patients that a study needs of equal hospitals, one of which asks for `strictest`.
 
-    Args:
-        plan: The study, whose number of hospitals counts.
-        epsilon: The privacy loss of all hospitals but one.
-        strictest: That of the cautious one.
-
-    Returns:
-        The answer of `StudyPlan.patients` at the one epsilon that would give equal hospitals the same noise.
-        That unequal weights also raise the sampling error is left out.
-
-    Raises:
-        ValueError: For accounting as printed, where hospitals' sums are pooled.
+    It is the answer at the one epsilon that would give equal hospitals the same noise. That unequal weights
+    also raise the sampling error is left out. Raises ValueError for accounting as printed, where hospitals'
+    sums are pooled.
     """
     method, experiment = plan.method, plan.experiment
     if not method.pools:

@@ -42,28 +42,17 @@ _STEEP_POWER = 1.15  # the power of the amount beyond which a loss falls off an 
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """Hold losses[i, j] and errors[i, j] (sin Theta) at amounts[i] and nodes[j].
-
-    Attributes:
-        amounts: Patients or hospitals, ascending.
-        nodes: The values of epsilon at which losses are known.
-        epsilons: The values of epsilon at which lines are drawn, at the nodes or between them.
-        losses: The predicted losses, (amounts, nodes).
-        errors: The predicted sin Theta, (amounts, nodes).
-        losses_without_noise: The loss without noise at each amount, below which no epsilon goes.
-        holds: Whether all assumptions but the smallness of the error held wherever the closed form was
-            evaluated.
-        largest: The largest error that the closed form describes, which is right to first order only.
-    """
+    """Hold losses[i, j] and errors[i, j] (sin Theta) at amounts[i] and nodes[j]."""
 
     amounts: Array
-    nodes: Array
-    epsilons: Array
+    nodes: Array  # values of epsilon at which losses are known
+    epsilons: Array  # values of epsilon at which lines are drawn, at the nodes or between them
     losses: Array
     errors: Array
-    losses_without_noise: Array
+    losses_without_noise: Array  # loss without noise at each amount, below which no epsilon goes
+    # Whether all assumptions but the smallness of the error held wherever the closed form was evaluated.
     holds: bool
-    largest: float
+    largest: float  # largest error that the closed form describes, which is right to first order only
 
     def line(self, loss: float) -> Array:
         """Return at each of `epsilons` from which amount on the loss is at most this; NaN off the plane."""
@@ -71,14 +60,10 @@ class Plane:
 
     @property
     def edge(self) -> Array:
-        """Return at each epsilon the amount from which on the closed form describes the error; NaN as above.
-
-        Below it the predicted error is beyond `largest`.
-        """
+        """Return at each epsilon the amount below which the error is beyond `largest`; NaN off the plane."""
         return self._crossings(self.errors, self.largest)
 
     def _crossings(self, values: Array, level: float) -> Array:
-        """Return at each of `epsilons` the amount at which values, (amounts, nodes), fall to a level."""
         # Interpolate along the amounts at each node, then along epsilon between the nodes; all in logarithms.
         height, crossings = np.log(self.amounts), np.full(len(self.nodes), np.nan)
         for j, column in enumerate(np.log(np.maximum(values, 1e-300)).T):
@@ -107,17 +92,7 @@ class EdgeColumn(NamedTuple):
 
 
 def plane(plan: StudyPlan, amounts: tuple[float, float], epsilons: Array, size: int | None = None) -> Plane:
-    """Evaluate the closed form over a range of patients, or of hospitals, and epsilon.
-
-    Args:
-        plan: The plan; its target plays no part.
-        amounts: The smallest and the largest number of patients, or of hospitals.
-        epsilons: The values of epsilon, shape (m,), within [LEAST_EPSILON, MOST_EPSILON].
-        size: The patients of each hospital where amounts are hospitals; None where they are patients.
-
-    Returns:
-        The plane, on a grid of amounts finer than what was evaluated.
-    """
+    """Evaluate the closed form over a range of patients, or of hospitals of this size, and epsilon."""
     if not plan.smooth:
         return _edge_plane(plan, amounts, epsilons, size)
     evaluated = _amounts_to_evaluate(amounts)
@@ -138,7 +113,6 @@ def plane(plan: StudyPlan, amounts: tuple[float, float], epsilons: Array, size: 
     fine = np.linspace(coarse[0], coarse[-1], _DRAWN_PER_STEP * (len(evaluated) - 1) + 1)
 
     def interpolated(with_noise: Array, without: Array) -> tuple[Array, Array]:
-        """Return values without noise, (fine,), and with it, (fine, epsilons), from those at the nodes."""
         smallest = np.exp(PchipInterpolator(coarse, np.log(without))(fine))
         # Noise adds nearly a power of amount and epsilon. Where it adds nothing there is no logarithm.
         log_added = np.log(np.maximum(with_noise - without[:, None], 1e-300))
@@ -158,10 +132,7 @@ def plane(plan: StudyPlan, amounts: tuple[float, float], epsilons: Array, size: 
 
 
 def _evaluate(plan: StudyPlan, amount: int, epsilon: float, size: int | None) -> tuple[float, float, bool]:
-    """Return the loss, the error, and whether all assumptions but the smallness of the error hold.
-
-    size: The patients of each hospital where the amount is hospitals, else None.
-    """
+    """Return the loss, the error, and whether all assumptions but the smallness of the error hold."""
     setting = plan.setting(*_point(amount, epsilon, size))
     bound = plan.rule(setting)
     # The smallness of the error is the assumption whose sentence has LABEL in it.
@@ -169,7 +140,6 @@ def _evaluate(plan: StudyPlan, amount: int, epsilon: float, size: int | None) ->
 
 
 def _amounts_to_evaluate(amounts: tuple[float, float]) -> list[int]:
-    """Return the amounts between these two at which a closed form is evaluated, evenly in logarithms."""
     low, high = (math.log10(end) for end in amounts)
     count = round(NODES_A_DECADE * (high - low)) + 1
     return sorted({round(amount) for amount in np.logspace(low, high, count)})
@@ -179,28 +149,16 @@ def _amounts_to_evaluate(amounts: tuple[float, float]) -> list[int]:
 def edge_column(
     plan: StudyPlan, epsilon: float, amounts: tuple[float, float], size: int | None = None
 ) -> EdgeColumn:
-    """Evaluate at one epsilon a closed form that falls off an edge.
-
-    Args:
-        plan: The plan; its target plays no part.
-        epsilon: The privacy loss.
-        amounts: The smallest and the largest number of patients, or of hospitals.
-        size: The patients of each hospital where amounts are hospitals; None where they are patients.
-
-    Returns:
-        The losses and errors; between amounts that were evaluated, by powers of the amount.
-    """
+    """Evaluate at one epsilon a closed form that falls off an edge; in between by powers of the amount."""
     values: dict[int, tuple[float, float]] = {}
 
     def evaluate(amount: int) -> float:
-        """Return the loss at an amount, and keep it with the error."""
         if amount not in values:
             loss, error, holds = _evaluate(plan, amount, epsilon, size)
             values[amount] = loss, error if holds else math.inf
         return values[amount][0]
 
     def steep(low: int, high: int) -> bool:
-        """Return whether the loss falls by more than the power _STEEP_POWER of the amounts' ratio."""
         return evaluate(low) > evaluate(high) * math.pow(high / low, _STEEP_POWER)
 
     def refine(low: int, high: int, halvings: int, corner: int) -> None:
@@ -226,7 +184,6 @@ def edge_column(
 
 
 def _edge_plane(plan: StudyPlan, amounts: tuple[float, float], epsilons: Array, size: int | None) -> Plane:
-    """Return the `plane` of a closed form that falls off an edge, from columns at EDGE_EPSILONS."""
     columns = [edge_column(plan, epsilon, amounts, size) for epsilon in EDGE_EPSILONS]
     without = edge_column(plan, NO_NOISE, amounts, size)
     losses = np.column_stack([column.losses for column in columns])
@@ -238,10 +195,7 @@ def _edge_plane(plan: StudyPlan, amounts: tuple[float, float], epsilons: Array, 
 
 
 def amounts_reaching_target(plan: StudyPlan, field: Plane, size: int | None = None) -> Array:
-    """Return the amount that reaches the plan's target at each epsilon; NaN where no closed form applies.
-
-    field: the plane of this plan. size: as it was given to `plane`.
-    """
+    """Return the amount that reaches the plan's target at each epsilon; NaN where no closed form applies."""
     amounts = field.line(plan.allowed_loss)
     amounts[amounts < field.edge] = np.nan  # there the error is too large for the closed form
     # Where another assumption failed somewhere on the plane, each answer must be looked at by itself.
@@ -255,11 +209,6 @@ def amounts_by_prediction(plan: StudyPlan, epsilons: Array, size: int | None = N
     """Return the amount that reaches the target at each epsilon for a plan whose error is predicted.
 
     It is computed at EDGE_EPSILONS, and interpolated between them; NaN where there is no answer.
-
-    Args:
-        plan: The plan, which has no closed form.
-        epsilons: The values of epsilon, shape (m,), within [LEAST_EPSILON, MOST_EPSILON].
-        size: The patients of each hospital where amounts are hospitals; None where they are patients.
     """
     answers = [plan.answer(question).value or math.nan for question in prediction_questions(size)]
     known = np.isfinite(answers)
@@ -277,8 +226,5 @@ def prediction_questions(size: int | None) -> list[Question]:
 
 
 def _point(amount: int, epsilon: float, size: int | None) -> tuple[int, float, int | None]:
-    """Return the arguments of `StudyPlan.setting` at an amount: patients, epsilon, and hospitals or None.
-
-    None, for amounts that are patients, stands for the experiment's hospitals.
-    """
+    """Return patients, epsilon, and hospitals, or None for the experiment's own, at an amount."""
     return (amount, epsilon, None) if size is None else (amount * size, epsilon, amount)

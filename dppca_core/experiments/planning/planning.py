@@ -40,7 +40,7 @@ from scipy.optimize import brentq
 from dppca_core import checks, datasets
 from dppca_core.arrays import Array
 from dppca_core.bounds import BOUNDS
-from dppca_core.bounds.perturbation import SMALL_SHARE
+from dppca_core.bounds.perturbation import LABEL, SMALL_SHARE
 from dppca_core.bounds.recommendation import TRUSTS, candidates
 from dppca_core.bounds.rule import BoundRule
 from dppca_core.experiments import draws
@@ -69,25 +69,15 @@ Asked = Literal["patients", "epsilon", "hospitals"]
 
 
 class Question(NamedTuple):
-    """Hold what is asked of a plan, and what is held meanwhile.
+    """Hold what is asked of a plan, and what is held meanwhile."""
 
-    Attributes:
-        asked: "patients", "epsilon" or "hospitals".
-        epsilon: The privacy loss; of no meaning where it is asked for.
-        n: The patients of all hospitals, where epsilon is asked for.
-        size: The patients of each hospital, where the number of hospitals is asked for.
-    """
-
-    asked: Asked
-    epsilon: float = 1.0
-    n: int = 1
-    size: int = 1
+    asked: Asked  # "patients", "epsilon" or "hospitals"
+    epsilon: float = 1.0  # privacy loss; of no meaning where it is asked for
+    n: int = 1  # patients of all hospitals, where epsilon is asked for
+    size: int = 1  # patients of each hospital, where the number of hospitals is asked for
 
     def at(self, value: float) -> tuple[int, float, int | None]:
-        """Return patients, epsilon and hospitals where `value` is the answer.
-
-        None stands for the experiment's number of hospitals.
-        """
+        """Return patients, epsilon and hospitals (None: the experiment's own) at an answer."""
         if self.asked == "epsilon":
             return self.n, value, None
         whole = round(value)
@@ -106,31 +96,22 @@ class Question(NamedTuple):
 
 @dataclass(frozen=True)
 class PlannedMethod:
-    """Hold a private method under one trust model; DPS-PCA is planned under two.
+    """Hold a private method under one trust model; DPS-PCA is planned under two."""
 
-    Attributes:
-        name: Its key in PLANNED_METHODS.
-        method: Its key in METHODS.
-        rule: The key in BOUNDS of its closed form, or "".
-        trust: Whom it trusts, one of `records.TRUSTS`.
-        provider_noise: DPS-PCA's noise across hospitals.
-    """
-
-    name: str
-    method: str
-    rule: str
-    trust: str
+    name: str  # its key in PLANNED_METHODS
+    method: str  # its key in METHODS
+    rule: str  # key in BOUNDS of its closed form, or ""
+    trust: str  # whom it trusts, one of `records.TRUSTS`
+    # DPS-PCA's noise across hospitals.
     provider_noise: Literal["independent", "secure-aggregation"] = "independent"
 
     @property
     def title(self) -> str:
-        """Return the method's title, which also tells the two plans of DPS-PCA apart."""
         added = ", sealed sums" if self.provider_noise == "secure-aggregation" else ""
         return METHODS[self.method].title + added
 
 
 def _planned_methods() -> Iterator[PlannedMethod]:
-    """Yield a plan of every private method, and a second one of those whose sums can also be sealed."""
     for name, method in METHODS.items():
         if not method.private:
             continue
@@ -161,22 +142,15 @@ def _spectrum(population: SpikedModel | str, failure: float) -> tuple[Array, Cub
 
 
 class _UnitRows(NamedTuple):
-    """Hold how a prediction changes where rows are scaled to length 1 in place of a bound.
+    """Hold how a prediction changes where rows are scaled to length 1 in place of a bound."""
 
-    Attributes:
-        eigenvalues: The expected eigenvalues of the second moment of rows of length 1, (d,).
-        sampling: The factor on sin^2 by sampling that a closed form for Gaussian rows lacks.
-        energy: The factor from the share of energy lost of such rows to that of the rows as they are.
-    """
-
-    eigenvalues: Array
-    sampling: float
-    energy: float
+    eigenvalues: Array  # expected eigenvalues of the second moment of rows of length 1, (d,)
+    sampling: float  # factor on sin^2 by sampling that a closed form for Gaussian rows lacks
+    energy: float  # factor from the share of energy lost of such rows to that of the rows as they are
 
 
 @lru_cache(maxsize=32)
 def _unit_rows(population: SpikedModel | str, failure: float, k: int) -> _UnitRows:
-    """Return what rows of length 1 change in the prediction for k components of a population."""
     values, _ = _spectrum(population, failure)
     units = unit_rows.expected_unit_eigenvalues(values)
     squared_gaps = (units[:k, None] - units[None, k:]) ** 2
@@ -186,66 +160,55 @@ def _unit_rows(population: SpikedModel | str, failure: float, k: int) -> _UnitRo
     sampling = float((pairs / squared_gaps).sum() / (np.outer(units[:k], units[k:]) / squared_gaps).sum())
 
     def lost(eigenvalues: Array) -> float:
-        """Return the share of the best energy that is lost for each unit of sin^2/k, about."""
         return 1 - float(eigenvalues[k:].mean() / eigenvalues[:k].mean())
 
     return _UnitRows(units, sampling, lost(values) / lost(units))
 
 
+WhyNone = Literal[
+    "",  # there is an answer
+    "guess",  # a random guess does as well
+    "gap",  # no eigengap
+    "first order",  # an error beyond a third of a guess, which the closed form does not describe
+    "assumption",  # `failed` names it
+    "sampling",  # too few patients even without noise
+    "epsilon",  # none up to MOST_EPSILON
+    "patients",  # none up to MOST_PATIENTS
+    "hospitals",  # none up to MOST_HOSPITALS
+    "simulation",  # no closed form, `failed` says why
+    "too large",  # the method does not run at so many features, `failed` says why
+    "evaluating",  # not computed yet
+]
+
+
 @dataclass(frozen=True)
 class PlanAnswer:
-    """Hold the answer of a plan, or None and the reason: `kind` with its `numbers`, for a sentence.
+    """Hold the answer of a plan, or None and the reason: `kind` with its `numbers`, for a sentence."""
 
-    Attributes:
-        value: The number of patients or hospitals, or epsilon; None where there is no answer.
-        kind: "guess" (a random guess does as well), "gap" (no eigengap), "first order" (an error beyond a
-            third of a guess, which the closed form does not describe), "assumption" (`failed` names it),
-            "sampling" (too few patients even without noise), "epsilon" (no epsilon up to MOST_EPSILON),
-            "patients", "hospitals" (none up to MOST_PATIENTS, MOST_HOSPITALS), "simulation" (no closed form,
-            `failed` says why), "too large" (the method does not run at so many features, `failed` says why);
-            "" where there is an answer.
-        numbers: The numbers of that reason, by name.
-        failed: The assumptions of the closed form that fail.
-        solution: The solution of the closed form whether it applies or not, None if there is none: a
-            simulation can begin there.
-        bound: The closed form at `solution`.
-        at_lower_limit: Whether the smallest number that was tried is enough.
-    """
-
-    value: float | None
-    kind: str = ""
+    value: float | None  # patients, hospitals, or epsilon
+    kind: WhyNone = ""
     numbers: dict[str, float] = field(default_factory=dict)
-    failed: tuple[str, ...] = ()
-    solution: float | None = None
-    bound: Bound | None = None
-    at_lower_limit: bool = False
+    failed: tuple[str, ...] = ()  # the assumptions of the closed form that fail
+    solution: float | None = None  # of the closed form whether it applies or not, where a simulation begins
+    bound: Bound | None = None  # the closed form at `solution`
+    at_lower_limit: bool = False  # whether the smallest number that was tried is enough
 
     @property
     def chance(self) -> float | None:
-        """Return the predicted chance that stage 1 finds all features that matter; None without a stage 1."""
         return None if self.bound is None else self.bound.quantities.get("support_probability")
 
 
 @dataclass(frozen=True)
 class StudyPlan:
-    """A plan states a target for one method at an experiment's population, budget and number of hospitals.
+    """A plan states a target for one method at an experiment's population, budget and number of hospitals."""
 
-    Args:
-        experiment: The setting; its n and its noise across hospitals play no part.
-        planned: The planned method, a key of `PLANNED_METHODS`.
-        target: sin Theta at most (root mean square over runs, of two stages the median), or with `energy` the
-            share of the population's energy in its k leading directions that is captured, at least.
-        energy: Whether the target is captured energy.
-        unit_rows: Whether rows are scaled to length 1 in place of a bound, for a method that divides by one.
-
-    Raises:
-        ValueError: For an unknown method, a target that is not positive, or a share outside (0, 1).
-    """
-
-    experiment: ExplorerExperiment
-    planned: str
+    experiment: ExplorerExperiment  # setting; its n and its noise across hospitals play no part
+    planned: str  # planned method, a key of `PLANNED_METHODS`
+    # sin Theta at most (root mean square over runs, of two stages the median), or with `energy` the share of
+    # the population's energy in its k leading directions that is captured, at least.
     target: float
-    energy: bool = False
+    energy: bool = False  # whether the target is captured energy
+    # Whether rows are scaled to length 1 in place of a bound, for a method that divides by one.
     unit_rows: bool = False
 
     def __post_init__(self) -> None:
@@ -256,7 +219,6 @@ class StudyPlan:
 
     @property
     def method(self) -> Method:
-        """Return the method that is planned."""
         return METHODS[PLANNED_METHODS[self.planned].method]
 
     @property
@@ -273,10 +235,7 @@ class StudyPlan:
 
     @cached_property
     def predicted(self) -> bool:
-        """Return whether a method without a closed form has an error that the recommendation predicts.
-
-        It does so for simulated patients, in the median of runs, with exact accounting.
-        """
+        """Return whether the recommendation predicts the error where no closed form does: of a median run."""
         experiment = self.experiment
         if self.energy or not self.no_formula or not isinstance(experiment.population, SpikedModel):
             return False
@@ -287,21 +246,15 @@ class StudyPlan:
 
     @property
     def smooth(self) -> bool:
-        """Return whether there is a closed form that can be interpolated.
-
-        It is False without one, and for two stages, whose error falls suddenly where stage 1 begins to name
-        all features that matter.
-        """
+        """Return whether there is a closed form without an edge at which stage 1 finds all features."""
         return not self.no_formula and self.rule.smooth
 
     @property
     def median(self) -> bool:
-        """Return whether the target is for the median run, and not for the root mean square over runs."""
         return self.method.chooses_rows or self.predicted
 
     @property
     def options(self) -> dict[str, Any]:
-        """Return the options of the method's `fit` in a run of what is planned."""
         noise = {"provider_noise": PLANNED_METHODS[self.planned].provider_noise}
         options = self.experiment.options(self.method.name)
         scaling = {"scaling": "unit"} if self.unit_rows else {}
@@ -326,11 +279,6 @@ class StudyPlan:
 
         Its eigenvalues are of rows divided by the bound that n of them respect, or of rows of length 1; those
         of a table stay as they are, since its bound does not depend on n.
-
-        Args:
-            n: The patients of all hospitals.
-            epsilon: The privacy loss.
-            hospitals: The number of hospitals; None is the experiment's.
         """
         values, log_square_of_bound = _spectrum(self.experiment.population, self.experiment.failure)
         scaled = values
@@ -348,7 +296,6 @@ class StudyPlan:
         )
 
     def bound(self, n: int, epsilon: float, hospitals: int | None = None) -> Bound:
-        """Return the closed form evaluated at `setting` of these arguments."""
         return self.rule(self.setting(n, epsilon, hospitals))
 
     def loss(self, n: int, epsilon: float, hospitals: int | None = None) -> float:
@@ -362,10 +309,7 @@ class StudyPlan:
         return self.loss_of(setting, self.rule(setting))
 
     def loss_of(self, setting: Setting, bound: Bound) -> float:
-        """Return the loss that a closed form predicts at `setting`, in the units of `allowed_loss`.
-
-        It adds what two stages lose by missed features, and corrects for rows of length 1.
-        """
+        """Return the loss that a closed form predicts, corrected for missed features and unit rows."""
         if not bound.terms:  # void: its total is infinite
             return bound.final
         # Besides its own sin^2, two stages lose what missed features cost in the median of runs.
@@ -384,19 +328,15 @@ class StudyPlan:
 
     @property
     def _units(self) -> _UnitRows:
-        """Return what rows of length 1 change for this population."""
         return _unit_rows(self.experiment.population, self.experiment.failure, self.experiment.k)
 
     def tuned(self, question: Question) -> "StudyPlan":
         """Return this plan with rows and rounds tuned from public numbers, at the answer to what is asked.
 
-        Returns:
-            The plan with rows of length 1 where these need less, or where no closed form says which need
-            less; and with the rounds of the method's own rule where it has one.
+        Rows have length 1 where these need less, or where no closed form says which need less.
         """
 
         def needed(plan: StudyPlan) -> tuple[bool, float]:
-            """Return a key by which plans are compared: those with an answer first, then the smaller one."""
             answer = plan.answer(question)
             return answer.value is None, math.inf if answer.solution is None else answer.solution
 
@@ -431,7 +371,6 @@ class StudyPlan:
         )
 
     def patients(self, epsilon: float) -> PlanAnswer:
-        """Return the smallest number of patients that reaches the target at this epsilon."""
         return self.answer(Question("patients", epsilon))
 
     @cached_property
@@ -460,14 +399,7 @@ class StudyPlan:
     def answer(self, question: Question) -> PlanAnswer:
         """Return the smallest number of what is asked that reaches the target, by inverting the prediction.
 
-        Args:
-            question: What is asked, and what is held.
-
-        Returns:
-            The answer, to a millionth of it, a whole number but for epsilon; or the reason why there is none.
-
-        Raises:
-            ValueError: For a size that is not a positive whole number.
+        It is right to a millionth, a whole number but for epsilon.
         """
         checks.whole(1, size=question.size)
         if self._refused is not None:
@@ -478,7 +410,6 @@ class StudyPlan:
         close = 1e-9 if smooth else _EDGE_TOLERANCE
 
         def excess(value: float) -> float:
-            """Return ln(loss/allowed) at a value, limited since a root finder needs finite numbers."""
             return min(math.log(max(self.loss(*at(value)), 1e-300) / self.allowed_loss), 1e3)
 
         if excess(low) <= 0:
@@ -489,7 +420,7 @@ class StudyPlan:
             lowest, clean = self.loss(n, epsilon, hospitals), self.loss(n, NO_NOISE, hospitals)
             if whole:
                 return PlanAnswer(None, asked, {"most": high, "best": lowest, "without": clean})
-            why = "sampling" if clean > self.allowed_loss else asked
+            why: WhyNone = "sampling" if clean > self.allowed_loss else asked
             return PlanAnswer(None, why, {"n": n, "best": lowest, "without": clean, "epsilon": epsilon})
         # Closed forms are nearly straight in logarithms.
         logs = math.log(low), math.log(high)
@@ -503,10 +434,7 @@ class StudyPlan:
         return self._checked(smallest, at(smallest))
 
     def _checked(self, value: float, at: tuple[int, float, int | None], least: bool = False) -> PlanAnswer:
-        """Return the answer `value`, or the reason why there is none where the prediction fails there.
-
-        at: patients, epsilon and hospitals of that answer.
-        """
+        """Return the answer `value`, or the reason why there is none where the prediction fails there."""
         if self.predicted:
             if self.loss(*at) > SMALL_SHARE * self.guess:
                 return PlanAnswer(None, "first order", {"guess": self.guess}, solution=value)
@@ -515,5 +443,6 @@ class StudyPlan:
         failed = bound.failed
         if not failed:
             return PlanAnswer(value, solution=value, bound=bound, at_lower_limit=least)
-        kind = "first order" if all(line.startswith("first order") for line in failed) else "assumption"
+        too_large = all(line.startswith(LABEL) for line in failed)
+        kind: WhyNone = "first order" if too_large else "assumption"
         return PlanAnswer(None, kind, {"guess": self.guess}, failed, solution=value, bound=bound)
