@@ -24,7 +24,6 @@ SETTINGS = (
 
 
 def main() -> None:
-    """Print, for each setting and s, the error with the best number of rows and with the chosen one."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=24)
     runs = parser.parse_args().runs

@@ -47,10 +47,7 @@ _USABLE = {
 
 
 def once(browser: Browser, script: Path, usable: str) -> tuple[float, float]:
-    """Return the milliseconds from the server's start until it answers, and until the page can be used.
-
-    script: what the server runs. usable: a selector of the element that is waited for.
-    """
+    """Return the milliseconds from the server's start until it answers, and until `usable` is on the page."""
     began = time.perf_counter()
     with serving(script, PYTHONPATH=str(ROOT)) as address:
         answered = time.perf_counter()
@@ -86,7 +83,6 @@ def main() -> None:
 
 
 def _rows(answered: dict[str, Times], usable: dict[str, Times]) -> list[measure.Row]:
-    """Return the figures from both milliseconds of `once`, each by page, (rounds,)."""
     floor = usable["empty chart"]
     return [
         measure.row("empty chart, server answers", answered["empty chart"]),

@@ -41,10 +41,7 @@ _FRESH = 2**31  # added to the seed for fresh runs: every setting's own seed is 
 
 
 def random_setting(rng: np.random.Generator) -> JoiningSetting:
-    """Return a random setting, as the module's text says."""
-
     def decades(low: float, high: float) -> float:
-        """Draw evenly on a log scale."""
         return float(np.exp(rng.uniform(np.log(low), np.log(high))))
 
     d, k, count = round(decades(20, 50)), int(rng.integers(1, 4)), round(decades(2, 30))
@@ -73,29 +70,18 @@ def random_setting(rng: np.random.Generator) -> JoiningSetting:
 
 @dataclass(frozen=True)
 class Checked:
-    """Hold what one setting showed.
+    """Hold what one setting showed."""
 
-    Attributes:
-        verdict: From the setting's runs, settled.
-        fresh: From the fresh runs, TOO_CLOSE where these do not decide.
-        made: How many claims the setting's runs made.
-        refuted: How many of these the fresh runs refute, each at its own level.
-        refuted_together: How many they refute at one level for the claims of all settings.
-        then: Where it is to ask again, the verdict at as many patients; else None.
-        gains: Whether a gain above the margin is shown under some trust, useful or not.
-    """
-
-    verdict: Answer
-    fresh: Answer
-    made: int
-    refuted: int
-    refuted_together: int
-    then: Answer | None
-    gains: bool
+    verdict: Answer  # from the setting's runs, settled
+    fresh: Answer  # from the fresh runs, TOO_CLOSE where these do not decide
+    made: int  # how many claims the setting's runs made
+    refuted: int  # how many of these the fresh runs refute, each at its own level
+    refuted_together: int  # how many they refute at one level for the claims of all settings
+    then: Answer | None  # where it is to ask again, the verdict at as many patients; else None
+    gains: bool  # whether a gain above the margin is shown under some trust, useful or not
 
     @property
     def outcome(self) -> str:
-        """Return how the verdict compares with that of the fresh runs, which decide."""
         if self.verdict == self.fresh:
             return "same"
         if not self.verdict.decided:
@@ -122,7 +108,6 @@ def check(setting: JoiningSetting, fresh_runs: int, settings: int) -> Checked:
 
 
 def described(setting: JoiningSetting, checked: Checked) -> str:
-    """Return a setting and what it showed in one line."""
     ours, model = setting.hospitals[setting.ours], setting.experiment
     then = ", though joining gains" if checked.gains and not checked.verdict.decided else ""
     then += f", then {checked.then}" if checked.then else ""
@@ -135,7 +120,6 @@ def described(setting: JoiningSetting, checked: Checked) -> str:
 
 
 def summary(results: list[Checked]) -> str:
-    """Return the counts of all settings, in lines."""
     total, decided = len(results), [each for each in results if each.fresh.decided]
     lines = [f"{total} settings; verdicts:"]
     counts = Counter(each.verdict for each in results)
@@ -164,7 +148,6 @@ def summary(results: list[Checked]) -> str:
 
 
 def main() -> None:
-    """Check random settings and print what they show."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

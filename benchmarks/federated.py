@@ -24,7 +24,12 @@ from examples.flower.processes import Federation
 D, K, ROUNDS, PATIENTS = 1000, 5, 3, 2000
 BUDGET = Budget(1.0, 1e-5)
 PLAN = Plan(
-    *("benchmark", "dps_pca", (PATIENTS,) * 3, D, K, BUDGET),
+    run="benchmark",
+    method="dps_pca",
+    sizes=(PATIENTS,) * 3,
+    d=D,
+    k=K,
+    budget=BUDGET,
     options=(("iterations", ROUNDS),),
     names=demo.NAMES,
 )
@@ -32,7 +37,6 @@ REPEATS = 20
 
 
 def main() -> None:
-    """Run the plan several times in this process and once over Flower; print times and bytes of a round."""
     options = measure.options(__doc__).parse_args()
     rng = np.random.default_rng(0)
     parts = [rng.standard_normal((PATIENTS, D)) for _ in demo.NAMES]

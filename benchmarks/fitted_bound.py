@@ -62,7 +62,6 @@ AFTERWARDS = (
 
 
 def encoded(path: Path, numbers: tuple[str, ...]) -> tuple[Schema, Array]:
-    """Return a table's dictionary and its encoded rows, (n, d), without rows that miss a cell."""
     frame = own_tables.load(path).drop(columns=list(numbers), errors="ignore")
     schema = own_tables.dictionary(frame)
     return schema, tables.encode(schema, tables.from_frame(frame, path.name).table).rows
@@ -95,7 +94,6 @@ def default(rows: Array, bound: float, standardised: bool, budget: Budget, rng: 
 
 
 def errors(moments_of_runs: list[Array], truth: Array, k: int) -> Array:
-    """Return the sin Theta of each run's top k directions against those of the truth, (runs,)."""
     basis = linalg.top_eigenspace(truth, k)
     bases = np.stack([linalg.top_eigenspace(moment, k) for moment in moments_of_runs])
     return subspace_metrics.sin_thetas(bases, basis)
@@ -109,7 +107,6 @@ def ratio_noise(over: Array, under: Array) -> float:
 
 
 def main() -> None:
-    """Print for each table, kind of rows, epsilon and k both medians, their ratio and its noise."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--runs", type=int, default=41)

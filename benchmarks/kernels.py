@@ -65,7 +65,6 @@ def power_parts(moment: Moment, rng: np.random.Generator, burn_in: int, runs: in
 
 
 def actions_at(d: int) -> dict[str, Action]:
-    """Return, for d features, runs of the methods and of their unavoidable parts, by name."""
     cohort = SpikedModel(d=d, k=K, s=10).draw(100_000, 1, np.random.default_rng(1))
     moment = cohort.pooled
     rng = np.random.default_rng(2)
@@ -94,10 +93,7 @@ def actions_at(d: int) -> dict[str, Action]:
 
 
 def rows_of(took: dict[str, Times]) -> list[Row]:
-    """Return every figure beside its floor, the sum of its parts in the same round.
-
-    took: the milliseconds of each action, (rounds,). The floors' targets: at most 1.5 or 1.3 times the parts.
-    """
+    """Return every figure beside its floor, the sum of its parts in the same round."""
     power = np.sum([took[part] for part in POWER_PARTS], axis=0)
     one_shot = np.sum([took[part] for part in ONE_SHOT_PARTS], axis=0)
     return [
@@ -113,10 +109,7 @@ def rows_of(took: dict[str, Times]) -> list[Row]:
 
 
 def batches(rounds: int) -> list[Row]:
-    """Time RUNS runs of DPS-PCA at as many epsilons in one call, and their parts, beside one run.
-
-    With a burn-in of 2 most products are of few rows; where all rows are kept every product is dense.
-    """
+    """Time RUNS runs of DPS-PCA at as many epsilons in one call, and their parts, beside one run."""
     d = 1000
     cohort = SpikedModel(d=d, k=K, s=10).draw(100_000, 1, np.random.default_rng(1))
     budgets = [Budget(float(epsilon), 1e-5) for epsilon in np.geomspace(0.01, 10, RUNS)]
@@ -138,7 +131,6 @@ def batches(rounds: int) -> list[Row]:
 
 
 def maps(rounds: int) -> list[Row]:
-    """Time the map of regions of a population, dense and sparse, against one of its settings."""
     model = SpikedModel(d=1000, k=K, s=10)
     patients, epsilons = np.geomspace(1e3, 1e9, 40).astype(int).tolist(), np.geomspace(0.05, 10, 40).tolist()
     rule, rows = BOUNDS["dps_prediction"], []

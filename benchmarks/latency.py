@@ -36,9 +36,13 @@ from pages.shared.settings.catalogue import open_link
 from scripts.started import COMPLETE, PLAYED, chromium
 
 SLIDERS = {
-    **{"epsilon": "Privacy loss", "delta": "Failure chance", "n": "Patients in total"},
-    **{"providers": "Hospitals"},
-    **{"d": "Features", "k": "Components", "s": "Features that matter"},
+    "epsilon": "Privacy loss",
+    "delta": "Failure chance",
+    "n": "Patients in total",
+    "providers": "Hospitals",
+    "d": "Features",
+    "k": "Components",
+    "s": "Features that matter",
 }
 PRESSES = 5
 LOOK_MS = 2000  # between presses of a visitor
@@ -55,7 +59,6 @@ class Corner:
     sliders: tuple[str, ...] = tuple(SLIDERS)
 
     def start(self, key: str) -> Any:
-        """Return where a slider stands."""
         return catalogue.open_link(dict(parse_qsl(self.link)), catalogue.SMALL_STUDY)[0][key]
 
     def arrow(self, key: str) -> str:
@@ -126,7 +129,6 @@ LAST_PRESS = f"""([slider, presses]) => {{
 
 
 def opened(browser: Browser, address: str, link: str) -> Page:
-    """Return a page opened by this link, once it shows its figure, or the text of the one slider."""
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.add_init_script(PLAYED)
     page.goto(f"{address}?{link}")
@@ -143,7 +145,6 @@ def slider_of(page: Page, key: str) -> Locator:
 
 
 def press(page: Page, slider: Locator, key: str, complete: bool = False) -> float:
-    """Return the milliseconds from the key press to the drawn answer, or to the complete one."""
     page.bring_to_front()
     page.evaluate(ONE_PRESS, complete)
     slider.press(key)
@@ -154,12 +155,7 @@ def press(page: Page, slider: Locator, key: str, complete: bool = False) -> floa
 def presses(
     browser: Browser, servers: dict[str, Server], corner: Corner, key: str, count: int
 ) -> dict[str, Times]:
-    """Return the milliseconds of `count` presses of one slider, (count,), on the page of each server.
-
-    Pages take turns, with all other servers held still. A first press of each is not counted.
-
-    corner: where the settings are. key: the setting of the slider.
-    """
+    """Return the milliseconds of presses of one slider on the page of each server, the first not counted."""
     pages, sliders = {}, {}
     for name, server in servers.items():
         with server.running():
@@ -178,10 +174,7 @@ def presses(
 
 
 def burst(browser: Browser, server: Server, corner: Corner, away: int) -> tuple[float, int]:
-    """Return the milliseconds from the last of BURST presses to its answer, and how many settings were begun.
-
-    away: makes the seed of the settings, so that no earlier burst has measured them.
-    """
+    """Return the milliseconds from the last of BURST presses to its answer, and the settings begun."""
     with server.running():
         page = opened(browser, server.address, f"{corner.link}&N=1&seed={away + 1}")
         slider = slider_of(page, "providers")
@@ -199,7 +192,6 @@ def burst(browser: Browser, server: Server, corner: Corner, away: int) -> tuple[
 
 
 def completed(browser: Browser, server: Server, corner: Corner) -> Times:
-    """Return the milliseconds until the screen is complete, of a press of each slider."""
     took = []
     with server.running():
         for key in corner.sliders:
@@ -239,11 +231,7 @@ def complete_rows(in_core: bool, rounds: int) -> list[Row]:
 
 
 def rows_of(took: dict[str, dict[str, Times]], corner: Corner, default: bool) -> list[Row]:
-    """Return the figures of each slider's presses against the stored page's, then of all sliders together.
-
-    took: by slider and by page, the milliseconds of each press. The last figure, against the page with one
-    slider, has a target only at the default settings.
-    """
+    """Return the figures of each slider's presses, in milliseconds by page, then of all sliders together."""
     rows = []
     for key, times in took.items():
         rows += [

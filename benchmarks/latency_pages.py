@@ -85,7 +85,6 @@ class Server:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Let the server run meanwhile."""
         self._process.send_signal(signal.SIGCONT)
         try:
             yield
@@ -100,7 +99,6 @@ class Server:
 
 @contextmanager
 def served() -> Iterator[dict[str, Server]]:
-    """Start the servers of PAGES, all held still."""
     patches = {"stored": _STORED, "live": _LIVE, "cold": _LIVE + _COLD}
     names = {"root": str(ROOT), "menu": str(ROOT / "pages" / "menu.py")}
     with ExitStack() as stack:

@@ -27,8 +27,8 @@ def in_turn(
 ) -> dict[str, Times]:
     """Return the milliseconds of each action, (rounds,); a round runs all of them, one after another.
 
-    `clock`: time.process_time for what computes on one thread and waits for nothing, so that other
-    processes on the machine do not count.
+    clock: time.process_time for what computes on one thread and waits for nothing, so that other processes
+    do not count.
     """
     took: dict[str, list[float]] = {name: [] for name in actions}
     for _ in range(rounds):
@@ -42,8 +42,6 @@ def in_turn(
 
 @dataclass(frozen=True)
 class Spread:
-    """Hold the median and the quartiles."""
-
     median: float
     low: float
     high: float
@@ -53,7 +51,6 @@ class Spread:
 
 
 def spread(values: Sequence[float] | Times) -> Spread:
-    """Return the spread over rounds."""
     low, median, high = (float(value) for value in np.quantile(values, (0.25, 0.5, 0.75)))
     return Spread(median, low, high)
 
@@ -77,7 +74,6 @@ def row(
 
 
 def show(title: str, rows: Sequence[Row]) -> None:
-    """Print the figures under a title: milliseconds, and the ratio to the floor with its target."""
     print(f"\n{title}\n{'':38}{'median ms (quartiles)':34}ratio to floor (quartiles)")
     for row in rows:
         ratio = "" if row.ratio is None else f"{row.ratio} of {row.floor}"
@@ -86,7 +82,6 @@ def show(title: str, rows: Sequence[Row]) -> None:
 
 
 def options(description: str | None) -> argparse.ArgumentParser:
-    """Return a parser of the options that every benchmark has."""
     parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
     parser.add_argument("--json", type=Path, help="keep the figures in this file, beside other benchmarks'")
     parser.add_argument("--quick", action="store_true", help="fewer rounds: to see that it runs")

@@ -17,7 +17,6 @@ REPEATS = 5
 
 
 def main() -> None:
-    """Run every method, some of them also with numbers that they choose, and print a table as Markdown."""
     print("| method | trust | guarantee | error | ms |\n|---|---|---|---:|---:|")
     runs = [(name, {"s_hat": 20} if "s_hat" in method.uses else {}) for name, method in METHODS.items()]
     runs += [("dps_pca", {"s_hat": 20, "iterations": "tuned"}), ("noisy_power", {"iterations": "tuned"})]

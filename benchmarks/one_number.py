@@ -22,12 +22,12 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-from benchmarks.recommendation import interval
 from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.experiments import Axis, sweep
 from dppca_core.experiments.collaboration.protocols import ALONE
 from dppca_core.experiments.collaboration.setting import ALL
 from dppca_core.experiments.decision.decision import JoiningDecision
+from dppca_core.experiments.decision.rule import median_interval
 from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.experiments.planning.evaluations import EVALUATIONS
@@ -68,9 +68,18 @@ NONE, NO_NUMBER = "none, near a guess", "no number"
 JOIN, ALONE_IS_BETTER, NO_DIFFERENCE, NEITHER = "joining helps", "worse", "no difference", "neither helps"
 _METRICS = {"share": "share recovered", "sin": "error"}
 _DRAWN = {  # what is drawn, with the least and the most of it
-    **{"epsilon": (0.1, 10.0), "delta": (1e-8, 1e-3), "n": (200, 1_000_000), "providers": (1, 75)},
-    **{"d": (10, 300), "k": (1, 6), "s": (2, 60), "s_hat": (2, 100), "spike": (20.0, 100.0)},
-    **{"bulk": (1.0, 50.0), "largest_share": (0.0, 0.7), "seed": (0, 99)},
+    "epsilon": (0.1, 10.0),
+    "delta": (1e-8, 1e-3),
+    "n": (200, 1_000_000),
+    "providers": (1, 75),
+    "d": (10, 300),
+    "k": (1, 6),
+    "s": (2, 60),
+    "s_hat": (2, 100),
+    "spike": (20.0, 100.0),
+    "bulk": (1.0, 50.0),
+    "largest_share": (0.0, 0.7),
+    "seed": (0, 99),
 }
 
 
@@ -84,7 +93,6 @@ class Shown(NamedTuple):
 
 
 def random_settings(seed: int, index: int) -> Settings:
-    """Return the possible settings of this number, among those of a seed."""
     rng = np.random.default_rng([seed, index])
     drawn: Settings = {}
     for key, (least, most) in _DRAWN.items():
@@ -96,7 +104,6 @@ def random_settings(seed: int, index: int) -> Settings:
 
 
 def explorer_full(settings: Settings) -> Iterator[Shown]:
-    """Return the numbers of the explorer in Full view, opened under each trust."""
     page = "explorer, Full"
     for trust in TRUSTS:
         opened = settings | {"trust": trust, "method": catalogue.RECOMMENDED}
@@ -125,7 +132,6 @@ def explorer_full(settings: Settings) -> Iterator[Shown]:
 
 
 def explorer_in_plain(settings: Settings) -> Iterator[Shown]:
-    """Return the numbers of the explorer in Plain view."""
     page, trust = "explorer, Plain", settings["trust"]
     view = PlainExplorer(settings | {"view": "plain"})
     results = view.results
@@ -138,7 +144,6 @@ def explorer_in_plain(settings: Settings) -> Iterator[Shown]:
 
 
 def of_rows(page: str, shares: rows.Shares, k: int) -> Iterator[Shown]:
-    """Return the numbers of the rows of a page in Plain view, and of its fold for the statistician."""
     described, folded = rows.description(shares), rows.table(shares, k)
     for row in shares.rows:
         if row.trust:
@@ -184,7 +189,6 @@ def of_decision(
 
 
 def providers_full(settings: Settings) -> Iterator[Shown]:
-    """Return the numbers of *Providers* in Full view."""
     page = "providers, Full"
     recipe, _ = providers_view.to_setting(settings)
     results = cache.collaboration_results(recipe)
@@ -219,10 +223,7 @@ def providers_full(settings: Settings) -> Iterator[Shown]:
 
 
 def providers_in_plain(settings: Settings) -> Iterator[Shown]:
-    """Return the numbers of *Providers* in Plain view that other pages show as well.
-
-    Its shares are of 40 runs where other pages but the story have ten. The page says so.
-    """
+    """Return the numbers of *Providers* in Plain view that other pages show as well, not those of 40 runs."""
     page = "providers, Plain"
     plain = settings | {"view": "plain"}
     board = JoiningBoard(plain)
@@ -264,7 +265,6 @@ def methods_full(settings: Settings) -> Iterator[Shown]:
 
 
 def planner(settings: Settings) -> Iterator[Shown]:
-    """Return the patients needed by *Planner*: in the table of Full view, and in Plain view."""
     plain = PlainPlanner(settings | {"view": "plain"})
     for evaluation in plain.wanted():
         if evaluation[0] is StudyPlan.answer:  # the others are a chart's, and a cautious hospital's
@@ -281,7 +281,6 @@ def planner(settings: Settings) -> Iterator[Shown]:
 
 
 def privacy(settings: Settings) -> Iterator[Shown]:
-    """Return the numbers of *Privacy* in both views."""
     m = Privacy(settings)
     yield Shown("attacker, of 40", "privacy, Full", luck(privacy_sentences.experiment(m.picture, m.budget)))
     yield Shown("attacker, of 40", "privacy, Plain", luck(privacy_in_plain.releases(m.picture)))
@@ -290,7 +289,6 @@ def privacy(settings: Settings) -> Iterator[Shown]:
 
 
 def found(pattern: str, sentence: str) -> str:
-    """Return what the first group of a pattern finds in a sentence."""
     match = re.search(pattern, sentence)
     if match is None:
         raise ValueError(f"no {pattern!r} in {sentence!r}")
@@ -298,13 +296,18 @@ def found(pattern: str, sentence: str) -> str:
 
 
 def luck(sentence: str) -> str:
-    """Return how often the attacker is right, with the limits of chance."""
     return found(r"(right \d+ times in \d+; chance gives \d+ to \d+)", sentence)
 
 
 PAGES: tuple[Callable[[Settings], Iterator[Shown]], ...] = (
-    *(explorer_full, explorer_in_plain, story, providers_full, providers_in_plain),
-    *(methods_full, planner, privacy),
+    explorer_full,
+    explorer_in_plain,
+    story,
+    providers_full,
+    providers_in_plain,
+    methods_full,
+    planner,
+    privacy,
 )
 
 
@@ -317,14 +320,12 @@ class Disagreement(NamedTuple):
     pages: dict[str, list[str]]
 
     def __str__(self) -> str:
-        """Return a line of Markdown, with the setting as its link."""
         shown = "; ".join(f"{words} ({', '.join(pages)})" for words, pages in self.pages.items())
         case = f", {self.case}" if self.case else ""
         return f"- {self.thing}{case}: {shown}. [{self.link}](?{self.link})"
 
 
 def link(settings: Settings) -> str:
-    """Return the query of a link that opens these settings."""
     return urlencode(catalogue.to_link(settings))
 
 
@@ -338,7 +339,6 @@ def compared(settings: Settings) -> dict[tuple[str, str], list[Shown]]:
 
 
 def disagreements(settings: Settings, by_thing: Mapping[tuple[str, str], list[Shown]]) -> list[Disagreement]:
-    """Return the things that pages show differently; by_thing: what `compared` returns."""
     result = []
     for (thing, case), each in by_thing.items():
         pages = defaultdict[str, set[str]](set)
@@ -362,7 +362,7 @@ def rises(settings: Settings) -> list[str]:
         view = Explorer(settings | {"trust": trust, "method": catalogue.RECOMMENDED, "metric": "sin"})
         predicted = trusts.recommended(view.experiment, view.epsilon, trust).error
         cells = view.results.measured(view.experiment.method, view.epsilon)
-        low, high = interval(np.array([cell.sin[-1] for cell in cells]))
+        low, high = median_interval(np.array([cell.sin[-1] for cell in cells]), level=0.95)
         if predicted > before[0]:
             lines.append(f"- predicted error, {trust}: {predicted:.4g} after {before[0]:.4g}. {opens}")
         if low > before[1]:
@@ -372,7 +372,6 @@ def rises(settings: Settings) -> list[str]:
 
 
 def main() -> None:
-    """Print the disagreements, where errors rise with trust, and the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--settings", type=int, default=60)

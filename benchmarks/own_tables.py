@@ -54,10 +54,7 @@ def load(path: Path) -> pd.DataFrame:
 
 
 def dictionary(frame: pd.DataFrame) -> Schema:
-    """Return a data dictionary (each column's kind, range or categories) such as a code book would give.
-
-    The ranges are read off the data, which a hospital must not do: here no privacy is at stake.
-    """
+    """Return what a code book would give; ranges are read off the data, which a hospital must not do."""
     return Schema(tuple(_column(name, frame[name].dropna()) for name in frame.columns))
 
 
@@ -73,10 +70,7 @@ def _column(name: str, cells: "pd.Series[Any]") -> Column:
 
 
 def truth(table: PreparedTable, raw: Raw, k: int) -> Array:
-    """Return the top k directions of the encoded rows about their mean, (d, k), from the private rows.
-
-    Where a patient has several rows and all are kept, the rows weigh as much as one together.
-    """
+    """Return the top k directions of the encoded rows about their mean, (d, k), from the private rows."""
     rows = tables.encode(table.schema, raw.table).rows
     weights = np.ones(len(rows))
     if table.held.weights is not None and table.counting == AVERAGED:
@@ -95,7 +89,6 @@ def released(table: PreparedTable, request: Request) -> Array:
 
 
 def main() -> None:
-    """Print, for each table and epsilon, released and rehearsed errors, the time and the memory."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("tables", nargs="+", type=Path)
     parser.add_argument("--patient")

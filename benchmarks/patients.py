@@ -65,7 +65,6 @@ def aligned_vectors(d: int, k: int, s: int, seed: int) -> np.ndarray:
 
 
 def drawn_rows(case: Case, model: SpikedModel, rng: np.random.Generator) -> list[np.ndarray]:
-    """Return the patients' rows, drawn one by one."""
     if not case.aligned:
         return list(model.rows(case.n, rng))
     rows = rng.standard_normal((case.n, case.d))
@@ -76,7 +75,6 @@ def drawn_rows(case: Case, model: SpikedModel, rng: np.random.Generator) -> list
 
 
 def fitted(case: Case, cohort: Cohort, repeat: int) -> Estimate:
-    """Return the method's estimate; its noise is the same for patients drawn and for rows."""
     options = {"s_hat": case.s_hat} if "s_hat" in METHODS[case.method].uses else {}
     if case.stage_one is not None:
         options["stage_one"] = case.stage_one
@@ -86,13 +84,9 @@ def fitted(case: Case, cohort: Cohort, repeat: int) -> Estimate:
 
 
 def squares(case: Case, seconds: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return sin^2 from `SpikedModel.draw` and from rows drawn one by one, (runs,) each, for so many seconds.
-
-    For aligned cases the eigenvectors of every model are replaced meanwhile, so the caches that hold them are
-    cleared before and after.
-    """
+    """Return sin^2 from `SpikedModel.draw` and from rows drawn one by one, (runs,) each."""
     drawn, rows = [], []
-    spiked.clear_caches()
+    spiked.clear_caches()  # they hold eigenvectors, which are replaced meanwhile
     vectors = aligned_vectors if case.aligned else spiked._new_eigenvectors
     with mock.patch.object(spiked, "_new_eigenvectors", vectors):
         _measure(case, seconds, drawn, rows)
@@ -101,7 +95,6 @@ def squares(case: Case, seconds: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _measure(case: Case, seconds: float, drawn: list[float], rows: list[float]) -> None:
-    """Append sin^2 of both kinds of patients until the time is over, four times at least."""
     ends = time.monotonic() + seconds
     while time.monotonic() < ends or len(drawn) < 4:
         repeat = len(drawn)

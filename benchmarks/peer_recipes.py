@@ -119,7 +119,6 @@ NOT_PRIVATE = "scikit-learn PCA, no privacy"
 
 
 def answers(fit: Fit, truth: Array, most: int) -> Iterator[dict[str, float]]:
-    """Yield the seconds and the error of each of `most` fits, as soon as it has ended."""
     for _ in range(most):
         began = time.perf_counter()
         basis = fit()

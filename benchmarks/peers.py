@@ -68,7 +68,6 @@ class Answer:
 
 
 def problem(place: int | str) -> Problem:
-    """Return the rows for one of PLACES: of the population with so many features, or of the table."""
     if isinstance(place, str):
         table = datasets.table(place)
         rows = np.concatenate([provider.moment.rows for provider in datasets.cohort(place, (table.n,), 0)])
@@ -80,10 +79,7 @@ def problem(place: int | str) -> Problem:
 
 
 def stopped_at(limit: float, recipe: str, folder: str, neighbours: str, fits: int) -> Answer:
-    """Return what a package's recipe answers in a process of its own that is stopped after `limit` seconds.
-
-    Fits that ended before count. folder: holds the rows and the truth. fits: the most that are run.
-    """
+    """Return what a package's recipe answers in a process that is stopped after `limit` seconds."""
     command = [sys.executable, "-m", "benchmarks.peer_recipes", recipe, folder, str(K), neighbours, str(fits)]
     failed = ""
     try:
@@ -102,13 +98,11 @@ def stopped_at(limit: float, recipe: str, folder: str, neighbours: str, fits: in
 
 
 def answer(recipe: str, kind: str, neighbours: str, results: Sequence[dict[str, float]]) -> Answer:
-    """Return a recipe's answer with the spread of its fits' errors and seconds (`peer_recipes.answers`)."""
     spreads = {name: measure.spread([result[name] for result in results]) for name in ("error", "seconds")}
     return Answer(recipe, kind, neighbours, len(results), **spreads)
 
 
 def compared(problem: Problem, quick: bool) -> Iterator[Answer]:
-    """Yield the answer of every recipe on these rows."""
     plain = peer_recipes.scikit_learn(problem.rows, K, Budget(EPSILON, DELTA))
     yield answer(NOT_PRIVATE, "not private", "", list(peer_recipes.answers(plain, problem.truth, 1)))
     for neighbours in NEIGHBOURS:
@@ -127,7 +121,6 @@ def compared(problem: Problem, quick: bool) -> Iterator[Answer]:
 
 
 def show(problem: Problem, answers: Sequence[Answer]) -> None:
-    """Print the table of one problem: packages first, for each neighbouring relation."""
     n, d = problem.rows.shape
     guess = subspace_metrics.random_guess(d, K)
     print(f"\nd = {d}, n = {n:,}, {problem.population}; a random guess has {guess:.2f}")

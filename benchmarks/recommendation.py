@@ -26,6 +26,7 @@ import numpy as np
 from dppca_core import METHODS, Budget, SpikedModel, sin_theta
 from dppca_core.bounds.perturbation import SMALL_SHARE
 from dppca_core.bounds.recommendation import TRUSTS, Recommendation, recommend
+from dppca_core.experiments.decision.rule import median_interval
 
 MARGIN = 1.25  # of predicted over measured, and of regret
 _MEASURED = ("untrusted server", "secure aggregation")  # one place has the noise of sealed sums
@@ -42,7 +43,6 @@ class Case:
     budget: Budget
 
     def recommended(self, trust: str, model: SpikedModel | None = None) -> Recommendation:
-        """Return what is recommended here; model: another population of these numbers."""
         numbers = {"n": self.n, "d": self.model.d, "k": self.model.k, "s_hat": self.s_hat}
         model = self.model if model is None else model
         return recommend(trust, budget=self.budget, providers=self.providers, model=model, **numbers)
@@ -52,7 +52,6 @@ class Case:
         return [self.model if one else replace(self.model, seed=self.model.seed + i) for i in range(runs)]
 
     def predicted(self, populations: Sequence[SpikedModel]) -> dict[str, float]:
-        """Return the predicted error of every candidate, in the median of these populations."""
         by_trust = ([self.recommended(trust, model).errors for model in populations] for trust in _MEASURED)
         return {
             name: float(np.median([each[name] for each in errors]))
@@ -61,7 +60,6 @@ class Case:
         }
 
     def measured(self, names: Iterable[str], populations: Sequence[SpikedModel]) -> dict[str, np.ndarray]:
-        """Return the errors of these methods in a run on each population, all on the same patients."""
         errors = {name: np.empty(len(populations)) for name in names}
         for run, model in enumerate(populations):
             cohort = model.draw(self.n, self.providers, np.random.default_rng([self.model.seed, run]))
@@ -73,7 +71,6 @@ class Case:
         return errors
 
     def __str__(self) -> str:
-        """Return the numbers of this setting in one line."""
         model = self.model
         return (
             f"d={model.d} k={model.k} s={model.s} s_hat={self.s_hat} n={self.n} N={self.providers} "
@@ -82,7 +79,6 @@ class Case:
 
 
 def random_case(seed: int, index: int, most_features: int = 400, most_patients: float = 1e6) -> Case:
-    """Return the setting of this number, among those of a seed."""
     rng = np.random.default_rng([seed, index])
 
     def between(low: float, high: float) -> float:
@@ -96,13 +92,6 @@ def random_case(seed: int, index: int, most_features: int = 400, most_patients: 
     providers, budget = round(between(1, 200)), Budget(between(0.1, 10), 1e-5)
     population_seed = 1000 * (1000 * seed + index)  # runs count on from it
     return Case(SpikedModel(d, k, s, spike, (0.0, top), population_seed), s_hat, n, providers, budget)
-
-
-def interval(errors: np.ndarray) -> tuple[float, float]:
-    """Return the interval that holds the median of the law with 95 %, by order statistics."""
-    ordered, runs = np.sort(errors), len(errors)
-    below = max(math.floor(runs / 2 - 0.98 * math.sqrt(runs)), 0)
-    return float(ordered[below]), float(ordered[runs - 1 - below])
 
 
 @dataclass(frozen=True)
@@ -123,7 +112,6 @@ class Outcome:
 def outcome(
     answer: Recommendation, trust: str, predicted: Mapping[str, float], errors: Mapping[str, np.ndarray]
 ) -> Outcome:
-    """Return what is recommended under a trust beside the predicted and the measured errors of methods."""
     medians = {name: float(np.median(values)) for name, values in errors.items()}
     allowed = (name for name in medians if trust != TRUSTS[-1] or METHODS[name].trust == trust)
     mine, least = medians[answer.method], min(medians[name] for name in allowed)
@@ -132,12 +120,11 @@ def outcome(
         predicted[answer.method] / mine,
         mine / least,
         least / answer.guess,
-        interval(errors[answer.method]),
+        median_interval(errors[answer.method], level=0.95),
     )
 
 
 def main() -> None:
-    """Print a line for each setting and trust, and then the summaries."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--settings", type=int, default=40)
@@ -188,7 +175,6 @@ def main() -> None:
 
 
 def summary(ratios: Sequence[float]) -> str:
-    """Return how many ratios lie within the margin, and their quantiles."""
     within = sum(1 / MARGIN <= ratio <= MARGIN for ratio in ratios)
     shown = ", ".join(f"{value:.2f}" for value in np.quantile(ratios, [0, 0.1, 0.5, 0.9, 1]))
     return f"{within} of {len(ratios)} within; 0, 10, 50, 90, 100 %: {shown}"

@@ -63,11 +63,9 @@ class Table(NamedTuple):
 
     @property
     def public(self) -> dict[str, object]:
-        """Return the parameters of `PrivatePCA` that say how rows are bounded."""
         return {"center": self.rows.mean(axis=0), "scale": self.scale, "bound": self.bound}
 
     def truth(self, k: int) -> Array:
-        """Return the top k directions, (d, k), of the bounded rows' second moment."""
         bounded = moments.clip_rows((self.rows - self.rows.mean(axis=0)) / self.scale, self.bound)
         return linalg.top_eigenspace(bounded.T @ bounded / len(bounded), k)
 
@@ -91,7 +89,6 @@ class Table(NamedTuple):
 
 
 def of_scikit_learn() -> Iterator[Table]:
-    """Return breast cancer and digits."""
     for name in ("breast_cancer", "digits"):
         rows = getattr(datasets, f"load_{name}")().data
         deviations = rows.std(axis=0)
@@ -112,7 +109,6 @@ def of_file(path: Path, patient: str | None) -> Table:
 
 
 def main() -> None:
-    """Print a row of Markdown for each table: what was recommended, its error, and the best method's."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("tables", nargs="*", type=Path)
     parser.add_argument("--patient")

@@ -39,8 +39,6 @@ LAST = 4  # points of which an exponent is fitted
 
 
 class Effort(NamedTuple):
-    """Hold the most seconds that one run may be expected to take, and those after which a point is timed."""
-
     cap: float
     enough: float
 
@@ -102,17 +100,12 @@ DEAL = Law(1, 1, "a factor a hospital, divided by the sum's: 2 d^3 each; all are
 
 
 class Slope(NamedTuple):
-    """Hold a fitted exponent with its standard error."""
-
     exponent: float
     error: float
 
 
 def slope(sizes: Sequence[float], values: Sequence[float]) -> Slope:
-    """Return the slope of log value on log size over the last LAST points, sizes ascending.
-
-    Least squares; the standard error from the residuals. Raises ValueError for fewer than three points.
-    """
+    """Return the least-squares slope of log value on log size over the last LAST points, sizes ascending."""
     if len(sizes) < 3:
         raise ValueError(f"sizes must hold at least 3 points, got {len(sizes)}")
     x, y = (np.log(np.asarray(part[-LAST:], dtype=float)) for part in (sizes, values))
@@ -125,21 +118,15 @@ def slope(sizes: Sequence[float], values: Sequence[float]) -> Slope:
 
 @dataclass
 class Curve:
-    """Hold the measurements of one method (or of a draw) along one axis: "d", "n" or "N".
-
-    Attributes:
-        law: What its operations say.
-        sizes: The points on the axis so far, with `ms` and `bytes` at each.
-        stopped: Why there are no more; empty while there may be.
-    """
+    """Hold the measurements of one method (or of a draw) along one axis: "d", "n" or "N"."""
 
     name: str
     axis: str
-    law: Law
-    sizes: list[int] = field(default_factory=list)
+    law: Law  # what its operations say
+    sizes: list[int] = field(default_factory=list)  # points on the axis so far, with `ms` and `bytes` at each
     ms: list[float] = field(default_factory=list)
     bytes: list[float] = field(default_factory=list)
-    stopped: str = ""
+    stopped: str = ""  # why there are no more; empty while there may be
 
     def within(self, size: int, cap: float) -> bool:
         """Return whether a run at that size, by its law and the last point, ends within `cap` seconds."""
@@ -150,7 +137,6 @@ class Curve:
         return not self.stopped
 
     def add(self, size: int, action: Action, enough: float) -> None:
-        """Measure one more point."""
         self.bytes.append(peak(action))
         self.ms.append(milliseconds(action, enough))
         self.sizes.append(size)
@@ -161,13 +147,11 @@ class Curve:
         self.ms[at] = min(self.ms[at], milliseconds(action, enough))
 
     def slopes(self) -> tuple[Slope, Slope] | None:
-        """Return the slopes of time and of bytes; None for fewer than three points."""
         if len(self.sizes) < 3:
             return None
         return slope(self.sizes, self.ms), slope(self.sizes, self.bytes)
 
     def above(self) -> list[str]:
-        """Return the exponents above theory by more than ALLOWED."""
         slopes = self.slopes()
         return [
             f"{self.name}: {what} grows as {self.axis}^{slope.exponent:.2f}, theory {theory:g}"
@@ -187,10 +171,7 @@ def milliseconds(action: Action, enough: float) -> float:
 
 
 def peak(action: Action) -> float:
-    """Return the most bytes that the action holds at once of what it allocates.
-
-    In a thread of its own, where no workspace is left from an earlier run.
-    """
+    """Return the most bytes that the action holds at once, in a thread without workspaces of earlier runs."""
     tracemalloc.start()
     try:
         with ThreadPoolExecutor(1) as thread:
@@ -201,7 +182,6 @@ def peak(action: Action) -> float:
 
 
 def fit(name: str, cohort: Cohort) -> Action:
-    """Return a run of the method, seeded alike each time."""
     method = METHODS[name]
     options: dict[str, int] = {"s_hat": S_HAT} if "s_hat" in method.uses else {}
     if name == "sparse_pca":
@@ -224,10 +204,7 @@ def along(
     laws: Mapping[str, Law],
     effort: Effort,
 ) -> list[Curve]:
-    """Measure one curve for each of `laws` at these sizes, in two passes.
-
-    make: gives the action of each curve at a size, by name. effort: how long a run and a point may take.
-    """
+    """Measure one curve for each of `laws` at these sizes, in two passes; make: their actions at a size."""
     curves = [Curve(name, axis, law) for name, law in laws.items()]
     for size in sizes:
         wanted = [curve for curve in curves if curve.within(size, effort.cap)]
@@ -243,7 +220,6 @@ def along(
 
 
 def fits(cohort: Cohort, names: Iterable[str]) -> dict[str, Action]:
-    """Return `fit` of each of these methods."""
     return {name: fit(name, cohort) for name in names}
 
 
@@ -255,13 +231,9 @@ def rows_of(d: int) -> Cohort:
 
 @dataclass(frozen=True, eq=False)
 class Stored(DenseMoment):
-    """Hold a moment of any size at the cost of one product, with batches for DP-Oja.
-
-    A batch is drawn with the moment itself in place of a root of it: only its cost matters here.
-    """
+    """Hold a moment of any size at the cost of one product; batches take it in place of a root of it."""
 
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
-        """Return the moment of a batch of each of these sizes, one after another."""
         return (FreshMoment(self.matrix, 1.0, size, rng) for size in sizes)
 
 
@@ -273,7 +245,6 @@ def stored(d: int) -> Cohort:
 
 
 def draw(d: int, n: int, hospitals: int) -> Action:
-    """Return an action that draws the pooled moment and, of more than one hospital, each one's own."""
     model = SpikedModel(d=d, k=K, s=S)
 
     def action() -> Cohort:
@@ -285,7 +256,6 @@ def draw(d: int, n: int, hospitals: int) -> Action:
 
 
 def draws(d: int, n: int, hospitals: int) -> dict[str, Action]:
-    """Return the draw of a pooled moment, and that of hospitals' own."""
     return {"draw": draw(d, n, 1), "draw and deal": draw(d, n, hospitals)}
 
 
@@ -303,7 +273,6 @@ def without_matrix(cohort: Cohort) -> dict[str, Action]:
 
 
 def measured(effort: Effort, quick: bool) -> dict[str, list[Curve]]:
-    """Return all curves, by the title of their table; `quick` takes fewer and smaller sizes."""
     features = (100, 140, 200, 280, 400, 560, 800, 1_100, 1_500, 2_000)
     large = (100, 200, 400, 800, 1_600, 3_400, 4_800, 6_800, 9_600)
     wide = (2_000, 3_500, 5_000, 7_500, 10_000, 14_000, 20_000)
@@ -312,38 +281,31 @@ def measured(effort: Effort, quick: bool) -> dict[str, list[Curve]]:
     if quick:
         features, large, wide, hospitals = features[:7:2], large[:5], wide[:3], hospitals[:5]
     law = {name: laws.features for name, laws in THEORY.items()}
-    every = tuple(METHODS)
+    matrix = {name: law[name] for name in MATRIX} | {"draw": DRAW, "floor: eigenproblem": law["pca"]}
+    thin = {name: law[name] for name in THIN} | {"floor: product": Law(2, 1, "2 d^2 k")}
+    joined = {name: laws.hospitals for name, laws in THEORY.items()} | {"draw": POOLED, "draw and deal": DEAL}
+
+    def every(d: int, n: int, count: int) -> dict[str, Action]:
+        return fits(drawn(d, n, count), METHODS) | draws(d, n, count)
+
     return {
-        f"d, a stored moment of n = {N:,}": along(
-            *("d", features, with_matrix),
-            {name: law[name] for name in MATRIX} | {"draw": DRAW, "floor: eigenproblem": law["pca"]},
-            effort,
-        ),
+        f"d, a stored moment of n = {N:,}": along("d", features, with_matrix, matrix, effort),
         "d, a stored moment, methods that form no d x d": along(
-            *("d", large, lambda d: without_matrix(stored(d))),
-            {name: law[name] for name in THIN} | {"floor: product": Law(2, 1, "2 d^2 k")},
-            effort,
+            "d", large, lambda d: without_matrix(stored(d)), thin, effort
         ),
         "d, the rows of 800 patients": along(
-            *("d", wide, lambda d: without_matrix(rows_of(d))),
-            dict.fromkeys((*THIN, "floor: product"), ON_ROWS),
-            effort,
+            "d", wide, lambda d: without_matrix(rows_of(d)), dict.fromkeys(thin, ON_ROWS), effort
         ),
         "n, at d = 200, ten hospitals": along(
-            *("n", patients, lambda n: fits(drawn(200, n, 10), every) | draws(200, n, 10)),
-            dict.fromkeys((*every, *draws(200, N, 10)), FLAT),
-            effort,
+            "n", patients, lambda n: every(200, n, 10), dict.fromkeys(joined, FLAT), effort
         ),
         "N, at d = 50, n = 1,000,000": along(
-            *("N", hospitals, lambda count: fits(drawn(50, 10**6, count), every) | draws(50, 10**6, count)),
-            {name: laws.hospitals for name, laws in THEORY.items()} | {"draw": POOLED, "draw and deal": DEAL},
-            effort,
+            "N", hospitals, lambda count: every(50, 10**6, count), joined, effort
         ),
     }
 
 
 def show(title: str, curves: Sequence[Curve]) -> None:
-    """Print one table."""
     print(
         f"\nAgainst {title}\n{'':22}{'sizes':>16}{'ms':>19}{'MB':>17}   time ~ (theory)      bytes ~ (theory)"
     )

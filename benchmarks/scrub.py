@@ -37,7 +37,6 @@ DRAG = """async (frames) => {
 
 
 def main() -> None:
-    """Scrub through the frames and print 50 and 90 % of their times."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=8501)
     parser.add_argument("--link", default="")
@@ -52,7 +51,6 @@ def main() -> None:
         session.send("Performance.enable", {"timeDomain": "threadTicks"})
 
         def busy() -> float:
-            """Return the seconds of CPU that the page has taken so far."""
             metrics = session.send("Performance.getMetrics")["metrics"]
             return float(next(each["value"] for each in metrics if each["name"] == "TaskDuration"))
 

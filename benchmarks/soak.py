@@ -31,8 +31,6 @@ PATIENTS = ("20,000", "50,000", "100,000", "200,000")
 
 
 class Held(NamedTuple):
-    """Hold what the server holds: sessions, those connected, sweeps, threads, files, uploads, memory."""
-
     sessions: int
     connected: int
     sweeps: int
@@ -49,7 +47,6 @@ def held(address: str, page: str = "held") -> Held:
 
 
 async def come_and_go(address: str, cycles: int) -> list[str]:
-    """Open so many sessions, one after another; return their faults."""
     faults = []
     for i in range(cycles):
         caller = Caller(PAGES[i % len(PAGES)])
@@ -69,11 +66,7 @@ async def rerun(address: str, presses: int, at_once: int = AT_ONCE) -> tuple[int
 
 
 def visit(address: str, cycles: int, reruns: int, kept: float) -> tuple[Held, int, list[str]]:
-    """Let visitors come and go, then others press, and wait until the server has forgotten all of them.
-
-    cycles: sessions that come and go. reruns: presses in all. kept: seconds that Streamlit keeps a session.
-    Return what is held then, how many presses there were, and the faults.
-    """
+    """Let visitors come and go, then others press, and wait until the server has forgotten all of them."""
     faults = asyncio.run(come_and_go(address, cycles))
     presses, more = asyncio.run(rerun(address, reruns))
     time.sleep(kept)
@@ -96,7 +89,6 @@ def grown(before: Held, after: Held, sessions: int) -> list[str]:
 
 
 def main() -> None:
-    """Load a server twice, compare what it holds after each, print both, and fail where something grew."""
     parser = measure.options(__doc__)
     parser.add_argument("--cycles", type=int, default=CYCLES)
     parser.add_argument("--reruns", type=int, default=RERUNS)

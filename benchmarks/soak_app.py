@@ -20,7 +20,6 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def held() -> dict[str, int]:
-    """Return the sessions in memory, those connected, the sweeps, threads, open files, uploads and bytes."""
     gc.collect()
     sessions = [item.id for item in gc.get_objects() if isinstance(item, AppSession)]
     threads = [item.name for item in threading.enumerate()]
@@ -38,12 +37,11 @@ def held() -> dict[str, int]:
 
 
 async def answer(request: Request) -> JSONResponse:
-    """Answer /held."""
     return JSONResponse(held())
 
 
 def answer_after(request: Request) -> JSONResponse:
-    """Answer /held_at_last: what is held once nobody has asked for anything for long enough."""
+    """Answer what is held once nobody has asked for anything for long enough."""
     unused.give_up(0.0)
     return JSONResponse(held())
 

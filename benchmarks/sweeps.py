@@ -42,17 +42,13 @@ MANY = Recipe(
 
 
 def milliseconds(recipe: Recipe, executor: Executor) -> float:
-    """Return the milliseconds of one sweep."""
     began = time.perf_counter()
     assert len(sweep(recipe, executor)) == len(recipe.cells())
     return 1e3 * (time.perf_counter() - began)
 
 
 def in_turn(runs: dict[str, Executor], rounds: int) -> dict[str, Times]:
-    """Return the milliseconds of RECIPE with each executor, (rounds,), in turn: other work affects all alike.
-
-    Each runs WARM first, so that starting its workers is not timed.
-    """
+    """Return the milliseconds of RECIPE with each executor, in turn, once its workers have started."""
     for executor in runs.values():
         sweep(WARM, executor)
     took: dict[str, list[float]] = {name: [] for name in runs}

@@ -34,7 +34,6 @@ class Case:
     stage_one: str = "rounds"
 
     def model(self, seed: int) -> SpikedModel:
-        """Return the population of this seed."""
         return SpikedModel(d=self.d, k=self.k, s=self.s, spike=self.spike, seed=seed)
 
     def predicted(self) -> tuple[float, float]:
@@ -82,7 +81,6 @@ CASES = (
 
 
 def main() -> None:
-    """Print a line for each setting."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=40)
     runs = parser.parse_args().runs

@@ -28,16 +28,8 @@ _SENTENCE = re.compile(rb"With ([0-9,]+) patients in (\d+) hospitals?")
 class Visitor:
     """Run one session whose hospitals' slider goes to and fro.
 
-    Attributes:
-        session: Streamlit's name of the session, empty until the server has answered.
-        answered: Set once the page, as it was asked for last, is there.
-        took: The seconds from each press to its answer.
-        faults: What went wrong, in words.
-
-    Args:
-        patients: The number of patients as the page writes it, "20,000"; it tells visitors apart.
-        hospitals: Where the slider stands at first.
-        seed: Of the patients that are drawn. Visitors with the same one share what is measured.
+    patients: as the page writes it, "20,000"; it tells visitors apart. seed: visitors with the same one
+    share what is measured. `answered` is set once the page, as it was asked for last, is there.
     """
 
     def __init__(self, patients: str, hospitals: int, seed: int = 0) -> None:
@@ -66,12 +58,7 @@ class Visitor:
     ) -> None:
         """Open the page and press the slider again and again, until the time is over or a fault is noted.
 
-        Args:
-            address: Of the server.
-            seconds: How long to press.
-            late: Seconds to wait before opening the page.
-            every: Seconds between an answer and the next press.
-            most: The most presses; None for as many as fit.
+        late: seconds to wait before opening the page. every: seconds between an answer and the next press.
         """
         await asyncio.sleep(late)
         where = address.replace("http", "ws", 1) + "_stcore/stream"
@@ -95,7 +82,6 @@ class Visitor:
             self.faults.append(f"the connection broke: {reason}")
 
     async def _ask(self, wire: ClientConnection) -> None:
-        """Ask for the whole page, and wait for the figure of the setting."""
         self._rest()
         self.answered.clear()
         self._asked = time.monotonic()
@@ -106,10 +92,7 @@ class Visitor:
             self.faults.append(f"no answer for {self._hospitals} hospitals")
 
     async def _send(self, wire: ClientConnection, fragment: str = "") -> None:
-        """Send what a browser sends to have a script run: link, widgets' values, and messages that it keeps.
-
-        fragment: the part of the page that refreshes itself, by its id; empty for the whole page.
-        """
+        """Send what a browser sends to have a script run; fragment: a part that refreshes itself."""
         message = BackMsg()
         asked = message.rerun_script
         asked.query_string = self._link
@@ -166,15 +149,12 @@ class Visitor:
                 self.answered.set()
 
     def _hold(self, slider: Slider) -> None:
-        """Keep the value that the server sets a slider to, and the id of the hospitals' slider."""
         if slider.set_value:
             self._values[slider.id] = slider.raw_value[0]
         if slider.label.startswith("Hospitals"):
             self._slider = slider.id
 
     def _refresh(self, wire: ClientConnection, fragment: str, seconds: float) -> None:
-        """Ask for this part of the page every so many seconds, in place of any other part."""
-
         async def again() -> None:
             while True:
                 await asyncio.sleep(seconds)

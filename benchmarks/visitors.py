@@ -46,12 +46,10 @@ def megabytes(server: psutil.Process) -> float:
 
 
 def milliseconds(visitors: Sequence[Visitor]) -> measure.Times:
-    """Return the times of all presses."""
     return np.array([1e3 * seconds for visitor in visitors for seconds in visitor.took])
 
 
 def main() -> None:
-    """Run one visitor, then all, print their times and the server's memory, and fail on any fault."""
     parser = measure.options(__doc__)
     parser.add_argument("--visitors", type=int, default=VISITORS)
     parser.add_argument("--seconds", type=float, default=SECONDS)

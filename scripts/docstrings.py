@@ -33,10 +33,7 @@ def entries(section: str) -> dict[str, str]:
 
 
 def third_person(docstring: str, subject: str = "It") -> str:
-    """Return a docstring whose first verb tells what the code does, and does not order a reader to do it.
-
-    "Return the basis." becomes "It returns the basis."
-    """
+    """Return a docstring that tells what the code does: "Return it" becomes "It returns it"."""
     verb, space, rest = inspect.cleandoc(docstring).partition(" ")
     verb = verb.lower() + ("es" if verb.endswith(("s", "x", "ch", "sh")) else "s")
     return f"{subject} {verb}{space}{rest}" if subject else f"{verb}{space}{rest}"
@@ -45,8 +42,7 @@ def third_person(docstring: str, subject: str = "It") -> str:
 def described(docstring: str, page: Path, skip: Collection[str] = (), subject: str = "It") -> str:
     """Return a function's docstring as Markdown: its text, then a list of its arguments and other sections.
 
-    page: the file that it is written into, for relative links. skip: arguments to leave out. subject: what
-    the first sentence is about; empty where the caller writes it.
+    skip: arguments to leave out. subject: what the first sentence is about; empty where the caller writes it.
     """
     text, parts = sections(third_person(docstring, subject))
     items = {f"`{name}`": words for name, words in entries(parts.pop("Args", "")).items() if name not in skip}
@@ -92,7 +88,6 @@ def markdown(docstring: str, page: Path) -> str:
 
 
 def prose(line: str, page: Path) -> str:
-    """Return one line as Markdown for `page`: names in backticks linked, markup outside of them escaped."""
     parts = _CODE.split(line)
     return "".join(
         _linked(part[1:-1], page) if part.startswith("`") and len(part) > 2 else _MARKUP.sub(r"\\\1", part)
@@ -117,7 +112,6 @@ def link(words: str, to: Path, page: Path) -> str:
 
 
 def relative(to: Path, page: Path) -> str:
-    """Return the relative path from a page to a file of the repository."""
     up = len(page.relative_to(ROOT).parts) - 1
     common = 0
     target, here = to.relative_to(ROOT).parts, page.relative_to(ROOT).parts[:-1]
@@ -133,10 +127,7 @@ def named_modules(docstring: str) -> list[str]:
 
 
 def arguments(function: Callable[..., object]) -> list[tuple[str, str, str]]:
-    """Return (name, type as written, default) of the keyword arguments of a function, in order.
-
-    A default that is a constant of the module is given by its value.
-    """
+    """Return (name, type as written, value of the default) of a function's keyword arguments."""
     plain = inspect.unwrap(function)
     node = ast.parse(textwrap.dedent(inspect.getsource(plain))).body[0]
     assert isinstance(node, ast.FunctionDef)

@@ -6,17 +6,14 @@ from scripts import bound_page, method_pages
 
 
 def documents() -> dict[Path, str]:
-    """Return every generated file and its content."""
     return method_pages.documents() | bound_page.documents()
 
 
 def left_over() -> set[Path]:
-    """Return pages of methods that no longer exist."""
     return set(method_pages.FOLDER.glob("*.md")) - set(documents())
 
 
 def main() -> None:
-    """Write every generated file, and delete the pages of methods that no longer exist."""
     method_pages.FOLDER.mkdir(exist_ok=True)
     for path in left_over():
         path.unlink()

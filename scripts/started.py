@@ -26,7 +26,6 @@ BASE_PATH = "STREAMLIT_SERVER_BASE_URL_PATH"  # Streamlit's variable for the pat
 
 
 def answers(url: str) -> bool:
-    """Return whether a healthy server listens there."""
     try:
         urllib.request.urlopen(url).close()
     except OSError:
@@ -35,7 +34,6 @@ def answers(url: str) -> bool:
 
 
 def free_port() -> int:
-    """Return a port of this machine at which nothing listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -48,10 +46,8 @@ def started(
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """Start a Streamlit server of `script`, configured as the dashboard; yield its address and process.
 
-    It keeps away from the accounts of whoever starts it.
-
-    log: where to keep what it prints. port: that of a server that has ended, or a free one. environment:
-    more variables for the process. Raises RuntimeError, with what it printed, if it does not start.
+    It keeps away from the accounts of whoever starts it. log: where to keep what it prints. environment: more
+    variables for the process.
     """
     port = port or free_port()
     command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]

@@ -42,18 +42,11 @@ UNIT_NAMES = {name: unit for unit, name in ON_UNIT_ROWS.items()}
 UNIT_ROWS = "rows of length 1"
 _SAME_RUNS = draws.SAME_RUNS | {name: other for other, name in draws.SAME_RUNS.items()}
 # What cells are of, by name. NO_PRIVACY stands for several methods, of which PCA is one.
-RUNS: dict[str, Method] = {
-    **METHODS,
-    **{
-        unit: replace(
-            METHODS[name],
-            title=f"{METHODS[name].title}, length 1",
-            fit=partial(METHODS[name].fit, scaling="unit"),
-        )
-        for unit, name in ON_UNIT_ROWS.items()
-    },
-    NO_PRIVACY: replace(METHODS["pca"], title="Best, no privacy"),
-}
+RUNS: dict[str, Method] = dict(METHODS)
+for _unit, _name in ON_UNIT_ROWS.items():
+    _fit = partial(METHODS[_name].fit, scaling="unit")
+    RUNS[_unit] = replace(METHODS[_name], title=f"{METHODS[_name].title}, length 1", fit=_fit)
+RUNS[NO_PRIVACY] = replace(METHODS["pca"], title="Best, no privacy")
 
 
 class Cell(NamedTuple):

@@ -10,7 +10,7 @@ from inspect import signature
 import numpy as np
 import pytest
 
-from benchmarks.recommendation import MARGIN, interval, outcome, random_case
+from benchmarks.recommendation import MARGIN, outcome, random_case
 from dppca_core import METHODS, Budget, SpikedModel, sin_theta
 from dppca_core.bounds.perturbation import SMALL_SHARE
 from dppca_core.bounds.recommendation import TRUSTS, recommend
@@ -60,7 +60,7 @@ def test_a_recommended_method_errs_as_predicted_and_about_as_little_as_the_best(
         seen = outcome(answer, trust, predicted, errors)
         assert 1 / 1.35 < seen.ratio < 1.35
         assert fewer[answer.method] / np.median(errors[answer.method]) > 1.35
-        assert seen.regret < MARGIN or interval(errors[answer.method])[0] < seen.least * answer.guess
+        assert seen.regret < MARGIN or seen.limits[0] < seen.least * answer.guess
 
 
 def test_most_small_settings_are_compared_by_the_test_above():

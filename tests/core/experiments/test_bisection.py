@@ -31,23 +31,17 @@ def experiment(d, k, s, *, delta=1e-5, s_hat=None, spike=100.0, bulk=(0.0, 10.0)
 
 
 SPARSE = {"s_hat": 16, "d": 40, "k": 2, "s": 8}
+MANY = experiment(60, 3, 10, s_hat=20, providers=20, delta=1e-6)
+LOOSE = experiment(**SPARSE, providers=20, delta=0.01, iterations=6)
+ZCDP = experiment(30, 1, 8, spike=20.0, bulk=(1.0, 5.0), accounting="zcdp")
 TEN = {
     "DPS-PCA, 5 hospitals": (experiment(**SPARSE), "dps_pca", 0.1, 1.0),
-    "DPS-PCA, 20 hospitals, ε = .5": (
-        experiment(60, 3, 10, s_hat=20, providers=20, delta=1e-6),
-        *("dps_pca", 0.3, 0.5),
-    ),
-    "DPS-PCA, secure sums, δ = .01": (
-        experiment(**SPARSE, providers=20, delta=0.01, iterations=6),
-        *("dps_pca_summed", 0.05, 2.0),
-    ),
+    "DPS-PCA, 20 hospitals, ε = .5": (MANY, "dps_pca", 0.3, 0.5),
+    "DPS-PCA, secure sums, δ = .01": (LOOSE, "dps_pca_summed", 0.05, 2.0),
     "DPS-PCA, dense, d = 100": (experiment(100, 2, 10, providers=10), "dps_pca", 0.2, 3.0),
     "Analyze Gauss, 95 % of the energy": (experiment(30, 2, 8), "analyze_gauss", 0.95, 0.2),
     "CAPE, k = 4, add or remove": (experiment(50, 4, 8, neighbours="add-remove"), "cape", 0.2, 1.0),
-    "noisy power method, k = 1, zCDP": (
-        experiment(30, 1, 8, spike=20.0, bulk=(1.0, 5.0), accounting="zcdp"),
-        *("noisy_power", 0.1, 3.0),
-    ),
+    "noisy power method, k = 1, zCDP": (ZCDP, "noisy_power", 0.1, 3.0),
     "noisy projector": (experiment(25, 2, 8), "spiked_projector", 0.02, 1.0),
     "PPCA, k = 1": (experiment(15, 1, 5), "ppca", 0.1, 1.0),
     "nobody trusted, δ = 1e-4": (experiment(30, 3, 8, delta=1e-4), "ldp_pca", 0.3, 4.0),

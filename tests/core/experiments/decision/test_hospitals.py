@@ -92,12 +92,11 @@ def test_shares_stay_while_the_total_grows():
     assert scaled(joining(100, 1), patients=0.01).sizes == (1, 1)
 
 
+REFUSED = {"ours": 3, "k": 30, "use": "sell", "repeats": 7, "delta": 0.0, "s_hat": 1}
+
+
 @pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        *(("ours", 3), ("k", 30), ("use", "sell"), ("repeats", 7), ("delta", 0.0), ("s_hat", 1)),
-        *(("hospitals", ()), ("population", "breast_cancer")),
-    ],
+    ("field", "value"), [*REFUSED.items(), ("hospitals", ()), ("population", "breast_cancer")]
 )
 def test_numbers_out_of_range_are_refused(field, value):
     with pytest.raises(ValueError, match=r"must"):
