@@ -83,6 +83,15 @@ def fitted_moment(
     bound = rule.bound(released["tails"], frame)
     moment = released["moment"] * bound**2
     squares, mean, tails = (released[step] for step in ("squares", "mean", "tails"))
+    after, divisors = rule.after(moment, frame, bound)
     return FittedMoment(
-        squares, mean, tails, frame, bound, moment, *rule.after(moment, frame, bound), rule.events
+        squares=squares,
+        mean=mean,
+        tails=tails,
+        frame=frame,
+        bound=bound,
+        released=moment,
+        moment=after,
+        divisors=divisors,
+        spent=rule.events,
     )

@@ -122,8 +122,8 @@ def simulate(setting: CollaborationSetting, key: str) -> Transcript:
         if exchange.sealed:
             parts[ALL] = {name: np.sum([part[name] for part in parts.values()], axis=0) for name in parts[0]}
         noiseless.append(parts)
-    truth = setting.truth.basis
-    return Transcript(record, tuple(noiseless), *errors(record, truth))
+    sines, angles = errors(record, setting.truth.basis)
+    return Transcript(record, tuple(noiseless), errors=sines, angles=angles)
 
 
 def errors(record: Record, truth: Array) -> tuple[Array, Array]:

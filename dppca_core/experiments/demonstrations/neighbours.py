@@ -84,8 +84,7 @@ def picture(budget: Budget, releases: int = 20, seed: int = 0) -> Picture:
     unit = (with_ - without) / mu  # one standard deviation of the noise
 
     def draw(cohort: Cohort) -> NeighbourRelease:
-        # `noise` is its shape; None lets the budget's accounting choose that.
-        noisy = symmetric_gaussian.release(cohort, budget, rng, noise=None)
+        noisy = symmetric_gaussian.release(cohort, budget, rng, noise=None)  # of the accounting's shape
         reading = (PATIENTS * coordinate(noisy) - without) / unit
         return NeighbourRelease(linalg.top_eigenspace(noisy, 1)[:, 0], reading)
 

@@ -36,13 +36,13 @@ _ROUNDING = 1e-14  # errors below are double precision's
 class Contraction:
     """Hold what was fitted to one trajectory. None stands for what it does not show."""
 
-    rate: float | None
-    plateau: float | None  # error at the plateau, sin Theta (Frobenius)
-    phase: tuple[int, int] | None  # rounds [first, last] of the fit
-    reached: int | None  # first round within 10 % of the plateau
-    stuck: bool  # whether the error stands at a plateau that is no better than a random guess
-    why: str  # reason, in a sentence, for what is None
     k: int
+    why: str  # reason, in a sentence, for what is None
+    plateau: float | None  # error at the plateau, sin Theta (Frobenius)
+    stuck: bool = False  # whether the error stands at a plateau that is no better than a random guess
+    reached: int | None = None  # first round within 10 % of the plateau
+    rate: float | None = None
+    phase: tuple[int, int] | None = None  # rounds [first, last] of the fit
     scale: float = 0.0  # A, the tangent that the fit has at round 0
 
     def curve(self, rounds: Array) -> Array:
@@ -85,9 +85,7 @@ def contraction(errors: Array, *, d: int, k: int) -> Contraction:
     # The round from which on all are better: counted from the end, up to the last that is not.
     first = len(better) - int(np.argmin(np.append(better[::-1], False)))
     if first == len(better):
-        stuck = plateau is not None
-        # None are the rate, the rounds of the fit, and the round at which the plateau is reached.
-        return Contraction(None, plateau, None, None, stuck=stuck, why="no better than a random guess", k=k)
+        return Contraction(k, "no better than a random guess", plateau, stuck=plateau is not None)
     reached = None if plateau is None else int(np.argmax(trajectory <= NEAR * plateau))
     floor = 0.0 if plateau is None else float(tangent(np.array(plateau), k))
     above = tangent(trajectory, k) >= max(ABOVE_PLATEAU * floor, ABOVE_PLATEAU * _ROUNDING)
@@ -95,11 +93,11 @@ def contraction(errors: Array, *, d: int, k: int) -> Contraction:
     if last <= first:
         rounds_left = max(last - first + 1, 0)
         why = f"too few rounds to fit: {rounds_left} between the random guess and the plateau, 2 are needed"
-        return Contraction(None, plateau, None, reached, stuck=False, why=why, k=k)
+        return Contraction(k, why, plateau, reached=reached)
     rounds = np.arange(first, last + 1)
     logs = np.log(tangent(trajectory[rounds], k) ** 2 - floor**2) / 2
     rate, scale = map(math.exp, np.polyfit(rounds, logs, 1))  # the line's slope ln q and height ln A
-    return Contraction(rate, plateau, (first, last), reached, stuck=False, why=no_plateau, k=k, scale=scale)
+    return Contraction(k, no_plateau, plateau, reached=reached, rate=rate, phase=(first, last), scale=scale)
 
 
 def tail(length: int) -> int:

@@ -324,10 +324,8 @@ class Results(CellStore[Key, Cell]):
 
     def _arguments(self, name: str, repeat: int) -> dict[str, Any]:
         """Return the arguments of `fit` but patients and budget: the same start and noise at all epsilons."""
-        e, name = (
-            self.experiment,
-            ON_UNIT_ROWS.get(name, name),
-        )  # on other rows a method has the same start and noise
+        e = self.experiment
+        name = ON_UNIT_ROWS.get(name, name)  # on other rows a method has the same start and noise
         rng = draws.generator(e.seed, repeat, draws.SAME_RUNS.get(name, name))
         options = e.options(name)
         if name == DPS_PCA and e.start_error is not None:

@@ -103,8 +103,8 @@ def stored(name: str, folder: Path | None = None) -> Stored:
         data = (folder / f"{name}.csv").read_bytes()
         note = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
         recipe_mark, digest = note["recipe"], note["sha256"]
-        # In the order of the fields of `Stored`: command, versions, seed, date.
-        about = str(note["command"]), dict(note["versions"]), int(note["seed"]), str(note["date"])
+        command, versions = str(note["command"]), dict(note["versions"])
+        seed, day = int(note["seed"]), str(note["date"])
     except FileNotFoundError as reason:
         raise ValueError(f"{name} must have a result in data/results: {again}") from reason
     except (KeyError, TypeError, ValueError, RecursionError) as reason:
@@ -117,7 +117,7 @@ def stored(name: str, folder: Path | None = None) -> Stored:
     # An empty field is NaN in a column of numbers, and the empty text in one of words.
     empty = {column: [""] for column in (*METRICS.values(), "seconds") if column not in _WORDS}
     table = pd.read_csv(io.BytesIO(data), keep_default_na=False, na_values=empty, dtype=kinds)
-    return Stored(name, table, *about, expected)
+    return Stored(name, table, command, versions=versions, seed=seed, date=day, fingerprint=expected)
 
 
 def remake(name: str, executor: Executor | None, timed: bool) -> Path:

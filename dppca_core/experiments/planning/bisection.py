@@ -179,8 +179,8 @@ class Search:
 
     def simulated_answer(self, runs: Any) -> SimulatedAnswer:
         at, losses = self.losses(runs)
-        counts, unit = (len(at), losses.size), self._unit
-        measuring = SimulatedAnswer("measuring", *counts)
+        unit = self._unit
+        measuring = SimulatedAnswer("measuring", values=len(at), runs=losses.size)
         if not len(at):
             return measuring
         complete, means = len(self.values_to_run(runs)) == len(at), self._typical(losses, axis=1)
@@ -189,7 +189,7 @@ class Search:
             return measuring
         if last_miss == -1:
             least = at[0] / unit
-            return SimulatedAnswer("least", *counts, value=least, low=least, high=least)
+            return replace(measuring, state="least", value=least, low=least, high=least)
         if last_miss == len(at) - 1:
             return replace(measuring, state="none")
         # The answer lies in the gap above the last value that misses the target. Values near it are fitted.
@@ -210,7 +210,7 @@ class Search:
         state: Literal["found", "measuring"] = "found" if complete else "measuring"
         # A curve that is fitted to few values may miss the target between two that enclose it.
         value = crossings[0] if math.isfinite(crossings[0]) else at[last_miss + 1]
-        return SimulatedAnswer(state, *counts, value / unit, low / unit, high / unit)
+        return replace(measuring, state=state, value=value / unit, low=low / unit, high=high / unit)
 
     def _predicted(self, at: Array) -> Array:
         """Return the logarithm of the mean loss that a closed form predicts at these values, (m,), or 0."""

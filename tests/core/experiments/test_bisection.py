@@ -62,7 +62,6 @@ def simulate(search: Search) -> SimulatedAnswer:
 
 
 def answers(experiment, name, target, epsilon):
-    """Return n by the closed form, and the answer by simulation."""
     plan = StudyPlan(experiment, name, target, energy=target > 0.9)
     n = plan.patients(epsilon).value
     return n, simulate(Search(plan, Question("patients", epsilon), n, repeats=30))

@@ -29,7 +29,6 @@ EXPERIMENTS = pytest.mark.parametrize("experiment", [EXPERIMENT, TABLE], ids=["s
 
 
 def same(cell: Cell, other: Cell) -> bool:
-    """Return whether all but the seconds are equal."""
     arrays = zip(cell[:2], other[:2], strict=True)
     return all(np.array_equal(a, b) for a, b in arrays) and cell[2:5] == other[2:5]
 

@@ -109,8 +109,6 @@ def test_every_failure_is_kept_with_its_reason_and_all_else_is_measured(kind, mo
 
 
 class Letters(CellStore[tuple[str], str]):
-    """A store of two cells, a and b, which raises what it is given."""
-
     error: BaseException | None = None
 
     def measure(self, cell: tuple[str]) -> str:

@@ -20,7 +20,6 @@ def images() -> np.ndarray:
 
 @pytest.fixture
 def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    """Nothing is remembered of a table, before or after."""
     for cached in (datasets.ROWS, datasets.COHORTS):
         cached.clear()
     yield monkeypatch
@@ -35,8 +34,6 @@ def installed(fresh: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def absent(fresh: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """No package, an empty folder, and no network."""
-
     def refuse(**asked: object) -> None:
         assert asked["download_if_missing"] is False
         raise OSError("Data not found")

@@ -135,7 +135,6 @@ def test_thinned_keeps_the_ends_and_only_drops_cells():
 
 @pytest.fixture
 def elsewhere(tmp_path, monkeypatch):
-    """A folder of recipes and results, with one small recipe."""
     for folder in ("recipes", "results"):
         (tmp_path / folder).mkdir()
     shutil.copy(results.DATA / "recipes" / "cai-5-n.json", tmp_path / "recipes" / "small.json")

@@ -13,7 +13,6 @@ PATIENTS = np.array([10**3, 2 * 10**3, 5 * 10**3, 10**4, 10**5, 10**6])
 
 
 def table(errors, patients=PATIENTS, label="a", name="sin_theta"):
-    """Return the table of a sweep over n with these errors, (number of n, repeats)."""
     errors = np.asarray(errors, dtype=float)
     point, repeat = np.indices(errors.shape).reshape(2, -1)
     columns = {"label": label, "method": "pca", "n": patients[point], "repeat": repeat, name: errors.ravel()}

@@ -30,7 +30,6 @@ UNEQUAL = Recipe(
 
 
 def option(name: str, value: object, method: str = "dps_pca") -> dict[str, object]:
-    """Return a method with this option, as JSON has it."""
     return {"method": method, "options": {name: value}}
 
 

@@ -59,13 +59,11 @@ def same(table: pd.DataFrame, other: pd.DataFrame) -> None:
 
 
 def rows_of(table: pd.DataFrame, other: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    """Return the rows of `table` whose cells are in `other`, in that order."""
     return other[names].merge(table, on=names, how="left")[list(other.columns)]
 
 
 @pytest.fixture
 def counted(monkeypatch):
-    """Record the cells that are measured."""
     cells: list[run_cells.RunnableCell] = []
     measured = run_cells.measured_columns
 

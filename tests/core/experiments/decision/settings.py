@@ -10,7 +10,6 @@ MODEL = SpikedModel(d=30, k=2, s=6, spike=30.0, bulk=(0.0, 10.0))
 
 
 def members(*sizes: int, epsilon: float = 1.0) -> tuple[JoiningHospital, ...]:
-    """Return hospitals of these sizes, with one ε."""
     return tuple(JoiningHospital(f"Hospital {i}", size, epsilon) for i, size in enumerate(sizes, start=1))
 
 

@@ -16,7 +16,6 @@ NOBODY = "untrusted server"
 
 
 def arrangements(setting):
-    """Return what is run under each trust, from the least."""
     return {trust: hospitals.arrangement(setting, trust) for trust in reversed(TRUSTS)}
 
 
