@@ -31,7 +31,7 @@ _SERVED = """
 import sys
 sys.path.insert(0, {root!r})
 import app as dashboard
-from pages.explore.explorer import report
+from pages.explore.explorer import document
 from pages.shared.background import prefetch
 from pages.shared.charts import explorer, explorer_summary
 from pages.shared.reports import sources, take_along
