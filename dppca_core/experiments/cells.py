@@ -55,7 +55,6 @@ class CellStore(ABC, Generic[Key, Value]):
         """Return all cells that a view shows, in the order in which a reader needs them, done or not."""
 
     def rows(self, cell: Key, value: Value) -> Iterator[dict[str, Any]]:
-        """Return a measured cell's rows of the table, each as a dictionary of its columns."""
         yield {"cell": str(cell), "value": value}
 
     def key(self, cell: Any) -> Key:

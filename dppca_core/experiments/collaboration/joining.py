@@ -45,9 +45,9 @@ class SiteTruths(NamedTuple):
     """Hold what answers are measured against: one common basis (d, k), and the rest for each hospital."""
 
     common: Array
-    local: tuple[Array, ...]
-    moments: tuple[Array, ...]
-    best: tuple[float, ...]
+    local: tuple[Array, ...]  # its own basis, (d, k)
+    moments: tuple[Array, ...]  # second moment of its standardised patients, (d, d)
+    best: tuple[float, ...]  # sum of that moment's k largest eigenvalues, the most that k directions capture
 
 
 class SiteCell(NamedTuple):

@@ -26,8 +26,6 @@ Key = tuple[str, int, int]
 
 
 class CollaborationRun(NamedTuple):
-    """Hold what one run was measured by."""
-
     sin: float  # sin Theta to the truth
     energy: float  # the captured energy, as a share of that of the best k directions
     noise_std: float  # the standard deviation of the noise in what the method releases
@@ -35,8 +33,6 @@ class CollaborationRun(NamedTuple):
 
 
 class CollaborationResults(CellStore[Key, CollaborationRun]):
-    """Hold the cells of a collaboration: (protocol, hospital, repeat)."""
-
     def __init__(self, recipe: CollaborationSetting) -> None:
         super().__init__(recipe.repeats)
         self.recipe = recipe

@@ -105,7 +105,6 @@ class CollaborationSetting:
 
     @property
     def truth(self) -> draws.Truth:
-        """Return the population's basis, or that of the whole table, in units of the scaled rows."""
         # No draw enters a truth of whole tables or models, so the seed plays no part.
         return draws.truth(self.population, self._all_rows, self.k, self.scaling, seed=0)
 

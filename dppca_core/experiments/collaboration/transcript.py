@@ -83,7 +83,6 @@ class Transcript:
 
     @property
     def sealed(self) -> bool:
-        """Return whether the server sees nothing but the sum of all messages."""
         return protocol.exchange_of(self.record.plan).sealed
 
     @property

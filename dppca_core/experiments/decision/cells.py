@@ -25,8 +25,6 @@ LOOK, TRIAL, VERDICT, VERDICTS, TURNS = "look", "trial", "verdict", "verdicts", 
 
 
 class JoiningCells(CellStore[tuple[Any, ...], Any]):
-    """Hold the runs of a setting and its decisions, as measured so far."""
-
     def __init__(self, setting: JoiningSetting) -> None:
         super().__init__(MORE * setting.repeats)
         self._first = JoiningRuns(setting)

@@ -29,8 +29,6 @@ _STREAM = 2**40  # between the seeds of trials, beyond all seeds of settings
 
 
 class Trial(NamedTuple):
-    """Hold what runs with more patients showed."""
-
     patients: int  # of all hospitals, before those of each are rounded
     joins: bool  # whether the verdict there is to join
     more: int | None  # where it is not, with how many in all it is predicted to be; None for none

@@ -16,8 +16,6 @@ from dppca_core.experiments.explorer.results import quantiles
 
 @dataclass(frozen=True)
 class JoiningDecision:
-    """Hold the verdict for a hospital."""
-
     hospital: int
     answer: Answer
     evidence: Mapping[str, Evidence]  # what the rule looked at, by trust

@@ -33,8 +33,6 @@ MOST_HOSPITALS = 200
 
 @dataclass(frozen=True)
 class JoiningHospital:
-    """Hold a hospital that may join."""
-
     name: str
     patients: int  # how many it has, at least 1
     epsilon: float  # privacy loss that it asks for
@@ -124,8 +122,6 @@ class JoiningSetting:
 
 
 class Arrangement(NamedTuple):
-    """Hold what the hospitals run together under a trust."""
-
     method: str
     budget: Budget  # budget at which all hospitals have this noise; each keeps its own guarantee
     # Weight of each hospital in the mean, (N,), or None for weights by patients.

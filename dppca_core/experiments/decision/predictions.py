@@ -178,8 +178,6 @@ class Anchor:
 
 
 class Turn(NamedTuple):
-    """Hold where an answer is predicted to turn."""
-
     along: Along
     factor: float  # how many times as many patients, or as large an ε, all hospitals have there
     setting: JoiningSetting

@@ -47,8 +47,6 @@ class Answer(StrEnum):
 
 
 class Evidence(NamedTuple):
-    """Hold what the rule looks at under one trust."""
-
     lower: float  # ends of the interval of the median gain, in percent points
     median: float
     upper: float

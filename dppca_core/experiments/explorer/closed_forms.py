@@ -48,7 +48,6 @@ def why_not_applicable(experiment: ExplorerExperiment, rule: BoundRule) -> str:
 
 
 def closed_form(results: Results, method: str, epsilon: float) -> Bound | None:
-    """Return the closed form of a method's error; None where it has none."""
     name = CLOSED_FORMS.get(method)
     return None if name is None else evaluate(results, name, epsilon)
 

@@ -160,7 +160,7 @@ class Search:
         return tuple(sorted(values if following is None else values | {self._value(following)}))
 
     def _next(self, at: Array, means: Array) -> float | None:
-        """Return the next value of the bisection, or None where it is complete; means: or medians."""
+        """Return the next value of the bisection, or None where it is complete; means: of losses."""
         last_miss = self._last_miss(means)
         if last_miss == -1:  # all values reach the target
             return at[0] / _OUTWARD_FACTOR if at[0] > self._limits[0] else None
@@ -173,7 +173,6 @@ class Search:
         return math.sqrt(below * above)
 
     def _last_miss(self, means: Array) -> int:
-        """Return the index of the largest value whose loss is above the target, -1 where all reach it."""
         # The True in front stands for index -1, so that there always is a last one.
         return int(np.flatnonzero(np.append(True, means > self._target))[-1]) - 1
 

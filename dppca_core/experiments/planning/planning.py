@@ -267,7 +267,6 @@ class StudyPlan:
 
     @cached_property
     def guess(self) -> float:
-        """Return the loss of a random guess, in the units of `allowed_loss`."""
         experiment = self.experiment
         if self.energy:
             values, _ = _spectrum(experiment.population, experiment.failure)
@@ -434,7 +433,6 @@ class StudyPlan:
         return self._checked(smallest, at(smallest))
 
     def _checked(self, value: float, at: tuple[int, float, int | None], least: bool = False) -> PlanAnswer:
-        """Return the answer `value`, or the reason why there is none where the prediction fails there."""
         if self.predicted:
             if self.loss(*at) > SMALL_SHARE * self.guess:
                 return PlanAnswer(None, "first order", {"guess": self.guess}, solution=value)

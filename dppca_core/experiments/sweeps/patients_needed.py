@@ -76,7 +76,7 @@ def _needed(runs: pd.DataFrame, target: float, level: float, rng: np.random.Gene
 
 
 def _medians(errors: Array) -> Array:
-    """Return np.nanmedian over the last axis, several times as fast on a thousand resamples."""
+    """Return np.nanmedian over the last axis, NaN for none, several times as fast on many resamples."""
     ordered = np.sort(errors, axis=-1)  # NaN last
     count = np.count_nonzero(~np.isnan(errors), axis=-1)[..., None]
     # The two in the middle, which are the same one for an odd count.

@@ -115,7 +115,6 @@ def _variant(plain: object) -> Variant:
 def _object(
     name: str, plain: object, known: Collection[str] | None = None, required: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Return `plain` if it is an object with all required keys and, unless known is None, no unknown ones."""
     if not isinstance(plain, dict):
         raise ValueError(f"{name} must be an object of named values, got {plain!r}")
     for key in plain:

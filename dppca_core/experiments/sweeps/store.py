@@ -116,7 +116,6 @@ class Store:
         return row
 
     def append(self, rows: Iterable[Row]) -> None:
-        """Append finished rows, whole lines at once. Raises OSError where the disk refuses."""
         text = io.StringIO()
         lines = csv.writer(text, lineterminator="\n")
         for row in rows:
