@@ -335,7 +335,7 @@ def main() -> None:
     beyond = MATRIX_LIMIT + 1
     refused = [reason for method in METHODS.values() if (reason := method.skip(beyond))]
     print(f"\nRefused above d = {MATRIX_LIMIT:,}: {', '.join(reason.split()[0] for reason in refused)}")
-    print(f"Not measured, as their laws are not stated: {', '.join(METHODS.keys() - THEORY.keys())}")
+    print(f"Not measured, as their laws are not stated: {', '.join(sorted(METHODS.keys() - THEORY.keys()))}")
     above = [line for curves in tables.values() for curve in curves for line in curve.above()]
     print(f"Above theory by more than {ALLOWED}: " + ("; ".join(above) or "none"))
     print(f"{time.perf_counter() - began:.0f} s")
