@@ -61,7 +61,6 @@ from dppca_core.privacy import Event
 
 ACCOUNTS = "DPPCA_ACCOUNTS"  # the environment variable that names another folder
 _FILE = "accounts.sqlite3"
-_VERSION = 1
 _WAIT_SECONDS = 60.0  # for another process that is writing
 _NEARLY = 0.1  # of a table's rows, by which another extract of the same patients may differ
 _EXPORTED = ("limit", "table", "payment")  # kinds of lines; others are about owners
@@ -146,8 +145,8 @@ class Book:
     """Keep all accounts, in a file or in memory.
 
     path: of the file, which need not exist yet; None keeps them in memory, as long as this object lives.
-    All methods, here and of what they return, raise OSError where the disk refuses and ValueError where the
-    book was damaged (`DamagedBookError`) or written by a later version of this program.
+    All methods, here and of what they return, raise OSError where the disk refuses and DamagedBookError where
+    the book was damaged.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -163,7 +162,7 @@ class Book:
         with self._lock if self._memory is not None else nullcontext():
             try:
                 with nullcontext(self._memory) if self._memory is not None else closing(self._open()) as book:
-                    if book.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
+                    if _is_new(book):
                         _begin(book)
                     yield book
             except sqlite3.DatabaseError as refused:
@@ -540,17 +539,19 @@ class Drawn:
         return shape, content
 
 
+def _is_new(book: sqlite3.Connection) -> bool:
+    """Return whether the tables have still to be made: SQLite's user_version is 0 until `_begin` sets it."""
+    return bool(book.execute("PRAGMA user_version").fetchone()[0] == 0)
+
+
 def _begin(book: sqlite3.Connection) -> None:
     """Make the tables of a new book and draw its secret, unless another process just did."""
     with _transaction(book, "BEGIN IMMEDIATE"):
-        version = book.execute("PRAGMA user_version").fetchone()[0]
-        if version not in (0, _VERSION):
-            raise ValueError("a later version of this program wrote the book")
-        if version == 0:
+        if _is_new(book):
             for statement in _SCHEMA.split(";")[:-1]:
                 book.execute(statement)
             book.execute("INSERT INTO secret VALUES (?)", (secrets.token_bytes(32),))
-            book.execute(f"PRAGMA user_version={_VERSION}")
+            book.execute("PRAGMA user_version=1")
 
 
 @contextmanager
