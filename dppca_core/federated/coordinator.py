@@ -8,7 +8,7 @@ answers. A record holds the plan and all rounds, and is written as lines of JSON
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -21,10 +21,20 @@ from dppca_core.federated.plan import Plan
 from dppca_core.federated.record import Record, RecordedAnswer, Round, closing_line, opening_line, round_line
 from dppca_core.numerics import block_power
 
-# A transport, ask(question, hospitals, seconds to wait): it carries a question to hospitals and returns, by
-# hospital, an answer or the end of a sentence that says why there is none. Where the server may see only the
-# sum of all answers, it returns that alone, under ALL.
-Transport = Callable[[Message, Sequence[int], float], Mapping[int, RecordedAnswer | str]]
+
+class Replies(NamedTuple):
+    """Hold what a question brought back.
+
+    answers: by hospital; where the server may see only the sum of all answers, that alone, under ALL. faults:
+    for each hospital without an answer the end of a sentence that says why.
+    """
+
+    answers: Mapping[int, RecordedAnswer]
+    faults: Mapping[int, str]
+
+
+# A transport, ask(question, hospitals, seconds to wait), carries a question to hospitals.
+Transport = Callable[[Message, Sequence[int], float], Replies]
 
 
 @dataclass(frozen=True)
@@ -122,15 +132,14 @@ def _run_round(
     question = protocol.question(plan, state)
     answers: dict[int, RecordedAnswer] = {}
     faults: dict[int, str] = {}
-    for hospital, answer in ask(question, remaining, policy.wait_seconds).items():
-        if isinstance(answer, str):
-            faults[hospital] = answer
-            continue
+    replies = ask(question, remaining, policy.wait_seconds)
+    for hospital, answer in replies.answers.items():
         try:
             protocol.check_answer(plan, question.round, hospital, answer.message)
             answers[hospital] = answer
         except ValueError as reason:
             faults[hospital] = str(reason)
+    faults |= replies.faults
     # `prior` is what the round paid for if it comes before the method's (`Exchange.releases`).
     prior: Arrays = {}
     basis, ended = None, _reason_to_end(plan, question.round, faults, len(answers), policy)

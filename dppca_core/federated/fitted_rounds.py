@@ -127,10 +127,8 @@ class FittedRounds(Exchange):
         (name,) = self.reply_to(number)
         return {name: sent if self.sealed else sent / provider.n}
 
-    def check_reply(self, hospital: int, arrays: Arrays) -> None:
-        """Raise ValueError for an answer that rows and noise cannot give; its array's name tells the step."""
-        ((name, sent),) = arrays.items()
-        step = name.removeprefix("weighted ")
+    def check_reply(self, number: int, hospital: int, arrays: Arrays) -> None:
+        step, (sent,) = self.rule.steps[number - 1], arrays.values()
         check_sent(
             step, sent, self._most_length(step, hospital) * (sum(self.plan.sizes) if self.sealed else 1)
         )

@@ -64,7 +64,7 @@ class CompressedMoments(Exchange):
         sent = dpdis_pca.message(provider, self.plan.budget, noise.rng, **options)
         return {"moment": upper_triangle(sent)} if "moment" in self.reply else {"directions": sent}
 
-    def check_reply(self, hospital: int, arrays: Arrays) -> None:
+    def check_reply(self, number: int, hospital: int, arrays: Arrays) -> None:
         """Raise ValueError for numbers that rows of length 1 at most and the plan's noise cannot give."""
         std = symmetric_gaussian.sum_noise_std(self.plan.budget) / self.plan.sizes[hospital]
         most_entry = 1 + SPREAD * std  # of the noisy moment
@@ -116,7 +116,7 @@ class AveragedProjectors(Exchange):
             return {"basis": sent.matrix, "worth": worth}
         return {"projector": upper_triangle(sent.matrix), "worth": worth}
 
-    def check_reply(self, hospital: int, arrays: Arrays) -> None:
+    def check_reply(self, number: int, hospital: int, arrays: Arrays) -> None:
         """Raise ValueError for numbers that rows of length 1 at most and the plan's noise cannot give."""
         # "worth" is the std of the noise, and the spike and variance (`answer`).
         plan, (std, *released) = self.plan, arrays["worth"]

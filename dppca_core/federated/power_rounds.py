@@ -81,7 +81,7 @@ class PowerRounds(Exchange):
             raise ValueError(f"asked with a block of {block.dtype}")
         self.check_block(block, len(rows))
 
-    def check_reply(self, hospital: int, arrays: Arrays) -> None:
+    def check_reply(self, number: int, hospital: int, arrays: Arrays) -> None:
         """Raise ValueError for a product that rows of length 1 at most and the plan's noise cannot give."""
         self.check_mean(hospital, arrays, self.noise_std)
 

@@ -147,13 +147,9 @@ class PriorRound(Exchange):
         patients = Provider(provider.n, RowMoment(self.changed(rows, arrays[self.name])))
         return self.method.answer(number - 1, hospital, patients, self._without_prior(arrays), noise)
 
-    def check_reply(self, hospital: int, arrays: Arrays) -> None:
-        """Raise ValueError for an answer that rows and noise cannot give.
-
-        The names of its arrays tell whether it is of this first round or of one of the method's.
-        """
-        if arrays.keys() != self.reply.keys():
-            self.method.check_reply(hospital, arrays)
+    def check_reply(self, number: int, hospital: int, arrays: Arrays) -> None:
+        if number > 1:
+            self.method.check_reply(number - 1, hospital, arrays)
             return
         (sent,) = arrays.values()
         # A sealed sum adds up means that were multiplied by their numbers of patients.

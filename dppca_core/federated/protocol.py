@@ -213,7 +213,7 @@ def check_answer(plan: Plan, number: int, hospital: int, answer: Message) -> Non
     """
     exchange = exchange_of(plan)
     message.check(answer, plan.run, number, exchange.reply_to(number))
-    exchange.check_reply(hospital, answer.arrays)
+    exchange.check_reply(number, hospital, answer.arrays)
 
 
 def server_step(plan: Plan, state: ServerState, answers: Mapping[int, Message]) -> ServerState:

@@ -124,14 +124,9 @@ class TwoStages(Exchange):
         (name,) = self.reply_to(number)
         return {name: sent * provider.n if self.sealed else sent}
 
-    def check_reply(self, hospital: int, arrays: Arrays) -> None:
-        """Raise ValueError for an answer that rows and noise cannot give.
-
-        The name of its array tells of which stage it is. A product is held against the noise of round 1, the
-        largest.
-        """
-        number = 1 if next(iter(arrays)).endswith("product") else self.rounds
-        self.check_mean(hospital, arrays, partial(self.noise_std, number))
+    def check_reply(self, number: int, hospital: int, arrays: Arrays) -> None:
+        # Products are held against the noise of round 1, the largest.
+        self.check_mean(hospital, arrays, partial(self.noise_std, 1 if number < self.rounds else number))
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
         """Return the server after a round: with the next Q, or after the last with the result."""

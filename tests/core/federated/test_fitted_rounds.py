@@ -254,12 +254,12 @@ def test_what_was_released_is_fixed_once_it_was_used():
 def test_a_hospital_whose_numbers_no_patients_give_is_left_out_and_stays_out(number):
     class Liar(InProcess):
         def __call__(self, question, hospitals, wait):
-            answers = dict(super().__call__(question, hospitals, wait))
+            answers = dict(super().__call__(question, hospitals, wait).answers)
             if question.round == number:
                 ((name, sent),) = answers[1].message.arrays.items()
                 far = Message("trial", number, {name: np.full(sent.shape, 1e3)})
                 answers[1] = replace(answers[1], message=far)
-            return answers
+            return coordinator.Replies(answers, {})
 
     carried = Liar([ProviderState(i, plan(), COHORT[i], SEEDED[i]) for i in range(3)])
     run = coordinator.run(plan(), carried, start=None, policy=coordinator.Policy("continue"))

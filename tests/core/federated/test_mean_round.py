@@ -209,11 +209,11 @@ def test_a_hospital_whose_mean_no_patients_give_is_left_out_and_stays_out():
     class Liar(InProcess):
         def __call__(self, question, hospitals, wait):
             asked_of.append((question.round, tuple(hospitals)))
-            answers = dict(super().__call__(question, hospitals, wait))
+            answers = dict(super().__call__(question, hospitals, wait).answers)
             if question.round == 1:
                 far = Message("trial", 1, {"mean": np.full(D, 1e3)})
                 answers[1] = replace(answers[1], message=far)
-            return answers
+            return coordinator.Replies(answers, {})
 
     which = plan()
     carried = Liar([ProviderState(i, which, COHORT[i], SEEDED[i]) for i in range(3)])
