@@ -11,6 +11,7 @@ from dppca_core.dossier.agreement import Agreement
 from dppca_core.experiments.collaboration.protocols import NUMBER
 from dppca_core.mechanisms import normalised_product, stacked, two_stage
 from dppca_core.records import RELEASED
+from dppca_core.release.request import STACKED_ROUNDS
 
 PROTECTION = {
     "untrusted server": "our own noise, added before it leaves",
@@ -65,7 +66,7 @@ def data_flow(agreement: Agreement) -> tuple[DataField, ...]:
             DataField(True, moment, True, 1, most * (most + 1) // 2, protection),
             result,
         )
-    if method.name.startswith("stacked_rounds"):
+    if method.name in STACKED_ROUNDS:
         return asked._replace(times=stacked.ROUNDS), product._replace(times=stacked.ROUNDS), result
     return DataField(True, moment, True, 1, d * (d + 1) // 2, protection), result
 

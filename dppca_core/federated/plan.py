@@ -181,7 +181,7 @@ class Plan:
 def to_dict(plan: Plan) -> dict[str, Any]:
     """Return a plan as a dictionary that JSON can hold; `from_dict` gives the same plan back.
 
-    A share of 0 is left out, and so is a fitted bound that there is not: plans are read and written by people.
+    A share of 0 is left out, and so is a fitted bound that there is not: people read and write plans.
     """
     plain = asdict(plan) | {"sizes": list(plan.sizes), "names": list(plan.names)}
     plain["columns"] = [[*column[:2], list(column.middle)] for column in plan.columns]

@@ -114,7 +114,7 @@ class Request(ReleaseRequest):
     def from_plain(plain: Mapping[str, Any]) -> "Request":
         """Return a request from what `asdict` made of it. Raises ValueError for anything else."""
         try:
-            return Request(**{**plain, "budget": Budget(**plain["budget"])})
+            return Request(**dict(plain, budget=Budget(**plain["budget"])))
         except (KeyError, TypeError) as error:
             raise ValueError("this is no request of a release") from error
 
@@ -131,15 +131,11 @@ class Request(ReleaseRequest):
     @property
     def method_options(self) -> dict[str, Any]:
         """Return the method's own parameters by name, as keywords of its `fit` and `spends`."""
-        # Methods that are not named here have no parameters.
-        sparse = {"s_hat": self.kept}
-        given: dict[str, dict[str, Any]] = {
-            **dict.fromkeys(
-                ("analyze_gauss_sparse", "sealed_sparse", "own_noise_sparse", *TWO_STAGES), sparse
-            ),
-            "dpdis_pca": {"rank": self.rank or min(2 * self.k, self.d)},
-        }
-        return given.get(self.method, {})
+        if self.method in ("analyze_gauss_sparse", "sealed_sparse", "own_noise_sparse", *TWO_STAGES):
+            return {"s_hat": self.kept}
+        if self.method == "dpdis_pca":
+            return {"rank": self.rank or min(2 * self.k, self.d)}
+        return {}
 
     @property
     def prior_share(self) -> float:

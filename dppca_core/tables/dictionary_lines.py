@@ -151,14 +151,18 @@ def to_column(name: str, line: DictionaryLine) -> Column:
     if line.marks not in MARKS:
         raise ValueError(f"the marks of '{name}' must be shown by one of the examples")
     decimal, group = MARKS[line.marks]
-    stated: dict[str, Any] = {"decimal": decimal, "group": group}
-    stated |= {"missing_codes": split_words(line.codes), "other_names": split_words(line.other_names)}
-    stated["unit"] = line.unit.strip()
+    stated: dict[str, Any] = {
+        "decimal": decimal,
+        "group": group,
+        "missing_codes": split_words(line.codes),
+        "other_names": split_words(line.other_names),
+        "unit": line.unit.strip(),
+    }
     if line.kind == "category":
         known = split_words(line.categories)
         fill = "" if missing.casefold() == none_of(known) else missing or None
-        words = {"fill": fill, "usual": usual or None, "synonyms": synonyms}
-        return Column(name, "category", categories=known, **words, **stated)
+        stated |= {"fill": fill, "usual": usual or None, "synonyms": synonyms}
+        return Column(name, "category", categories=known, **stated)
     if line.low is None or line.high is None:
         raise ValueError(f"'{name}' needs its lowest and its highest value")
     filled = _parse_number(

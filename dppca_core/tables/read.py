@@ -79,10 +79,9 @@ _SIGNS: dict[str, tuple[bytes, ...]] = {
     "of Stata: save it as CSV": (b"<stata_dta>",),
     "of SAS: save it as CSV": (b"\0" * 12 + b"\xc2\xea\x81\x60",),
 }
+_PAGE_SIGNS = (b"<!doctype", b"<html", b"<table", b"<body", b"<meta", b"<style")
 _MARKUP = {
-    "a web page, whatever its name says: open it in a spreadsheet, and save it as .xlsx or CSV": (
-        *(b"<!doctype", b"<html", b"<table", b"<body", b"<meta", b"<style"),
-    ),
+    "a web page, whatever its name says: open it in a spreadsheet, and save it as .xlsx or CSV": _PAGE_SIGNS,
     "XML: open it in a spreadsheet, and save it as .xlsx or CSV": (b"<?xml",),
 }
 _JSON = re.compile(rb"""[\[{]\s*[\[{"\]}]""")
@@ -753,7 +752,7 @@ def _workbook(data: bytes, answers: Answers) -> _Parts:
         workbook.column([row[i] for row in itertools.islice(rows, layout.begin, end)])
         for i in range(len(layout.names))
     ]
-    notes = (*layout.notes, *((_tail_note(count),) if count else ()))
+    notes = (*layout.notes, _tail_note(count)) if count else layout.notes
     return _Parts("workbook", layout.names, columns, None, notes)
 
 

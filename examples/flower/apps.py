@@ -189,7 +189,7 @@ def ask_over(grid: Grid, plan: Plan) -> Transport:
 
 
 def _read(reply: Message, payload: int, seconds: float) -> RecordedAnswer:
-    """Return a hospital's answer. Raises ValueError, whose text ends a sentence on it, where there is none."""
+    """Return a hospital's answer. Raises ValueError, whose text ends a sentence, where there is none."""
     if reply.has_error():
         # `worker` reports what its step raises; another code is Flower's own, as where a process was killed.
         raised = reply.error.code == ErrorCode.CLIENT_APP_RAISED_EXCEPTION

@@ -57,11 +57,12 @@ class OwnFiles:
             needed = ", ".join(sorted(_NEEDED))
             raise ValueError(f"{path.name} must have {needed}, and may have limit and simulation")
         limit = plain.get("limit")
-        plans, rows, constants, keeps = (
-            path.parent / plain[key] for key in ("plans", "rows", "constants", "keeps")
-        )
         return OwnFiles(
-            *(plain["name"], plans, rows, constants, keeps),
+            name=plain["name"],
+            plans=path.parent / plain["plans"],
+            rows=path.parent / plain["rows"],
+            constants=path.parent / plain["constants"],
+            keeps=path.parent / plain["keeps"],
             limit=None if limit is None else Budget(**limit),
             simulation={run: _noise(settings) for run, settings in plain.get("simulation", {}).items()},
         )

@@ -53,7 +53,7 @@ GIVEN = {"center": 3.0, "bound": 40.0, "random_state": 0}  # no row is longer
 
 
 def fitted(rows=ROWS, **options):
-    return PrivatePCA(**{**GIVEN, **options}).fit(rows)
+    return PrivatePCA(**(GIVEN | options)).fit(rows)
 
 
 @pytest.mark.parametrize(

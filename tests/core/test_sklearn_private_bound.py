@@ -42,7 +42,7 @@ CUT = np.clip(numbers(), -1, 1)
 
 
 def fitted(rows=ROWS, **options):
-    return PrivatePCA(**{**PUBLIC, "bound": "private", "random_state": 0, **options}).fit(rows)
+    return PrivatePCA(**PUBLIC | {"bound": "private", "random_state": 0} | options).fit(rows)
 
 
 def sentences(rows=ROWS, **options):

@@ -50,7 +50,8 @@ def test_without_noise_it_is_the_pooled_iteration(mode, burn_in):
     options = {"iterations": 6, "s_hat": 6, "burn_in": burn_in}
     record, _ = simulate(plan(provider_noise=mode, **options), COHORT, SILENT, START)
     pooled = block_power.iterate(
-        *(lambda block, rows, step: COHORT.pooled.apply(block, rows), START),
+        lambda block, rows, step: COHORT.pooled.apply(block, rows),
+        START,
         s_hat=6,
         steps=6,
         burn_in=burn_in,

@@ -245,8 +245,17 @@ def test_the_same_release_gives_the_same_bytes_and_nothing_of_the_machine(tmp_pa
     archive = zipfile.ZipFile(io.BytesIO(packed))
     listed = archive.read("README.txt").decode()
     assert [line.split(":")[0] for line in listed.splitlines()] == [
-        *("README.txt", "components.csv", "dictionary.json", "release.json", "guarantee.md", "account.jsonl"),
-        *("recipe.json", "registry-record.yaml", "apply.py", "apply.R", "apply.csv"),
+        "README.txt",
+        "components.csv",
+        "dictionary.json",
+        "release.json",
+        "guarantee.md",
+        "account.jsonl",
+        "recipe.json",
+        "registry-record.yaml",
+        "apply.py",
+        "apply.R",
+        "apply.csv",
     ]
     assert sorted(archive.namelist()) == sorted(line.split(":")[0] for line in listed.splitlines())
     everything = b"".join(archive.read(name) for name in archive.namelist()).decode()
