@@ -92,12 +92,10 @@ class Table:
 
     @property
     def d(self) -> int:
-        """Number of columns."""
         return len(self.features)
 
 
 def _table(name: str) -> Table:
-    """Return the public part of a table, read from data/NAME.json."""
     stored = stored_json(f"{name}.json")
     columns, image = stored["features"], stored.get("image", ())
     if isinstance(columns, dict):  # the pixels of an image share one centre and scale

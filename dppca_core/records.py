@@ -148,7 +148,6 @@ class Method:
     name: str = ""
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a word that is not among those agreed."""
         checks.one_of(TRUSTS, trust=self.trust)
         checks.one_of(GUARANTEES, guarantee=self.guarantee)
         checks.one_of(SCALINGS, scaling=self.scaling)
@@ -256,7 +255,6 @@ class Setting:
     start_error: float | None = None  # sin Theta of the start; None is a random start
 
     def __post_init__(self) -> None:
-        """Raise ValueError, by its name, for a field that is out of range."""
         checks.whole(2, d=self.d)
         checks.whole(1, n=self.n, providers=self.providers, iterations=self.iterations)
         checks.whole(1, self.d - 1, k=self.k)

@@ -420,7 +420,6 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return len(self.components_)
 
     def _check_hardened(self) -> None:
-        """Raise ValueError for parameters that do not go with `hardened`, as it is set."""
         checks.instance(bool, hardened=self.hardened)
         if self.account is not None:
             checks.instance(Payer, account=self.account)
@@ -432,10 +431,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             checks.one_of([*array_release.CENTRAL, RECOMMENDED], method=self.method)
 
     def _fits_bound(self, budget: Budget, d: int) -> bool:
-        """Return whether the bound is private: where that is asked for or, by default, wherever it can be.
-
-        Raises ValueError where it is asked for and cannot be, and for any other bound that is out of range.
-        """
+        """Return whether the bound is private: where that is asked for or, by default, wherever it can be."""
         if self.bound is not None and not isinstance(self.bound, str):
             checks.positive(bound=self.bound)
             return False
@@ -470,10 +466,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return METHODS[name].skip(d) or ""
 
     def _public_n(self, rows: int, budget: Budget) -> int | None:
-        """Return the number of rows where it is public, else the declared one; None where there is none.
-
-        Raises ValueError for params that are no dict, and a declared number that is not whole.
-        """
+        """Return the number of rows where it is public, else the declared one; None where there is none."""
         options = {} if self.params is None else self.params
         checks.instance(dict, params=options)
         if budget.neighbours == "replace-one":
@@ -564,11 +557,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return sentences
 
     def _mean_share(self, budget: Budget, d: int, n: int) -> float:
-        """Return the share of the budget that pays for the mean, 0 for none.
-
-        `private_center` is that share, or True for a rule that needs n to be public. d: features. n: rows.
-        Raises ValueError for True where n is protected, and for a share that is not between 0 and 1.
-        """
+        """Return the share of the budget that pays for the mean, 0 for none."""
         if self.private_center is False:
             return 0.0
         if self.private_center is not True:
@@ -579,10 +568,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return paid_centre.share(budget, d=d, n=n)
 
     def _scale_share(self, mean_share: float) -> float:
-        """Return the share of the budget that pays for scales, 0 for none.
-
-        `private_scale` is that share, or True for a rule: a fixed part of what the mean's share leaves.
-        """
+        """Return the share of the budget that pays for scales, 0 for none."""
         if self.private_scale is False:
             return 0.0
         if self.private_scale is True:

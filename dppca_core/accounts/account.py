@@ -238,7 +238,6 @@ def parse(text: str) -> list[Line]:
 
 
 def _check(line: Line) -> None:
-    """Raise KeyError, TypeError or ValueError for a line that no export has."""
     if line["kind"] == "table":
         key, rows, columns = line["key"], line["rows"], line["columns"]
         if not all(map(_is_short_text, (key, line["at"]))) or not isinstance(rows, int) or rows < 1:

@@ -208,7 +208,6 @@ class Book:
         return Payer(self, table, owner)
 
     def accounts(self, owner: str | None = None) -> list[OwnersAccount]:
-        """Return the accounts of an owner, oldest first."""
         with self.reading() as book:
             mark, numbers = _mark(book, owner), _numbers(book)
             lines = {number: _lines(book, number) for number in numbers}
@@ -269,7 +268,6 @@ class Payer:
         return self
 
     def is_known(self) -> bool:
-        """Return whether the table is in an account."""
         with self._book.reading() as book:
             return self._number(book) is not None
 
@@ -280,7 +278,6 @@ class Payer:
             return Account() if number is None else from_lines(self._seen(book, number))
 
     def tables(self) -> tuple[BookTable, ...]:
-        """Return the tables of the account, oldest first."""
         with self._book.reading() as book:
             number = self._number(book)
             return () if number is None else _tables(_lines(book, number))
@@ -442,7 +439,6 @@ class Payer:
         return code
 
     def _number(self, book: sqlite3.Connection) -> int | None:
-        """Return the number of the table's account, or None for an unknown table."""
         number = _account_with(book, self.table.key)
         if number is None:
             # By one line that was taken out, a known table would be an unknown one: check all of them.
@@ -455,7 +451,6 @@ class Payer:
         return number
 
     def _number_or_new(self, book: sqlite3.Connection) -> int:
-        """Return the number of the table's account, which is begun for an unknown table."""
         number = self._number(book)
         if number is not None:
             return number
@@ -492,7 +487,6 @@ class Drawn:
 
     @property
     def asked(self) -> dict[str, Any]:
-        """Return what was asked when it was paid for."""
         with self._book.reading() as book:
             asked, _, _ = _release(book, self._id)
             return asked
@@ -519,7 +513,6 @@ class Drawn:
 
     @property
     def document(self) -> dict[str, Any] | None:
-        """Return the document of the finished release, or None where it was not finished."""
         with self._book.reading() as book:
             kept = _step(book, self._id, "document")
         return None if kept is None else json.loads(kept[1])
@@ -545,7 +538,6 @@ def _is_new(book: sqlite3.Connection) -> bool:
 
 
 def _begin(book: sqlite3.Connection) -> None:
-    """Make the tables of a new book and draw its secret, unless another process just did."""
     with _transaction(book, "BEGIN IMMEDIATE"):
         if _is_new(book):
             for statement in _SCHEMA.split(";")[:-1]:
@@ -556,7 +548,6 @@ def _begin(book: sqlite3.Connection) -> None:
 
 @contextmanager
 def _transaction(book: sqlite3.Connection, begin: str) -> Iterator[None]:
-    """Commit what is done inside, or roll all of it back."""
     book.execute(begin)
     try:
         yield
@@ -577,7 +568,6 @@ def _sync(folder: Path) -> None:
 
 
 def _now() -> str:
-    """Return the present time as lines have it, UTC in ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
@@ -599,7 +589,6 @@ def _numbers(book: sqlite3.Connection) -> list[int]:
 
 
 def _first(account: int) -> str:
-    """Return the digest with which the chain of an account begins."""
     return chained("", f"account {account}")
 
 
@@ -638,7 +627,6 @@ def _add(book: sqlite3.Connection, account: int, *lines: Line) -> None:
 
 
 def _account_with(book: sqlite3.Connection, name: str) -> int | None:
-    """Return the number of the account with this table or payment, or None."""
     line = book.execute("SELECT account FROM lines WHERE name = ?", (name,)).fetchone()
     return None if line is None else line[0]
 
@@ -651,7 +639,6 @@ def _is_owner(lines: Sequence[Line], mark: str | None) -> bool:
 
 
 def _tables(lines: Sequence[Line]) -> tuple[BookTable, ...]:
-    """Return the tables of an account, oldest first."""
     return tuple(
         BookTable(line["key"], line["rows"], tuple(line["columns"]), line["at"])
         for line in lines
@@ -666,7 +653,6 @@ def _shown(line: Line, mark: str | None) -> Line:
 
 
 def _after(lines: Sequence[Line], payment_id: str) -> Account:
-    """Return the account of the lines up to this payment. Raises ValueError where there is none."""
     places = (number for number, line in enumerate(lines, 1) if line.get("id") == payment_id)
     number = next(places, None)
     if number is None:
@@ -726,6 +712,5 @@ def _step(book: sqlite3.Connection, payment_id: str, step: str) -> tuple[str | N
 
 
 def _step_text(step: str, shape: str | None, content: bytes) -> bytes:
-    """Return what the digest of a step is made of."""
     written = content if isinstance(content, bytes) else str(content).encode()  # by hand it can be anything
     return f"{step} {shape} ".encode() + written

@@ -79,7 +79,6 @@ def touching(mu: float, epsilon: float) -> tuple[float, float]:
 
 
 def _shares(values: ArrayLike) -> Array:
-    """Return false alarms as an array. Raises ValueError unless all lie between 0 and 1."""
     shares = np.asarray(values, dtype=float)
     if not ((shares >= 0) & (shares <= 1)).all():
         raise ValueError(f"false_alarms must lie between 0 and 1, got {values!r}")

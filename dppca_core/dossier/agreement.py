@@ -65,7 +65,6 @@ class Agreement:
     trust: str
 
     def __post_init__(self) -> None:
-        """Raise ValueError for another trust, and for a decision of another hospital or without a number."""
         checks.one_of(TRUSTS, trust=self.trust)
         checks.whole(
             self.setting.ours, self.setting.ours, **{"hospital of the decision": self.decision.hospital}
@@ -75,12 +74,10 @@ class Agreement:
 
     @property
     def ours(self) -> JoiningHospital:
-        """Return our hospital."""
         return self.setting.hospitals[self.setting.ours]
 
     @property
     def joins(self) -> bool:
-        """Return whether the verdict is to join under this trust."""
         answer = self.decision.answer
         return answer == Answer.JOIN or (answer == Answer.JOIN_IF and self.trust != "untrusted server")
 
@@ -94,17 +91,14 @@ class Agreement:
 
     @cached_property
     def arrangement(self) -> Arrangement:
-        """Return what the hospitals would run."""
         return hospitals.arrangement(self.setting, self.trust)
 
     @property
     def method(self) -> Method:
-        """Return the method that they would run."""
         return METHODS[self.arrangement.method]
 
     @property
     def options(self) -> dict[str, Any]:
-        """Return the options of the method."""
         return self.setting.experiment.options(self.arrangement.method)
 
     @property
@@ -126,7 +120,6 @@ class Agreement:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Return the privacy events of one run, for our patients."""
         spends = self.method.spends
         assert spends is not None  # every method that is recommended is private
         return spends(self.budget, d=self.setting.experiment.d, k=self.setting.k, **self.options)

@@ -41,7 +41,6 @@ class DataField(NamedTuple):
 
     @property
     def total_bytes(self) -> int:
-        """Return the bytes of all times together, at most."""
         return NUMBER * self.times * self.numbers
 
 

@@ -123,11 +123,7 @@ def run(
 def _run_round(
     plan: Plan, ask: Transport, state: ServerState, remaining: list[int], policy: Policy
 ) -> tuple[Round, ServerState, str]:
-    """Run one round; return it, the server after it, and the sentence with which the run ends, or "".
-
-    state: the server before the round, which is returned where the run ends. remaining: the hospitals that
-    are asked.
-    """
+    """Run one round; return it, the server after it, and the sentence with which the run ends, or ""."""
     begun = time.perf_counter()
     question = protocol.question(plan, state)
     answers: dict[int, RecordedAnswer] = {}
@@ -157,10 +153,7 @@ def _run_round(
 
 
 def _reason_to_end(plan: Plan, number: int, faults: Mapping[int, str], answered: int, policy: Policy) -> str:
-    """Return the sentence with which the policy ends the run in round `number`, or nothing.
-
-    faults: by hospital, the end of a sentence about it. answered: the number of hospitals that answered.
-    """
+    """Return the sentence with which the policy ends the run in round `number`, or nothing."""
     sealed = protocol.exchange_of(plan).sealed
     failed = "; ".join(
         f"{'the sum' if hospital == ALL else plan.name(hospital)} {why}" for hospital, why in faults.items()

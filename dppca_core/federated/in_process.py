@@ -22,7 +22,6 @@ class InProcess:
     """
 
     def __init__(self, states: Sequence[protocol.ProviderState]) -> None:
-        """Begin with the states of all hospitals, in the plan's order."""
         self.states = list(states)
 
     def __call__(self, question: Message, hospitals: Sequence[int], wait: float) -> Replies:

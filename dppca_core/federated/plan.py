@@ -90,7 +90,6 @@ class Plan:
     complete: bool = True
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a field that is out of range, and for shares that leave nothing."""
         if not isinstance(self.run, str) or not _RUN_NAME.fullmatch(self.run):
             raise ValueError(f"run must be 1 to 64 letters, digits, - and _, got {self.run!r}")
         checks.instance(str, method=self.method)
@@ -115,7 +114,6 @@ class Plan:
             raise ValueError("columns, and complete, are stated for a fitted bound alone")
 
     def _check_fitted(self) -> None:
-        """Raise ValueError for a fitted bound that cannot be."""
         checks.one_of(("exact",), accounting=self.budget.accounting)
         checks.instance(bool, complete=self.complete)
         if self.mean_share or self.scale_share:
@@ -133,13 +131,11 @@ class Plan:
 
     @property
     def layout(self) -> Layout:
-        """Return the layout that the columns state, for a fitted bound."""
         sizes, answered, middles = zip(*self.columns, strict=True)
         return Layout.of_columns(sizes, answered, np.concatenate(middles).astype(float), self.complete)
 
     @property
     def hospitals(self) -> int:
-        """Return the number of hospitals, N."""
         return len(self.sizes)
 
     @property
@@ -166,15 +162,12 @@ class Plan:
 
     @property
     def method_options(self) -> dict[str, Option]:
-        """Return the method's options that the plan sets, by name."""
         return dict(self.options)
 
     def sizes_of(self, hospitals: Iterable[int]) -> list[int]:
-        """Return the numbers of patients of these hospitals, in the plan's order."""
         return [self.sizes[hospital] for hospital in sorted(hospitals)]
 
     def name(self, hospital: int) -> str:
-        """Return what a hospital is called in a sentence."""
         return self.names[hospital] if self.names else f"Hospital {hospital + 1}"
 
 
@@ -216,17 +209,13 @@ def from_dict(plain: object) -> Plan:
 
 
 def _column(plain: object) -> PlannedColumn:
-    """Return a column of a plan from JSON: its categories, whether it is answered, and a list of middles."""
     if not isinstance(plain, list) or len(plain) != 3 or not isinstance(plain[2], list):
         raise ValueError(f"columns must be of categories, answered and middle, got {plain!r}")
     return PlannedColumn(plain[0], plain[1], tuple(plain[2]))
 
 
 def _checked_fields(what: str, plain: object, kind: type[Plan] | type[Budget]) -> dict[str, Any]:
-    """Return a dictionary once its keys are checked: fields of `kind` alone, and all that need a value.
-
-    what: how a ValueError calls it. A field needs a value where the class has no default for it.
-    """
+    """Return a dictionary once its keys are checked: fields of `kind` alone, and all that need a value."""
     if not isinstance(plain, Mapping):
         raise ValueError(f"{what} must be an object, got {plain!r}")
     if unknown := plain.keys() - {field.name for field in fields(kind)}:

@@ -59,7 +59,6 @@ class PriorRound(Exchange):
     """
 
     def __init__(self, plan: Plan, method: Exchange, name: str) -> None:
-        """Put a round before those of `method`, in which the plan's share pays for `name` (see the class)."""
         self.plan, self.method, self.name = plan, method, name
         self.share = plan.mean_share if name == "mean" else plan.scale_share
         self.rounds, self.sealed, self.needs_start = method.rounds + 1, method.sealed, method.needs_start
@@ -78,15 +77,12 @@ class PriorRound(Exchange):
         return paid_scale.scaled(rows, scales(self.plan, released, self.sealed))
 
     def reply_to(self, number: int) -> Shapes:
-        """Return the names and shapes of an answer's arrays in a round."""
         return self.reply if number == 1 else self.method.reply_to(number - 1)
 
     def releases(self, number: int) -> Shapes:
-        """Return the name and shape of what a round pays for before the method's own."""
         return {self.name: (self.plan.d,)} if number == 1 else self.method.releases(number - 1)
 
     def spends(self, number: int) -> tuple[Event, ...]:
-        """Return what a round costs: round 1 the share for the mean or squares, later ones the method's."""
         if number > 1:
             return self.method.spends(number - 1)
         return (paid_centre.price(self.plan.budget, self.share),)
@@ -98,11 +94,9 @@ class PriorRound(Exchange):
         return (1.0 if hospital == ALL else self.part) * noise_std(self.plan.budget, self.share, n)
 
     def initial_state(self, start: Array | None) -> ServerState:
-        """Return the server before the first round."""
         return self.method.initial_state(start)
 
     def question(self, state: ServerState) -> Arrays:
-        """Return nothing in round 1, then what the method asks, in round 2 beside what round 1 released."""
         if self.name not in state.prior:
             return {}
         # The method counts its own rounds only, one less.
@@ -110,7 +104,6 @@ class PriorRound(Exchange):
         return {**asked, self.name: state.prior[self.name]} if state.rounds == 1 else asked
 
     def check_question(self, number: int, arrays: Arrays) -> None:
-        """Raise ValueError for a question that a hospital must not answer, the method's own included."""
         if number == 1:
             super().check_question(number, arrays)
             return
@@ -169,7 +162,6 @@ class PriorRound(Exchange):
         return replace(state, rounds=1, prior={**state.prior, self.name: self.mean(answers, name)})
 
     def _without_prior(self, arrays: Arrays) -> Arrays:
-        """Return a question's arrays without the mean or squares, which are not the method's."""
         return {name: array for name, array in arrays.items() if name != self.name}
 
 

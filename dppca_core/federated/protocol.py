@@ -38,7 +38,6 @@ class Silent(np.random.Generator):
 
     # NumPy overloads this method by dtype and out; nothing here asks for anything but sizes.
     def standard_normal(self, size=None, dtype=np.float64, out=None):  # type: ignore[no-untyped-def]
-        """Return zeros of this shape, where a real generator would draw noise."""
         return np.zeros(() if size is None else size, dtype)
 
 
@@ -76,7 +75,6 @@ class LimitError(ValueError):
     """
 
     def __init__(self, message: str, detail: str) -> None:
-        """Keep both: `message`, which the server may be told, and `detail`, for the hospital's log alone."""
         super().__init__(message)
         self.detail = detail
 
@@ -120,7 +118,6 @@ class ProviderState:
     sent: Mapping[int, SentMessage] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Raise ValueError where patients, plan and limit do not fit."""
         plan, limit_neighbours = self.plan, self.allowed.neighbours
         for sentence, actual, planned in (
             ("has {:,} patients where the plan says {:,}", self.provider.n, plan.sizes[self.hospital]),
@@ -132,7 +129,6 @@ class ProviderState:
 
     @property
     def allowed(self) -> Budget:
-        """Return the limit, or the plan's budget where none was set."""
         return self.limit or self.plan.budget
 
 

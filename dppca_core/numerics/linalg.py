@@ -152,10 +152,7 @@ def _last_eigenpairs(workspace: Array, k: int) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=256)
 def _eigenproblem_memory(d: int) -> tuple[int, int]:
-    """Return the lengths of the float and integer work arrays that LAPACK asks for at this size.
-
-    They are kept for each size, so that LAPACK is not asked again.
-    """
+    """Return the lengths of the float and integer work arrays that LAPACK asks for at this size."""
     lwork, liwork, _ = dsyevr_lwork(d, lower=1)
     return int(lwork), int(liwork)
 
@@ -222,7 +219,6 @@ def mirrored_noise(d: int, std: float, rng: np.random.Generator) -> Array:
 
 
 def _blocks(d: int) -> Iterator[slice]:
-    """Return slices that cut d rows or columns into blocks, the last perhaps smaller."""
     # Work in place and by blocks: page faults of a second d x d matrix cost more than the sums.
     return (slice(begin, min(begin + _BLOCK, d)) for begin in range(0, d, _BLOCK))
 

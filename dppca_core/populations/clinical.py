@@ -63,7 +63,6 @@ class Hospital:
 
     @cached_property
     def covariance(self) -> Array:
-        """Return the covariance of its patients, (d, d)."""
         return self.root @ self.root.T
 
 
@@ -90,12 +89,10 @@ class ClinicalModel:
 
     @property
     def k(self) -> int:
-        """Return the number of components to estimate: one for each factor."""
         return len(FACTORS)
 
     @property
     def s(self) -> int:
-        """Return the number of columns that carry the components."""
         return sum(columns for _, columns, _ in FACTORS)
 
     @property
@@ -147,7 +144,6 @@ class ClinicalModel:
         missing_draw, mix = rng.random(self.d), rng.uniform(-1.0, 1.0, self.k)
 
         def size(difference: str, at_one: float) -> float:
-            """Return how large a difference is: `at_one` times the strength, 0 where it is left out."""
             return self.strength * at_one if difference in self.differences else 0.0
 
         shift, log_scale = shift * size("shift", _SHIFT_STD), log_scale * size("scale", _LOG_SCALE_STD)

@@ -130,12 +130,10 @@ class DictionaryTwin:
 
     @cached_property  # asked for at every step of a rehearsal
     def d(self) -> int:
-        """Return the number of features that the columns become."""
         return sum(map(_width, self.columns))
 
     @cached_property
     def layout(self) -> Layout:
-        """Return what the encoded columns are, for a release with a fitted bound."""
         middle, sizes, answered = [], [], []
         for cells in self.columns:
             if isinstance(cells, CategoryCells):
@@ -179,7 +177,6 @@ class DictionaryTwin:
 
     @cached_property
     def _latent_stds(self) -> Array:
-        """Return the standard deviations of the latents that become columns, (columns,)."""
         return np.sqrt(self.latent.covariance().diagonal()[: len(self.columns)])
 
     def rows(self, n: int, rng: np.random.Generator) -> Iterator[Array]:
@@ -240,7 +237,6 @@ class DictionaryTwin:
         """
 
         def moment(size: int) -> Moment:
-            """Draw the rows of one hospital, and return their second moment."""
             blocks = self.rows(size, rng)
             if self.centred:
                 blocks = (moments.clip_rows(rows - mean, 1.0) for rows in blocks)
@@ -305,7 +301,6 @@ def about_mean(mean: Array, second: Array, standardised: bool) -> Array:
 
 
 def _width(cells: NumberCells | CategoryCells) -> int:
-    """Return how many features a column becomes: one for each category, or one."""
     return len(cells.centres) if isinstance(cells, CategoryCells) else 1
 
 

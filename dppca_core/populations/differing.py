@@ -55,7 +55,6 @@ class DifferingHospitals:
     sites: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raise ValueError, by its name, for a field that is out of range."""
         checks.one_of(get_args(Data), data=self.data)
         self._model(self.strength)  # raises for what it does not allow
         for site in self.sites:
@@ -65,12 +64,10 @@ class DifferingHospitals:
 
     @property
     def simulated(self) -> bool:
-        """Return whether the patients are simulated."""
         return self.data == "clinical"
 
     @property
     def d(self) -> int:
-        """Return the number of measurements."""
         return self.columns if self.simulated else heart_disease.TABLE.d
 
     @property
@@ -80,7 +77,6 @@ class DifferingHospitals:
 
     @property
     def table(self) -> Table | None:
-        """Return the table that real patients are from."""
         return None if self.simulated else heart_disease.TABLE
 
     @property
@@ -89,11 +85,9 @@ class DifferingHospitals:
         return self._model(0.0) if self.simulated else None
 
     def site(self, hospital: int) -> int:
-        """Return the number of a hospital, given by its index, among those of `data`."""
         return self.sites[hospital] if self.sites else hospital
 
     def names(self, count: int) -> tuple[str, ...]:
-        """Return the names of the first so many hospitals."""
         sites = map(self.site, range(count))
         if self.simulated:
             return tuple(map(clinical.name, sites))
@@ -122,7 +116,6 @@ class DifferingHospitals:
             checks.whole(1, most, patients=size)
 
     def only(self, hospital: int) -> "DifferingHospitals":
-        """Return one of the hospitals by itself, given by its index."""
         return replace(self, sites=(self.site(hospital),))
 
     def without(self, hospital: int, count: int) -> "DifferingHospitals":

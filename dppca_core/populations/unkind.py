@@ -61,7 +61,6 @@ class UnkindSetting:
 
     @property
     def k(self) -> int:
-        """Return the number of components."""
         return len(self.spikes)
 
     def rows(self, rng: np.random.Generator) -> tuple[Array, Array]:

@@ -81,7 +81,6 @@ def make(
 
 
 def _enough(request: Request, n: int, features: Sequence[str]) -> Payer:
-    """Return what pays for this one release, from a book in memory."""
     budget, payer = request.budget, Book().payer(BookTable("array", n, tuple(features)))
     epsilon = max(closed_form.epsilon_of(request.events, budget.delta), budget.epsilon)
     payer.set_limit(Limit(epsilon, budget.delta, budget.neighbours))

@@ -50,7 +50,6 @@ class ReleaseRequest(ABC):
 
     @property
     def patient_epsilon(self) -> float:
-        """Return the epsilon of a patient with all their rows, at the budget's delta."""
         return patient_epsilon(self.events, self.budget, self.rows_per_patient)
 
 
@@ -85,7 +84,6 @@ class Request(ReleaseRequest):
     standardised: bool = False
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a method that is not offered, or a field that is out of range for it."""
         checks.one_of(OFFERED, method=self.method)
         checks.whole(1, rows_per_patient=self.rows_per_patient)
         stages = self.method in TWO_STAGES
@@ -120,7 +118,6 @@ class Request(ReleaseRequest):
 
     @property
     def trust(self) -> str:
-        """Return whom the hospitals trust, one of `records.TRUSTS`."""
         return METHODS[self.method].trust
 
     @property
@@ -130,7 +127,6 @@ class Request(ReleaseRequest):
 
     @property
     def method_options(self) -> dict[str, Any]:
-        """Return the method's own parameters by name, as keywords of its `fit` and `spends`."""
         if self.method in ("analyze_gauss_sparse", "sealed_sparse", "own_noise_sparse", *TWO_STAGES):
             return {"s_hat": self.kept}
         if self.method == "dpdis_pca":
@@ -139,7 +135,6 @@ class Request(ReleaseRequest):
 
     @property
     def prior_share(self) -> float:
-        """Return the share of the budget that is paid before the method."""
         return math.fsum(self.shares.values())
 
     @property
@@ -175,7 +170,6 @@ class Request(ReleaseRequest):
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Return the events that it costs: of what is paid before the method, and of the method."""
         if self.prior_share:
             shares = (share for share in self.shares.values() if share)
             prior = (paid_centre.price(self.budget, share) for share in shares)

@@ -112,12 +112,10 @@ class Source:
 
     @property
     def n(self) -> int:
-        """Return the number of patients of all hospitals."""
         return sum(map(patients, self.parts))
 
     @property
     def d(self) -> int:
-        """Return the number of features."""
         return int(matrix_of(self.parts[0]).shape[1])
 
     @property
@@ -156,7 +154,6 @@ class Source:
         """
 
         def apply(rows: Array) -> Array:
-            """Return rows, (m, d), after `change`, but those of zeros as they were."""
             return paid_centre.empty_rows_kept(change(rows), rows)
 
         parts: list[Part] = [
@@ -176,7 +173,6 @@ def mean(source: Source, std: float, squared: bool = False) -> Array:
     sums = np.zeros((source.number_of_sums, source.d))
 
     def add(hospital: int, rows: Array, weights: Array | float) -> None:
-        """Add a piece of a hospital's rows, (m, d), to its sum, in whole units."""
         # The m rows of one patient count as their mean: their weights are 1/sqrt(m), so 1/m each.
         entries = np.square(rows) if squared else rows
         whole = np.trunc(entries * np.square(weights) * unit)
@@ -203,7 +199,6 @@ def whole_moments(
     adders = [Adder(d, source.bits) for _ in groups]
 
     def add(hospital: int, rows: Array, weights: Array | float) -> None:
-        """Add a piece of a hospital's rows, (m, d), each with its weight, to the hospital's sum."""
         adders[hospital % source.number_of_sums].add(change(rows), weights)
 
     source.read(add, progress or (lambda share: source.progress(0.0)))
@@ -223,7 +218,6 @@ def moments(source: Source, unit: bool) -> tuple[list[Array], list[int]]:
     noisy: list[Array] = []
 
     def report(share: float) -> bool:
-        """Tell which share of all moments is drawn, and return whether to go on. share: of this moment."""
         return source.progress((len(noisy) + share) / len(sums))
 
     for number, summed in enumerate(sums, start=1):
@@ -325,7 +319,6 @@ def release_rounds(source: Source, k: int, parts: Sequence[float], left_out: int
     rounds_done, d = 0, source.d
 
     def report(share: float) -> bool:
-        """Tell which share of all readings is done, and return whether to go on. share: of this one."""
         return source.progress((rounds_done + share) / readings)
 
     def ask(block: Array, std: float) -> Array:
@@ -336,11 +329,9 @@ def release_rounds(source: Source, k: int, parts: Sequence[float], left_out: int
         nonlocal rounds_done
 
         def draw() -> Array:
-            """Read all rows once and return the noisy mean of v q^T, (d, k)."""
             sums = np.zeros((source.number_of_sums, d, k))
 
             def add(hospital: int, rows: Array, weights: Array | float) -> None:
-                """Add the products of a piece of a hospital's rows to its sum."""
                 sums[hospital % source.number_of_sums] += whole_products(rows, block, source.bits, weights)
 
             source.read(add, report)
@@ -397,7 +388,6 @@ def release(source: Source, k: int, division: Division, s_hat: int | str) -> Sta
     block_std = discrete_gaussian.noise_std(1, bits, budget, 1 - division.share) * source.scale
 
     def choose() -> Array:
-        """Return J from what stage 1 released, as floats, as steps are kept; at most 400 features."""
         rows = two_stage.rows_to_keep(leading, rounds.answers[-1], block_std, s_hat=s_hat, n=public_n)
         if len(rows) > discrete_gaussian.MOST_FEATURES:
             rows = linalg.largest_rows(leading, discrete_gaussian.MOST_FEATURES)
@@ -408,7 +398,6 @@ def release(source: Source, k: int, division: Division, s_hat: int | str) -> Sta
     rows = source.drawn.once("rows", choose).astype(int)
 
     def draw_moment() -> Array:
-        """Read all rows once and return the noisy second moment of the features J, (j, j)."""
         # Progress goes on from the rounds, which are all readings but this one.
         before = division.rounds / (division.rounds + 1)
         sums = whole_moments(

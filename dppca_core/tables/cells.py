@@ -185,7 +185,6 @@ def _plain(column: Any, marks: Marks | None) -> NumberColumn:
 
 
 def _numbers(column: pa.Array, marks: Marks | None) -> NumberColumn:
-    """Read a portion of a text column as `numbers` does."""
     text = texts(column)
     if marks in (POINT, EITHER) and (plain := _plain_numbers(text)) is not None:
         missing = np.isnan(plain)
@@ -296,7 +295,6 @@ def category_indices(column: Any, known: Iterable[str], capitals: bool = True) -
     """
 
     def comparable(text: pa.Array) -> pa.Array:
-        """Return texts so that those which count as one are equal."""
         return text if capitals else pc.utf8_lower(text)
 
     words = comparable(pa.array(known, pa.large_string()))

@@ -66,7 +66,6 @@ class DictionaryLine:
 
     @property
     def incomplete(self) -> bool:
-        """Return whether the range or the categories have still to be typed."""
         if self.kind == "category":
             return not split_words(self.categories)
         return self.low is None or self.high is None
@@ -261,7 +260,6 @@ def record_field(data: bytes) -> str:
 
 
 def _sheet(data: bytes) -> list[dict[str, str]]:
-    """Return the rows of a template or of REDCap's data dictionary. Raises ValueError for another file."""
     try:
         text = decoded(data)
     except QuestionError:
@@ -288,7 +286,6 @@ def _rows(text: str, delimiter: str) -> list[dict[str, str]]:
 
 
 def _from_template(row: Mapping[str, str]) -> tuple[str, DictionaryLine]:
-    """Return a name and the line of a row of the template. Raises ValueError where it states none."""
     cells = {key: _without_apostrophe(row.get(head, "")) for key, head in HEADINGS.items()}
     name, kind = cells.pop("name"), cells["kind"].strip() or KINDS[0]
     if kind not in KINDS:
@@ -351,7 +348,6 @@ def _from_redcap(row: Mapping[str, str]) -> Iterator[tuple[str, DictionaryLine]]
 
 
 def _end(typed: str) -> float | None:
-    """Return the end of a range, None where there is none or it is no number."""
     try:
         return float(typed)
     except ValueError:

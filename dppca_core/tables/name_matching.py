@@ -52,12 +52,10 @@ class _Name(NamedTuple):
 
     @property
     def letters(self) -> str:
-        """Return all words as one, so that "blood_pressure" is "BloodPressure"."""
         return "".join(self.words)
 
     @property
     def numbers(self) -> list[str]:
-        """Return the words that are numbers, such as the 2 of "visit 2"."""
         return [word for word in self.words if word.isdigit()]
 
 
@@ -188,7 +186,6 @@ def _words(text: str) -> list[str]:
 
 
 def _units_agree(first: _Name, second: _Name) -> bool:
-    """Return whether two names state the same unit, or one of them states none."""
     return first.unit == second.unit or not first.unit or not second.unit
 
 

@@ -120,7 +120,6 @@ def check_column(
 def _by_hospital(
     outside: cells.Mask, read: cells.Mask, hospitals: Sequence[Indices]
 ) -> tuple[tuple[int, int], ...]:
-    """Return how many cells of each hospital are outside, and how many were read."""
     return tuple((int(outside[rows].sum()), int(read[rows].sum())) for rows in hospitals)
 
 
@@ -159,10 +158,7 @@ def _number_meant(word: str, expected: Expected) -> str | None:
 
 
 def _suspected_codes(values: Array, outside: cells.Mask) -> list[Suggestion]:
-    """Return the numbers that look like codes for "missing", by the rule in the module's text.
-
-    values: the column's numbers, (m,), missing ones left out. outside: which of them are beyond the range.
-    """
+    """Return the numbers that look like codes for "missing", by the rule in the module's text."""
     known = np.isin(values, _CODE_ARRAY)
     if not known.any() and not outside.any():
         return []
@@ -278,6 +274,5 @@ def _looks_missing(word: str) -> bool:
 
 
 def _folded(word: str) -> str:
-    """Return a word without capitals, accents, blanks and separators."""
     letters = unicodedata.normalize("NFKD", word.casefold())
     return _SEPARATORS.sub("", "".join(each for each in letters if not unicodedata.combining(each)))

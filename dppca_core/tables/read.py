@@ -135,7 +135,6 @@ class Raw:
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """Return the names, in the file's order."""
         return tuple(self.table.column_names)
 
     @property
@@ -161,7 +160,6 @@ class Raw:
 
     @cached_property
     def key(self) -> str:
-        """Return the key by which this table's account is found (`content`)."""
         return content.content_key(self.table)
 
 
@@ -236,7 +234,6 @@ class _Parts(NamedTuple):
 
 
 def _raw(name: str, parts: _Parts, to_score: bool) -> Raw:
-    """Return the named columns as a table without its blank rows."""
     names = [each.strip() for each in parts.names]
     check_names(names)
     named = [i for i, each in enumerate(names) if each]
@@ -289,10 +286,7 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def _bytes(source: Source) -> bytes:
-    """Return the file's content; one that was handed in stays open.
-
-    Raises ValueError where it is too large.
-    """
+    """Return the file's content; one that was handed in stays open."""
     if isinstance(source, bytes):
         size = len(source)
     elif isinstance(source, str | Path):
@@ -316,7 +310,6 @@ def check_size(size: int) -> None:
 
 
 def _check_fits(rows: int, columns: int) -> None:
-    """Raise ValueError for a table with too many rows or cells to be held in memory."""
     for count, most, what in ((rows, limits.MOST_ROWS, "rows"), (rows * columns, limits.MOST_CELLS, "cells")):
         if count > most:
             raise ValueError(
@@ -360,7 +353,6 @@ def _filled(line: Sequence[str]) -> int:
 
 
 def _numbers(line: Sequence[str]) -> cells.NumberColumn:
-    """Return the cells of a line, or of a few lines, as numbers."""
     return cells.numbers(pa.array(line, pa.large_string()), cells.EITHER)
 
 
@@ -376,10 +368,7 @@ def _number_positions(line: Sequence[str]) -> list[int]:
 
 
 def _lay_out(lines: Sequence[Sequence[str]], width: int, answers: Answers) -> _Layout:
-    """Return where names and patients begin. Raises QuestionError where only a person can tell.
-
-    lines: the first of the file, [] for a blank one. width: how many cells most lines have.
-    """
+    """Return where names and patients begin. Raises QuestionError where only a person can tell."""
     at, names = _find_names(lines, width, answers)
     rows = [line for line in lines[at + 1 :] if _filled(line)]
     if len(names) == width - 1:
@@ -405,7 +394,6 @@ def _left(count: int) -> str:
 
 
 def _answer(key: str, question: str, options: Mapping[str, str], answers: Answers) -> str:
-    """Return the answer to a question. Raises QuestionError while there is none."""
     if answers.get(key) not in options:
         raise QuestionError(key, question, options)
     return answers[key]
@@ -456,10 +444,7 @@ def _is_of_units(line: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _count_tail(lines: Sequence[Sequence[str]], width: int, answers: Answers) -> int:
-    """Return how many of the last lines to leave out: totals and notes. Raises QuestionError to ask.
-
-    lines: the last of the file, without blank ones.
-    """
+    """Return how many of the last lines to leave out: totals and notes. Raises QuestionError to ask."""
 
     def is_tail(line: Sequence[str]) -> bool:
         first = next((cell.strip() for cell in line if cell.strip()), "")
@@ -637,10 +622,7 @@ def _find_separator(head: str, given: str, whole: bool) -> tuple[str, Records, i
 def _find_end(
     body: bytes, begin: int, delimiter: str, width: int, answers: Answers
 ) -> tuple[int, tuple[str, ...]]:
-    """Return where the last patient's line ends, in bytes, and a note on the lines that are left out below.
-
-    begin: where the first patient's line begins. width: how many cells most lines have.
-    """
+    """Return where the last patient's line ends, in bytes, and a note on the lines left out below."""
     last = max(begin, len(body.rstrip(f'{delimiter} \t\r\n"'.encode())))
     ended = _LINE_END.search(body, last)
     last = ended.end() if ended else len(body)
@@ -660,10 +642,7 @@ def _find_end(
 
 
 def _columns(body: bytes, place: tuple[int, int], delimiter: str, count: int) -> list[Any]:
-    """Return the columns of text of the lines at this place of the file, each with so many cells.
-
-    Raises ValueError, which quotes no cell, where a line has another number of cells.
-    """
+    """Return the columns of text of the lines at this place of the file, each with so many cells."""
     begin, end = place
     # Memory of Arrow's own: its threads may release it when Python is ending.
     stream = pa.BufferOutputStream()
@@ -729,7 +708,6 @@ def _line_breaks(
 
 
 def _workbook(data: bytes, answers: Answers) -> _Parts:
-    """Read a sheet of a workbook: numbers, words and days keep their types."""
     workbook_size.check_unpacked(data)
     sheets = workbook.sheets(data)
     if not sheets:
@@ -757,7 +735,6 @@ def _workbook(data: bytes, answers: Answers) -> _Parts:
 
 
 def _parquet(data: bytes, _: Answers) -> _Parts:
-    """Read a Parquet file: its columns keep their types."""
     parquet = _opened(data)
     schema, metadata = parquet.schema_arrow, parquet.metadata
     stored = schema.names  # listed anew at each access
@@ -789,10 +766,7 @@ def _parquet(data: bytes, _: Answers) -> _Parts:
 
 
 def _opened(data: bytes, texts: Sequence[str] = ()) -> Any:
-    """Return the opened file, which reads the columns `texts` as codes.
-
-    Raises ValueError for what is no Parquet file.
-    """
+    """Return the opened file, which reads the columns `texts` as codes."""
     parquet = cells.none_if_refused(
         lambda: pyarrow.parquet.ParquetFile(
             pa.BufferReader(data), pre_buffer=False, read_dictionary=list(texts)

@@ -105,7 +105,6 @@ def _ledger(state: ProviderState, folder: Path) -> dict[tuple[str, int], tuple[E
 def _payment(
     where: str, line: dict[str, Any], state: ProviderState
 ) -> tuple[tuple[str, int], tuple[Event, ...]]:
-    """Return the round that was paid for, and its price."""
     try:
         key, events = (str(line["run"]), int(line["round"])), from_plain(line["events"])
         neighbours = line["neighbours"]

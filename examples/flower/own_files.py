@@ -51,7 +51,6 @@ class OwnFiles:
 
     @staticmethod
     def read(path: Path) -> "OwnFiles":
-        """Read hospital.json. Raises ValueError where it lacks a name, or has one that is unknown."""
         plain = read_json(path)
         if not isinstance(plain, dict) or not _NEEDED <= plain.keys() <= _NEEDED | _OPTIONAL:
             needed = ", ".join(sorted(_NEEDED))

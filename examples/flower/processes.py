@@ -62,7 +62,6 @@ class Federation:
         self.close()
 
     def close(self) -> None:
-        """Stop everything that runs."""
         self.stop(*self.hospitals)
         self.stop("server")
         for counter in self._counters.values():

@@ -49,7 +49,6 @@ class Scaled(np.random.Generator):
         self.noise_factor = noise_factor
 
     def standard_normal(self, *args: Any, **kwargs: Any) -> Any:
-        """Return standard normal variables times `noise_factor`, asked for as from any generator."""
         return super().standard_normal(*args, **kwargs) * self.noise_factor
 
 
