@@ -130,17 +130,7 @@ class Agreement:
         return tradeoff_curves.best_guess(self.budget.epsilon, self.budget.delta)
 
     def over_years(self, a_year: int) -> YearsAccount:
-        """Return what so many releases a year cost in five years, each like this one.
-
-        Args:
-            a_year: Releases a year, at least 1.
-
-        Returns:
-            The account.
-
-        Raises:
-            ValueError: For no releases.
-        """
+        """Return what so many releases a year cost in five years, each like this one."""
         checks.whole(1, a_year=a_year)
         budget, releases = self.budget, YEARS * a_year
         epsilon = numerical.total(self.events * releases, budget.delta).epsilon

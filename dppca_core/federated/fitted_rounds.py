@@ -109,10 +109,7 @@ class FittedRounds(Exchange):
     def answer(
         self, number: int, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise
     ) -> Arrays:
-        """Return a hospital's noisy mean of what its rows add to a round's step, or for a sealed sum its sum.
-
-        Raises ValueError for rows that are not encoded as the plan's columns say.
-        """
+        """Return a hospital's noisy mean of what its rows add to a step, or for a sealed sum its sum."""
         step, rows = self.rule.steps[number - 1], rows_of(provider)
         self.rule.layout.check(rows)
         part = self.plan.hospitals**-0.5 if self.sealed else 1.0

@@ -42,10 +42,7 @@ class InProcess:
 
 
 def add_answers(answers: Sequence[RecordedAnswer]) -> RecordedAnswer:
-    """Return what an ideal secure aggregation hands to the server: the sum of all answers, and no single one.
-
-    It takes as long as the slowest hospital.
-    """
+    """Return what an ideal secure aggregation hands to the server: the sum of all answers alone."""
     first = answers[0].message
     arrays = {name: np.sum([a.message.arrays[name] for a in answers], axis=0) for name in first.arrays}
     message = Message(first.run, first.round, arrays)

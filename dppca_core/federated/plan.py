@@ -187,10 +187,7 @@ def to_dict(plan: Plan) -> dict[str, Any]:
 
 
 def from_dict(plain: object) -> Plan:
-    """Return the plan of a dictionary from JSON, which may be anything that a file can hold.
-
-    Raises ValueError naming what is unknown, missing or unsuitable.
-    """
+    """Return the plan of a dictionary from JSON, which may be anything that a file can hold."""
     given = _checked_fields("plan", plain, Plan)
     budget = Budget(**_checked_fields("budget", given["budget"], Budget))
     options = given.get("options", {})

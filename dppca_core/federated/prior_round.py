@@ -68,10 +68,7 @@ class PriorRound(Exchange):
         self.reply = {f"weighted {name}" if self.sealed else name: (plan.d,)}
 
     def changed(self, rows: Array, released: Array) -> Array:
-        """Return rows centred at the mean, or divided by the scales that follow from squares, at most 1 long.
-
-        rows: (n, d). released: the mean or mean squares of all patients that the first round gave, (d,).
-        """
+        """Return rows, (n, d), after what the first round gave: centred, or divided by scales; at most 1 long."""
         if self.name == "mean":
             return paid_centre.centred(rows, released, self.plan.budget.neighbours)
         return paid_scale.scaled(rows, scales(self.plan, released, self.sealed))
@@ -127,10 +124,7 @@ class PriorRound(Exchange):
     def answer(
         self, number: int, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise
     ) -> Arrays:
-        """Return a hospital's noisy mean or mean squares, in later rounds what the method answers.
-
-        The method gets the rows as they were changed by what the first round gave.
-        """
+        """Return a hospital's noisy mean or mean squares, in later rounds what the method answers."""
         rows = rows_of(provider)
         if number == 1:
             release = paid_centre.release if self.name == "mean" else paid_scale.release

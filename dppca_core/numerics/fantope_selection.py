@@ -156,8 +156,5 @@ def select(
 
 
 def cost(d: int, k: int, providers: int) -> float:
-    """Return the cost of one run of `select` that uses all its steps, in partial d x d eigenproblems.
-
-    Each step solves one, and so does the start. The arguments, which all methods' costs have, play no part.
-    """
+    """Return the cost of one run of `select` that uses all its steps, in partial d x d eigenproblems."""
     return 1.0 + STEPS

@@ -161,10 +161,7 @@ class ClinicalModel:
 
 
 def sizes(n: int) -> tuple[int, ...]:
-    """Return the six hospitals' sizes, n patients in the shares `SHARES`, at least two each.
-
-    Raises ValueError below 100.
-    """
+    """Return the six hospitals' sizes, n patients in the shares `SHARES`, at least two each."""
     checks.whole(100, n=n)
     others = tuple(max(2, round(share * n)) for share in SHARES[1:])
     return (n - sum(others), *others)
@@ -203,16 +200,8 @@ def draw(
     freedom: exact for every n_i. The same random numbers serve every strength, so that curves over it are
     smooth. A hospital's patients depend neither on the others nor on their sizes.
 
-    Args:
-        model: The hospitals' populations.
-        sizes: Patients of each hospital.
-        seed: Seed of the patients.
-        repeat: Another number gives other patients.
-        indices: Which hospitals of the model these are; the first ones, in their order, by default.
-        most_rows: How many rows stand in at most for a hospital's patients.
-
-    Returns:
-        The patients of each hospital, which are kept.
+    repeat: another number gives other patients. indices: which hospitals of the model these are; the first
+    ones, in their order, by default. most_rows: how many rows stand in at most for a hospital's patients.
     """
     numbers = range(len(sizes)) if indices is None else indices
     pairs = zip(numbers, sizes, strict=True)

@@ -224,16 +224,9 @@ class DictionaryTwin:
     def draw(
         self, sizes: Sequence[int], rng: np.random.Generator, mean: Array, with_rows: bool = False
     ) -> Cohort:
-        """Draw the rows of hospitals of these sizes.
+        """Draw the rows of hospitals of these sizes, and keep them or only their moments.
 
-        Args:
-            sizes: Rows of each hospital.
-            rng: Source of the draws.
-            mean: That of `moments`, about which rows are taken where they are centred.
-            with_rows: Whether the rows are kept; else only their moments are.
-
-        Returns:
-            The hospitals.
+        mean: that of `moments`, about which rows are taken where they are centred.
         """
 
         def moment(size: int) -> Moment:
@@ -262,17 +255,11 @@ def spiked_twin(
     have of the features.
 
     Args:
-        columns: What is public of each column.
-        bound: Length to which encoded rows are shortened.
+        columns, bound, centred, fitted: As in `DictionaryTwin`.
         spiked: The population whose spectrum it takes, stated for the features that the columns become.
-        centred: Whether rows are taken about their mean.
         square: Mean squared length of rows in units of the squared bound, which sets how far numbers spread;
             0 spreads them evenly. It is the sum of eigenvalues that were paid for; about the mean without
             the first, which is at least the mean's share.
-        fitted: As in `DictionaryTwin`.
-
-    Returns:
-        The recipe.
     """
     latents, k = max(len(columns), spiked.k + 1), spiked.k
     # Columns are fewer than features where there are categories; the share that carries the spikes is kept.

@@ -94,10 +94,7 @@ class DifferingHospitals:
         return tuple(list(heart_disease.rows())[site] for site in sites)
 
     def sizes(self, n: int) -> tuple[int, ...]:
-        """Return usual sizes: n patients at six simulated hospitals, or all patients of the real ones.
-
-        Raises ValueError for n below 100.
-        """
+        """Return usual sizes: n patients at six simulated hospitals, or all patients of the real ones."""
         most = self.most
         return clinical.sizes(n) if most is None else most
 
@@ -125,17 +122,9 @@ class DifferingHospitals:
     def draw(self, sizes: tuple[int, ...], seed: int, draw: int, failure: float) -> Cohort:
         """Draw the patients of hospitals of these sizes, standardised and divided by one public bound.
 
-        Args:
-            sizes: Patients of each hospital. Of a real one that has more they are a random part.
-            seed: Seed of the patients.
-            draw: Another number gives other patients.
-            failure: The chance that some simulated row exceeds the bound.
-
-        Returns:
-            The hospitals. The patients of each depend neither on the others nor on their sizes.
-
-        Raises:
-            ValueError: As `check` does.
+        Of a real hospital that has more patients they are a random part. The patients of each depend neither
+        on the others nor on their sizes. draw: another number gives other patients. failure: the chance that
+        some simulated row exceeds the bound.
         """
         self.check(sizes)
         numbers, tail = [self.site(i) for i in range(len(sizes))], failure / sum(sizes)
@@ -158,10 +147,7 @@ class DifferingHospitals:
         return 1.0 if self.simulated else heart_disease.TABLE.bound
 
     def second_moment(self) -> Array:
-        """Return the second moment whose leading directions are the pattern of a single hospital, (d, d).
-
-        Raises ValueError unless `sites` is one hospital, which `only` gives.
-        """
+        """Return the second moment whose leading directions are the pattern of a single hospital, (d, d)."""
         checks.whole(1, 1, **{"hospitals whose pattern is asked for": len(self.sites)})
         (site,) = self.sites
         if self.simulated:

@@ -88,10 +88,7 @@ def _enough(request: Request, n: int, features: Sequence[str]) -> Payer:
 
 
 def taken_through(released: Released) -> tuple[Array, Array, float]:
-    """Return mean and scale, (d,), and bound by which the release took rows: ((x - mean)/scale), shortened.
-
-    They are public ones, or those that were paid for.
-    """
+    """Return mean and scale, (d,), and bound by which the release took rows, public or paid for."""
     document = released.document
     public = document["public"]
     mean, scale = np.array(public["center"]), np.array(public["scale"])

@@ -46,10 +46,7 @@ _OF_DICTIONARY = ("dictionary.json", "apply.py", "apply.R", "apply.csv")  # a re
 
 
 def recipe(document: Mapping[str, Any]) -> Request:
-    """Return the request behind a release, rebuilt from the document that the release published.
-
-    Raises ValueError for a mapping that is no such document.
-    """
+    """Return the request behind a release, rebuilt from the document that the release published."""
     known = {field.name for field in fields(Request)}
     try:
         asked = {**document["parameters"]}

@@ -45,10 +45,7 @@ class Fit(NamedTuple):
 def rule_of(
     request: Request, layout: Layout, n: int, hospitals: int, standardised: bool | None = None
 ) -> FittedBound:
-    """Return the rule of a request for so many patients of so many hospitals.
-
-    standardised: as for `requested`; None where the request states it.
-    """
+    """Return the rule of a request for so many patients of so many hospitals."""
     return FittedBound(
         layout,
         request.budget,

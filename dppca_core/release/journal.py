@@ -95,10 +95,7 @@ def append(path: Path, *plain: dict[str, Any]) -> None:
 
 
 def write(file: FileIO, data: bytes) -> None:
-    """Write all bytes to an unbuffered file; they are on the disk when this returns.
-
-    Raises OSError where the disk refuses; a part may be written.
-    """
+    """Write all bytes to an unbuffered file; they are on the disk when this returns."""
     left = memoryview(data)
     while left:
         left = left[file.write(left) or 0 :]

@@ -23,14 +23,7 @@ MODELS = {
 
 
 def record(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the registry's record of a release, as plain values.
-
-    Args:
-        document: `private_release.Released.document`.
-
-    Returns:
-        A record of tier 3, in which `BLANK` stands for what only the hospital knows.
-    """
+    """Return the registry's record of a release, as plain values."""
     budget = document["parameters"]["budget"]
     replaced = budget["neighbours"] == "replace-one"
     model, trust = MODELS[METHODS[document["method"]].trust]

@@ -39,10 +39,7 @@ def guarantee(request: ReleaseRequest, by_column: bool = False) -> str:
 
 
 def mu_of(events: Sequence[Event], rows_per_patient: int) -> dict[str, float]:
-    """Return the mu of Gaussian differential privacy as a document has it, for a row and for a patient.
-
-    events: for a row, of which a patient can have so many (`closed_form.grouped`).
-    """
+    """Return the mu of Gaussian differential privacy as a document has it, for a row and for a patient."""
     of_patient = closed_form.grouped(events, rows_per_patient)
     return {"mu": closed_form.mu(events), "mu for a patient": closed_form.mu(of_patient)}
 

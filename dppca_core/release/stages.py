@@ -210,10 +210,7 @@ def whole_moments(
 
 
 def moments(source: Source, unit: bool) -> tuple[list[Array], list[int]]:
-    """Return the noisy second moments, (d, d) each, and of how many patients each is.
-
-    unit: whether rows are scaled to length 1 before.
-    """
+    """Return the noisy second moments, (d, d) each, and of how many patients each is."""
     sums = whole_moments(source, source.d, unit_rows) if unit else whole_moments(source, source.d)
     noisy: list[Array] = []
 
@@ -305,16 +302,10 @@ def release_rounds(source: Source, k: int, parts: Sequence[float], left_out: int
 
     Reads private rows once in each. A round that was drawn before is taken from what was kept.
 
-    Args:
-        source: The patients, and how their sums are drawn.
-        k: Number of components.
-        parts: What each round takes of the budget, measured in 1/z^2.
-        left_out: How many first rounds are left out when later bases are computed, since the basis that they
-            were asked of was still far off (`numerics.stacked_rounds`).
-        readings: How often the whole release reads the rows, by which progress is counted.
-
-    Raises:
-        StoppedError: Where progress says no. What was drawn before is kept.
+    parts: what each round takes of the budget, measured in 1/z^2. left_out: how many first rounds are left
+    out when later bases are computed, since the basis that they were asked of was still far off
+    (`numerics.stacked_rounds`). readings: how often the whole release reads the rows, by which progress is
+    counted. Raises StoppedError where progress says no; what was drawn before is kept.
     """
     rounds_done, d = 0, source.d
 
@@ -367,15 +358,8 @@ class StagesResult(NamedTuple):
 def release(source: Source, k: int, division: Division, s_hat: int | str) -> StagesResult:
     """Release both stages. Reads private rows T + 1 times; a step drawn before is taken from what was kept.
 
-    Args:
-        source: The patients, and how their sums are drawn.
-        k: Number of components.
-        division: The share of the budget for stage 1, and its number of rounds T.
-        s_hat: Number of features kept, or "released" for those that stand out of stage 1's noise, at most
-            400.
-
-    Raises:
-        StoppedError: Where progress says no. What was drawn before is kept.
+    s_hat: number of features kept, or "released" for those that stand out of stage 1's noise, at most 400.
+    Raises StoppedError where progress says no; what was drawn before is kept.
     """
     budget, bits, n = source.budget, source.bits, source.n
     # Where n is protected no rule may use it; infinity leaves the error of sampling out of them.

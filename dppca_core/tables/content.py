@@ -68,10 +68,7 @@ _EXACT = 2.0**53  # whole numbers of double precision are apart below it
 
 
 def content_key(table: pa.Table | pd.DataFrame) -> str:
-    """Return the key of a table in memory, 64 hexadecimal digits.
-
-    Raises ValueError for cells that are lists, records or bytes.
-    """
+    """Return the key of a table in memory, 64 hexadecimal digits."""
     whole = cells.from_frame(table) if isinstance(table, pd.DataFrame) else table
     if (blank := cells.blank_rows(whole.columns)).any():
         whole = whole.filter(pa.array(~blank))

@@ -240,10 +240,7 @@ class Column(_Model):
 
     @classmethod
     def from_field(cls, field: object) -> Column:
-        """Return the column that a field of a Frictionless Table Schema states.
-
-        Raises ValueError for an unknown or missing entry.
-        """
+        """Return the column that a field of a Frictionless Table Schema states."""
         if not isinstance(field, Mapping) or not {"name", "type"} <= field.keys():
             raise ValueError('Each column of the dictionary needs a "name" and a "type".')
         name = field["name"]
@@ -437,10 +434,7 @@ class Schema(_Model):
 
     @staticmethod
     def from_json(text: str | bytes) -> Schema:
-        """Return the schema that a Frictionless Table Schema states, of this program or another.
-
-        Raises ValueError with one sentence for a text that states none.
-        """
+        """Return the schema that a Frictionless Table Schema states, of this program or another."""
         try:
             plain = json.loads(text)
         except UnicodeDecodeError:

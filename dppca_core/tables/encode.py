@@ -193,10 +193,7 @@ class _Tally(NamedTuple):
     def encoded(
         self, schema: Schema, rows: Array, blank: cells.Mask | None, numbers: Indices | None = None
     ) -> Encoded:
-        """Return those of the rows, (n, d), that can be used, with the owner's counts.
-
-        numbers: of the patient of each of the table's rows, where patients were merged.
-        """
+        """Return those of the rows, (n, d), that can be used, with the owner's counts."""
         kept = self.kept
         used = kept if numbers is None else kept[numbers]  # of the table's rows
         if not kept.all():

@@ -156,10 +156,7 @@ def is_code(name: str) -> bool:
 
 
 def patient_column(names: Sequence[str], record: str = "") -> str | None:
-    """Return the name that most likely is of the column that names the patients, or None.
-
-    record: the one that a dictionary calls so; it comes first.
-    """
+    """Return the name that most likely is of the column that names the patients, or None."""
     if record in names:
         return record
     by_letters = {_parse(name).letters: name for name in reversed(names)}

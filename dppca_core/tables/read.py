@@ -205,10 +205,7 @@ class UnpackedSizes(NamedTuple):
 
 
 def sizes(source: Source) -> UnpackedSizes:
-    """Return how large a file is unpacked, before it is read.
-
-    Raises ValueError, with one sentence, for what is no table, and for a file that is too large.
-    """
+    """Return how large a file is unpacked, before it is read."""
     data = _bytes(source)
     form = _form(data)
     if form == "Parquet":

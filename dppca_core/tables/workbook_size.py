@@ -37,10 +37,7 @@ class Unpacked(NamedTuple):
 
 
 def check_unpacked(data: bytes) -> Unpacked:
-    """Return how large a workbook is unpacked.
-
-    Raises ValueError, with one sentence, where it is too large, and for what is no workbook.
-    """
+    """Return how large a workbook is unpacked."""
     if not data.startswith(b"PK"):  # .xls packs nothing
         return Unpacked(len(data), len(data) // _CELL_BYTES, len(data) // _CELL_BYTES)
     parts = _unpacked(data)

@@ -84,10 +84,7 @@ def total_epsilon(agreed: Sequence[Plan]) -> float:
 
 
 def wait_for_record(federation: Federation, path: Path, seconds: float) -> Record:
-    """Return the record of a run, once it has its last line.
-
-    Raises RuntimeError where that takes too long.
-    """
+    """Return the record of a run, once it has its last line."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if path.exists() and '{"kind":"end"' in (text := path.read_text(encoding="utf-8")):

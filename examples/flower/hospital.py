@@ -35,10 +35,7 @@ class DamagedError(ValueError):
 
 
 def load_state(state: ProviderState, folder: Path) -> ProviderState:
-    """Return the state with what the folder says was spent and sent.
-
-    Raises DamagedError for damaged files.
-    """
+    """Return the state with what the folder says was spent and sent."""
     paid = _ledger(state, folder)
     spent, sent = dict(paid), {}
     for path in sorted((folder / "sent").glob("*.npz")):

@@ -67,10 +67,7 @@ class OwnFiles:
         )
 
     def state(self, run: str) -> ProviderState:
-        """Return this hospital at the start of an agreed run.
-
-        Raises ValueError for a run without a plan here.
-        """
+        """Return this hospital at the start of an agreed run."""
         agreed = (from_dict(read_json(path)) for path in sorted(self.plans.glob("*.json")))
         plan = next((plan for plan in agreed if plan.run == run), None)
         if plan is None:
