@@ -68,7 +68,7 @@ class PriorRound(Exchange):
         self.reply = {f"weighted {name}" if self.sealed else name: (plan.d,)}
 
     def changed(self, rows: Array, released: Array) -> Array:
-        """Return rows, (n, d), after what the first round gave: centred, or divided by scales; at most 1 long."""
+        """Return rows, (n, d), centred or divided by scales as the first round gave them, at most 1 long."""
         if self.name == "mean":
             return paid_centre.centred(rows, released, self.plan.budget.neighbours)
         return paid_scale.scaled(rows, scales(self.plan, released, self.sealed))

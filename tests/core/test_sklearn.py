@@ -379,7 +379,6 @@ def test_rivals_are_all_methods_with_that_promise_but_for_those_that_are_another
 
 
 def sentences(rows=ROWS, **options):
-    """Return what a fit warns of."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         fitted(rows, **options)

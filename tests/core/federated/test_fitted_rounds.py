@@ -42,19 +42,16 @@ def plan(
     budget: Budget = BUDGET,
     sizes: tuple[int, ...] = SIZES,
 ) -> Plan:
-    """Return a plan of the layout's columns."""
     return Plan("trial", method, sizes, D, K, budget, fitted=fitted, columns=columns_of(LAYOUT))
 
 
 def exchange_of(which: Plan) -> FittedRounds:
-    """Return a plan's exchange."""
     exchange = protocol.exchange_of(which)
     assert isinstance(exchange, FittedRounds)
     return exchange
 
 
 def provider(rows: Array) -> Provider:
-    """Return a hospital of encoded rows, which nothing has shortened."""
     return Provider(len(rows), RowMoment(rows.copy()))
 
 
@@ -114,7 +111,6 @@ def test_several_hospitals_have_the_noise_of_the_rule(method):
     bounds = {"mean": rule.mean_bound(prior["squares"]), "moment": 1.0}
 
     def mean_of_all(number: int, noise: RoundNoise) -> Array:
-        """Return what the server makes of all answers of a round."""
         sent = {i: exchange.answer(number, i, COHORT[i], prior, noise) for i in range(3)}
         (name,) = exchange.reply_to(number)
         answers = {-1: {name: sum(part[name] for part in sent.values())}} if exchange.sealed else sent

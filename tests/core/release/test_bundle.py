@@ -47,7 +47,6 @@ LITERATURE, FIXED = how_chosen.ANSWERS[:2]
 
 
 def released(n=400, schema=SCHEMA, delta=DELTA, averaged=False, statement="", **options):
-    """Return a release of rows spread over the dictionary, and what paid."""
     rng = np.random.default_rng(0)
     rows = moments.clip_rows(rng.normal(0.1, 0.4, (n, schema.d)), schema.bound)
     payer = Book().payer(TABLE)
