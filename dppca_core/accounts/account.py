@@ -130,12 +130,10 @@ def size_details(n: int, rows_per_patient: int, averaged: bool) -> dict[str, Any
 
 
 def limit_line(limit: Limit, at: str) -> Line:
-    """Return the line of a limit that is set at this time."""
     return {"kind": "limit", "at": at, **vars(limit)}
 
 
 def payment_line(payment: Payment) -> Line:
-    """Return the line of a payment."""
     return {"kind": "payment", **vars(payment), "events": to_plain(payment.events)}
 
 

@@ -29,13 +29,11 @@ YEARS = 5
 
 
 class YearsAccount(NamedTuple):
-    """Hold what the same release costs a patient who is in all of them.
+    """Hold what so many releases a year cost a patient who is in all of them.
 
-    Attributes:
-        a_year: Releases a year.
-        epsilon: Their privacy loss together, at the failure chance of one.
-        guess: The largest chance to guess right from 50:50 which of two records was used.
-        each: The privacy loss of each release where all together may cost what one does.
+    epsilon: their privacy loss together, at the failure chance of one. guess: the largest chance to guess
+    right from 50:50 which of two records was used. each: the privacy loss of each release where all together
+    may cost what one does.
     """
 
     a_year: int
@@ -46,17 +44,10 @@ class YearsAccount(NamedTuple):
 
 @dataclass(frozen=True)
 class Agreement:
-    """Hold what a board would sign.
+    """Hold what a board would sign: the decision for our hospital, and its three bars under a trust, by name.
 
-    Attributes:
-        setting: The hospitals.
-        decision: The verdict for ours.
-        bars: The three bars of the decision under this trust, by name.
-        trust: Whom the hospitals would trust, one of `TRUSTS`.
-
-    Raises:
-        ValueError: For another trust, for a decision of another hospital, and for one to ask again with a
-            number of patients that no runs confirmed.
+    Raises ValueError for another trust than `TRUSTS`, for a decision of another hospital, and for one to ask
+    again with a number of patients that no runs confirmed.
     """
 
     setting: JoiningSetting

@@ -21,15 +21,10 @@ PROTECTION = {
 
 
 class DataField(NamedTuple):
-    """Hold one field of a message.
+    """Hold one field of a message, which our hospital sends or receives.
 
-    Attributes:
-        sent: Whether our hospital sends it; else it receives it.
-        what: What it holds.
-        personal: Whether it is computed from our patients' records alone, before noise.
-        times: How often it goes in one run.
-        numbers: How many numbers it has each time, at most.
-        protection: What protects it.
+    personal: whether it is computed from our patients' records alone, before noise. times: how often it goes
+    in one run. numbers: how many it has each time, at most.
     """
 
     sent: bool
@@ -71,12 +66,10 @@ def data_flow(agreement: Agreement) -> tuple[DataField, ...]:
 
 
 def bytes_sent(agreement: Agreement) -> int:
-    """Return the bytes that our hospital sends in one run, at most."""
     return sum(field.total_bytes for field in data_flow(agreement) if field.sent)
 
 
 def messages_sent(agreement: Agreement) -> int:
-    """Return the number of messages that our hospital sends in one run."""
     return sum(field.times for field in data_flow(agreement) if field.sent)
 
 

@@ -24,14 +24,10 @@ _NETWORK = "docs/federated.md"
 
 
 class EvidenceLine(NamedTuple):
-    """Hold one line.
+    """Hold what holds here of one topic.
 
-    Attributes:
-        level: TOP, MIDDLE or BOTTOM.
-        topic: What it is about.
-        says: What holds here.
-        link: A file of this repository, with the name of a test after "::"; NOT_CHECKED; or ONLY_THERE.
-        is_attack: Whether the test attacks simulated neighbouring tables.
+    link: a file of this repository, with the name of a test after "::"; NOT_CHECKED; or ONLY_THERE.
+    is_attack: whether the test attacks simulated neighbouring tables.
     """
 
     level: str

@@ -85,7 +85,6 @@ def label(agreement: Agreement) -> str:
 
 
 def odds(guess: float) -> str:
-    """Return the largest chance to guess right, in words."""
     return (
         "whoever knows all other patients, and starts from 50:50, tells which of two records was used "
         f"at most {_of_hundred(guess)} times in 100"
@@ -148,7 +147,6 @@ _ON_CURVE = "test_the_attack_lands_on_the_exact_curve_and_with_half_the_noise_of
 
 
 def flow_as_csv(agreement: Agreement) -> str:
-    """Return the data flow of one run as CSV."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow(
@@ -159,7 +157,6 @@ def flow_as_csv(agreement: Agreement) -> str:
 
 
 def flow(agreement: Agreement) -> str:
-    """Return the data flow of one run, for an impact assessment."""
     messages = data_flow.messages_sent(agreement)
     head = ("direction", "what", "from our patients", "times", "numbers", "bytes", "protection")
     return (
@@ -190,7 +187,6 @@ def _flow_rows(agreement: Agreement) -> list[tuple[str, ...]]:
 
 
 def protocol(agreement: Agreement) -> str:
-    """Return a paragraph for a study protocol."""
     setting, budget = agreement.setting, agreement.budget
     gain, ours = agreement.decision.evidence[agreement.trust], agreement.ours
     together, alone = agreement.bars["together"], agreement.bars["alone"]

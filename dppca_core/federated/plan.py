@@ -38,7 +38,6 @@ class PlannedColumn(NamedTuple):
 
 
 def columns_of(layout: Layout) -> tuple[PlannedColumn, ...]:
-    """Return how a plan states a layout."""
     starts = {pair[0].start: pair for pair in zip(layout.blocks, layout.answered, strict=True)}
     columns: list[PlannedColumn] = []
     begin = 0

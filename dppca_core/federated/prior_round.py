@@ -49,13 +49,8 @@ class PriorRound(Exchange):
     `method` is the exchange of the plan that is left, whose round 1 is round 2 here: so it is called with
     numbers that are one less. It may be a PriorRound itself, for squares after a mean.
 
-    Args:
-        plan: The plan, with the share of the budget that pays for the first round.
-        method: The exchange of the rounds that follow.
-        name: The array that the first round pays for, "mean" or "squares".
-
-    Attributes:
-        part: The part of the noise's std that a hospital adds: 1, or 1/sqrt(N) to a sealed sum.
+    name: the array that the first round pays for, "mean" or "squares". part: of the noise's std, what a
+    hospital adds: 1, or 1/sqrt(N) to a sealed sum.
     """
 
     def __init__(self, plan: Plan, method: Exchange, name: str) -> None:

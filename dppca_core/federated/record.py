@@ -158,7 +158,6 @@ def round_line(finished: Round) -> str:
 
 
 def closing_line(record: Record) -> str:
-    """Return the record's last line, which says how the run ended."""
     return _to_line(kind="end", seconds=round(record.seconds, 6), ended=record.ended)
 
 

@@ -23,7 +23,6 @@ MOST_STEPS = 100_000  # the noise of more steps T would not fit in memory
 
 
 def random_start(d: int, k: int, rng: np.random.Generator) -> Array:
-    """Return a uniformly random (d, k) basis."""
     return linalg.orthonormalise(rng.standard_normal((d, k)))
 
 

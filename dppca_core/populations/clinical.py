@@ -177,12 +177,10 @@ NAMES = tuple(map(name, range(len(SHARES))))
 
 
 def hospital(model: ClinicalModel, index: int) -> Hospital:
-    """Return the population of hospital `index`, which is kept."""
     return HOSPITALS.get((model, index), lambda: model.hospital(index), 32 * model.d**2)
 
 
 def hospitals(model: ClinicalModel) -> tuple[Hospital, ...]:
-    """Return the populations of the six hospitals of `SHARES`."""
     return tuple(hospital(model, index) for index in range(len(SHARES)))
 
 

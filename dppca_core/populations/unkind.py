@@ -25,23 +25,10 @@ _BOUND_IN_RMS = 3.0  # the public bound, in root mean square lengths of a row
 
 @dataclass(frozen=True)
 class UnkindSetting:
-    """Hold one preset: a population, the study, and what is hard about it.
+    """Hold one preset: a population, the study, and what is hard about it, in one sentence.
 
-    Attributes:
-        title: Name of the preset.
-        about: What is hard, in one sentence.
-        d: Features.
-        n: Patients of all hospitals.
-        s: Features that the components use.
-        s_hat: Rows that a sparse method keeps.
-        spikes: Variances of the components' scores, which add to the residuals' variance b.
-        providers: Hospitals.
-        bulk: Variance b of each residual.
-        residuals: Their law, one of RESIDUALS.
-        heavy: Rows have the tails of Student's t with 4 degrees of freedom.
-
-    Raises:
-        ValueError: For another law of the residuals.
+    spikes: variances of the components' scores, which add to the residuals' variance b, `bulk`. residuals:
+    their law, one of RESIDUALS. heavy: rows have the tails of Student's t with 4 degrees of freedom.
     """
 
     title: str

@@ -113,6 +113,5 @@ def variances(released: Released) -> Array | None:
 
 
 def notes(released: Released) -> tuple[str, ...]:
-    """Return what a reader must know of the components."""
     noise = ", ".join(map(str, np.flatnonzero(released.is_noise) + 1))
     return (f"components that may be axes of noise: {noise}",) if noise else ()

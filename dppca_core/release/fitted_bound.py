@@ -36,16 +36,10 @@ class Fit(NamedTuple):
     squares: Array
     tails: Array
 
-    @property
-    def public(self) -> dict[str, list[float]]:
-        """Return the numbers that a document states beside mean, scales and length."""
-        return {"mean squares": self.squares.tolist(), "tails": self.tails.tolist()}
-
 
 def rule_of(
     request: Request, layout: Layout, n: int, hospitals: int, standardised: bool | None = None
 ) -> FittedBound:
-    """Return the rule of a request for so many patients of so many hospitals."""
     return FittedBound(
         layout,
         request.budget,

@@ -97,6 +97,5 @@ def record(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def to_yaml(document: Mapping[str, Any]) -> str:
-    """Return the record as YAML, which the registry takes."""
     text: str = yaml.safe_dump(record(document), sort_keys=False, allow_unicode=True, width=100)
     return text

@@ -58,7 +58,6 @@ def patients(part: Part) -> int:
 
 
 def matrix_of(part: Part) -> Array:
-    """Return a hospital's rows, (m, d)."""
     return part.rows if isinstance(part, PatientRows) else part
 
 

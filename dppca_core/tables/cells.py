@@ -127,7 +127,6 @@ def _joined(parts: list[pa.Array]) -> pa.Array:
 
 
 def chunks_of(column: Any) -> list[Any]:
-    """Return the arrays that a column consists of."""
     return column.chunks if isinstance(column, pa.ChunkedArray) else [column]
 
 

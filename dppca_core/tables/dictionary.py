@@ -373,7 +373,7 @@ class Schema(_Model):
         longest = math.sqrt(math.fsum(column.most_square for column in columns))
         if bound > _MOST_BOUND * longest:
             raise ValueError(f"bound must be near {longest:.4g}, which no row exceeds, got {bound:g}")
-        super().__init__(columns=columns, bound=bound)
+        super().__init__(**{"columns": columns, "bound": bound})  # names that mypy does not know of a model
 
     @cached_property
     def features(self) -> tuple[str, ...]:

@@ -92,7 +92,6 @@ def _quoted(word: str) -> str:
 
 
 def other_names(lines: Mapping[str, DictionaryLine]) -> dict[str, tuple[str, ...]]:
-    """Return what files call each column too, by its name."""
     return {name: split_words(line.other_names) for name, line in lines.items()}
 
 
@@ -124,7 +123,6 @@ def join_synonyms(synonyms: Sequence[tuple[str, str]]) -> str:
 
 
 def line_from_column(column: Column) -> DictionaryLine:
-    """Return the line that states the same as a column of a data dictionary."""
     of_numbers = column.kind == "number"
     texts = [(word, number_text(meant) if of_numbers else str(meant)) for word, meant in column.synonyms]
     line = DictionaryLine(

@@ -178,7 +178,6 @@ def is_by_hospital(assignment: str) -> bool:
 
 
 def is_at_random(assignment: str) -> bool:
-    """Return whether patients were assigned at random to hospitals that do not exist."""
     return assignment == AT_RANDOM
 
 

@@ -298,7 +298,6 @@ def _bytes(source: Source) -> bytes:
 
 
 def check_size(size: int) -> None:
-    """Raise ValueError, with what to do, for more bytes than can be held, as a file or unpacked."""
     if size > limits.MOST_BYTES:
         raise ValueError(
             f"The file has {size / 2**20:,.0f} MB unpacked, and at most {limits.MOST_BYTES / 2**20:,.0f} MB "

@@ -89,7 +89,6 @@ def _answer(question: Message, context: Context) -> bytes:
 
 @server_app.main()
 def work(grid: Grid, context: Context) -> None:
-    """Run the agenda in turn."""
     agenda = Path(str(context.run_config["agenda"]))
     for item in read_json(agenda):
         run(grid, agenda.parent, **item)

@@ -72,7 +72,6 @@ def plans(epsilon: float, *, mean: bool = False) -> list[Plan]:
 
 
 def total_epsilon(agreed: Sequence[Plan]) -> float:
-    """Return the epsilon of all runs together, at their delta."""
     exchanges = [exchange_of(plan) for plan in agreed]
     events = (
         event
@@ -134,7 +133,6 @@ def report(plan: Plan, record: Record, up: float, down: float) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run all plans; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m examples.flower.demo", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--epsilon", type=float, default=8.0, help="of each run (default 8)")

@@ -41,7 +41,6 @@ class _Constant(np.random.Generator):
 
 
 def rule_of(budget: Budget, n: int = 2) -> FittedBound:
-    """Return the rule of n patients with the module's columns."""
     return FittedBound(_LAYOUT, budget, n)
 
 
