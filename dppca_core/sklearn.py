@@ -409,33 +409,39 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             return False
         if self.bound is not None:
             checks.one_of([_PRIVATE], bound=self.bound)
-        obstacle = self._obstacle_to_private_bound(budget, d)
-        if obstacle and self.bound is not None:
-            raise ValueError(f"bound='private': {obstacle}")
-        return not obstacle
+        try:
+            self._check_private_bound(budget, d)
+        except ValueError as obstacle:
+            if self.bound is not None:
+                raise ValueError(f"bound='private': {obstacle}") from None
+            return False
+        return True
 
-    def _obstacle_to_private_bound(self, budget: Budget, d: int) -> str:
-        """Return the first reason why the bound cannot be private, in a clause; "" where it can be."""
+    def _check_private_bound(self, budget: Budget, d: int) -> None:
+        """Raise ValueError where the bound cannot be private."""
         if self.method not in (RECOMMENDED, *array_release.ONE_MOMENT):
             names = ", ".join(array_release.ONE_MOMENT)
-            return f"method must be {RECOMMENDED} or one of {names}, got {self.method!r}"
+            raise ValueError(f"method must be {RECOMMENDED} or one of {names}, got {self.method!r}")
         if self.center is None or self.scale is None:
-            return (
+            raise ValueError(
                 "center and scale must be given, the middle and the half width of each column's public range"
             )
         if self.private_center is not False:
-            return "private_center must be False, since the mean is paid for anyway"
+            raise ValueError("private_center must be False, since the mean is paid for anyway")
         if not isinstance(self.private_scale, bool):
-            return "private_scale must be True or False, since a rule states what each step costs"
+            raise ValueError("private_scale must be True or False, since a rule states what each step costs")
         if budget.accounting != "exact":
-            return f"accounting must be exact, got {budget.accounting!r}"
+            raise ValueError(f"accounting must be exact, got {budget.accounting!r}")
         declared = isinstance(self.params, dict) and "declared_n" in self.params
         if budget.neighbours == "add-remove" and not self.hardened and not declared:
-            return "params must have declared_n where neighbours protect n"
+            raise ValueError("params must have declared_n where neighbours protect n")
         name = _FITTED_METHOD if self.method == RECOMMENDED else self.method
         if self.hardened and most_features(name) < d:
-            return f"exact noise of a moment can be drawn of {most_features(name)} features at most, got {d}"
-        return METHODS[name].skip(d) or ""
+            raise ValueError(
+                f"exact noise of a moment can be drawn of {most_features(name)} features at most, got {d}"
+            )
+        if obstacle := METHODS[name].skip(d):
+            raise ValueError(obstacle)
 
     def _public_n(self, rows: int, budget: Budget) -> int | None:
         """Return the number of rows where it is public, else the declared one; None where there is none."""
