@@ -302,12 +302,12 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 scale=scale,
                 bound=bound,
             )
-            found = _of_release(released)
+            answer = _of_release(released)
         elif rule is not None:
-            found = _with_private_bound(rows, mean, scale, rule, k, options, rng)
+            answer = _with_private_bound(rows, mean, scale, rule, k, options, rng)
         else:
             with np.errstate(over="ignore"):  # Cohort refuses rows that overflow
-                scaled = _Scaled((rows - mean) / scale, mean, scale, public_bound, bound)
+                scaled = _ScaledRows((rows - mean) / scale, mean, scale, public_bound, bound)
                 if mean_share:
                     scaled = scaled.centred(whole_budget, mean_share, rng)
                 if scale_share:
@@ -315,12 +315,12 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 cohort = Cohort.from_rows([scaled.rows], scaled.bound)
             estimate = method.fit(cohort, k=k, budget=remainder, rng=rng, **options)
             block = eigenvalues.release(cohort, estimate.basis, price, budget, rng) if price else None
-            found = _of_estimate(estimate, block, scaled)
-        basis = found.basis
+            answer = _of_estimate(estimate, block, scaled)
+        basis = answer.basis
         # As in scikit-learn, the heaviest loading of a component is positive.
         self.components_: Array = (basis * np.sign(basis[np.abs(basis).argmax(axis=0), range(k)])).T
-        self._explained_variance = found.variances
-        self.mean_, self.scale_, self.bound_ = found.mean, found.scale, found.bound
+        self._explained_variance = answer.variances
+        self.mean_, self.scale_, self.bound_ = answer.mean, answer.scale, answer.bound
         self.method_, self.recommendation_ = method.name, None
         if fits and self.method == RECOMMENDED:
             self.recommendation_ = (
@@ -334,7 +334,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             )
         self.spent_, self.epsilon_ = spent, epsilon
         self.simulation_ = self.random_state is not None
-        self.notes_, self.release_ = found.notes, found.released
+        self.notes_, self.release_ = answer.notes, answer.released
         return self
 
     @property
@@ -580,7 +580,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return np.full(d, values)
 
 
-class _Found(NamedTuple):
+class _FitAnswer(NamedTuple):
     """Hold what a fit found, and what a row x was taken through: (x - mean)/scale, shortened to the bound.
 
     basis: (d, k). variances: along it, (k,), None where they are neither paid for nor released anyway.
@@ -595,10 +595,10 @@ class _Found(NamedTuple):
     released: Released | None = None
 
 
-def _of_release(released: Released) -> _Found:
+def _of_release(released: Released) -> _FitAnswer:
     mean, scale, bound = array_release.taken_through(released)
     variances, notes = array_release.variances(released), array_release.notes(released)
-    return _Found(released.basis, variances, mean, scale, bound, notes, released)
+    return _FitAnswer(released.basis, variances, mean, scale, bound, notes, released)
 
 
 def _with_private_bound(
@@ -609,15 +609,15 @@ def _with_private_bound(
     k: int,
     options: dict[str, Any],
     rng: np.random.Generator,
-) -> _Found:
+) -> _FitAnswer:
     """Return components of one noisy moment, whose bound is fitted to the rows. Reads private rows."""
     release = fitted_release.fitted_moment(array_release.encoded(rows, mean, scale), rule, rng)
     basis = Estimate.from_moment(release.moment, k, **options).basis
     variances, basis = eigenvalues.principal_axes(basis, basis.T @ release.moment @ basis)
-    return _Found(basis, variances, mean + scale * release.mean, scale * release.divisors, release.bound)
+    return _FitAnswer(basis, variances, mean + scale * release.mean, scale * release.divisors, release.bound)
 
 
-class _Scaled(NamedTuple):
+class _ScaledRows(NamedTuple):
     """Hold rows as (x - mean)/scale, and to which length they are shortened.
 
     public_bound: at which rows are clipped where a mean or scales are paid for.
@@ -629,7 +629,7 @@ class _Scaled(NamedTuple):
     public_bound: float
     bound: float
 
-    def centred(self, budget: Budget, share: float, rng: np.random.Generator) -> "_Scaled":
+    def centred(self, budget: Budget, share: float, rng: np.random.Generator) -> "_ScaledRows":
         """Return the rows about a noisy mean that this share of the budget pays for. Reads private rows."""
         # The released mean is of clipped rows, which are divided by the bound.
         shift = paid_centre.release(moments.clip_rows(self.rows, self.public_bound), budget, share, rng)
@@ -639,7 +639,7 @@ class _Scaled(NamedTuple):
             rows = paid_centre.empty_rows_kept(rows, self.rows)
         return self._replace(rows=rows, mean=self.mean + self.scale * shift * self.public_bound)
 
-    def divided(self, budget: Budget, share: float, left: Budget, rng: np.random.Generator) -> "_Scaled":
+    def divided(self, budget: Budget, share: float, left: Budget, rng: np.random.Generator) -> "_ScaledRows":
         """Return the rows divided by scales that this share of the budget pays for. Reads private rows.
 
         left: what the mean and the scales leave of the budget.
@@ -652,7 +652,7 @@ class _Scaled(NamedTuple):
         return self._replace(rows=clipped / divisors, scale=scale, bound=bound)
 
 
-def _of_estimate(estimate: Estimate, block: Array | None, scaled: _Scaled) -> _Found:
+def _of_estimate(estimate: Estimate, block: Array | None, scaled: _ScaledRows) -> _FitAnswer:
     """Return a method's components, as principal axes where their variances are known.
 
     block: the second moment within the components, (k, k), that was paid for; else that of the covariance
@@ -664,7 +664,7 @@ def _of_estimate(estimate: Estimate, block: Array | None, scaled: _Scaled) -> _F
     if block is not None:
         variances, basis = eigenvalues.principal_axes(basis, block)
         variances *= scaled.bound**2  # rows were divided by the bound
-    return _Found(basis, variances, scaled.mean, scaled.scale, scaled.bound, estimate.notes)
+    return _FitAnswer(basis, variances, scaled.mean, scaled.scale, scaled.bound, estimate.notes)
 
 
 def _predicted_error(method: Method, budget: Budget, n: int | None, d: int, k: int) -> float | None:
