@@ -44,13 +44,8 @@ class Policy:
     A hospital that failed once is asked no more in that run. A secure aggregation always stops: without one
     hospital's part, the sum has less noise than was promised.
 
-    Attributes:
-        on_fault: "stop" or "continue".
-        fewest: The number of answers below which the run stops anyway, unless all of the plan answer.
-        wait_seconds: How long the server waits for the answers of one round.
-
-    Raises:
-        ValueError: For a value out of range.
+    fewest: the number of answers below which the run stops anyway, unless all of the plan answer.
+    wait_seconds: for the answers of one round. Raises ValueError for a value out of range.
     """
 
     on_fault: Literal["stop", "continue"] = "stop"
@@ -84,18 +79,11 @@ def run(
 ) -> Record:
     """Run all rounds of a plan, or as many as the policy allows, and return the record.
 
-    Args:
-        plan: What hospitals and server agreed on.
-        ask: The transport.
-        start: Q(0), (d, k) orthonormal, for a method that starts from a basis, else None.
-        policy: What happens when a hospital fails.
-        write: Gets the record line by line, as the run goes on.
-        about: What the record is to say about the run, by name.
-        earlier: The record of this run, broken off. Its start and its finished rounds stand, hospitals that
-            failed in them stay left out, and those that had answered the next one repeat what they had sent.
-
-    Raises:
-        ValueError: For a start that does not suit the method, or the record of another run.
+    start: Q(0), (d, k) orthonormal, for a method that starts from a basis, else None. write: gets the record
+    line by line, as the run goes on. about: what the record is to say about the run, by name. earlier: the
+    record of this run, broken off. Its start and its finished rounds stand, hospitals that failed in them
+    stay left out, and those that had answered the next one repeat what they had sent. Raises ValueError for a
+    start that does not suit the method, or the record of another run.
     """
     if earlier is not None:
         if earlier.plan != plan:

@@ -51,27 +51,16 @@ def columns_of(layout: Layout) -> tuple[PlannedColumn, ...]:
 
 @dataclass(frozen=True)
 class Plan:
-    """Hold what hospitals and server agreed on for one run.
+    """Hold what hospitals and server agreed on for one run. Raises ValueError for a field out of its range.
 
-    Attributes:
-        run: Name of the run, which also names files.
-        method: Key of the method in `protocol.EXCHANGES`.
-        sizes: Numbers of patients of the hospitals, which are public.
-        d: Number of features.
-        k: Number of components.
-        budget: Privacy budget of the whole run, for each hospital's patients.
-        options: The method's options, each a name and a value; those left out have their defaults.
-        names: What the hospitals are called in sentences; none for "Hospital 1" and so on.
-        mean_share: The share of the budget (as 1/z^2, z the noise multiplier) that pays in a first round for
-            the mean at which rows are centred; 0 has no such round.
-        scale_share: The share that pays in the next round for the scales that rows are divided by, likewise.
-        fitted: "centred" or "standardised" for rows whose bound is fitted to their lengths
-            (`fitted_rounds`); "" has none.
-        columns: With a fitted bound, what the encoded columns are.
-        complete: With a fitted bound, whether no patient is left out for a missing cell.
-
-    Raises:
-        ValueError: For a field out of its range.
+    run: its name, which also names files. method: key of `protocol.EXCHANGES`. sizes: numbers of patients of
+    the hospitals, which are public. budget: of the whole run, for each hospital's patients. options: those of
+    the method; those left out have their defaults. names: what the hospitals are called in sentences; none
+    for "Hospital 1" and so on. mean_share: of the budget (as 1/z^2, z the noise multiplier), pays in a first
+    round for the mean at which rows are centred; 0 has no such round. scale_share: pays in the next round for
+    the scales that rows are divided by, likewise. fitted: "centred" or "standardised" for rows whose bound is
+    fitted to their lengths (`fitted_rounds`); "" has none. columns: with a fitted bound, what the encoded
+    columns are. complete: with a fitted bound, whether no patient is left out for a missing cell.
     """
 
     run: str

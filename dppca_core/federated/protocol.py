@@ -93,20 +93,13 @@ class SentMessage(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ProviderState:
-    """Hold one hospital in one run.
+    """Hold one hospital, by its number in the plan from 0, in one run.
 
-    Attributes:
-        hospital: Its number in the plan, from 0.
-        plan: Its own copy of the plan.
-        provider: Its patients; for a fitted bound it holds their encoded rows, which nothing has shortened.
-        noise: Where its noise comes from.
-        limit: What all runs together may spend of its patients' privacy; None for the plan's budget.
-        spent: The privacy events so far by run and round, those of earlier runs too, all counted for the
-            neighbours of the limit.
-        sent: The rounds of this run that it answered, by number.
-
-    Raises:
-        ValueError: Where patients, plan and limit do not fit.
+    plan: its own copy. provider: its patients; for a fitted bound it holds their encoded rows, which nothing
+    has shortened. limit: what all runs together may spend of its patients' privacy; None for the plan's
+    budget. spent: the privacy events so far by run and round, those of earlier runs too, all counted for the
+    neighbours of the limit. sent: the rounds of this run that it answered, by number. Raises ValueError where
+    patients, plan and limit do not fit.
     """
 
     hospital: int
@@ -218,13 +211,8 @@ def server_step(plan: Plan, state: ServerState, answers: Mapping[int, Message]) 
     A round that comes before the method's adds no iterate. Hospitals without an answer are left out: the
     others' weights then add up to one.
 
-    Args:
-        plan: The server's copy of the plan.
-        state: The server before the round.
-        answers: By hospital; of a secure aggregation the one sum, under `ALL`.
-
-    Raises:
-        ValueError: For no answer, one that `check_answer` refuses, or a run that is over.
+    plan: the server's copy. answers: by hospital; of a secure aggregation the one sum, under `ALL`. Raises
+    ValueError for no answer, one that `check_answer` refuses, or a run that is over.
     """
     exchange = exchange_of(plan)
     if state.rounds == exchange.rounds:

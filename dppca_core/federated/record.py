@@ -47,16 +47,11 @@ class RecordedAnswer:
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """Hold one round as the server saw it.
+    """Hold one round as the server saw it; numbers are from 1.
 
-    Attributes:
-        number: Its number, from 1.
-        question: What all hospitals were asked.
-        answers: The answers by hospital, or the one sum under `ALL`.
-        faults: By hospital that gave no answer, or one that was refused, the end of a sentence that says why.
-        basis: The basis that the server made of it, (d, k); None where it made none.
-        seconds: How long it took.
-        prior: What it paid for, by name, where it comes before the method's (`Exchange.releases`).
+    answers: by hospital, or the one sum under `ALL`. faults: by hospital that gave no answer, or one that was
+    refused, the end of a sentence that says why. basis: that the server made of it, (d, k); None where it
+    made none. prior: what it paid for, by name, where it comes before the method's (`Exchange.releases`).
     """
 
     number: int
@@ -75,15 +70,10 @@ class Round:
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """Hold a run as the server saw it.
+    """Hold a run as the server saw it, of whose rounds the last may have failed.
 
-    Attributes:
-        plan: What hospitals and server agreed on.
-        start: Q(0), (d, k), for a method that begins at a basis.
-        rounds: The rounds, the last of which may have failed.
-        ended: Empty for a run that came to its end, else the sentence that says why it did not.
-        seconds: How long the run took.
-        about: Notes on the run by name, such as what carried the messages.
+    start: Q(0), (d, k), for a method that begins at a basis. ended: empty for a run that came to its end,
+    else the sentence that says why it did not. about: notes by name, such as what carried the messages.
     """
 
     plan: Plan
