@@ -34,11 +34,12 @@ Data = Literal["clinical", "heart"]
 class DifferingHospitals:
     """Hold the recipe of hospitals that measure differently; the same recipe is the same populations.
 
-    data: "clinical", simulated hospitals, as many as there are sizes, or "heart", four real ones. Of simulated
-    hospitals strength, from 0 to 2, is how much they differ, columns the number of measurements, at least 20,
-    and differences in what they differ, some of `clinical.DIFFERENCES`. sites: the number of each hospital
-    among those of `data`, from 0; () is 0, 1, 2 and so on. A hospital keeps its number, and so its patients,
-    when others leave. Raises ValueError for numbers out of range, and for a site that is there twice.
+    data: "clinical", simulated hospitals, as many as there are sizes, or "heart", four real ones. Of the
+    simulated, strength, from 0 to 2, is how much they differ, columns the number of measurements, at least
+    20, and differences in what they differ, some of `clinical.DIFFERENCES`. sites: the number of each
+    hospital among those of `data`, from 0; () is 0, 1, 2 and so on. A hospital keeps its number, and so its
+    patients, when others leave. Raises ValueError for numbers out of range, and for a site that is there
+    twice.
     """
 
     data: Data = "clinical"
