@@ -269,7 +269,7 @@ class Setting:
 
 
 class Assumption(NamedTuple):
-    """Hold one assumption of a bound: whether it holds, and its words with the number that was checked."""
+    """Hold whether an assumption of a bound holds, and the sentence that states it with its numbers."""
 
     holds: bool
     text: str
@@ -283,7 +283,7 @@ class Bound:
         terms: Named terms, numbers or arrays over t = 1..T.
         total: The bound, a number or an array over t.
         applies: True when every assumption holds.
-        why: Each assumption.
+        why: Each assumption, with the number by which it was checked.
         source: Paper and theorem.
         constants: The free constants, by their names on screen.
         quantities: Intermediate numbers by name.
@@ -304,5 +304,5 @@ class Bound:
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """Return the words of the assumptions that fail."""
-        return tuple(assumption.text for assumption in self.why if not assumption.holds)
+        """Return the sentences of the assumptions that fail."""
+        return tuple(each.text for each in self.why if not each.holds)

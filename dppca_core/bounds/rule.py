@@ -126,13 +126,12 @@ def make_bound(
     total: float | Array,
     quantities: Mapping[str, float] | None = None,
 ) -> Bound:
-    """Return the record of a bound: it `applies` where every condition holds, each being a line of `why`.
+    """Return the record of a bound: it `applies` where every condition holds, which `why` lists.
 
     terms: the summands of the total by name. quantities: intermediate numbers that a screen may show.
     """
-    why = tuple(Assumption(*condition) for condition in conditions)
-    applies = all(assumption.holds for assumption in why)
-    return Bound(dict(terms), total, applies, why, quantities=dict(quantities or {}))
+    why = tuple(Assumption(bool(holds), text) for holds, text in conditions)
+    return Bound(dict(terms), total, all(each.holds for each in why), why, quantities=dict(quantities or {}))
 
 
 def check_gap(top: Array, bulk: Array) -> Check:

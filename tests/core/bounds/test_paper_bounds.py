@@ -242,7 +242,7 @@ def test_theorems_2_and_4_undercut_the_methods_own_noise():
     assert noise == pytest.approx(0.46, abs=0.005)
     theorem = BOUNDS["wang_xu_low"](theirs)
     assert theorem.total == pytest.approx(2 * sqrt(200 * log(1e4) / 0.25 / 1e10))
-    assert f"{theorem.total:.3g}, should be at least {noise:.3g}" in theorem.why[-1].text
+    assert f"{theorem.total:.3g}, should be at least {noise:.3g}" in theorem.failed[-1]
     assert theorem.failed[-1].startswith("our own check")
     enough = (noise / theorem.total) ** 2
     assert enough == pytest.approx(71_800, rel=0.01)

@@ -13,7 +13,7 @@ from dppca_core.experiments.planning.evaluations import EVALUATIONS, Evaluation
 from dppca_core.experiments.planning.plan_plane import EDGE_EPSILONS, Plane, prediction_questions
 from dppca_core.experiments.planning.planning import MOST_EPSILON, NO_NOISE, Asked, StudyPlan
 from dppca_core.experiments.sweeps import run_cells
-from dppca_core.records import Assumption, Bound
+from dppca_core.records import Bound
 from pages.hospitals.planner.model.evaluated import (
     cache_column,
     curve_over,
@@ -120,10 +120,10 @@ class Planner(Plans):
             return None
         return current.bound or study.bound(self.n, self.epsilon)
 
-    def assumptions(self) -> tuple[Assumption, ...]:
-        """Return the assumptions of `bound`."""
+    def assumptions(self) -> list[tuple[bool, str]]:
+        """Return for each assumption of `bound` whether it holds, and its words with their number."""
         current = self.bound()
-        return current.why if current is not None else ()
+        return list(current.why) if current is not None else []
 
     def _amounts_of_plane(self) -> tuple[tuple[float, float], int | None]:
         """Return the smallest and largest amount of the plane, and the number of each hospital's patients.
