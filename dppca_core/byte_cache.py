@@ -27,7 +27,6 @@ class ByteCache:
     """
 
     def __init__(self, limit: int, largest: int = 0) -> None:
-        """Start empty; `limit` and `largest` are bytes."""
         self._limit, self._largest = limit, largest
         # Values, each with its bytes and when it was last asked for; the least recently used is first.
         self._held: OrderedDict[object, tuple[Any, int, float]] = OrderedDict()
@@ -46,7 +45,6 @@ class ByteCache:
 
     @property
     def size(self) -> int:
-        """Return the bytes that are kept now."""
         with self._lock:
             return self._size
 

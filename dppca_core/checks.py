@@ -11,22 +11,18 @@ from numpy.typing import NDArray
 
 
 def positive(**named: object) -> None:
-    """Raise ValueError unless every value is positive and finite."""
     _check(named, lambda number: 0 < number < math.inf, "be positive and finite")
 
 
 def not_negative(**named: object) -> None:
-    """Raise ValueError unless every value is at least zero and finite."""
     _check(named, lambda number: 0 <= number < math.inf, "be at least 0 and finite")
 
 
 def within(low: float, high: float, **named: object) -> None:
-    """Raise ValueError unless every value is a number in [low, high]."""
     _check(named, lambda number: low <= number <= high, "lie between {:g} and {:g}", low, high)
 
 
 def inside_unit_interval(**named: object) -> None:
-    """Raise ValueError unless every value lies strictly between 0 and 1."""
     _check(named, lambda number: 0 < number < 1, "lie strictly between 0 and 1")
 
 
@@ -57,7 +53,6 @@ def whole(low: int, high: float = math.inf, **named: object) -> None:
 
 
 def instance(kind: type, **named: object) -> None:
-    """Raise ValueError unless every value is of this kind."""
     for name, value in named.items():
         if not isinstance(value, kind):
             raise ValueError(f"{name} must be a {kind.__name__}, got {value!r}")

@@ -36,7 +36,6 @@ class Cohort:
     bound: float = 1.0
 
     def __post_init__(self) -> None:
-        """Raise ValueError for no providers, unequal numbers of features, or a bound that is not positive."""
         if not self.providers:
             raise ValueError("providers must hold at least one provider, got none")
         checks.positive(bound=self.bound)

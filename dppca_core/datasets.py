@@ -92,12 +92,10 @@ class Table:
 
     @property
     def d(self) -> int:
-        """Number of columns."""
         return len(self.features)
 
 
 def _table(name: str) -> Table:
-    """Return the public part of a table, read from data/NAME.json."""
     stored = stored_json(f"{name}.json")
     columns, image = stored["features"], stored.get("image", ())
     if isinstance(columns, dict):  # the pixels of an image share one centre and scale
@@ -125,10 +123,7 @@ OPTIONAL: dict[str, Table] = {name: _table(name) for name in _OPTIONAL_LOADERS}
 
 
 def table(name: str) -> Table:
-    """Return the public part of a table, also of an absent optional one.
-
-    Raises ValueError for an unknown name.
-    """
+    """Return the public part of a table, also of an absent optional one."""
     checks.one_of((*TABLES, *OPTIONAL), name=name)
     return (TABLES | OPTIONAL)[name]
 
@@ -149,10 +144,7 @@ COHORTS = ByteCache(512 * 2**20)
 
 
 def rows(name: str) -> Array:
-    """Return the standardised rows (x - centre) / scale, (n, d), read-only; not yet clipped.
-
-    Raises ValueError for an unknown name, or an optional table that is absent.
-    """
+    """Return the standardised rows (x - centre) / scale, (n, d), read-only; not yet clipped."""
     constants = table(name)
     return ROWS.get(name, lambda: _standardised(name), size=8 * constants.n * constants.d)
 

@@ -15,5 +15,4 @@ def stored_text(name: str) -> str:
 
 
 def stored_json(name: str) -> Any:
-    """Return the content of a JSON file in the data folder."""
     return json.loads(stored_text(name))

@@ -39,7 +39,6 @@ class Budget:
     accounting: AccountingKind = "exact"
 
     def __post_init__(self) -> None:
-        """Raise ValueError, by its name, for a field that is out of range."""
         checks.positive(epsilon=self.epsilon)
         checks.within(1e-12, 1e12, epsilon=self.epsilon)
         checks.inside_unit_interval(delta=self.delta)

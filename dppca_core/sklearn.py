@@ -6,7 +6,7 @@ The mathematics is that of the methods (`dppca_core.methods`) and of `dppca_core
 import warnings
 from collections.abc import Callable, Sequence
 from inspect import signature
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -31,6 +31,7 @@ from dppca_core.numerics import moments, subspace_metrics
 from dppca_core.privacy import Budget, Event, Guarantee
 from dppca_core.records import RELEASED, TUNED, Estimate, Method
 from dppca_core.release import array_release
+from dppca_core.release.private_release import Released
 from dppca_core.release.request import most_features
 
 RECOMMENDED = "recommended"
@@ -291,7 +292,6 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             predicted = _fitted_error(method, rule, k)
         for sentence in self._concerns(method, n, epsilon, predicted, guess, bool(mean_share), fits):
             warnings.warn(sentence, stacklevel=2)
-        released = None
         if request is not None:
             released = array_release.make(
                 request,
@@ -302,53 +302,25 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 scale=scale,
                 bound=bound,
             )
-            mean, scale, bound = array_release.taken_through(released)
-            basis, values = released.basis, array_release.variances(released)
-            notes = array_release.notes(released)
+            answer = _of_release(released)
         elif rule is not None:
-            release = fitted_release.fitted_moment(array_release.encoded(rows, mean, scale), rule, rng)
-            mean, scale, bound = mean + scale * release.mean, scale * release.divisors, release.bound
-            basis, notes = Estimate.from_moment(release.moment, k, **options).basis, ()
-            values, basis = eigenvalues.principal_axes(basis, basis.T @ release.moment @ basis)
+            answer = _with_private_bound(rows, mean, scale, rule, k, options, rng)
         else:
             with np.errstate(over="ignore"):  # Cohort refuses rows that overflow
-                # From here on `mean` and `scale` are what a row x is taken through: (x - mean) / scale.
-                scaled = (rows - mean) / scale
+                scaled = _ScaledRows((rows - mean) / scale, mean, scale, public_bound, bound)
                 if mean_share:
-                    # The released mean is of clipped rows, which are divided by the bound.
-                    shift = paid_centre.release(
-                        moments.clip_rows(scaled, public_bound), whole_budget, mean_share, rng
-                    )
-                    centred = scaled - shift * public_bound
-                    # An empty row must stay empty (`paid_centre.centred`).
-                    if budget.neighbours == "add-remove":
-                        centred = paid_centre.empty_rows_kept(centred, scaled)
-                    scaled, mean = centred, mean + scale * shift * public_bound
+                    scaled = scaled.centred(whole_budget, mean_share, rng)
                 if scale_share:
-                    clipped = moments.clip_rows(scaled, public_bound)
-                    squares = paid_scale.release(clipped, whole_budget, scale_share, rng)
-                    # The columns' scales, (d,), and the length to which rows divided by them are shortened.
-                    divisors, bound = paid_scale.scales_of_release(
-                        squares, whole_budget, scale_share, budget, len(rows)
-                    )
-                    scaled, scale = clipped / divisors, scale * public_bound * divisors
-                cohort = Cohort.from_rows([scaled], bound)
+                    scaled = scaled.divided(whole_budget, scale_share, budget, rng)
+                cohort = Cohort.from_rows([scaled.rows], scaled.bound)
             estimate = method.fit(cohort, k=k, budget=remainder, rng=rng, **options)
-            # The second moment within the components, (k, k), is there if the method releases a covariance,
-            # or if it is paid for. It turns them into principal axes and gives their variances.
-            basis, block, values = estimate.basis, estimate.covariance, None
-            if block is not None:
-                block = basis.T @ block @ basis
-            if price:
-                block = eigenvalues.release(cohort, basis, price, budget, rng)
-            if block is not None:
-                values, basis = eigenvalues.principal_axes(basis, block)
-                values *= bound**2  # rows were divided by the bound
-            notes = estimate.notes
+            block = eigenvalues.release(cohort, estimate.basis, price, budget, rng) if price else None
+            answer = _of_estimate(estimate, block, scaled)
+        basis = answer.basis
         # As in scikit-learn, the heaviest loading of a component is positive.
         self.components_: Array = (basis * np.sign(basis[np.abs(basis).argmax(axis=0), range(k)])).T
-        self._explained_variance = values
-        self.mean_, self.scale_, self.bound_ = mean, scale, bound
+        self._explained_variance = answer.variances
+        self.mean_, self.scale_, self.bound_ = answer.mean, answer.scale, answer.bound
         self.method_, self.recommendation_ = method.name, None
         if fits and self.method == RECOMMENDED:
             self.recommendation_ = (
@@ -362,7 +334,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             )
         self.spent_, self.epsilon_ = spent, epsilon
         self.simulation_ = self.random_state is not None
-        self.notes_, self.release_ = notes, released
+        self.notes_, self.release_ = answer.notes, answer.released
         return self
 
     @property
@@ -420,7 +392,6 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return len(self.components_)
 
     def _check_hardened(self) -> None:
-        """Raise ValueError for parameters that do not go with `hardened`, as it is set."""
         checks.instance(bool, hardened=self.hardened)
         if self.account is not None:
             checks.instance(Payer, account=self.account)
@@ -432,48 +403,48 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             checks.one_of([*array_release.CENTRAL, RECOMMENDED], method=self.method)
 
     def _fits_bound(self, budget: Budget, d: int) -> bool:
-        """Return whether the bound is private: where that is asked for or, by default, wherever it can be.
-
-        Raises ValueError where it is asked for and cannot be, and for any other bound that is out of range.
-        """
+        """Return whether the bound is private: where that is asked for or, by default, wherever it can be."""
         if self.bound is not None and not isinstance(self.bound, str):
             checks.positive(bound=self.bound)
             return False
         if self.bound is not None:
             checks.one_of([_PRIVATE], bound=self.bound)
-        obstacle = self._obstacle_to_private_bound(budget, d)
-        if obstacle and self.bound is not None:
-            raise ValueError(f"bound='private': {obstacle}")
-        return not obstacle
+        try:
+            self._check_private_bound(budget, d)
+        except ValueError as obstacle:
+            if self.bound is not None:
+                raise ValueError(f"bound='private': {obstacle}") from None
+            return False
+        return True
 
-    def _obstacle_to_private_bound(self, budget: Budget, d: int) -> str:
-        """Return the first reason why the bound cannot be private, in a clause; "" where it can be."""
+    def _check_private_bound(self, budget: Budget, d: int) -> None:
+        """Raise ValueError where the bound cannot be private."""
         if self.method not in (RECOMMENDED, *array_release.ONE_MOMENT):
             names = ", ".join(array_release.ONE_MOMENT)
-            return f"method must be {RECOMMENDED} or one of {names}, got {self.method!r}"
+            raise ValueError(f"method must be {RECOMMENDED} or one of {names}, got {self.method!r}")
         if self.center is None or self.scale is None:
-            return (
+            raise ValueError(
                 "center and scale must be given, the middle and the half width of each column's public range"
             )
         if self.private_center is not False:
-            return "private_center must be False, since the mean is paid for anyway"
+            raise ValueError("private_center must be False, since the mean is paid for anyway")
         if not isinstance(self.private_scale, bool):
-            return "private_scale must be True or False, since a rule states what each step costs"
+            raise ValueError("private_scale must be True or False, since a rule states what each step costs")
         if budget.accounting != "exact":
-            return f"accounting must be exact, got {budget.accounting!r}"
+            raise ValueError(f"accounting must be exact, got {budget.accounting!r}")
         declared = isinstance(self.params, dict) and "declared_n" in self.params
         if budget.neighbours == "add-remove" and not self.hardened and not declared:
-            return "params must have declared_n where neighbours protect n"
+            raise ValueError("params must have declared_n where neighbours protect n")
         name = _FITTED_METHOD if self.method == RECOMMENDED else self.method
         if self.hardened and most_features(name) < d:
-            return f"exact noise of a moment can be drawn of {most_features(name)} features at most, got {d}"
-        return METHODS[name].skip(d) or ""
+            raise ValueError(
+                f"exact noise of a moment can be drawn of {most_features(name)} features at most, got {d}"
+            )
+        if obstacle := METHODS[name].skip(d):
+            raise ValueError(obstacle)
 
     def _public_n(self, rows: int, budget: Budget) -> int | None:
-        """Return the number of rows where it is public, else the declared one; None where there is none.
-
-        Raises ValueError for params that are no dict, and a declared number that is not whole.
-        """
+        """Return the number of rows where it is public, else the declared one; None where there is none."""
         options = {} if self.params is None else self.params
         checks.instance(dict, params=options)
         if budget.neighbours == "replace-one":
@@ -564,11 +535,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return sentences
 
     def _mean_share(self, budget: Budget, d: int, n: int) -> float:
-        """Return the share of the budget that pays for the mean, 0 for none.
-
-        `private_center` is that share, or True for a rule that needs n to be public. d: features. n: rows.
-        Raises ValueError for True where n is protected, and for a share that is not between 0 and 1.
-        """
+        """Return the share of the budget that pays for the mean, 0 for none."""
         if self.private_center is False:
             return 0.0
         if self.private_center is not True:
@@ -579,10 +546,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return paid_centre.share(budget, d=d, n=n)
 
     def _scale_share(self, mean_share: float) -> float:
-        """Return the share of the budget that pays for scales, 0 for none.
-
-        `private_scale` is that share, or True for a rule: a fixed part of what the mean's share leaves.
-        """
+        """Return the share of the budget that pays for scales, 0 for none."""
         if self.private_scale is False:
             return 0.0
         if self.private_scale is True:
@@ -614,6 +578,93 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if name == "scale" and not (values > 0).all():
             raise ValueError(f"scale must be positive, got {given!r}")
         return np.full(d, values)
+
+
+class _FitAnswer(NamedTuple):
+    """Hold what a fit found, and what a row x was taken through: (x - mean)/scale, shortened to the bound.
+
+    basis: (d, k). variances: along it, (k,), None where they are neither paid for nor released anyway.
+    """
+
+    basis: Array
+    variances: Array | None
+    mean: Array
+    scale: Array
+    bound: float
+    notes: tuple[str, ...] = ()
+    released: Released | None = None
+
+
+def _of_release(released: Released) -> _FitAnswer:
+    mean, scale, bound = array_release.taken_through(released)
+    variances, notes = array_release.variances(released), array_release.notes(released)
+    return _FitAnswer(released.basis, variances, mean, scale, bound, notes, released)
+
+
+def _with_private_bound(
+    rows: Array,
+    mean: Array,
+    scale: Array,
+    rule: FittedBound,
+    k: int,
+    options: dict[str, Any],
+    rng: np.random.Generator,
+) -> _FitAnswer:
+    """Return components of one noisy moment, whose bound is fitted to the rows. Reads private rows."""
+    release = fitted_release.fitted_moment(array_release.encoded(rows, mean, scale), rule, rng)
+    basis = Estimate.from_moment(release.moment, k, **options).basis
+    variances, basis = eigenvalues.principal_axes(basis, basis.T @ release.moment @ basis)
+    return _FitAnswer(basis, variances, mean + scale * release.mean, scale * release.divisors, release.bound)
+
+
+class _ScaledRows(NamedTuple):
+    """Hold rows as (x - mean)/scale, and to which length they are shortened.
+
+    public_bound: at which rows are clipped where a mean or scales are paid for.
+    """
+
+    rows: Array
+    mean: Array
+    scale: Array
+    public_bound: float
+    bound: float
+
+    def centred(self, budget: Budget, share: float, rng: np.random.Generator) -> "_ScaledRows":
+        """Return the rows about a noisy mean that this share of the budget pays for. Reads private rows."""
+        # The released mean is of clipped rows, which are divided by the bound.
+        shift = paid_centre.release(moments.clip_rows(self.rows, self.public_bound), budget, share, rng)
+        rows = self.rows - shift * self.public_bound
+        # An empty row must stay empty (`paid_centre.centred`).
+        if budget.neighbours == "add-remove":
+            rows = paid_centre.empty_rows_kept(rows, self.rows)
+        return self._replace(rows=rows, mean=self.mean + self.scale * shift * self.public_bound)
+
+    def divided(self, budget: Budget, share: float, left: Budget, rng: np.random.Generator) -> "_ScaledRows":
+        """Return the rows divided by scales that this share of the budget pays for. Reads private rows.
+
+        left: what the mean and the scales leave of the budget.
+        """
+        clipped = moments.clip_rows(self.rows, self.public_bound)
+        squares = paid_scale.release(clipped, budget, share, rng)
+        # The columns' scales, (d,), and the length to which rows divided by them are shortened.
+        divisors, bound = paid_scale.scales_of_release(squares, budget, share, left, len(clipped))
+        scale = self.scale * self.public_bound * divisors
+        return self._replace(rows=clipped / divisors, scale=scale, bound=bound)
+
+
+def _of_estimate(estimate: Estimate, block: Array | None, scaled: _ScaledRows) -> _FitAnswer:
+    """Return a method's components, as principal axes where their variances are known.
+
+    block: the second moment within the components, (k, k), that was paid for; else that of the covariance
+    which some methods release.
+    """
+    basis, variances = estimate.basis, None
+    if block is None and estimate.covariance is not None:
+        block = basis.T @ estimate.covariance @ basis
+    if block is not None:
+        variances, basis = eigenvalues.principal_axes(basis, block)
+        variances *= scaled.bound**2  # rows were divided by the bound
+    return _FitAnswer(basis, variances, scaled.mean, scaled.scale, scaled.bound, estimate.notes)
 
 
 def _predicted_error(method: Method, budget: Budget, n: int | None, d: int, k: int) -> float | None:

@@ -79,7 +79,6 @@ def _composed_noise(accounting: AccountingKind) -> Callable[[Budget, float, int]
     """Return the `noise` of an accounting that `gaussian.composed_std` knows."""
 
     def noise(budget: Budget, sensitivity: float, steps: int) -> float:
-        """Return the std of every round by this accounting, whatever the budget's own."""
         converted = Budget(budget.epsilon, budget.delta, accounting=accounting)
         return gaussian.composed_std(converted, sensitivity, steps)
 
@@ -100,7 +99,6 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     loss = -math.log(delta)
 
     def objective(log_a1: float) -> float:
-        """Return the expression to be minimised, at log(a - 1)."""
         a1 = math.exp(log_a1)  # a - 1
         rest = loss - (1 + a1) * math.log1p(math.exp(-log_a1)) - log_a1
         return (1 + a1) * rho + rest / a1
@@ -165,7 +163,6 @@ def cost(name: str, std: float, delta: float, sensitivity: float, steps: int) ->
 
 
 def _check(name: str, sensitivity: float, steps: int) -> None:
-    """Raise ValueError for an unknown accounting, or a number out of range."""
     checks.one_of(ACCOUNTINGS, name=name)
     checks.positive(sensitivity=sensitivity)
     checks.whole(1, steps=steps)

@@ -33,12 +33,12 @@ def _event(plain: Mapping[str, Any]) -> Event:
     if not isinstance(plain, dict):
         raise ValueError("an event must be an object")
     names = set(plain)
-    if names in ({"noise_multiplier"}, {"noise_multiplier", "steps"}):
+    if names == {"noise_multiplier", "steps"}:
         release = Release(**plain)
         checks.within(*MULTIPLIERS, noise_multiplier=release.noise_multiplier)
         checks.whole(1, MOST_STEPS, steps=release.steps)
         return release
-    if names in ({"epsilon"}, {"epsilon", "delta"}):
+    if names == {"epsilon", "delta"}:
         stated = Guarantee(**plain)
         checks.within(0.0, MOST_EPSILON, epsilon=stated.epsilon)
         checks.within(0.0, 1.0, delta=stated.delta)

@@ -60,7 +60,6 @@ def _exact(budget: Budget) -> float:
     """
 
     def excess(log_z: float) -> float:
-        """Return by how much log delta at this log z is above the budget's: its root is sought."""
         attained = delta_of(math.exp(log_z), budget.epsilon)
         return math.log(max(attained, 1e-320)) - math.log(budget.delta)
 
@@ -106,7 +105,6 @@ def rho_of(budget: Budget) -> float:
         """Return the log of the smallest delta that rho implies at the budget's epsilon."""
 
         def at(log_a1: float) -> float:
-            """Return the log of the expression to be minimised, at log(a - 1)."""
             a1 = math.exp(log_a1)  # a - 1
             return a1 * ((1 + a1) * rho - budget.epsilon) - (1 + a1) * math.log1p(math.exp(-log_a1)) - log_a1
 

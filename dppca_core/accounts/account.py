@@ -23,7 +23,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -130,12 +130,10 @@ def size_details(n: int, rows_per_patient: int, averaged: bool) -> dict[str, Any
 
 
 def limit_line(limit: Limit, at: str) -> Line:
-    """Return the line of a limit that is set at this time."""
     return {"kind": "limit", "at": at, **vars(limit)}
 
 
 def payment_line(payment: Payment) -> Line:
-    """Return the line of a payment."""
     return {"kind": "payment", **vars(payment), "events": to_plain(payment.events)}
 
 
@@ -150,7 +148,7 @@ def from_lines(lines: Iterable[Mapping[str, Any]]) -> Account:
     for number, line in enumerate(lines, 1):
         try:
             if line["kind"] == "limit":
-                before, limit = limit, Limit(*(line[part.name] for part in fields(Limit)))
+                before, limit = limit, Limit(line["epsilon"], line["delta"], line["neighbours"])
                 if before and (before.delta, before.neighbours) != (limit.delta, limit.neighbours):
                     raise ValueError
             elif line["kind"] == "payment":
@@ -178,11 +176,12 @@ def hidden(line: Line) -> Line:
     they count as one.
     """
     payment = _read_payment(line)
-    several = {"rows per patient": rows} if (rows := payment.rows_per_patient or 1) > 1 else {}
-    unit = {"unit": "patient"} if payment.averaged else {}
-    return payment_line(
-        Payment(payment.at, ANOTHERS, payment.events, {_ANOTHERS_KEY: True, **several, **unit}, payment.id)
-    )
+    about: dict[str, Any] = {_ANOTHERS_KEY: True}
+    if (rows := payment.rows_per_patient or 1) > 1:
+        about["rows per patient"] = rows
+    if payment.averaged:
+        about["unit"] = "patient"
+    return payment_line(Payment(payment.at, ANOTHERS, payment.events, about, payment.id))
 
 
 def as_json(line: Mapping[str, Any]) -> str:
@@ -237,7 +236,6 @@ def parse(text: str) -> list[Line]:
 
 
 def _check(line: Line) -> None:
-    """Raise KeyError, TypeError or ValueError for a line that no export has."""
     if line["kind"] == "table":
         key, rows, columns = line["key"], line["rows"], line["columns"]
         if not all(map(_is_short_text, (key, line["at"]))) or not isinstance(rows, int) or rows < 1:

@@ -61,7 +61,6 @@ from dppca_core.privacy import Event
 
 ACCOUNTS = "DPPCA_ACCOUNTS"  # the environment variable that names another folder
 _FILE = "accounts.sqlite3"
-_VERSION = 1
 _WAIT_SECONDS = 60.0  # for another process that is writing
 _NEARLY = 0.1  # of a table's rows, by which another extract of the same patients may differ
 _EXPORTED = ("limit", "table", "payment")  # kinds of lines; others are about owners
@@ -146,8 +145,8 @@ class Book:
     """Keep all accounts, in a file or in memory.
 
     path: of the file, which need not exist yet; None keeps them in memory, as long as this object lives.
-    All methods, here and of what they return, raise OSError where the disk refuses and ValueError where the
-    book was damaged (`DamagedBookError`) or written by a later version of this program.
+    All methods, here and of what they return, raise OSError where the disk refuses and DamagedBookError where
+    the book was damaged.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -163,7 +162,7 @@ class Book:
         with self._lock if self._memory is not None else nullcontext():
             try:
                 with nullcontext(self._memory) if self._memory is not None else closing(self._open()) as book:
-                    if book.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
+                    if _is_new(book):
                         _begin(book)
                     yield book
             except sqlite3.DatabaseError as refused:
@@ -209,7 +208,6 @@ class Book:
         return Payer(self, table, owner)
 
     def accounts(self, owner: str | None = None) -> list[OwnersAccount]:
-        """Return the accounts of an owner, oldest first."""
         with self.reading() as book:
             mark, numbers = _mark(book, owner), _numbers(book)
             lines = {number: _lines(book, number) for number in numbers}
@@ -270,7 +268,6 @@ class Payer:
         return self
 
     def is_known(self) -> bool:
-        """Return whether the table is in an account."""
         with self._book.reading() as book:
             return self._number(book) is not None
 
@@ -281,7 +278,6 @@ class Payer:
             return Account() if number is None else from_lines(self._seen(book, number))
 
     def tables(self) -> tuple[BookTable, ...]:
-        """Return the tables of the account, oldest first."""
         with self._book.reading() as book:
             number = self._number(book)
             return () if number is None else _tables(_lines(book, number))
@@ -443,7 +439,6 @@ class Payer:
         return code
 
     def _number(self, book: sqlite3.Connection) -> int | None:
-        """Return the number of the table's account, or None for an unknown table."""
         number = _account_with(book, self.table.key)
         if number is None:
             # By one line that was taken out, a known table would be an unknown one: check all of them.
@@ -456,7 +451,6 @@ class Payer:
         return number
 
     def _number_or_new(self, book: sqlite3.Connection) -> int:
-        """Return the number of the table's account, which is begun for an unknown table."""
         number = self._number(book)
         if number is not None:
             return number
@@ -493,7 +487,6 @@ class Drawn:
 
     @property
     def asked(self) -> dict[str, Any]:
-        """Return what was asked when it was paid for."""
         with self._book.reading() as book:
             asked, _, _ = _release(book, self._id)
             return asked
@@ -520,7 +513,6 @@ class Drawn:
 
     @property
     def document(self) -> dict[str, Any] | None:
-        """Return the document of the finished release, or None where it was not finished."""
         with self._book.reading() as book:
             kept = _step(book, self._id, "document")
         return None if kept is None else json.loads(kept[1])
@@ -540,22 +532,22 @@ class Drawn:
         return shape, content
 
 
+def _is_new(book: sqlite3.Connection) -> bool:
+    """Return whether the tables have still to be made: SQLite's user_version is 0 until `_begin` sets it."""
+    return bool(book.execute("PRAGMA user_version").fetchone()[0] == 0)
+
+
 def _begin(book: sqlite3.Connection) -> None:
-    """Make the tables of a new book and draw its secret, unless another process just did."""
     with _transaction(book, "BEGIN IMMEDIATE"):
-        version = book.execute("PRAGMA user_version").fetchone()[0]
-        if version not in (0, _VERSION):
-            raise ValueError("a later version of this program wrote the book")
-        if version == 0:
+        if _is_new(book):
             for statement in _SCHEMA.split(";")[:-1]:
                 book.execute(statement)
             book.execute("INSERT INTO secret VALUES (?)", (secrets.token_bytes(32),))
-            book.execute(f"PRAGMA user_version={_VERSION}")
+            book.execute("PRAGMA user_version=1")
 
 
 @contextmanager
 def _transaction(book: sqlite3.Connection, begin: str) -> Iterator[None]:
-    """Commit what is done inside, or roll all of it back."""
     book.execute(begin)
     try:
         yield
@@ -576,7 +568,6 @@ def _sync(folder: Path) -> None:
 
 
 def _now() -> str:
-    """Return the present time as lines have it, UTC in ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
@@ -598,7 +589,6 @@ def _numbers(book: sqlite3.Connection) -> list[int]:
 
 
 def _first(account: int) -> str:
-    """Return the digest with which the chain of an account begins."""
     return chained("", f"account {account}")
 
 
@@ -637,7 +627,6 @@ def _add(book: sqlite3.Connection, account: int, *lines: Line) -> None:
 
 
 def _account_with(book: sqlite3.Connection, name: str) -> int | None:
-    """Return the number of the account with this table or payment, or None."""
     line = book.execute("SELECT account FROM lines WHERE name = ?", (name,)).fetchone()
     return None if line is None else line[0]
 
@@ -650,7 +639,6 @@ def _is_owner(lines: Sequence[Line], mark: str | None) -> bool:
 
 
 def _tables(lines: Sequence[Line]) -> tuple[BookTable, ...]:
-    """Return the tables of an account, oldest first."""
     return tuple(
         BookTable(line["key"], line["rows"], tuple(line["columns"]), line["at"])
         for line in lines
@@ -665,7 +653,6 @@ def _shown(line: Line, mark: str | None) -> Line:
 
 
 def _after(lines: Sequence[Line], payment_id: str) -> Account:
-    """Return the account of the lines up to this payment. Raises ValueError where there is none."""
     places = (number for number, line in enumerate(lines, 1) if line.get("id") == payment_id)
     number = next(places, None)
     if number is None:
@@ -725,6 +712,5 @@ def _step(book: sqlite3.Connection, payment_id: str, step: str) -> tuple[str | N
 
 
 def _step_text(step: str, shape: str | None, content: bytes) -> bytes:
-    """Return what the digest of a step is made of."""
     written = content if isinstance(content, bytes) else str(content).encode()  # by hand it can be anything
     return f"{step} {shape} ".encode() + written

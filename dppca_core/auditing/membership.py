@@ -34,10 +34,7 @@ class Rates(NamedTuple):
 
 
 def threshold(false_alarms: float) -> float:
-    """Return above which number a test with this share of false alarms says "with", in stds of the noise.
-
-    Raises ValueError for a share that is not strictly between 0 and 1.
-    """
+    """Return above which number a test with this share of false alarms says "with", in stds of the noise."""
     checks.inside_unit_interval(false_alarms=false_alarms)
     return -float(ndtri(false_alarms))
 

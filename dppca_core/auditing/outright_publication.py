@@ -25,10 +25,7 @@ class Published(NamedTuple):
 
 
 def published(n: int, delta: float) -> Published:
-    """Return how many of n patients are published by a mechanism that publishes each with probability delta.
-
-    Raises ValueError for n below 1 or a delta outside (0, 1).
-    """
+    """Return how many of n patients are published where each is with probability delta."""
     checks.whole(1, n=n)
     checks.inside_unit_interval(delta=delta)
     from scipy.stats import binom  # imported here: it loads a hundred other laws

@@ -26,10 +26,7 @@ from dppca_core.arrays import Array
 
 
 def allowed(epsilon: float, delta: float, false_alarms: ArrayLike) -> Array:
-    """Return f(a), the least misses that (epsilon, delta)-privacy allows, of the shape of `false_alarms`.
-
-    Raises ValueError for a negative epsilon, a delta outside [0, 1] or false alarms outside [0, 1].
-    """
+    """Return f(a), the least misses that (epsilon, delta)-privacy allows, of the shape of `false_alarms`."""
     checks.not_negative(epsilon=epsilon)
     checks.within(0.0, 1.0, delta=delta)
     a = _shares(false_alarms)
@@ -40,10 +37,7 @@ def allowed(epsilon: float, delta: float, false_alarms: ArrayLike) -> Array:
 
 
 def gaussian(mu: float, false_alarms: ArrayLike) -> Array:
-    """Return G_mu(a), the misses of the best test against a Gaussian release, shaped as `false_alarms`.
-
-    Raises ValueError for a negative mu or false alarms outside [0, 1].
-    """
+    """Return G_mu(a), the misses of the best test against a Gaussian release, shaped as `false_alarms`."""
     checks.not_negative(mu=mu)
     return ndtr(-ndtri(_shares(false_alarms)) - mu)  # Phi^-1(1 - a) = -Phi^-1(a), exact for small a
 
@@ -79,7 +73,6 @@ def touching(mu: float, epsilon: float) -> tuple[float, float]:
 
 
 def _shares(values: ArrayLike) -> Array:
-    """Return false alarms as an array. Raises ValueError unless all lie between 0 and 1."""
     shares = np.asarray(values, dtype=float)
     if not ((shares >= 0) & (shares <= 1)).all():
         raise ValueError(f"false_alarms must lie between 0 and 1, got {values!r}")

@@ -29,13 +29,11 @@ YEARS = 5
 
 
 class YearsAccount(NamedTuple):
-    """Hold what the same release costs a patient who is in all of them.
+    """Hold what so many releases a year cost a patient who is in all of them.
 
-    Attributes:
-        a_year: Releases a year.
-        epsilon: Their privacy loss together, at the failure chance of one.
-        guess: The largest chance to guess right from 50:50 which of two records was used.
-        each: The privacy loss of each release where all together may cost what one does.
+    epsilon: their privacy loss together, at the failure chance of one. guess: the largest chance to guess
+    right from 50:50 which of two records was used. each: the privacy loss of each release where all together
+    may cost what one does.
     """
 
     a_year: int
@@ -46,17 +44,10 @@ class YearsAccount(NamedTuple):
 
 @dataclass(frozen=True)
 class Agreement:
-    """Hold what a board would sign.
+    """Hold what a board would sign: the decision for our hospital, and its three bars under a trust, by name.
 
-    Attributes:
-        setting: The hospitals.
-        decision: The verdict for ours.
-        bars: The three bars of the decision under this trust, by name.
-        trust: Whom the hospitals would trust, one of `TRUSTS`.
-
-    Raises:
-        ValueError: For another trust, for a decision of another hospital, and for one to ask again with a
-            number of patients that no runs confirmed.
+    Raises ValueError for another trust than `TRUSTS`, for a decision of another hospital, and for one to ask
+    again with a number of patients that no runs confirmed.
     """
 
     setting: JoiningSetting
@@ -65,7 +56,6 @@ class Agreement:
     trust: str
 
     def __post_init__(self) -> None:
-        """Raise ValueError for another trust, and for a decision of another hospital or without a number."""
         checks.one_of(TRUSTS, trust=self.trust)
         checks.whole(
             self.setting.ours, self.setting.ours, **{"hospital of the decision": self.decision.hospital}
@@ -75,12 +65,10 @@ class Agreement:
 
     @property
     def ours(self) -> JoiningHospital:
-        """Return our hospital."""
         return self.setting.hospitals[self.setting.ours]
 
     @property
     def joins(self) -> bool:
-        """Return whether the verdict is to join under this trust."""
         answer = self.decision.answer
         return answer == Answer.JOIN or (answer == Answer.JOIN_IF and self.trust != "untrusted server")
 
@@ -94,17 +82,14 @@ class Agreement:
 
     @cached_property
     def arrangement(self) -> Arrangement:
-        """Return what the hospitals would run."""
         return hospitals.arrangement(self.setting, self.trust)
 
     @property
     def method(self) -> Method:
-        """Return the method that they would run."""
         return METHODS[self.arrangement.method]
 
     @property
     def options(self) -> dict[str, Any]:
-        """Return the options of the method."""
         return self.setting.experiment.options(self.arrangement.method)
 
     @property
@@ -126,7 +111,6 @@ class Agreement:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Return the privacy events of one run, for our patients."""
         spends = self.method.spends
         assert spends is not None  # every method that is recommended is private
         return spends(self.budget, d=self.setting.experiment.d, k=self.setting.k, **self.options)
@@ -137,17 +121,7 @@ class Agreement:
         return tradeoff_curves.best_guess(self.budget.epsilon, self.budget.delta)
 
     def over_years(self, a_year: int) -> YearsAccount:
-        """Return what so many releases a year cost in five years, each like this one.
-
-        Args:
-            a_year: Releases a year, at least 1.
-
-        Returns:
-            The account.
-
-        Raises:
-            ValueError: For no releases.
-        """
+        """Return what so many releases a year cost in five years, each like this one."""
         checks.whole(1, a_year=a_year)
         budget, releases = self.budget, YEARS * a_year
         epsilon = numerical.total(self.events * releases, budget.delta).epsilon

@@ -11,6 +11,7 @@ from dppca_core.dossier.agreement import Agreement
 from dppca_core.experiments.collaboration.protocols import NUMBER
 from dppca_core.mechanisms import normalised_product, stacked, two_stage
 from dppca_core.records import RELEASED
+from dppca_core.release.request import STACKED_ROUNDS
 
 PROTECTION = {
     "untrusted server": "our own noise, added before it leaves",
@@ -20,15 +21,10 @@ PROTECTION = {
 
 
 class DataField(NamedTuple):
-    """Hold one field of a message.
+    """Hold one field of a message, which our hospital sends or receives.
 
-    Attributes:
-        sent: Whether our hospital sends it; else it receives it.
-        what: What it holds.
-        personal: Whether it is computed from our patients' records alone, before noise.
-        times: How often it goes in one run.
-        numbers: How many numbers it has each time, at most.
-        protection: What protects it.
+    personal: whether it is computed from our patients' records alone, before noise. times: how often it goes
+    in one run. numbers: how many it has each time, at most.
     """
 
     sent: bool
@@ -40,7 +36,6 @@ class DataField(NamedTuple):
 
     @property
     def total_bytes(self) -> int:
-        """Return the bytes of all times together, at most."""
         return NUMBER * self.times * self.numbers
 
 
@@ -65,18 +60,16 @@ def data_flow(agreement: Agreement) -> tuple[DataField, ...]:
             DataField(True, moment, True, 1, most * (most + 1) // 2, protection),
             result,
         )
-    if method.name.startswith("stacked_rounds"):
+    if method.name in STACKED_ROUNDS:
         return asked._replace(times=stacked.ROUNDS), product._replace(times=stacked.ROUNDS), result
     return DataField(True, moment, True, 1, d * (d + 1) // 2, protection), result
 
 
 def bytes_sent(agreement: Agreement) -> int:
-    """Return the bytes that our hospital sends in one run, at most."""
     return sum(field.total_bytes for field in data_flow(agreement) if field.sent)
 
 
 def messages_sent(agreement: Agreement) -> int:
-    """Return the number of messages that our hospital sends in one run."""
     return sum(field.times for field in data_flow(agreement) if field.sent)
 
 

@@ -20,6 +20,14 @@ from dppca_core.release.registry_record import BLANK
 FALSE_ALARMS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5)
 A_YEAR = (1, 2, 4, 12)
 _DATE = (1980, 1, 1, 0, 0, 0)  # of every file: the same archive has the same bytes
+_ASKED_OF_THE_HOSPITAL = (
+    "lawful basis",
+    "necessity",
+    "where records are stored",
+    "retention",
+    "costs",
+    "staff days",
+)
 TRUSTED = {
     "untrusted server": "nobody",
     "secure aggregation": "sealed sums",
@@ -77,7 +85,6 @@ def label(agreement: Agreement) -> str:
 
 
 def odds(guess: float) -> str:
-    """Return the largest chance to guess right, in words."""
     return (
         "whoever knows all other patients, and starts from 50:50, tells which of two records was used "
         f"at most {_of_hundred(guess)} times in 100"
@@ -112,15 +119,10 @@ def annex(agreement: Agreement) -> str:
         for alarms, least, best in zip(FALSE_ALARMS, allowed, exact, strict=True)
     ]
     years = [
-        (f"{a_year}", f"{account.epsilon:.4g}", _of_hundred(account.guess), f"{account.each:.4g}")
-        for a_year in A_YEAR
-        for account in (agreement.over_years(a_year),)
+        (f"{account.a_year}", f"{account.epsilon:.4g}", _of_hundred(account.guess), f"{account.each:.4g}")
+        for account in map(agreement.over_years, A_YEAR)
     ]
-    tests = [
-        (line.topic, f"`{line.link}`")
-        for line in evidence.lines(agreement)
-        if line.link.startswith("tests/core/methods/test_audit")
-    ]
+    tests = [(line.topic, f"`{line.link}`") for line in evidence.lines(agreement) if line.is_attack]
     tests += [
         ("the attack lies on the exact curve", f"`tests/core/auditing/test_tradeoff.py::{_ON_CURVE}`"),
         ("what an audit can see", "`tests/core/auditing/test_audit.py::test_what_an_audit_can_see`"),
@@ -145,7 +147,6 @@ _ON_CURVE = "test_the_attack_lands_on_the_exact_curve_and_with_half_the_noise_of
 
 
 def flow_as_csv(agreement: Agreement) -> str:
-    """Return the data flow of one run as CSV."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow(
@@ -156,7 +157,6 @@ def flow_as_csv(agreement: Agreement) -> str:
 
 
 def flow(agreement: Agreement) -> str:
-    """Return the data flow of one run, for an impact assessment."""
     messages = data_flow.messages_sent(agreement)
     head = ("direction", "what", "from our patients", "times", "numbers", "bytes", "protection")
     return (
@@ -167,32 +167,26 @@ def flow(agreement: Agreement) -> str:
         + _table(head, _flow_rows(agreement))
         + "\nNo record and no name is in any message.\n\n"
         f"- Residual risk: {odds(agreement.guess)}.\n"
-        + "".join(
-            f"- {blank(what)}\n"
-            for what in (
-                "lawful basis",
-                "necessity",
-                "where records are stored",
-                "retention",
-                "costs",
-                "staff days",
-            )
-        )
+        + "".join(f"- {blank(what)}\n" for what in _ASKED_OF_THE_HOSPITAL)
     )
 
 
 def _flow_rows(agreement: Agreement) -> list[tuple[str, ...]]:
     return [
         (
-            *("sent" if field.sent else "received", field.what, "yes" if field.personal else "no"),
-            *(f"{field.times}", f"{field.numbers}", f"{field.total_bytes}", field.protection),
+            "sent" if field.sent else "received",
+            field.what,
+            "yes" if field.personal else "no",
+            f"{field.times}",
+            f"{field.numbers}",
+            f"{field.total_bytes}",
+            field.protection,
         )
         for field in data_flow.data_flow(agreement)
     ]
 
 
 def protocol(agreement: Agreement) -> str:
-    """Return a paragraph for a study protocol."""
     setting, budget = agreement.setting, agreement.budget
     gain, ours = agreement.decision.evidence[agreement.trust], agreement.ours
     together, alone = agreement.bars["together"], agreement.bars["alone"]
@@ -233,6 +227,5 @@ def _contents(agreement: Agreement, papers: Mapping[str, str]) -> str:
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
     return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)

@@ -79,6 +79,5 @@ def record(agreement: Agreement) -> dict[str, Any]:
 
 
 def to_yaml(agreement: Agreement) -> str:
-    """Return the record as YAML, which the registry takes."""
     text: str = yaml.safe_dump(record(agreement), sort_keys=False, allow_unicode=True, width=100)
     return text

@@ -8,7 +8,7 @@ answers. A record holds the plan and all rounds, and is written as lines of JSON
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -21,10 +21,20 @@ from dppca_core.federated.plan import Plan
 from dppca_core.federated.record import Record, RecordedAnswer, Round, closing_line, opening_line, round_line
 from dppca_core.numerics import block_power
 
-# A transport, ask(question, hospitals, seconds to wait): it carries a question to hospitals and returns, by
-# hospital, an answer or the end of a sentence that says why there is none. Where the server may see only the
-# sum of all answers, it returns that alone, under ALL.
-Transport = Callable[[Message, Sequence[int], float], Mapping[int, RecordedAnswer | str]]
+
+class Replies(NamedTuple):
+    """Hold what a question brought back.
+
+    answers: by hospital; where the server may see only the sum of all answers, that alone, under ALL. faults:
+    for each hospital without an answer the end of a sentence that says why.
+    """
+
+    answers: Mapping[int, RecordedAnswer]
+    faults: Mapping[int, str]
+
+
+# A transport, ask(question, hospitals, seconds to wait), carries a question to hospitals.
+Transport = Callable[[Message, Sequence[int], float], Replies]
 
 
 @dataclass(frozen=True)
@@ -34,13 +44,8 @@ class Policy:
     A hospital that failed once is asked no more in that run. A secure aggregation always stops: without one
     hospital's part, the sum has less noise than was promised.
 
-    Attributes:
-        on_fault: "stop" or "continue".
-        fewest: The number of answers below which the run stops anyway, unless all of the plan answer.
-        wait_seconds: How long the server waits for the answers of one round.
-
-    Raises:
-        ValueError: For a value out of range.
+    fewest: the number of answers below which the run stops anyway, unless all of the plan answer.
+    wait_seconds: for the answers of one round. Raises ValueError for a value out of range.
     """
 
     on_fault: Literal["stop", "continue"] = "stop"
@@ -74,18 +79,11 @@ def run(
 ) -> Record:
     """Run all rounds of a plan, or as many as the policy allows, and return the record.
 
-    Args:
-        plan: What hospitals and server agreed on.
-        ask: The transport.
-        start: Q(0), (d, k) orthonormal, for a method that starts from a basis, else None.
-        policy: What happens when a hospital fails.
-        write: Gets the record line by line, as the run goes on.
-        about: What the record is to say about the run, by name.
-        earlier: The record of this run, broken off. Its start and its finished rounds stand, hospitals that
-            failed in them stay left out, and those that had answered the next one repeat what they had sent.
-
-    Raises:
-        ValueError: For a start that does not suit the method, or the record of another run.
+    start: Q(0), (d, k) orthonormal, for a method that starts from a basis, else None. write: gets the record
+    line by line, as the run goes on. about: what the record is to say about the run, by name. earlier: the
+    record of this run, broken off. Its start and its finished rounds stand, hospitals that failed in them
+    stay left out, and those that had answered the next one repeat what they had sent. Raises ValueError for a
+    start that does not suit the method, or the record of another run.
     """
     if earlier is not None:
         if earlier.plan != plan:
@@ -113,24 +111,19 @@ def run(
 def _run_round(
     plan: Plan, ask: Transport, state: ServerState, remaining: list[int], policy: Policy
 ) -> tuple[Round, ServerState, str]:
-    """Run one round; return it, the server after it, and the sentence with which the run ends, or "".
-
-    state: the server before the round, which is returned where the run ends. remaining: the hospitals that
-    are asked.
-    """
+    """Run one round; return it, the server after it, and the sentence with which the run ends, or ""."""
     begun = time.perf_counter()
     question = protocol.question(plan, state)
     answers: dict[int, RecordedAnswer] = {}
     faults: dict[int, str] = {}
-    for hospital, answer in ask(question, remaining, policy.wait_seconds).items():
-        if isinstance(answer, str):
-            faults[hospital] = answer
-            continue
+    replies = ask(question, remaining, policy.wait_seconds)
+    for hospital, answer in replies.answers.items():
         try:
             protocol.check_answer(plan, question.round, hospital, answer.message)
             answers[hospital] = answer
         except ValueError as reason:
             faults[hospital] = str(reason)
+    faults |= replies.faults
     # `prior` is what the round paid for if it comes before the method's (`Exchange.releases`).
     prior: Arrays = {}
     basis, ended = None, _reason_to_end(plan, question.round, faults, len(answers), policy)
@@ -148,10 +141,7 @@ def _run_round(
 
 
 def _reason_to_end(plan: Plan, number: int, faults: Mapping[int, str], answered: int, policy: Policy) -> str:
-    """Return the sentence with which the policy ends the run in round `number`, or nothing.
-
-    faults: by hospital, the end of a sentence about it. answered: the number of hospitals that answered.
-    """
+    """Return the sentence with which the policy ends the run in round `number`, or nothing."""
     sealed = protocol.exchange_of(plan).sealed
     failed = "; ".join(
         f"{'the sum' if hospital == ALL else plan.name(hospital)} {why}" for hospital, why in faults.items()

@@ -209,8 +209,8 @@ class Exchange(ABC):
         """
 
     @abstractmethod
-    def check_reply(self, hospital: int, arrays: Arrays) -> None:
-        """Raise ValueError for numbers that no honest answer can have.
+    def check_reply(self, number: int, hospital: int, arrays: Arrays) -> None:
+        """Raise ValueError for numbers that no honest answer can have in round `number`.
 
         The error's text ends a sentence about the sender.
         hospital: its number, or `ALL` for a sealed sum. arrays: of the names and shapes of `reply_to`.

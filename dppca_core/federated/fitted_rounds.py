@@ -59,7 +59,6 @@ class FittedRounds(Exchange):
     """
 
     def __init__(self, plan: Plan) -> None:
-        """Make the rule from the plan. Raises ValueError for options, and methods without a moment."""
         checks.one_of(_SEALED, method=plan.method)
         super().__init__(plan)
         self.sealed = _SEALED[plan.method]
@@ -78,24 +77,19 @@ class FittedRounds(Exchange):
         return (numbers[step],)
 
     def reply_to(self, number: int) -> Shapes:
-        """Return the name and shape of an answer's array in a round."""
         step = self.rule.steps[number - 1]
         return {f"weighted {step}" if self.sealed else step: self._shape(step)}
 
     def releases(self, number: int) -> Shapes:
-        """Return the name and shape of what a round before the last releases."""
         return {step: self._shape(step) for step in self.rule.steps[:-1][number - 1 : number]}
 
     def spends(self, number: int) -> tuple[Event, ...]:
-        """Return the price of a round's step."""
         return (self.rule.price(self.rule.steps[number - 1]),)
 
     def question(self, state: ServerState) -> Arrays:
-        """Return what the round before released."""
         return {step: state.prior[step] for step in self.releases(state.rounds)}
 
     def check_question(self, number: int, arrays: Arrays) -> None:
-        """Raise ValueError unless the question is a mean of the round before that rows and noise can give."""
         expected = self.releases(number - 1)  # of round 0 nothing
         if arrays.keys() != expected.keys():
             names = ", ".join(sorted(arrays)) or "nothing"
@@ -115,10 +109,7 @@ class FittedRounds(Exchange):
     def answer(
         self, number: int, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise
     ) -> Arrays:
-        """Return a hospital's noisy mean of what its rows add to a round's step, or for a sealed sum its sum.
-
-        Raises ValueError for rows that are not encoded as the plan's columns say.
-        """
+        """Return a hospital's noisy mean of what its rows add to a step, or for a sealed sum its sum."""
         step, rows = self.rule.steps[number - 1], rows_of(provider)
         self.rule.layout.check(rows)
         part = self.plan.hospitals**-0.5 if self.sealed else 1.0
@@ -127,16 +118,13 @@ class FittedRounds(Exchange):
         (name,) = self.reply_to(number)
         return {name: sent if self.sealed else sent / provider.n}
 
-    def check_reply(self, hospital: int, arrays: Arrays) -> None:
-        """Raise ValueError for an answer that rows and noise cannot give; its array's name tells the step."""
-        ((name, sent),) = arrays.items()
-        step = name.removeprefix("weighted ")
+    def check_reply(self, number: int, hospital: int, arrays: Arrays) -> None:
+        step, (sent,) = self.rule.steps[number - 1], arrays.values()
         check_sent(
             step, sent, self._most_length(step, hospital) * (sum(self.plan.sizes) if self.sealed else 1)
         )
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
-        """Return the server after a round: with one more mean, or after the last with the result."""
         number = state.rounds + 1
         if number == self.rounds:
             moment, _divisors = self.result(state.prior, answers)

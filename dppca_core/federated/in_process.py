@@ -1,13 +1,14 @@
 """All hospitals in one process: the same steps, without a network. For simulation, and to compare with."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
 from dppca_core.federated import coordinator, protocol
+from dppca_core.federated.coordinator import Replies
 from dppca_core.federated.exchange import ALL
 from dppca_core.federated.message import Message
 from dppca_core.federated.plan import Plan
@@ -21,17 +22,10 @@ class InProcess:
     """
 
     def __init__(self, states: Sequence[protocol.ProviderState]) -> None:
-        """Begin with the states of all hospitals, in the plan's order."""
         self.states = list(states)
 
-    def __call__(
-        self, question: Message, hospitals: Sequence[int], wait: float
-    ) -> Mapping[int, RecordedAnswer | str]:
-        """Run each hospital's step in turn, and return their answers, or why there is none, by hospital.
-
-        Of a secure aggregation it returns the sum alone, under `ALL`. `wait` plays no part: nothing is waited
-        for.
-        """
+    def __call__(self, question: Message, hospitals: Sequence[int], wait: float) -> Replies:
+        """Run each hospital's step in turn; `wait` plays no part, as nothing is waited for."""
         answers: dict[int, RecordedAnswer] = {}
         refused: dict[int, str] = {}
         for hospital in hospitals:
@@ -42,16 +36,13 @@ class InProcess:
             except ValueError as reason:
                 refused[hospital] = f"did not answer: {reason}"
         if not protocol.exchange_of(self.states[0].plan).sealed:
-            return {**answers, **refused}
+            return Replies(answers, refused)
         # A sealed sum needs every hospital's part: where one refused there is no sum at all.
-        return refused or {ALL: add_answers(list(answers.values()))}
+        return Replies({} if refused else {ALL: add_answers(list(answers.values()))}, refused)
 
 
 def add_answers(answers: Sequence[RecordedAnswer]) -> RecordedAnswer:
-    """Return what an ideal secure aggregation hands to the server: the sum of all answers, and no single one.
-
-    It takes as long as the slowest hospital.
-    """
+    """Return what an ideal secure aggregation hands to the server: the sum of all answers alone."""
     first = answers[0].message
     arrays = {name: np.sum([a.message.arrays[name] for a in answers], axis=0) for name in first.arrays}
     message = Message(first.run, first.round, arrays)

@@ -44,10 +44,7 @@ class Message:
 
 
 def read_array(dtype: str, shape: Sequence[int], data: bytes | memoryview) -> NDArray[Any]:
-    """Return the array whose little-endian numbers are the first of `data`; more may follow.
-
-    Raises ValueError for a type outside `DTYPES`, or a shape of more numbers than `data` holds.
-    """
+    """Return the array whose little-endian numbers are the first of `data`; more may follow."""
     checks.one_of(DTYPES, dtype=dtype)
     for length in shape:
         checks.whole(0, 10**8, shape=length)

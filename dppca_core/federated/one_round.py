@@ -53,7 +53,6 @@ class CompressedMoments(Exchange):
         self.reply = {"moment" if whole else "directions": shape}
 
     def spends(self, number: int) -> tuple[Event, ...]:
-        """Return the privacy events of the one round; its number plays no part."""
         return dpdis_pca.spends(self.plan.budget)
 
     def answer(
@@ -64,15 +63,13 @@ class CompressedMoments(Exchange):
         sent = dpdis_pca.message(provider, self.plan.budget, noise.rng, **options)
         return {"moment": upper_triangle(sent)} if "moment" in self.reply else {"directions": sent}
 
-    def check_reply(self, hospital: int, arrays: Arrays) -> None:
-        """Raise ValueError for numbers that rows of length 1 at most and the plan's noise cannot give."""
+    def check_reply(self, number: int, hospital: int, arrays: Arrays) -> None:
         std = symmetric_gaussian.sum_noise_std(self.plan.budget) / self.plan.sizes[hospital]
         most_entry = 1 + SPREAD * std  # of the noisy moment
         # The directions P give P P^T the moment's largest eigenvalues, at most d times its largest entry.
         check_magnitude(arrays, most_entry if "moment" in arrays else math.sqrt(self.plan.d * most_entry))
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
-        """Return the server with the result, from the answers of those hospitals that gave one."""
         weights = dpdis_pca.shares(self.plan.sizes_of(answers), self.plan.budget, self.settings["weights"])
         whole = "moment" in self.reply
         parts = (
@@ -99,7 +96,6 @@ class AveragedProjectors(Exchange):
         self.reply = {"projector" if whole else "basis": shape, "worth": (3,)}
 
     def spends(self, number: int) -> tuple[Event, ...]:
-        """Return the privacy events of the one round."""
         return federated_projector.spends(
             self.plan.budget, spike=self.settings["spike"], variance=self.settings["variance"]
         )
@@ -116,8 +112,7 @@ class AveragedProjectors(Exchange):
             return {"basis": sent.matrix, "worth": worth}
         return {"projector": upper_triangle(sent.matrix), "worth": worth}
 
-    def check_reply(self, hospital: int, arrays: Arrays) -> None:
-        """Raise ValueError for numbers that rows of length 1 at most and the plan's noise cannot give."""
+    def check_reply(self, number: int, hospital: int, arrays: Arrays) -> None:
         # "worth" is the std of the noise, and the spike and variance (`answer`).
         plan, (std, *released) = self.plan, arrays["worth"]
         # z by release: the projector and, unless spike and variance are public, the spectrum behind them. No
@@ -138,7 +133,6 @@ class AveragedProjectors(Exchange):
         )
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
-        """Return the server with the result, from the answers of those hospitals that gave one."""
         sent_projectors = []
         for i in sorted(answers):
             answer = answers[i]

@@ -38,7 +38,6 @@ class PlannedColumn(NamedTuple):
 
 
 def columns_of(layout: Layout) -> tuple[PlannedColumn, ...]:
-    """Return how a plan states a layout."""
     starts = {pair[0].start: pair for pair in zip(layout.blocks, layout.answered, strict=True)}
     columns: list[PlannedColumn] = []
     begin = 0
@@ -52,27 +51,16 @@ def columns_of(layout: Layout) -> tuple[PlannedColumn, ...]:
 
 @dataclass(frozen=True)
 class Plan:
-    """Hold what hospitals and server agreed on for one run.
+    """Hold what hospitals and server agreed on for one run. Raises ValueError for a field out of its range.
 
-    Attributes:
-        run: Name of the run, which also names files.
-        method: Key of the method in `protocol.EXCHANGES`.
-        sizes: Numbers of patients of the hospitals, which are public.
-        d: Number of features.
-        k: Number of components.
-        budget: Privacy budget of the whole run, for each hospital's patients.
-        options: The method's options, each a name and a value; those left out have their defaults.
-        names: What the hospitals are called in sentences; none for "Hospital 1" and so on.
-        mean_share: The share of the budget (as 1/z^2, z the noise multiplier) that pays in a first round for
-            the mean at which rows are centred; 0 has no such round.
-        scale_share: The share that pays in the next round for the scales that rows are divided by, likewise.
-        fitted: "centred" or "standardised" for rows whose bound is fitted to their lengths
-            (`fitted_rounds`); "" has none.
-        columns: With a fitted bound, what the encoded columns are.
-        complete: With a fitted bound, whether no patient is left out for a missing cell.
-
-    Raises:
-        ValueError: For a field out of its range.
+    run: its name, which also names files. method: key of `protocol.EXCHANGES`. sizes: numbers of patients of
+    the hospitals, which are public. budget: of the whole run, for each hospital's patients. options: those of
+    the method; those left out have their defaults. names: what the hospitals are called in sentences; none
+    for "Hospital 1" and so on. mean_share: of the budget (as 1/z^2, z the noise multiplier), pays in a first
+    round for the mean at which rows are centred; 0 has no such round. scale_share: pays in the next round for
+    the scales that rows are divided by, likewise. fitted: "centred" or "standardised" for rows whose bound is
+    fitted to their lengths (`fitted_rounds`); "" has none. columns: with a fitted bound, what the encoded
+    columns are. complete: with a fitted bound, whether no patient is left out for a missing cell.
     """
 
     run: str
@@ -90,7 +78,6 @@ class Plan:
     complete: bool = True
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a field that is out of range, and for shares that leave nothing."""
         if not isinstance(self.run, str) or not _RUN_NAME.fullmatch(self.run):
             raise ValueError(f"run must be 1 to 64 letters, digits, - and _, got {self.run!r}")
         checks.instance(str, method=self.method)
@@ -115,7 +102,6 @@ class Plan:
             raise ValueError("columns, and complete, are stated for a fitted bound alone")
 
     def _check_fitted(self) -> None:
-        """Raise ValueError for a fitted bound that cannot be."""
         checks.one_of(("exact",), accounting=self.budget.accounting)
         checks.instance(bool, complete=self.complete)
         if self.mean_share or self.scale_share:
@@ -133,13 +119,11 @@ class Plan:
 
     @property
     def layout(self) -> Layout:
-        """Return the layout that the columns state, for a fitted bound."""
         sizes, answered, middles = zip(*self.columns, strict=True)
         return Layout.of_columns(sizes, answered, np.concatenate(middles).astype(float), self.complete)
 
     @property
     def hospitals(self) -> int:
-        """Return the number of hospitals, N."""
         return len(self.sizes)
 
     @property
@@ -166,23 +150,19 @@ class Plan:
 
     @property
     def method_options(self) -> dict[str, Option]:
-        """Return the method's options that the plan sets, by name."""
         return dict(self.options)
 
     def sizes_of(self, hospitals: Iterable[int]) -> list[int]:
-        """Return the numbers of patients of these hospitals, in the plan's order."""
         return [self.sizes[hospital] for hospital in sorted(hospitals)]
 
     def name(self, hospital: int) -> str:
-        """Return what a hospital is called in a sentence."""
         return self.names[hospital] if self.names else f"Hospital {hospital + 1}"
 
 
 def to_dict(plan: Plan) -> dict[str, Any]:
     """Return a plan as a dictionary that JSON can hold; `from_dict` gives the same plan back.
 
-    A share of 0 is left out, and so is a fitted bound that there is not: records from before there were such
-    have no such field, and must stay as they are.
+    A share of 0 is left out, and so is a fitted bound that there is not: people read and write plans.
     """
     plain = asdict(plan) | {"sizes": list(plan.sizes), "names": list(plan.names)}
     plain["columns"] = [[*column[:2], list(column.middle)] for column in plan.columns]
@@ -195,10 +175,7 @@ def to_dict(plan: Plan) -> dict[str, Any]:
 
 
 def from_dict(plain: object) -> Plan:
-    """Return the plan of a dictionary from JSON, which may be anything that a file can hold.
-
-    Raises ValueError naming what is unknown, missing or unsuitable.
-    """
+    """Return the plan of a dictionary from JSON, which may be anything that a file can hold."""
     given = _checked_fields("plan", plain, Plan)
     budget = Budget(**_checked_fields("budget", given["budget"], Budget))
     options = given.get("options", {})
@@ -217,17 +194,13 @@ def from_dict(plain: object) -> Plan:
 
 
 def _column(plain: object) -> PlannedColumn:
-    """Return a column of a plan from JSON: its categories, whether it is answered, and a list of middles."""
     if not isinstance(plain, list) or len(plain) != 3 or not isinstance(plain[2], list):
         raise ValueError(f"columns must be of categories, answered and middle, got {plain!r}")
     return PlannedColumn(plain[0], plain[1], tuple(plain[2]))
 
 
 def _checked_fields(what: str, plain: object, kind: type[Plan] | type[Budget]) -> dict[str, Any]:
-    """Return a dictionary once its keys are checked: fields of `kind` alone, and all that need a value.
-
-    what: how a ValueError calls it. A field needs a value where the class has no default for it.
-    """
+    """Return a dictionary once its keys are checked: fields of `kind` alone, and all that need a value."""
     if not isinstance(plain, Mapping):
         raise ValueError(f"{what} must be an object, got {plain!r}")
     if unknown := plain.keys() - {field.name for field in fields(kind)}:

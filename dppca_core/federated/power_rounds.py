@@ -57,18 +57,15 @@ class PowerRounds(Exchange):
         return sigma * part / self.plan.sizes[hospital]
 
     def initial_state(self, start: Array | None) -> ServerState:
-        """Return the server before the first round, with Q(0) truncated if there is no burn-in."""
         current = block_power.truncate(self.check_start(start), self._rows_kept(0))
         return ServerState(current=current, iterates=(current.full,))
 
     def question(self, state: ServerState) -> Arrays:
-        """Return the rows of Q that are not zero, "block", and their indices, "rows"."""
         assert state.current is not None
         rows = np.arange(self.plan.d) if state.current.rows is None else state.current.rows
         return {"block": state.current.block, "rows": rows.astype(np.int64)}
 
     def check_question(self, number: int, arrays: Arrays) -> None:
-        """Raise ValueError unless the question holds distinct rows and a block with orthonormal columns."""
         d, k = self.plan.d, self.plan.k
         if set(arrays) != {"block", "rows"}:
             raise ValueError(f"asked with {', '.join(sorted(arrays)) or 'nothing'} instead of block, rows")
@@ -81,8 +78,7 @@ class PowerRounds(Exchange):
             raise ValueError(f"asked with a block of {block.dtype}")
         self.check_block(block, len(rows))
 
-    def check_reply(self, hospital: int, arrays: Arrays) -> None:
-        """Raise ValueError for a product that rows of length 1 at most and the plan's noise cannot give."""
+    def check_reply(self, number: int, hospital: int, arrays: Arrays) -> None:
         self.check_mean(hospital, arrays, self.noise_std)
 
     def answer(
@@ -100,7 +96,6 @@ class PowerRounds(Exchange):
         return {"weighted product": product * provider.n} if self.sealed else {"product": product}
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
-        """Return the server with the next Q, which after the last round is the result."""
         if self.sealed:
             mean = answers[ALL]["weighted product"] / sum(self.plan.sizes)
         else:

@@ -49,17 +49,11 @@ class PriorRound(Exchange):
     `method` is the exchange of the plan that is left, whose round 1 is round 2 here: so it is called with
     numbers that are one less. It may be a PriorRound itself, for squares after a mean.
 
-    Args:
-        plan: The plan, with the share of the budget that pays for the first round.
-        method: The exchange of the rounds that follow.
-        name: The array that the first round pays for, "mean" or "squares".
-
-    Attributes:
-        part: The part of the noise's std that a hospital adds: 1, or 1/sqrt(N) to a sealed sum.
+    name: the array that the first round pays for, "mean" or "squares". part: of the noise's std, what a
+    hospital adds: 1, or 1/sqrt(N) to a sealed sum.
     """
 
     def __init__(self, plan: Plan, method: Exchange, name: str) -> None:
-        """Put a round before those of `method`, in which the plan's share pays for `name` (see the class)."""
         self.plan, self.method, self.name = plan, method, name
         self.share = plan.mean_share if name == "mean" else plan.scale_share
         self.rounds, self.sealed, self.needs_start = method.rounds + 1, method.sealed, method.needs_start
@@ -69,24 +63,18 @@ class PriorRound(Exchange):
         self.reply = {f"weighted {name}" if self.sealed else name: (plan.d,)}
 
     def changed(self, rows: Array, released: Array) -> Array:
-        """Return rows centred at the mean, or divided by the scales that follow from squares, at most 1 long.
-
-        rows: (n, d). released: the mean or mean squares of all patients that the first round gave, (d,).
-        """
+        """Return rows, (n, d), centred or divided by scales as the first round gave them, at most 1 long."""
         if self.name == "mean":
             return paid_centre.centred(rows, released, self.plan.budget.neighbours)
         return paid_scale.scaled(rows, scales(self.plan, released, self.sealed))
 
     def reply_to(self, number: int) -> Shapes:
-        """Return the names and shapes of an answer's arrays in a round."""
         return self.reply if number == 1 else self.method.reply_to(number - 1)
 
     def releases(self, number: int) -> Shapes:
-        """Return the name and shape of what a round pays for before the method's own."""
         return {self.name: (self.plan.d,)} if number == 1 else self.method.releases(number - 1)
 
     def spends(self, number: int) -> tuple[Event, ...]:
-        """Return what a round costs: round 1 the share for the mean or squares, later ones the method's."""
         if number > 1:
             return self.method.spends(number - 1)
         return (paid_centre.price(self.plan.budget, self.share),)
@@ -98,11 +86,9 @@ class PriorRound(Exchange):
         return (1.0 if hospital == ALL else self.part) * noise_std(self.plan.budget, self.share, n)
 
     def initial_state(self, start: Array | None) -> ServerState:
-        """Return the server before the first round."""
         return self.method.initial_state(start)
 
     def question(self, state: ServerState) -> Arrays:
-        """Return nothing in round 1, then what the method asks, in round 2 beside what round 1 released."""
         if self.name not in state.prior:
             return {}
         # The method counts its own rounds only, one less.
@@ -110,7 +96,6 @@ class PriorRound(Exchange):
         return {**asked, self.name: state.prior[self.name]} if state.rounds == 1 else asked
 
     def check_question(self, number: int, arrays: Arrays) -> None:
-        """Raise ValueError for a question that a hospital must not answer, the method's own included."""
         if number == 1:
             super().check_question(number, arrays)
             return
@@ -134,10 +119,7 @@ class PriorRound(Exchange):
     def answer(
         self, number: int, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise
     ) -> Arrays:
-        """Return a hospital's noisy mean or mean squares, in later rounds what the method answers.
-
-        The method gets the rows as they were changed by what the first round gave.
-        """
+        """Return a hospital's noisy mean or mean squares, in later rounds what the method answers."""
         rows = rows_of(provider)
         if number == 1:
             release = paid_centre.release if self.name == "mean" else paid_scale.release
@@ -147,13 +129,9 @@ class PriorRound(Exchange):
         patients = Provider(provider.n, RowMoment(self.changed(rows, arrays[self.name])))
         return self.method.answer(number - 1, hospital, patients, self._without_prior(arrays), noise)
 
-    def check_reply(self, hospital: int, arrays: Arrays) -> None:
-        """Raise ValueError for an answer that rows and noise cannot give.
-
-        The names of its arrays tell whether it is of this first round or of one of the method's.
-        """
-        if arrays.keys() != self.reply.keys():
-            self.method.check_reply(hospital, arrays)
+    def check_reply(self, number: int, hospital: int, arrays: Arrays) -> None:
+        if number > 1:
+            self.method.check_reply(number - 1, hospital, arrays)
             return
         (sent,) = arrays.values()
         # A sealed sum adds up means that were multiplied by their numbers of patients.
@@ -173,7 +151,6 @@ class PriorRound(Exchange):
         return replace(state, rounds=1, prior={**state.prior, self.name: self.mean(answers, name)})
 
     def _without_prior(self, arrays: Arrays) -> Arrays:
-        """Return a question's arrays without the mean or squares, which are not the method's."""
         return {name: array for name, array in arrays.items() if name != self.name}
 
 

@@ -38,7 +38,6 @@ class Silent(np.random.Generator):
 
     # NumPy overloads this method by dtype and out; nothing here asks for anything but sizes.
     def standard_normal(self, size=None, dtype=np.float64, out=None):  # type: ignore[no-untyped-def]
-        """Return zeros of this shape, where a real generator would draw noise."""
         return np.zeros(() if size is None else size, dtype)
 
 
@@ -76,7 +75,6 @@ class LimitError(ValueError):
     """
 
     def __init__(self, message: str, detail: str) -> None:
-        """Keep both: `message`, which the server may be told, and `detail`, for the hospital's log alone."""
         super().__init__(message)
         self.detail = detail
 
@@ -95,20 +93,13 @@ class SentMessage(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ProviderState:
-    """Hold one hospital in one run.
+    """Hold one hospital, by its number in the plan from 0, in one run.
 
-    Attributes:
-        hospital: Its number in the plan, from 0.
-        plan: Its own copy of the plan.
-        provider: Its patients; for a fitted bound it holds their encoded rows, which nothing has shortened.
-        noise: Where its noise comes from.
-        limit: What all runs together may spend of its patients' privacy; None for the plan's budget.
-        spent: The privacy events so far by run and round, those of earlier runs too, all counted for the
-            neighbours of the limit.
-        sent: The rounds of this run that it answered, by number.
-
-    Raises:
-        ValueError: Where patients, plan and limit do not fit.
+    plan: its own copy. provider: its patients; for a fitted bound it holds their encoded rows, which nothing
+    has shortened. limit: what all runs together may spend of its patients' privacy; None for the plan's
+    budget. spent: the privacy events so far by run and round, those of earlier runs too, all counted for the
+    neighbours of the limit. sent: the rounds of this run that it answered, by number. Raises ValueError where
+    patients, plan and limit do not fit.
     """
 
     hospital: int
@@ -120,7 +111,6 @@ class ProviderState:
     sent: Mapping[int, SentMessage] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Raise ValueError where patients, plan and limit do not fit."""
         plan, limit_neighbours = self.plan, self.allowed.neighbours
         for sentence, actual, planned in (
             ("has {:,} patients where the plan says {:,}", self.provider.n, plan.sizes[self.hospital]),
@@ -132,7 +122,6 @@ class ProviderState:
 
     @property
     def allowed(self) -> Budget:
-        """Return the limit, or the plan's budget where none was set."""
         return self.limit or self.plan.budget
 
 
@@ -213,7 +202,7 @@ def check_answer(plan: Plan, number: int, hospital: int, answer: Message) -> Non
     """
     exchange = exchange_of(plan)
     message.check(answer, plan.run, number, exchange.reply_to(number))
-    exchange.check_reply(hospital, answer.arrays)
+    exchange.check_reply(number, hospital, answer.arrays)
 
 
 def server_step(plan: Plan, state: ServerState, answers: Mapping[int, Message]) -> ServerState:
@@ -222,13 +211,8 @@ def server_step(plan: Plan, state: ServerState, answers: Mapping[int, Message]) 
     A round that comes before the method's adds no iterate. Hospitals without an answer are left out: the
     others' weights then add up to one.
 
-    Args:
-        plan: The server's copy of the plan.
-        state: The server before the round.
-        answers: By hospital; of a secure aggregation the one sum, under `ALL`.
-
-    Raises:
-        ValueError: For no answer, one that `check_answer` refuses, or a run that is over.
+    plan: the server's copy. answers: by hospital; of a secure aggregation the one sum, under `ALL`. Raises
+    ValueError for no answer, one that `check_answer` refuses, or a run that is over.
     """
     exchange = exchange_of(plan)
     if state.rounds == exchange.rounds:

@@ -47,16 +47,11 @@ class RecordedAnswer:
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """Hold one round as the server saw it.
+    """Hold one round as the server saw it; numbers are from 1.
 
-    Attributes:
-        number: Its number, from 1.
-        question: What all hospitals were asked.
-        answers: The answers by hospital, or the one sum under `ALL`.
-        faults: By hospital that gave no answer, or one that was refused, the end of a sentence that says why.
-        basis: The basis that the server made of it, (d, k); None where it made none.
-        seconds: How long it took.
-        prior: What it paid for, by name, where it comes before the method's (`Exchange.releases`).
+    answers: by hospital, or the one sum under `ALL`. faults: by hospital that gave no answer, or one that was
+    refused, the end of a sentence that says why. basis: that the server made of it, (d, k); None where it
+    made none. prior: what it paid for, by name, where it comes before the method's (`Exchange.releases`).
     """
 
     number: int
@@ -75,15 +70,10 @@ class Round:
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """Hold a run as the server saw it.
+    """Hold a run as the server saw it, of whose rounds the last may have failed.
 
-    Attributes:
-        plan: What hospitals and server agreed on.
-        start: Q(0), (d, k), for a method that begins at a basis.
-        rounds: The rounds, the last of which may have failed.
-        ended: Empty for a run that came to its end, else the sentence that says why it did not.
-        seconds: How long the run took.
-        about: Notes on the run by name, such as what carried the messages.
+    start: Q(0), (d, k), for a method that begins at a basis. ended: empty for a run that came to its end,
+    else the sentence that says why it did not. about: notes by name, such as what carried the messages.
     """
 
     plan: Plan
@@ -101,7 +91,6 @@ class Record:
 
     @property
     def _prior(self) -> Arrays:
-        """Return what all rounds before the method's paid for, by name."""
         return {name: array for past in self.rounds for name, array in past.prior.items()}
 
     @property
@@ -134,12 +123,10 @@ class Record:
 
 
 def opening_line(record: Record) -> str:
-    """Return the record's first line, with the plan and the start."""
     return _to_line(kind="plan", plan=to_dict(record.plan), start=record.start, about=dict(record.about))
 
 
 def round_line(finished: Round) -> str:
-    """Return the record's line for one round."""
     answers = {
         hospital: {
             "arrays": dict(answer.message.arrays),
@@ -161,7 +148,6 @@ def round_line(finished: Round) -> str:
 
 
 def closing_line(record: Record) -> str:
-    """Return the record's last line, which says how the run ended."""
     return _to_line(kind="end", seconds=round(record.seconds, 6), ended=record.ended)
 
 
@@ -201,7 +187,6 @@ def read(text: str) -> Record:
 
 
 def _parse_json(line: str) -> object:
-    """Return what a line of JSON holds, or raise ValueError whatever is wrong with it."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError):  # deep nesting recurses; a number of thousands of digits is refused
@@ -209,7 +194,6 @@ def _parse_json(line: str) -> object:
 
 
 def _to_line(**plain: object) -> str:
-    """Return one line of JSON with these keys; arrays in it are written as `_pack` returns them."""
     return json.dumps(plain, separators=(",", ":"), allow_nan=False, ensure_ascii=False, default=_pack)
 
 
@@ -234,7 +218,6 @@ def _unpack(plain: object) -> NDArray[Any]:
 
 
 def _read_arrays(plain: object) -> Arrays:
-    """Return the arrays of a message by name."""
     return {str(name): _unpack(value) for name, value in _as_object(plain).items()}
 
 
@@ -285,20 +268,17 @@ def _read_basis(plain: object, plan: Plan) -> Array | None:
 
 
 def _read_seconds(plain: Any) -> float:
-    """Return a duration from a line, in seconds, checked to be a number of at least 0."""
     checks.not_negative(seconds=plain)
     return float(plain)
 
 
 def _as_object(plain: object) -> dict[str, Any]:
-    """Return a value from JSON as the dictionary that it is. Raises ValueError for anything else."""
     if not isinstance(plain, dict):
         raise ValueError(f"it must be an object, got {str(plain)[:40]!r}")
     return plain
 
 
 def _check_keys(plain: dict[str, Any], names: Iterable[str], kind: str | None = None) -> None:
-    """Raise ValueError unless an object has just these keys and, where a kind is given, "kind" with it."""
     if kind is not None and plain.get("kind") != kind:
         raise ValueError(f"kind must be {kind}, got {plain.get('kind')!r}")
     expected = {*names, *([] if kind is None else ["kind"])}

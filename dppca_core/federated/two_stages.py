@@ -61,7 +61,6 @@ class TwoStages(Exchange):
         return two_stage.stage_noise(self.plan.budget, factor, d=self.plan.d, n=n, share=share, **options)
 
     def reply_to(self, number: int) -> Shapes:
-        """Return the names and shapes of an answer's arrays: a product in rounds 1 to T, then a moment."""
         weighted = "weighted " if self.sealed else ""
         if number < self.rounds:
             return {f"{weighted}product": (self.plan.d, self.plan.k)}
@@ -69,7 +68,6 @@ class TwoStages(Exchange):
         return {f"{weighted}moment": (self.features_kept * (self.features_kept + 1) // 2,)}
 
     def spends(self, number: int) -> tuple[Event, ...]:
-        """Return this round's part of `two_stage.spends`, at the share that the plan fixes."""
         share, iterations = self._pooled_noise.share, self.stage_one_rounds
         events = two_stage.spends(self.plan.budget, share=share, iterations=iterations)
         return (events[number - 1],)
@@ -82,11 +80,9 @@ class TwoStages(Exchange):
         return noise.round_stds[number - 1] if number < self.rounds else noise.block_std
 
     def initial_state(self, start: Array | None) -> ServerState:
-        """Return the server before the first round, with Q(0)."""
         return ServerState(iterates=(self.check_start(start),))
 
     def question(self, state: ServerState) -> Arrays:
-        """Return Q in rounds 1 to T, then J, the s_hat heaviest rows of the rounds together."""
         if state.rounds < self.stage_one_rounds:
             return {"block": state.iterates[-1]}
         return {
@@ -94,7 +90,6 @@ class TwoStages(Exchange):
         }
 
     def check_question(self, number: int, arrays: Arrays) -> None:
-        """Raise ValueError unless the question is an orthonormal Q, or s_hat distinct rows after round T."""
         expected = "block" if number < self.rounds else "rows"
         if set(arrays) != {expected}:
             raise ValueError(f"asked with {', '.join(sorted(arrays)) or 'nothing'} instead of {expected}")
@@ -124,17 +119,11 @@ class TwoStages(Exchange):
         (name,) = self.reply_to(number)
         return {name: sent * provider.n if self.sealed else sent}
 
-    def check_reply(self, hospital: int, arrays: Arrays) -> None:
-        """Raise ValueError for an answer that rows and noise cannot give.
-
-        The name of its array tells of which stage it is. A product is held against the noise of round 1, the
-        largest.
-        """
-        number = 1 if next(iter(arrays)).endswith("product") else self.rounds
-        self.check_mean(hospital, arrays, partial(self.noise_std, number))
+    def check_reply(self, number: int, hospital: int, arrays: Arrays) -> None:
+        # Products are held against the noise of round 1, the largest.
+        self.check_mean(hospital, arrays, partial(self.noise_std, 1 if number < self.rounds else number))
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
-        """Return the server after a round: with the next Q, or after the last with the result."""
         number, d, k = state.rounds + 1, self.plan.d, self.plan.k
         (name,) = self.reply_to(number)
         # Noise of independent answers adds in squares, each by the hospital's weight in the mean.

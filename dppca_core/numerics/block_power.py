@@ -23,7 +23,6 @@ MOST_STEPS = 100_000  # the noise of more steps T would not fit in memory
 
 
 def random_start(d: int, k: int, rng: np.random.Generator) -> Array:
-    """Return a uniformly random (d, k) basis."""
     return linalg.orthonormalise(rng.standard_normal((d, k)))
 
 
@@ -117,11 +116,9 @@ class PowerIteration:
 
     @property
     def step(self) -> int:
-        """Return how many products the run has used so far."""
         return len(self._iterates) - 1
 
     def update(self, product: Array) -> None:
-        """Go on to the next basis, from the noisy product with the current one, (d, k)."""
         # All rows are kept within the burn-in, s_hat after it.
         self.current = advance(product, self._kept[self.step >= self._burn_in])
         self._iterates.append(self.current.full)

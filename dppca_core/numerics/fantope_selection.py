@@ -62,7 +62,6 @@ class Solution:
 
     @property
     def diagnostics(self) -> dict[str, float]:
-        """Return the solution's numbers, by the names that a screen shows."""
         return {
             "penalty": self.penalty,
             "steps": self.iterations,
@@ -73,7 +72,6 @@ class Solution:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Return the warning that the steps ended too early; nothing where they converged."""
         stopped = f"Fantope selection stopped after {self.iterations} steps, before it had converged"
         return () if self.converged else (stopped,)
 
@@ -158,8 +156,5 @@ def select(
 
 
 def cost(d: int, k: int, providers: int) -> float:
-    """Return the cost of one run of `select` that uses all its steps, in partial d x d eigenproblems.
-
-    Each step solves one, and so does the start. The arguments, which all methods' costs have, play no part.
-    """
+    """Return the cost of one run of `select` that uses all its steps, in partial d x d eigenproblems."""
     return 1.0 + STEPS

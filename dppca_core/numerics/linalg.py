@@ -136,9 +136,11 @@ def _last_eigenpairs(workspace: Array, k: int) -> tuple[Array, Array]:
     lwork, liwork = _eigenproblem_memory(d)
     values, vectors, count, _, info = dsyevr(
         workspace,
-        *(1, "I", 1),  # eigenvectors too, of a range of indices, from the lower triangle
-        *(0.0, 1.0),  # bounds of values, which a range of indices does not use
-        *(d - k + 1, d),
+        compute_v=1,
+        range="I",  # il to iu, counted from 1
+        il=d - k + 1,
+        iu=d,
+        lower=1,
         lwork=lwork,
         liwork=liwork,
         overwrite_a=1,
@@ -150,10 +152,7 @@ def _last_eigenpairs(workspace: Array, k: int) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=256)
 def _eigenproblem_memory(d: int) -> tuple[int, int]:
-    """Return the lengths of the float and integer work arrays that LAPACK asks for at this size.
-
-    They are kept for each size, so that LAPACK is not asked again.
-    """
+    """Return the lengths of the float and integer work arrays that LAPACK asks for at this size."""
     lwork, liwork, _ = dsyevr_lwork(d, lower=1)
     return int(lwork), int(liwork)
 
@@ -220,7 +219,6 @@ def mirrored_noise(d: int, std: float, rng: np.random.Generator) -> Array:
 
 
 def _blocks(d: int) -> Iterator[slice]:
-    """Return slices that cut d rows or columns into blocks, the last perhaps smaller."""
     # Work in place and by blocks: page faults of a second d x d matrix cost more than the sums.
     return (slice(begin, min(begin + _BLOCK, d)) for begin in range(0, d, _BLOCK))
 

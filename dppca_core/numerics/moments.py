@@ -72,15 +72,12 @@ class DelegatesToHeldRows:
         raise ValueError(_NO_ROWS)
 
     def unit(self) -> Moment:
-        """Return the moment of the same rows scaled to length 1."""
         return self.held_rows().unit()
 
     def restricted_unit(self, columns: Indices) -> Moment:
-        """Return the moment, (j, j), of the same rows restricted to j columns, then scaled to length 1."""
         return self.held_rows().restricted_unit(columns)
 
     def normalised_product(self, block: Array, runs: int = 1) -> Array:
-        """Return the mean of v q^T over the rows, (d, k): v = x/|x|, q = Q^T x/|Q^T x|, Q the block."""
         return self.held_rows().normalised_product(block, runs)
 
 
@@ -103,7 +100,6 @@ class DenseMoment(DelegatesToHeldRows):
         return len(self.matrix)
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
-        """Return the product with `block` (see Moment); given `rows`, read only those of the matrix."""
         if rows is None:
             return linalg.narrow_product(self.matrix.T, block)  # symmetric: best read in its own order
         product: Array = self.matrix.take(rows, axis=0).T.dot(block)  # rows are contiguous, columns are not
@@ -152,36 +148,29 @@ class RowMoment:
         return product
 
     def dense(self) -> Array:
-        """Return X^T X / n, (d, d), read-only."""
         return self._matrix.dense()
 
     @cached_property
     def _matrix(self) -> DenseMoment:
-        """Return the moment as its matrix, which is formed once."""
         return DenseMoment((self.rows.T @ self.rows) / len(self.rows))
 
     def unit(self) -> Moment:
-        """Return the moment of the same rows scaled to length 1."""
         return RowMoment(unit_rows(self.rows))
 
     def restricted_unit(self, columns: Indices) -> Moment:
-        """Return the moment, (j, j), of the same rows restricted to j columns, then scaled to length 1."""
         return RowMoment(unit_rows(self.rows[:, columns]))
 
     def normalised_product(self, block: Array, runs: int = 1) -> Array:
-        """Return the mean of v q^T over the rows, (d, k): v = x/|x|, q = Q^T x/|Q^T x|, Q the block."""
         units = self._few_units if self.rows.size <= _FEW_NUMBERS else unit_rows(self.rows)
         return normalised_product(units, block, runs)
 
     @cached_property
     def _few_units(self) -> Array:
-        """Return the rows of a small table scaled to length 1, (n, d), kept for the next product."""
         # Iterative methods ask in every round, so the scaled rows of a small table are kept. A large table is
         # scaled anew each time, as a second one would fill the memory.
         return unit_rows(self.rows)
 
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
-        """Give moments of disjoint, randomly chosen rows, as many as `sizes` say, in turn."""
         return SumMoment((Provider(len(self.rows), self),)).batches(sizes, rng)
 
 
@@ -202,7 +191,6 @@ class ChosenRows(DelegatesToHeldRows):
 
     @property
     def rows(self) -> Array:
-        """Return the chosen rows, (n, d)."""
         return np.concatenate(
             [table[indices] for table, indices in zip(self.tables, self.chosen, strict=True)]
         )
@@ -219,18 +207,15 @@ class ChosenRows(DelegatesToHeldRows):
                 yield table.take(part, axis=0, out=buffer[: len(part)], mode="clip")
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
-        """Return X^T (X block) / n in 4ndk operations (see Moment)."""
         full = block if rows is None else linalg.scatter_rows(block, rows, self.features)
         product = linalg.gram_product(self._parts(), full)
         product /= sum(map(len, self.chosen))
         return product
 
     def dense(self) -> Array:
-        """Return X^T X / n, (d, d), read-only."""
         return RowMoment(self.rows).dense()
 
     def held_rows(self) -> UnitMoments:
-        """Return the moment that holds the chosen rows in one table."""
         return RowMoment(self.rows)
 
 
@@ -245,25 +230,20 @@ class UnitMoment(DelegatesToHeldRows):
 
     @property
     def features(self) -> int:
-        """Return d, the number of features."""
         return self.base.features
 
     @property
     def exact(self) -> bool:
-        """Return True where it is the moment of rows, and does not only come close to its law."""
         return self._moment.exact
 
     @cached_property
     def _moment(self) -> Moment:
-        """Return the moment of the scaled rows, formed once."""
         return self.base.unit()
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
-        """Return the product with `block` (see Moment)."""
         return self._moment.apply(block, rows)
 
     def dense(self) -> Array:
-        """Return the (d, d) matrix, read-only."""
         return self._moment.dense()
 
     def unit(self) -> Moment:
@@ -275,7 +255,6 @@ class UnitMoment(DelegatesToHeldRows):
         return self.base
 
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
-        """Give moments, each for one product, of disjoint, randomly chosen rows (see Divisible)."""
         if not isinstance(self.base, Divisible):
             raise ValueError(_NO_BATCHES)
         return map(UnitMoment, self.base.batches(sizes, rng))
@@ -294,27 +273,22 @@ class SumMoment:
 
     @property
     def exact(self) -> bool:
-        """Return True where every provider's moment is exact."""
         return all(provider.moment.exact for provider in self.providers)
 
     def unit(self) -> Moment:
-        """Return the moment of all providers' rows, each row scaled to length 1."""
         members = (Provider(provider.n, provider.moment.unit()) for provider in self.providers)
         return SumMoment(tuple(members), self.weights)
 
     def restricted_unit(self, columns: Indices) -> Moment:
-        """Return the moment, (j, j), of the same rows restricted to j columns, then scaled to length 1."""
         members = (
             Provider(provider.n, provider.moment.restricted_unit(columns)) for provider in self.providers
         )
         return SumMoment(tuple(members), self.weights)
 
     def normalised_product(self, block: Array, runs: int = 1) -> Array:
-        """Return the mean of v q^T over the rows, (d, k): v = x/|x|, q = Q^T x/|Q^T x|, Q the block."""
         return self._mean(provider.moment.normalised_product(block, runs) for provider in self.providers)
 
     def _mean(self, parts: Iterable[Array]) -> Array:
-        """Return the weighted mean of one array for each provider, all of one shape."""
         weights = self.weights or tuple(provider.n for provider in self.providers)
         total = np.zeros(())
         for weight, part in zip(weights, parts, strict=True):
@@ -333,18 +307,15 @@ class SumMoment:
         )
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
-        """Return a product with the matrix if that is cheaper, else the mean of products (see Moment)."""
         if self.tall:
             return self._matrix.apply(block, rows)
         return self._mean(provider.moment.apply(block, rows) for provider in self.providers)
 
     def dense(self) -> Array:
-        """Return the weighted mean of the providers' matrices, (d, d), read-only."""
         return self._matrix.dense()
 
     @cached_property
     def _matrix(self) -> DenseMoment:
-        """Return the mean of the providers' matrices, which is formed once."""
         return DenseMoment(self._mean(map(_transient_matrix, self.providers)))
 
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:

@@ -73,7 +73,6 @@ class SpikedRows(NamedTuple):
 
     @property
     def trace(self) -> float:
-        """Return the sum of all eigenvalues."""
         rest = (self.d - len(self.spikes)) * self.bulk if self.rest is None else self.rest
         return sum(self.spikes) + rest
 
@@ -299,11 +298,9 @@ class KeptDraws(NamedTuple):
     missed: Array
 
     def followed_by(self, others: "KeptDraws") -> "KeptDraws":
-        """Return these draws and then others."""
         return KeptDraws(*map(np.concatenate, zip(self, others, strict=True)))
 
     def summary(self) -> Kept:
-        """Return the means over the draws, and the median of what is missed."""
         return Kept(float(self.chance.mean()), float(self.missed.mean()), float(np.median(self.missed)))
 
 
@@ -399,7 +396,6 @@ def best_rounds(
     sampling = rows.spikes[0] * rows.bulk / n  # variance of an entry of a round
 
     def error(rounds: int) -> float:
-        """Return the predicted mean square error after this many rounds."""
         squares = truncated_power(
             rows, std_of(rounds), sampling, s_hat=s_hat, rounds=rounds, burn_in=burn_in, draws=draws
         )

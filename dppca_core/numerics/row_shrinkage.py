@@ -34,7 +34,6 @@ def noise_left(k: int, ratio: float = 1.0) -> float:
     scale = k / 2 * math.log(2) + gammaln(k / 2)  # of the density of chi2_k
 
     def integrand(x: float) -> float:
-        """Return the integrand of the expectation at x."""
         return (1 - level / x) ** 2 * x * math.exp((k / 2 - 1) * math.log(x) - x / 2 - scale)
 
     return float(quad(integrand, level, np.inf)[0]) / k

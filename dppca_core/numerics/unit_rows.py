@@ -41,16 +41,7 @@ _TALL = 4  # rows for each column, from which on the Gram matrix of standard nor
 
 
 def unit_rows(rows: Array) -> Array:
-    """Return every row x as x/|x|, no longer than 1 after rounding.
-
-    A row of zeros, and one that is not finite, becomes a row of zeros.
-
-    Args:
-        rows: Rows, (n, d).
-
-    Returns:
-        Rows of length 1 or 0, (n, d).
-    """
+    """Return every row x, (n, d), as x/|x|, no longer than 1 after rounding; 0 for 0, NaN, infinity."""
     scaled = np.empty(rows.shape)
     step = max(1, _BLOCK // max(1, rows.shape[1]))
     for begin in range(0, len(rows), step):

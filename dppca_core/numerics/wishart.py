@@ -44,7 +44,6 @@ class Split:
         self._lock = Lock()  # threads share the split, and a second draw would give other hospitals
 
     def part(self, index: int) -> Array:
-        """Return the (d, d) second moment of hospital `index`."""
         with self._lock:
             if self._parts is None:
                 self._parts = self._draw()

@@ -63,7 +63,6 @@ class Hospital:
 
     @cached_property
     def covariance(self) -> Array:
-        """Return the covariance of its patients, (d, d)."""
         return self.root @ self.root.T
 
 
@@ -90,12 +89,10 @@ class ClinicalModel:
 
     @property
     def k(self) -> int:
-        """Return the number of components to estimate: one for each factor."""
         return len(FACTORS)
 
     @property
     def s(self) -> int:
-        """Return the number of columns that carry the components."""
         return sum(columns for _, columns, _ in FACTORS)
 
     @property
@@ -147,7 +144,6 @@ class ClinicalModel:
         missing_draw, mix = rng.random(self.d), rng.uniform(-1.0, 1.0, self.k)
 
         def size(difference: str, at_one: float) -> float:
-            """Return how large a difference is: `at_one` times the strength, 0 where it is left out."""
             return self.strength * at_one if difference in self.differences else 0.0
 
         shift, log_scale = shift * size("shift", _SHIFT_STD), log_scale * size("scale", _LOG_SCALE_STD)
@@ -165,10 +161,7 @@ class ClinicalModel:
 
 
 def sizes(n: int) -> tuple[int, ...]:
-    """Return the six hospitals' sizes, n patients in the shares `SHARES`, at least two each.
-
-    Raises ValueError below 100.
-    """
+    """Return the six hospitals' sizes, n patients in the shares `SHARES`, at least two each."""
     checks.whole(100, n=n)
     others = tuple(max(2, round(share * n)) for share in SHARES[1:])
     return (n - sum(others), *others)
@@ -184,12 +177,10 @@ NAMES = tuple(map(name, range(len(SHARES))))
 
 
 def hospital(model: ClinicalModel, index: int) -> Hospital:
-    """Return the population of hospital `index`, which is kept."""
     return HOSPITALS.get((model, index), lambda: model.hospital(index), 32 * model.d**2)
 
 
 def hospitals(model: ClinicalModel) -> tuple[Hospital, ...]:
-    """Return the populations of the six hospitals of `SHARES`."""
     return tuple(hospital(model, index) for index in range(len(SHARES)))
 
 
@@ -207,16 +198,8 @@ def draw(
     freedom: exact for every n_i. The same random numbers serve every strength, so that curves over it are
     smooth. A hospital's patients depend neither on the others nor on their sizes.
 
-    Args:
-        model: The hospitals' populations.
-        sizes: Patients of each hospital.
-        seed: Seed of the patients.
-        repeat: Another number gives other patients.
-        indices: Which hospitals of the model these are; the first ones, in their order, by default.
-        most_rows: How many rows stand in at most for a hospital's patients.
-
-    Returns:
-        The patients of each hospital, which are kept.
+    repeat: another number gives other patients. indices: which hospitals of the model these are; the first
+    ones, in their order, by default. most_rows: how many rows stand in at most for a hospital's patients.
     """
     numbers = range(len(sizes)) if indices is None else indices
     pairs = zip(numbers, sizes, strict=True)

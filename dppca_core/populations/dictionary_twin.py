@@ -130,12 +130,10 @@ class DictionaryTwin:
 
     @cached_property  # asked for at every step of a rehearsal
     def d(self) -> int:
-        """Return the number of features that the columns become."""
         return sum(map(_width, self.columns))
 
     @cached_property
     def layout(self) -> Layout:
-        """Return what the encoded columns are, for a release with a fitted bound."""
         middle, sizes, answered = [], [], []
         for cells in self.columns:
             if isinstance(cells, CategoryCells):
@@ -179,7 +177,6 @@ class DictionaryTwin:
 
     @cached_property
     def _latent_stds(self) -> Array:
-        """Return the standard deviations of the latents that become columns, (columns,)."""
         return np.sqrt(self.latent.covariance().diagonal()[: len(self.columns)])
 
     def rows(self, n: int, rng: np.random.Generator) -> Iterator[Array]:
@@ -227,20 +224,12 @@ class DictionaryTwin:
     def draw(
         self, sizes: Sequence[int], rng: np.random.Generator, mean: Array, with_rows: bool = False
     ) -> Cohort:
-        """Draw the rows of hospitals of these sizes.
+        """Draw the rows of hospitals of these sizes, and keep them or only their moments.
 
-        Args:
-            sizes: Rows of each hospital.
-            rng: Source of the draws.
-            mean: That of `moments`, about which rows are taken where they are centred.
-            with_rows: Whether the rows are kept; else only their moments are.
-
-        Returns:
-            The hospitals.
+        mean: that of `moments`, about which rows are taken where they are centred.
         """
 
         def moment(size: int) -> Moment:
-            """Draw the rows of one hospital, and return their second moment."""
             blocks = self.rows(size, rng)
             if self.centred:
                 blocks = (moments.clip_rows(rows - mean, 1.0) for rows in blocks)
@@ -266,17 +255,11 @@ def spiked_twin(
     have of the features.
 
     Args:
-        columns: What is public of each column.
-        bound: Length to which encoded rows are shortened.
+        columns, bound, centred, fitted: As in `DictionaryTwin`.
         spiked: The population whose spectrum it takes, stated for the features that the columns become.
-        centred: Whether rows are taken about their mean.
         square: Mean squared length of rows in units of the squared bound, which sets how far numbers spread;
             0 spreads them evenly. It is the sum of eigenvalues that were paid for; about the mean without
             the first, which is at least the mean's share.
-        fitted: As in `DictionaryTwin`.
-
-    Returns:
-        The recipe.
     """
     latents, k = max(len(columns), spiked.k + 1), spiked.k
     # Columns are fewer than features where there are categories; the share that carries the spikes is kept.
@@ -305,7 +288,6 @@ def about_mean(mean: Array, second: Array, standardised: bool) -> Array:
 
 
 def _width(cells: NumberCells | CategoryCells) -> int:
-    """Return how many features a column becomes: one for each category, or one."""
     return len(cells.centres) if isinstance(cells, CategoryCells) else 1
 
 

@@ -34,17 +34,12 @@ Data = Literal["clinical", "heart"]
 class DifferingHospitals:
     """Hold the recipe of hospitals that measure differently; the same recipe is the same populations.
 
-    Attributes:
-        data: "clinical", simulated hospitals, as many as there are sizes, or "heart", four real ones.
-        strength: How much simulated hospitals differ, from 0 to 2.
-        columns: The measurements of simulated hospitals, at least 20.
-        differences: In what simulated hospitals differ, some of `clinical.DIFFERENCES`.
-        seed: Seed of the populations of simulated hospitals.
-        sites: The number of each hospital among those of `data`, from 0; () is 0, 1, 2 and so on. A hospital
-            keeps its number, and so its patients, when others leave.
-
-    Raises:
-        ValueError: For numbers out of range, and for a site that is there twice.
+    data: "clinical", simulated hospitals, as many as there are sizes, or "heart", four real ones. Of the
+    simulated, strength, from 0 to 2, is how much they differ, columns the number of measurements, at least
+    20, and differences in what they differ, some of `clinical.DIFFERENCES`. sites: the number of each
+    hospital among those of `data`, from 0; () is 0, 1, 2 and so on. A hospital keeps its number, and so its
+    patients, when others leave. Raises ValueError for numbers out of range, and for a site that is there
+    twice.
     """
 
     data: Data = "clinical"
@@ -55,7 +50,6 @@ class DifferingHospitals:
     sites: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raise ValueError, by its name, for a field that is out of range."""
         checks.one_of(get_args(Data), data=self.data)
         self._model(self.strength)  # raises for what it does not allow
         for site in self.sites:
@@ -65,12 +59,10 @@ class DifferingHospitals:
 
     @property
     def simulated(self) -> bool:
-        """Return whether the patients are simulated."""
         return self.data == "clinical"
 
     @property
     def d(self) -> int:
-        """Return the number of measurements."""
         return self.columns if self.simulated else heart_disease.TABLE.d
 
     @property
@@ -80,7 +72,6 @@ class DifferingHospitals:
 
     @property
     def table(self) -> Table | None:
-        """Return the table that real patients are from."""
         return None if self.simulated else heart_disease.TABLE
 
     @property
@@ -89,21 +80,16 @@ class DifferingHospitals:
         return self._model(0.0) if self.simulated else None
 
     def site(self, hospital: int) -> int:
-        """Return the number of a hospital, given by its index, among those of `data`."""
         return self.sites[hospital] if self.sites else hospital
 
     def names(self, count: int) -> tuple[str, ...]:
-        """Return the names of the first so many hospitals."""
         sites = map(self.site, range(count))
         if self.simulated:
             return tuple(map(clinical.name, sites))
         return tuple(list(heart_disease.rows())[site] for site in sites)
 
     def sizes(self, n: int) -> tuple[int, ...]:
-        """Return usual sizes: n patients at six simulated hospitals, or all patients of the real ones.
-
-        Raises ValueError for n below 100.
-        """
+        """Return usual sizes: n patients at six simulated hospitals, or all patients of the real ones."""
         most = self.most
         return clinical.sizes(n) if most is None else most
 
@@ -122,7 +108,6 @@ class DifferingHospitals:
             checks.whole(1, most, patients=size)
 
     def only(self, hospital: int) -> "DifferingHospitals":
-        """Return one of the hospitals by itself, given by its index."""
         return replace(self, sites=(self.site(hospital),))
 
     def without(self, hospital: int, count: int) -> "DifferingHospitals":
@@ -132,17 +117,9 @@ class DifferingHospitals:
     def draw(self, sizes: tuple[int, ...], seed: int, draw: int, failure: float) -> Cohort:
         """Draw the patients of hospitals of these sizes, standardised and divided by one public bound.
 
-        Args:
-            sizes: Patients of each hospital. Of a real one that has more they are a random part.
-            seed: Seed of the patients.
-            draw: Another number gives other patients.
-            failure: The chance that some simulated row exceeds the bound.
-
-        Returns:
-            The hospitals. The patients of each depend neither on the others nor on their sizes.
-
-        Raises:
-            ValueError: As `check` does.
+        Of a real hospital that has more patients they are a random part. The patients of each depend neither
+        on the others nor on their sizes. draw: another number gives other patients. failure: the chance that
+        some simulated row exceeds the bound.
         """
         self.check(sizes)
         numbers, tail = [self.site(i) for i in range(len(sizes))], failure / sum(sizes)
@@ -165,10 +142,7 @@ class DifferingHospitals:
         return 1.0 if self.simulated else heart_disease.TABLE.bound
 
     def second_moment(self) -> Array:
-        """Return the second moment whose leading directions are the pattern of a single hospital, (d, d).
-
-        Raises ValueError unless `sites` is one hospital, which `only` gives.
-        """
+        """Return the second moment whose leading directions are the pattern of a single hospital, (d, d)."""
         checks.whole(1, 1, **{"hospitals whose pattern is asked for": len(self.sites)})
         (site,) = self.sites
         if self.simulated:

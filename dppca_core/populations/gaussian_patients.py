@@ -109,7 +109,6 @@ class PatientsGiven(NamedTuple):
     matrix: Array
 
     def unit(self) -> DenseMoment:
-        """Return the moment of their rows scaled to length 1, (d, d)."""
         rows = self.patients.rows(self.matrix)
         mean = (rows.T @ rows) / len(rows)
         if len(rows) < self.patients.n:  # the rows stand in for more: bring their mean back
@@ -120,7 +119,6 @@ class PatientsGiven(NamedTuple):
         return self._moment(mean, rows)
 
     def restricted_unit(self, columns: Indices) -> DenseMoment:
-        """Return the moment of their rows restricted to these j columns and scaled to length 1, (j, j)."""
         rows = self.patients.rows(self.matrix)
         part = unit_rows.unit_rows(rows[:, columns])
         mean = (part.T @ part) / len(part)
@@ -164,7 +162,6 @@ class DrawnMoment(DenseMoment):
         return (FreshMoment(self.patients.root(), self.patients.bound, size, rng) for size in sizes)
 
     def held_rows(self) -> UnitMoments:
-        """Return the patients behind this moment, whose rows are drawn when they are needed."""
         return PatientsGiven(self.patients, self.matrix)
 
 
@@ -183,20 +180,16 @@ class DrawnShare(DelegatesToHeldRows):
 
     @property
     def features(self) -> int:
-        """Return the number of features, d."""
         return len(self.split.factor)
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
-        """Return the product with `block` (see Moment)."""
         matrix = self.dense()  # symmetric: its rows, transposed, are its columns
         return matrix @ block if rows is None else matrix[rows].T @ block
 
     def dense(self) -> Array:
-        """Return the (d, d) matrix, read-only."""
         return self.split.part(self.index)
 
     def held_rows(self) -> UnitMoments:
-        """Return the patients behind this moment, whose rows are drawn when they are needed."""
         return PatientsGiven(self.patients, self.dense())
 
 
@@ -215,7 +208,6 @@ class FreshMoment(DelegatesToHeldRows):
 
     @property
     def features(self) -> int:
-        """Return the number of features, d."""
         return len(self.root)
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:

@@ -27,12 +27,7 @@ _STORED: dict[str, Any] = stored_json("heart_disease.json")
 class HeartColumn:
     """Hold one column of the standardised rows: a measurement itself, or the indicator of a category.
 
-    Attributes:
-        measurement: Key of the measurement in the file.
-        name: Name on screen.
-        centre: What is taken off the value, or off the indicator.
-        scale: What the difference is divided by.
-        category: The code whose indicator it is; None for the measurement itself.
+    measurement: its key in the file. category: the code whose indicator it is; None for the measurement.
     """
 
     measurement: str
@@ -102,7 +97,6 @@ class Absent:
 
 
 def absent() -> dict[str, dict[str, Absent]]:
-    """Return the absent shares by hospital, then by measurement."""
     by_hospital = {}
     for hospital, values in recorded().items():
         zero = (values == 0) & _ZERO_IS_ABSENT

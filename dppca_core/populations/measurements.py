@@ -48,19 +48,9 @@ _MIXED = tuple(name for turn in zip_longest(*BY_FACTOR, OTHERS) for name in turn
 def names(population: SpikedModel | DifferingHospitals | str, d: int) -> tuple[str, ...]:
     """Return the names of a population's measurements.
 
-    Of simulated patients, the columns that the pattern is made of have the first names. Where hospitals
-    differ each factor has those of its group, and in a spiked model all groups take turns. From the 51st on,
-    a name is a number.
-
-    Args:
-        population: A model, hospitals that differ, or the name of a table.
-        d: Its number of measurements.
-
-    Returns:
-        The names in the order of columns, (d,), all different.
-
-    Raises:
-        ValueError: For an unknown table.
+    population: a model, hospitals that differ, or the name of a table. Of simulated patients, the columns
+    that the pattern is made of have the first names. Where hospitals differ each factor has those of its
+    group, and in a spiked model all groups take turns. From the 51st on, a name is a number.
     """
     if isinstance(population, str):
         return datasets.table(population).features

@@ -31,12 +31,10 @@ class RowSite:
 
     @property
     def n(self) -> int:
-        """Return the number of patients."""
         return len(self.rows)
 
     @property
     def features(self) -> int:
-        """Return the number of columns, d."""
         return int(self.rows.shape[1])
 
     def bound(self, centre: Array, scale: Array, tail: float) -> float:
@@ -81,7 +79,6 @@ class DrawnSite:
 
     @property
     def features(self) -> int:
-        """Return the number of columns, d."""
         return len(self.mean)
 
     def bound(self, centre: Array, scale: Array, tail: float) -> float:
@@ -96,7 +93,6 @@ class DrawnSite:
         return self.own_mean / bound, (self.own_covariance.diagonal() + self.own_mean**2) / bound**2
 
     def moment(self, centre: Array, scale: Array, bound: float) -> Moment:
-        """Return the second moment of the rows ((x - centre)/scale)/bound."""
         offset = self.own_mean - centre
         moment = self.own_covariance + np.outer(offset, offset)  # the second moment of x - centre
         return SiteMoment(
@@ -138,11 +134,9 @@ class SiteMoment(DenseMoment):
 
     @cached_property
     def _patients(self) -> RowMoment:
-        """Return the moment that holds the drawn rows, (n, d), which are drawn once."""
         return RowMoment(self.rows())
 
     def held_rows(self) -> RowMoment:
-        """Return the moment of the patients' rows, which are drawn the first time."""
         return self._patients
 
 

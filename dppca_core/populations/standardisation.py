@@ -67,10 +67,7 @@ Summarise = Callable[[Site, float], Summary]  # the means and spreads of a hospi
 
 
 def sensitivities(budget: Budget) -> tuple[float, float]:
-    """Return D_1 and D_2, the most by which one patient moves the sums of u and of u^2, |u| <= 1.
-
-    The proof is in the module's text.
-    """
+    """Return D_1 and D_2, the most by which one patient moves the sums of u and of u^2, |u| <= 1."""
     return (2.0, math.sqrt(2)) if budget.neighbours == "replace-one" else (1.0, 1.0)
 
 
@@ -87,10 +84,7 @@ def mean_and_spread_multiplier(budget: Budget, share: float) -> float:
 
 
 def remaining_budget(budget: Budget, share: float) -> Budget:
-    """Return the budget that the PCA has left once `share` of it paid for means and spreads.
-
-    Raises ValueError unless 0 < share < 1 and the accounting is exact.
-    """
+    """Return the budget that the PCA has left once `share` of it paid for means and spreads."""
     mean_and_spread_multiplier(budget, share)  # raises for what cannot be divided
     return gaussian.remaining(budget, share)
 
@@ -163,15 +157,10 @@ def public_constants(features: int) -> Constants:
 def constants_by_site(
     sites: Sequence[Site], kind: str, own_ranges: Sequence[Constants], summaries: Sequence[Summary]
 ) -> tuple[Constants, ...]:
-    """Return every hospital's constants for one kind of standardisation, in the hospitals' order.
+    """Return every hospital's constants for one of KINDS, in the hospitals' order.
 
-    Args:
-        sites: The hospitals.
-        kind: One of KINDS.
-        own_ranges: The ranges that each hospital's laboratory prints, which only "own-ranges" uses.
-        summaries: What each hospital released, which only "pooled" and "within-site" use.
-
-    Raises ValueError for an unknown kind.
+    own_ranges: those that each hospital's laboratory prints, for "own-ranges" alone. summaries: what each
+    hospital released, for "pooled" and "within-site" alone.
     """
     checks.one_of(KINDS, kind=kind)
     if kind == "public":
@@ -211,18 +200,11 @@ def standardised(
     tail: float,
     summarise: Summarise = exact_summary,
 ) -> Cohort:
-    """Return the hospitals' rows, standardised and divided by one public bound.
+    """Return the hospitals' rows, standardised by one of KINDS and divided by one public bound.
 
-    Args:
-        sites: The hospitals' patients.
-        kind: One of KINDS.
-        printed: The reference range that each hospital's laboratory prints on its reports, which only
-            "own-ranges" uses.
-        tail: The chance that a simulated row exceeds the bound.
-        summarise: Returns the means and spreads of one hospital: exact, which is not private, or with noise.
-            It is called only for the kinds that need them.
-
-    Raises ValueError for an unknown kind.
+    printed: the reference range that each hospital's laboratory prints, for "own-ranges" alone. tail: the
+    chance that a simulated row exceeds the bound. summarise: returns the means and spreads of one hospital,
+    for the kinds that need them: exact, which is not private, or with noise.
     """
     summaries = list[Summary]()
     if kind in PAID:

@@ -25,23 +25,10 @@ _BOUND_IN_RMS = 3.0  # the public bound, in root mean square lengths of a row
 
 @dataclass(frozen=True)
 class UnkindSetting:
-    """Hold one preset: a population, the study, and what is hard about it.
+    """Hold one preset: a population, the study, and what is hard about it, in one sentence.
 
-    Attributes:
-        title: Name of the preset.
-        about: What is hard, in one sentence.
-        d: Features.
-        n: Patients of all hospitals.
-        s: Features that the components use.
-        s_hat: Rows that a sparse method keeps.
-        spikes: Variances of the components' scores, which add to the residuals' variance b.
-        providers: Hospitals.
-        bulk: Variance b of each residual.
-        residuals: Their law, one of RESIDUALS.
-        heavy: Rows have the tails of Student's t with 4 degrees of freedom.
-
-    Raises:
-        ValueError: For another law of the residuals.
+    spikes: variances of the components' scores, which add to the residuals' variance b, `bulk`. residuals:
+    their law, one of RESIDUALS. heavy: rows have the tails of Student's t with 4 degrees of freedom.
     """
 
     title: str
@@ -61,7 +48,6 @@ class UnkindSetting:
 
     @property
     def k(self) -> int:
-        """Return the number of components."""
         return len(self.spikes)
 
     def rows(self, rng: np.random.Generator) -> tuple[Array, Array]:
@@ -94,40 +80,54 @@ class UnkindSetting:
         return Cohort.from_rows(np.array_split(rows, self.providers), bound), basis
 
 
-# The four numbers of a preset are d, n, s and s_hat; its spikes follow them.
 UNKIND: dict[str, UnkindSetting] = {
     "unequal": UnkindSetting(
         "Unequal components, five hospitals",
         "The weakest of three components has a fifth of the strongest's variance, and nobody is trusted.",
-        *(400, 10_000, 10, 30),
-        (100.0, 50.0, 20.0),
+        d=400,
+        n=10_000,
+        s=10,
+        s_hat=30,
+        spikes=(100.0, 50.0, 20.0),
         providers=5,
     ),
     "heavy": UnkindSetting(
         "Heavy tails",
         "A few patients are many times longer than the others.",
-        *(200, 20_000, 10, 20),
-        (100.0, 100.0),
+        d=200,
+        n=20_000,
+        s=10,
+        s_hat=20,
+        spikes=(100.0, 100.0),
         heavy=True,
     ),
     "skewed": UnkindSetting(
         "Skewed measurements",
         "Residuals are exponential, so that rows of length 1 have other components than the covariance.",
-        *(12, 200_000, 8, 8),
-        (20.0,),
+        d=12,
+        n=200_000,
+        s=8,
+        s_hat=8,
+        spikes=(20.0,),
         residuals="exponential",
     ),
     "weak": UnkindSetting(
         "Weak signals in standardised columns",
         "Every column carries a little of the components, so that no few rows can be found.",
-        *(400, 20_000, 400, 50),
-        (8.0, 8.0),
+        d=400,
+        n=20_000,
+        s=400,
+        s_hat=50,
+        spikes=(8.0, 8.0),
         bulk=1.0,
     ),
     "few": UnkindSetting(
         "Too few patients",
         "The patients are below the edge where the features that matter can be told from noise.",
-        *(1000, 1_500, 10, 50),
-        (100.0,) * 5,
+        d=1000,
+        n=1_500,
+        s=10,
+        s_hat=50,
+        spikes=(100.0,) * 5,
     ),
 }

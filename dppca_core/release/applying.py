@@ -172,19 +172,32 @@ def _lines(column: Column) -> list[dict[str, Any]]:
 
     value: the number that a category is, if it is one. fill: what stands for a missing cell.
     """
-    marks = {"decimal": column.decimal or "", "group": column.group}
-    name = {"column": _plain(column.name)}
+    number = {
+        "column": _plain(column.name),
+        "category": "",
+        "value": "",
+        "fill": "" if column.fill is None else column.fill,
+        "low": column.low,
+        "high": column.high,
+        "origin": column.origin,
+        "half": column.half,
+        "decimal": column.decimal or "",
+        "group": column.group,
+    }
     if column.kind == "number":
-        fill = "" if column.fill is None else column.fill
-        numbers = {"low": column.low, "high": column.high, "origin": column.origin, "half": column.half}
-        return [name | {"category": "", "value": "", "fill": fill} | numbers | marks]
+        return [number]
     values = cells.word_numbers(column.categories).values
     return [
-        name
-        | {"category": _plain(word), "value": "" if np.isnan(value) else value}
-        | {"fill": "" if column.fill is None else float(word == column.fill)}
-        | {"low": 0.0, "high": 1.0, "origin": centre, "half": 1.0}
-        | marks
+        number
+        | {
+            "category": _plain(word),
+            "value": "" if np.isnan(value) else value,
+            "fill": "" if column.fill is None else float(word == column.fill),
+            "low": 0.0,
+            "high": 1.0,
+            "origin": centre,
+            "half": 1.0,
+        }
         for word, value, centre in zip(column.categories, values, column.centres, strict=True)
     ]
 

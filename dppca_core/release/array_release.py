@@ -81,7 +81,6 @@ def make(
 
 
 def _enough(request: Request, n: int, features: Sequence[str]) -> Payer:
-    """Return what pays for this one release, from a book in memory."""
     budget, payer = request.budget, Book().payer(BookTable("array", n, tuple(features)))
     epsilon = max(closed_form.epsilon_of(request.events, budget.delta), budget.epsilon)
     payer.set_limit(Limit(epsilon, budget.delta, budget.neighbours))
@@ -89,10 +88,7 @@ def _enough(request: Request, n: int, features: Sequence[str]) -> Payer:
 
 
 def taken_through(released: Released) -> tuple[Array, Array, float]:
-    """Return mean and scale, (d,), and bound by which the release took rows: ((x - mean)/scale), shortened.
-
-    They are public ones, or those that were paid for.
-    """
+    """Return mean and scale, (d,), and bound by which the release took rows, public or paid for."""
     document = released.document
     public = document["public"]
     mean, scale = np.array(public["center"]), np.array(public["scale"])
@@ -117,6 +113,5 @@ def variances(released: Released) -> Array | None:
 
 
 def notes(released: Released) -> tuple[str, ...]:
-    """Return what a reader must know of the components."""
     noise = ", ".join(map(str, np.flatnonzero(released.is_noise) + 1))
     return (f"components that may be axes of noise: {noise}",) if noise else ()

@@ -46,10 +46,7 @@ _OF_DICTIONARY = ("dictionary.json", "apply.py", "apply.R", "apply.csv")  # a re
 
 
 def recipe(document: Mapping[str, Any]) -> Request:
-    """Return the request behind a release, rebuilt from the document that the release published.
-
-    Raises ValueError for a mapping that is no such document.
-    """
+    """Return the request behind a release, rebuilt from the document that the release published."""
     known = {field.name for field in fields(Request)}
     try:
         asked = {**document["parameters"]}
@@ -134,10 +131,7 @@ def pack(texts: Mapping[str, str]) -> bytes:
 def _guarantee_text(
     document: Mapping[str, Any], budget: Mapping[str, Any], account: Account, request: Request
 ) -> str:
-    """Return guarantee.md: what the release promises and of whom, what is public, and what was spent.
-
-    budget: the fields of the release's `Budget`, from its document. account: after the release was paid.
-    """
+    """Return guarantee.md: what the release promises and of whom, what is public, and what was spent."""
     counted = "patient" if request.averaged or request.rows_per_patient == 1 else "row"
     n, delta = sum(document["hospitals"]), budget["delta"]
     delta_text = f"δ is below 1/n: δ n = {delta * n:.3g}"
@@ -194,7 +188,6 @@ Version {code.get("version") or "not known"}, commit {code.get("commit") or "not
 
 
 def _spent_sentence(account: Account) -> str:
-    """Return the sentence on what all releases of an account cost together, for a row and for a patient."""
     if account.limit is None:
         return "No limit is known."
     releases = len(account.payments)
@@ -211,5 +204,4 @@ def _spent_sentence(account: Account) -> str:
 
 
 def _to_json(plain: Any) -> str:
-    """Return plain JSON as the text of a file, indented for whoever reads it."""
     return json.dumps(plain, indent=1, ensure_ascii=False)

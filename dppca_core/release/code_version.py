@@ -57,7 +57,6 @@ def commit(root: Path) -> str | None:
 
 
 def _hash_in_own_file(path: Path) -> str:
-    """Return the hash in a branch's own file, "" where there is no such file."""
     return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
 
 

@@ -76,7 +76,6 @@ class Adder:
     """
 
     def __init__(self, d: int, bits: int) -> None:
-        """Begin at zero. d: number of columns. bits: entries are rounded to multiples of 2^-bits."""
         self._n, self._bits, self._total = 0.0, bits, np.zeros((d, d))
 
     def add(self, rows: Array, weights: Array | float = 1.0) -> None:
@@ -153,7 +152,6 @@ def release(
     done = 0
 
     def report(piece: int) -> bool:
-        """Tell which share of the entries is drawn after `piece` more, and return whether to go on."""
         nonlocal done
         done += piece
         return progress(done / len(rows))

@@ -36,19 +36,10 @@ class Fit(NamedTuple):
     squares: Array
     tails: Array
 
-    @property
-    def public(self) -> dict[str, list[float]]:
-        """Return the numbers that a document states beside mean, scales and length."""
-        return {"mean squares": self.squares.tolist(), "tails": self.tails.tolist()}
-
 
 def rule_of(
     request: Request, layout: Layout, n: int, hospitals: int, standardised: bool | None = None
 ) -> FittedBound:
-    """Return the rule of a request for so many patients of so many hospitals.
-
-    standardised: as for `requested`; None where the request states it.
-    """
     return FittedBound(
         layout,
         request.budget,
@@ -97,10 +88,7 @@ def check(request: Request, rule: FittedBound, parts: Sequence[Part]) -> None:
 
 
 def _units(rule: FittedBound, step: str, bits: int, bound: float = 0.0) -> float:
-    """Return the std of the noise in each entry of a step's sum, in units of 4^-bits.
-
-    Raises ValueError for noise that cannot be drawn.
-    """
+    """Return the std of the noise in each entry of a step's sum, in units of 4^-bits."""
     return discrete_gaussian.check_std(rule.sum_std(step, bound) * 4.0**bits, rule.budget)
 
 
@@ -112,7 +100,6 @@ def fit(rule: FittedBound, source: Source) -> Fit:
     bits, once = source.bits, source.drawn.once
 
     def draw(step: str, change: Any, bound: float = 0.0) -> Array:
-        """Read all rows once and return the noisy mean of what they add to a step."""
         return stages.mean(source.changed(change), _units(rule, step, bits, bound))
 
     squares = once("squares", partial(draw, "squares", rule.squares)) if rule.layout.count else np.empty(0)
@@ -121,7 +108,6 @@ def fit(rule: FittedBound, source: Source) -> Fit:
     unit = max(rule.count_weight(mean_bound), 1.0)
 
     def draw_mean() -> Array:
-        """Read all rows once and return their noisy mean, with the count where there is one."""
         std = _units(rule, "mean", bits, mean_bound) / unit
         return stages.mean(source.changed(lambda rows: rule.mean(rows, mean_bound) / unit), std) * unit
 

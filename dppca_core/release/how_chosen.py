@@ -16,10 +16,7 @@ MOST_LETTERS = 200  # of the owner's own sentence
 
 
 def statement(answer: str, sentence: str = "") -> str:
-    """Return the statement, one of ANSWERS with the owner's own sentence behind it; "" where nothing is said.
-
-    Raises ValueError for another answer, and for a sentence that is too long or not on one line.
-    """
+    """Return the statement, one of ANSWERS and the owner's own sentence; "" where nothing is said."""
     sentence = sentence.strip()
     if answer not in ANSWERS:
         raise ValueError(f"{KEY} must be one of {', '.join(ANSWERS)}")

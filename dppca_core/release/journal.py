@@ -32,10 +32,7 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def _split(name: str, data: bytes) -> tuple[list[dict[str, Any]], bytes]:
-    """Return the lines of a file's bytes, and the bytes of an unfinished line at the end, or none.
-
-    name: of the file, for the message of ValueError.
-    """
+    """Return the lines of a file's bytes, and the bytes of an unfinished line at the end, or none."""
     *whole, last = data.split(b"\n")
     objects = []
     for number, line in enumerate([*whole, last], 1):
@@ -50,7 +47,6 @@ def _split(name: str, data: bytes) -> tuple[list[dict[str, Any]], bytes]:
 
 
 def _read_object(line: bytes) -> dict[str, Any] | None:
-    """Return the JSON object of a line, None for anything else."""
     try:
         plain = json.loads(line)
     except (ValueError, RecursionError):
@@ -99,10 +95,7 @@ def append(path: Path, *plain: dict[str, Any]) -> None:
 
 
 def write(file: FileIO, data: bytes) -> None:
-    """Write all bytes to an unbuffered file; they are on the disk when this returns.
-
-    Raises OSError where the disk refuses; a part may be written.
-    """
+    """Write all bytes to an unbuffered file; they are on the disk when this returns."""
     left = memoryview(data)
     while left:
         left = left[file.write(left) or 0 :]

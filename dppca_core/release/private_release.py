@@ -74,7 +74,6 @@ class Released:
 
     @staticmethod
     def from_document(document: dict[str, Any], payment: Payment) -> "Released":
-        """Return a release from its document, which holds all of its numbers, and what paid."""
         basis, noise = (np.array(document[name]).T for name in ("components", "noise of components"))
         values = document["eigenvalues"]
         eigenvalues = None if values is None else np.array(values)
@@ -229,16 +228,12 @@ class _Changed(NamedTuple):
 
 
 def _changed(request: Request, source: Source, sizes: Sequence[int]) -> _Changed:
-    """Draw the mean and the scales that a request without a fitted bound pays for, and change rows by them.
-
-    sizes: number of patients of each hospital.
-    """
+    """Draw the mean and scales that a request without a fitted bound pays for, and change rows by them."""
     changed = _Changed(source)
     if request.fitted:
         return changed
 
     def released_mean(squared: bool) -> Array:
-        """Return the noisy mean of the rows as they are by now, or of their squared entries, (d,)."""
         std = mean_and_scales.noise_std(request, source.bits, squared)
         return stages.mean(changed.source, std, squared)
 
@@ -321,10 +316,7 @@ def _release_stages(
 
 
 def _entry_std(source: Source, share: float = 1.0) -> float:
-    """Return the std of the noise in an off-diagonal entry of the second moment of all hospitals' rows.
-
-    share: of the budget, measured in 1/z^2, for this moment.
-    """
+    """Return the std of the noise in an off-diagonal entry of the second moment of all hospitals' rows."""
     # Asked for 1 feature, as the std is the same for any number of them. It is of a diagonal entry; off the
     # diagonal the noise is sqrt 2 smaller.
     sum_std = (

@@ -23,14 +23,7 @@ MODELS = {
 
 
 def record(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the registry's record of a release, as plain values.
-
-    Args:
-        document: `private_release.Released.document`.
-
-    Returns:
-        A record of tier 3, in which `BLANK` stands for what only the hospital knows.
-    """
+    """Return the registry's record of a release, as plain values."""
     budget = document["parameters"]["budget"]
     replaced = budget["neighbours"] == "replace-one"
     model, trust = MODELS[METHODS[document["method"]].trust]
@@ -104,6 +97,5 @@ def record(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def to_yaml(document: Mapping[str, Any]) -> str:
-    """Return the record as YAML, which the registry takes."""
     text: str = yaml.safe_dump(record(document), sort_keys=False, allow_unicode=True, width=100)
     return text

@@ -39,10 +39,7 @@ def guarantee(request: ReleaseRequest, by_column: bool = False) -> str:
 
 
 def mu_of(events: Sequence[Event], rows_per_patient: int) -> dict[str, float]:
-    """Return the mu of Gaussian differential privacy as a document has it, for a row and for a patient.
-
-    events: for a row, of which a patient can have so many (`closed_form.grouped`).
-    """
+    """Return the mu of Gaussian differential privacy as a document has it, for a row and for a patient."""
     of_patient = closed_form.grouped(events, rows_per_patient)
     return {"mu": closed_form.mu(events), "mu for a patient": closed_form.mu(of_patient)}
 
@@ -53,7 +50,6 @@ def _factor(epsilon: float) -> str:
 
 
 def noise_sentence() -> str:
-    """Return which noise is drawn."""
     return (
         f"Noise: the discrete Gaussian of OpenDP {version('opendp')} on an exact integer sum, from the "
         "operating system's entropy."
@@ -61,14 +57,12 @@ def noise_sentence() -> str:
 
 
 def centre_sentence(request: Request) -> str:
-    """Return where rows are centred, as the end of a sentence: at a public place or at a paid mean."""
     if not request.mean_share:
         return "in public (at usual values, the middle of ranges, or a given center), not at the mean"
     return f"at a mean that {request.mean_share:.3g} of the budget paid for"
 
 
 def scale_sentence(request: Request) -> str:
-    """Return how columns are scaled, as the end of a sentence: in public or by paid scales."""
     if request.fitted:
         by = "divided by scales that mean squares and mean tell, " if request.standardised else ""
         paid = request.squares_share + request.tails_share
@@ -85,7 +79,6 @@ def scale_sentence(request: Request) -> str:
 
 
 def score_sentence(request: Request) -> str:
-    """Return how the scores of a new row are computed."""
     steps = ["encode it by the dictionary, or by center and scale"]
     steps += [] if request.fitted else ["divide it by the bound"]
     steps += ["subtract the mean"] if request.mean_share else []

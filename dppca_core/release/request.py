@@ -50,7 +50,6 @@ class ReleaseRequest(ABC):
 
     @property
     def patient_epsilon(self) -> float:
-        """Return the epsilon of a patient with all their rows, at the budget's delta."""
         return patient_epsilon(self.events, self.budget, self.rows_per_patient)
 
 
@@ -85,7 +84,6 @@ class Request(ReleaseRequest):
     standardised: bool = False
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a method that is not offered, or a field that is out of range for it."""
         checks.one_of(OFFERED, method=self.method)
         checks.whole(1, rows_per_patient=self.rows_per_patient)
         stages = self.method in TWO_STAGES
@@ -114,13 +112,12 @@ class Request(ReleaseRequest):
     def from_plain(plain: Mapping[str, Any]) -> "Request":
         """Return a request from what `asdict` made of it. Raises ValueError for anything else."""
         try:
-            return Request(**{**plain, "budget": Budget(**plain["budget"])})
+            return Request(**dict(plain, budget=Budget(**plain["budget"])))
         except (KeyError, TypeError) as error:
             raise ValueError("this is no request of a release") from error
 
     @property
     def trust(self) -> str:
-        """Return whom the hospitals trust, one of `records.TRUSTS`."""
         return METHODS[self.method].trust
 
     @property
@@ -130,20 +127,14 @@ class Request(ReleaseRequest):
 
     @property
     def method_options(self) -> dict[str, Any]:
-        """Return the method's own parameters by name, as keywords of its `fit` and `spends`."""
-        # Methods that are not named here have no parameters.
-        sparse = {"s_hat": self.kept}
-        given: dict[str, dict[str, Any]] = {
-            **dict.fromkeys(
-                ("analyze_gauss_sparse", "sealed_sparse", "own_noise_sparse", *TWO_STAGES), sparse
-            ),
-            "dpdis_pca": {"rank": self.rank or min(2 * self.k, self.d)},
-        }
-        return given.get(self.method, {})
+        if self.method in ("analyze_gauss_sparse", "sealed_sparse", "own_noise_sparse", *TWO_STAGES):
+            return {"s_hat": self.kept}
+        if self.method == "dpdis_pca":
+            return {"rank": self.rank or min(2 * self.k, self.d)}
+        return {}
 
     @property
     def prior_share(self) -> float:
-        """Return the share of the budget that is paid before the method."""
         return math.fsum(self.shares.values())
 
     @property
@@ -179,7 +170,6 @@ class Request(ReleaseRequest):
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Return the events that it costs: of what is paid before the method, and of the method."""
         if self.prior_share:
             shares = (share for share in self.shares.values() if share)
             prior = (paid_centre.price(self.budget, share) for share in shares)

@@ -78,7 +78,6 @@ class Spectrum:
 
     @staticmethod
     def from_document(document: dict[str, Any], payment: Payment) -> "Spectrum":
-        """Return eigenvalues from their document, and what paid."""
         return Spectrum(np.array(document["eigenvalues"]), document["std"], payment, document)
 
 

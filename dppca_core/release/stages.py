@@ -58,7 +58,6 @@ def patients(part: Part) -> int:
 
 
 def matrix_of(part: Part) -> Array:
-    """Return a hospital's rows, (m, d)."""
     return part.rows if isinstance(part, PatientRows) else part
 
 
@@ -112,12 +111,10 @@ class Source:
 
     @property
     def n(self) -> int:
-        """Return the number of patients of all hospitals."""
         return sum(map(patients, self.parts))
 
     @property
     def d(self) -> int:
-        """Return the number of features."""
         return int(matrix_of(self.parts[0]).shape[1])
 
     @property
@@ -156,7 +153,6 @@ class Source:
         """
 
         def apply(rows: Array) -> Array:
-            """Return rows, (m, d), after `change`, but those of zeros as they were."""
             return paid_centre.empty_rows_kept(change(rows), rows)
 
         parts: list[Part] = [
@@ -176,7 +172,6 @@ def mean(source: Source, std: float, squared: bool = False) -> Array:
     sums = np.zeros((source.number_of_sums, source.d))
 
     def add(hospital: int, rows: Array, weights: Array | float) -> None:
-        """Add a piece of a hospital's rows, (m, d), to its sum, in whole units."""
         # The m rows of one patient count as their mean: their weights are 1/sqrt(m), so 1/m each.
         entries = np.square(rows) if squared else rows
         whole = np.trunc(entries * np.square(weights) * unit)
@@ -203,7 +198,6 @@ def whole_moments(
     adders = [Adder(d, source.bits) for _ in groups]
 
     def add(hospital: int, rows: Array, weights: Array | float) -> None:
-        """Add a piece of a hospital's rows, (m, d), each with its weight, to the hospital's sum."""
         adders[hospital % source.number_of_sums].add(change(rows), weights)
 
     source.read(add, progress or (lambda share: source.progress(0.0)))
@@ -215,15 +209,11 @@ def whole_moments(
 
 
 def moments(source: Source, unit: bool) -> tuple[list[Array], list[int]]:
-    """Return the noisy second moments, (d, d) each, and of how many patients each is.
-
-    unit: whether rows are scaled to length 1 before.
-    """
+    """Return the noisy second moments, (d, d) each, and of how many patients each is."""
     sums = whole_moments(source, source.d, unit_rows) if unit else whole_moments(source, source.d)
     noisy: list[Array] = []
 
     def report(share: float) -> bool:
-        """Tell which share of all moments is drawn, and return whether to go on. share: of this moment."""
         return source.progress((len(noisy) + share) / len(sums))
 
     for number, summed in enumerate(sums, start=1):
@@ -311,21 +301,14 @@ def release_rounds(source: Source, k: int, parts: Sequence[float], left_out: int
 
     Reads private rows once in each. A round that was drawn before is taken from what was kept.
 
-    Args:
-        source: The patients, and how their sums are drawn.
-        k: Number of components.
-        parts: What each round takes of the budget, measured in 1/z^2.
-        left_out: How many first rounds are left out when later bases are computed, since the basis that they
-            were asked of was still far off (`numerics.stacked_rounds`).
-        readings: How often the whole release reads the rows, by which progress is counted.
-
-    Raises:
-        StoppedError: Where progress says no. What was drawn before is kept.
+    parts: what each round takes of the budget, measured in 1/z^2. left_out: how many first rounds are left
+    out when later bases are computed, since the basis that they were asked of was still far off
+    (`numerics.stacked_rounds`). readings: how often the whole release reads the rows, by which progress is
+    counted. Raises StoppedError where progress says no; what was drawn before is kept.
     """
     rounds_done, d = 0, source.d
 
     def report(share: float) -> bool:
-        """Tell which share of all readings is done, and return whether to go on. share: of this one."""
         return source.progress((rounds_done + share) / readings)
 
     def ask(block: Array, std: float) -> Array:
@@ -336,11 +319,9 @@ def release_rounds(source: Source, k: int, parts: Sequence[float], left_out: int
         nonlocal rounds_done
 
         def draw() -> Array:
-            """Read all rows once and return the noisy mean of v q^T, (d, k)."""
             sums = np.zeros((source.number_of_sums, d, k))
 
             def add(hospital: int, rows: Array, weights: Array | float) -> None:
-                """Add the products of a piece of a hospital's rows to its sum."""
                 sums[hospital % source.number_of_sums] += whole_products(rows, block, source.bits, weights)
 
             source.read(add, report)
@@ -376,15 +357,8 @@ class StagesResult(NamedTuple):
 def release(source: Source, k: int, division: Division, s_hat: int | str) -> StagesResult:
     """Release both stages. Reads private rows T + 1 times; a step drawn before is taken from what was kept.
 
-    Args:
-        source: The patients, and how their sums are drawn.
-        k: Number of components.
-        division: The share of the budget for stage 1, and its number of rounds T.
-        s_hat: Number of features kept, or "released" for those that stand out of stage 1's noise, at most
-            400.
-
-    Raises:
-        StoppedError: Where progress says no. What was drawn before is kept.
+    s_hat: number of features kept, or "released" for those that stand out of stage 1's noise, at most 400.
+    Raises StoppedError where progress says no; what was drawn before is kept.
     """
     budget, bits, n = source.budget, source.bits, source.n
     # Where n is protected no rule may use it; infinity leaves the error of sampling out of them.
@@ -397,7 +371,6 @@ def release(source: Source, k: int, division: Division, s_hat: int | str) -> Sta
     block_std = discrete_gaussian.noise_std(1, bits, budget, 1 - division.share) * source.scale
 
     def choose() -> Array:
-        """Return J from what stage 1 released, as floats, as steps are kept; at most 400 features."""
         rows = two_stage.rows_to_keep(leading, rounds.answers[-1], block_std, s_hat=s_hat, n=public_n)
         if len(rows) > discrete_gaussian.MOST_FEATURES:
             rows = linalg.largest_rows(leading, discrete_gaussian.MOST_FEATURES)
@@ -408,7 +381,6 @@ def release(source: Source, k: int, division: Division, s_hat: int | str) -> Sta
     rows = source.drawn.once("rows", choose).astype(int)
 
     def draw_moment() -> Array:
-        """Read all rows once and return the noisy second moment of the features J, (j, j)."""
         # Progress goes on from the rounds, which are all readings but this one.
         before = division.rounds / (division.rounds + 1)
         sums = whole_moments(

@@ -61,10 +61,7 @@ def none_if_refused(call: Callable[[], Result]) -> Result | None:
 
 
 def until_refused(read: Callable[[], Iterable[Result]]) -> Iterator[Result | None]:
-    """Yield the batches that `read` returns, and a last None where Arrow raises an error before their end.
-
-    The error is swallowed for the same reason as in `none_if_refused`.
-    """
+    """Yield the batches that `read` returns, and a last None where Arrow raises an error before their end."""
     try:
         yield from read()
     except _REFUSALS:
@@ -130,7 +127,6 @@ def _joined(parts: list[pa.Array]) -> pa.Array:
 
 
 def chunks_of(column: Any) -> list[Any]:
-    """Return the arrays that a column consists of."""
     return column.chunks if isinstance(column, pa.ChunkedArray) else [column]
 
 
@@ -185,7 +181,6 @@ def _plain(column: Any, marks: Marks | None) -> NumberColumn:
 
 
 def _numbers(column: pa.Array, marks: Marks | None) -> NumberColumn:
-    """Read a portion of a text column as `numbers` does."""
     text = texts(column)
     if marks in (POINT, EITHER) and (plain := _plain_numbers(text)) is not None:
         missing = np.isnan(plain)
@@ -254,10 +249,7 @@ def _clear_digits(text: pa.Array) -> pa.Array:
 
 
 def blank_rows(columns: Sequence[Any]) -> Mask:
-    """Return which rows have no cell in any of these columns, (n,): each of their cells is missing.
-
-    columns: at least one, of any Arrow type.
-    """
+    """Return which rows have no cell in any of these columns, (n,): each of their cells is missing."""
     blank = np.ones(len(columns[0]), dtype=bool)
     for column in columns:
         # Of most tables the first column leaves no row to look at.
@@ -290,13 +282,9 @@ def unclear(text: pa.Array) -> Mask:
 
 
 def category_indices(column: Any, known: Iterable[str], capitals: bool = True) -> NDArray[np.intp]:
-    """Return the position in `known` of each cell's text, (n,); -1 for none.
-
-    capitals: whether "Male" and "male" differ.
-    """
+    """Return the position in `known` of each cell's text, (n,); -1 for none."""
 
     def comparable(text: pa.Array) -> pa.Array:
-        """Return texts so that those which count as one are equal."""
         return text if capitals else pc.utf8_lower(text)
 
     words = comparable(pa.array(known, pa.large_string()))
@@ -343,10 +331,7 @@ def word_keys(words: Sequence[str], capitals: bool = True) -> list[float | str]:
 
 
 def is_word(word: object) -> bool:
-    """Return whether this can be one word of a list that is typed as "a; b" or "word = category; ...".
-
-    It is a short text without blanks around it, and holds neither of the separators ";" and " = ".
-    """
+    """Return whether this can be one word of a list that is typed as "a; b" or "word = category; ..."."""
     return (
         isinstance(word, str)
         and 0 < len(word) <= limits.MOST_NAME
@@ -435,10 +420,7 @@ def as_numbers_or_text(column: Any, name: str) -> Any:
 
 
 def check_text(size: int, name: str) -> None:
-    """Raise ValueError where the `size` bytes of a table's unpacked texts are too many.
-
-    A small file may unpack to any size. name: of the column that is reached, for the error.
-    """
+    """Raise ValueError where the `size` bytes of a table's unpacked texts are too many."""
     if size > limits.MOST_BYTES:
         raise ValueError(
             f"Column '{name}' holds more text than can be opened here: leave it out, or shorten its texts."
@@ -467,10 +449,7 @@ def _text_bytes(chunk: Any) -> int:
 
 
 def unpacked_bytes(column: Any) -> int:
-    """Return the bytes of a coded column's texts once each code is replaced by its text; 0 for other cells.
-
-    column: of Arrow's dictionary type, which stores every different text once, and a code for each cell.
-    """
+    """Return the bytes of a coded column's texts once codes are replaced by texts; 0 for other cells."""
     total = 0
     for chunk in chunks_of(column):
         kind = chunk.dictionary.type
@@ -481,10 +460,7 @@ def unpacked_bytes(column: Any) -> int:
 
 
 def from_frame(frame: pd.DataFrame) -> pa.Table:
-    """Return a data frame as a table whose columns are float64 or text.
-
-    Raises ValueError for cells that `as_numbers_or_text` refuses, and for two columns of one name.
-    """
+    """Return a data frame as a table whose columns are float64 or text."""
     columns = {}
     for position, name in enumerate(frame.columns):
         series = frame.iloc[:, position]

@@ -68,10 +68,7 @@ _EXACT = 2.0**53  # whole numbers of double precision are apart below it
 
 
 def content_key(table: pa.Table | pd.DataFrame) -> str:
-    """Return the key of a table in memory, 64 hexadecimal digits.
-
-    Raises ValueError for cells that are lists, records or bytes.
-    """
+    """Return the key of a table in memory, 64 hexadecimal digits."""
     whole = cells.from_frame(table) if isinstance(table, pd.DataFrame) else table
     if (blank := cells.blank_rows(whole.columns)).any():
         whole = whole.filter(pa.array(~blank))
@@ -113,10 +110,7 @@ def _numeric(values: Any, missing: Any) -> Words:
 
 
 def _words(text: Any) -> tuple[Words, Array]:
-    """Return the word of each text and its number: that of the number if it is one, else a 64-bit hash.
-
-    So a number in a column of text has the same word as in a column of numbers.
-    """
+    """Return the word of each text and its number: that of the number if it is one, else a 64-bit hash."""
     read = cells.numbers(text, cells.EITHER)
     words = _numeric(read.values, read.missing)
     for i in np.flatnonzero(read.unread):
@@ -143,7 +137,6 @@ class _Sums:
                 self._add(batch)
 
     def _add(self, batch: Any) -> None:
-        """Add some rows, a record batch of Arrow, to all sums."""
         # Of each row of the batch: over all its cells, and over those of columns that do not count.
         sums, left_out_sums = (np.zeros((2, batch.num_rows), dtype=np.uint64) for _ in range(2))
         left_out = set()
@@ -225,10 +218,7 @@ class _Uninformative:
         return rows > 1 and high - low == rows - 1
 
     def _counts(self, position: int) -> bool:
-        """Return whether a column holds each whole number between its lowest and its highest once.
-
-        It compares the sums of their hashes, for which no cell has to be kept.
-        """
+        """Return whether a column holds each whole number between its lowest and its highest once."""
         if not self._spans(position, self.rows):
             return False
         low, _, total = self._counting[position]
@@ -248,7 +238,6 @@ def _may_count(values: Array) -> bool:
 
 
 def _mixed_sum(values: Array) -> int:
-    """Return the sum of the hashes of whole numbers, modulo 2^64."""
     return int(_mix(values.astype(np.int64).view(np.uint64)).sum())
 
 

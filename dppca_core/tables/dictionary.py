@@ -91,7 +91,6 @@ class _Model(BaseModel):
         return hash(tuple(self._fields.values()))
 
     def changed(self, **fields: Any) -> Self:
-        """Return the same with these fields changed. Raises ValueError as the constructor does."""
         return type(self)(**self._fields | fields)
 
 
@@ -152,7 +151,6 @@ class Column(_Model):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        """Raise ValueError for fields that cannot be."""
         # The message of a check begins with the keyword under which the value is handed over.
         for name in (self.name, *self.other_names):
             if not name.strip() or not name.isprintable():
@@ -174,7 +172,6 @@ class Column(_Model):
         return self
 
     def _check_range(self) -> None:
-        """Raise ValueError for a number column's fields that cannot be: range, fill, usual value."""
         for end in ("low", "high"):
             checks.within(-1e300, 1e300, **{f"{end} of '{self.name}'": getattr(self, end)})
         if not self.low < self.high or not self.half > 0:  # half of a tiny range rounds to 0
@@ -189,7 +186,6 @@ class Column(_Model):
             checks.within(self.low, self.high, **{f"usual value of '{self.name}'": self.usual})
 
     def _check_categories(self) -> None:
-        """Raise ValueError for a category column's fields that cannot be: words, fill, usual category."""
         if not 1 <= len(self.categories) <= limits.MOST_CATEGORIES:
             raise ValueError(
                 f"categories of '{self.name}' must be between 1 and {limits.MOST_CATEGORIES} words"
@@ -244,10 +240,7 @@ class Column(_Model):
 
     @classmethod
     def from_field(cls, field: object) -> Column:
-        """Return the column that a field of a Frictionless Table Schema states.
-
-        Raises ValueError for an unknown or missing entry.
-        """
+        """Return the column that a field of a Frictionless Table Schema states."""
         if not isinstance(field, Mapping) or not {"name", "type"} <= field.keys():
             raise ValueError('Each column of the dictionary needs a "name" and a "type".')
         name = field["name"]
@@ -294,12 +287,10 @@ class Column(_Model):
 
     @property
     def marks(self) -> cells.Marks | None:
-        """Return how its numbers are written where they are text; None where that is not stated."""
         return None if self.decimal is None else cells.Marks(self.decimal, self.group)
 
     @property
     def middle(self) -> float:
-        """Return the middle of the range."""
         return self.low / 2 + self.high / 2
 
     @property
@@ -309,7 +300,6 @@ class Column(_Model):
 
     @property
     def half(self) -> float:
-        """Return half the width of the range."""
         return self.high / 2 - self.low / 2  # halved first: the difference of two large ends may overflow
 
     @property
@@ -383,16 +373,14 @@ class Schema(_Model):
         longest = math.sqrt(math.fsum(column.most_square for column in columns))
         if bound > _MOST_BOUND * longest:
             raise ValueError(f"bound must be near {longest:.4g}, which no row exceeds, got {bound:g}")
-        super().__init__(**{"columns": columns, "bound": bound})
+        super().__init__(**{"columns": columns, "bound": bound})  # names that mypy does not know of a model
 
     @cached_property
     def features(self) -> tuple[str, ...]:
-        """Return the names of the encoded columns, (d,): "age", "sex = female"."""
         return tuple(feature for column in self.columns for feature in column.features)
 
     @property
     def d(self) -> int:
-        """Return the number of features, encoded columns."""
         return len(self.features)
 
     @cached_property
@@ -435,24 +423,18 @@ class Schema(_Model):
 
     @model_serializer(mode="wrap")
     def _to_table_schema(self, _: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Return the Table Schema as a record."""
         return {"fields": [column.model_dump() for column in self.columns], "bound": self.bound}
 
     def to_json(self) -> str:
-        """Return the schema as text, which `from_json` reads: a Frictionless Table Schema."""
         return self._json
 
     @cached_property
     def _json(self) -> str:
-        """Return the text of `to_json`, made once: a schema cannot change."""
         return json.dumps(self.model_dump(), indent=1, ensure_ascii=False)
 
     @staticmethod
     def from_json(text: str | bytes) -> Schema:
-        """Return the schema that a Frictionless Table Schema states, of this program or another.
-
-        Raises ValueError with one sentence for a text that states none.
-        """
+        """Return the schema that a Frictionless Table Schema states, of this program or another."""
         try:
             plain = json.loads(text)
         except UnicodeDecodeError:

@@ -66,7 +66,6 @@ class DictionaryLine:
 
     @property
     def incomplete(self) -> bool:
-        """Return whether the range or the categories have still to be typed."""
         if self.kind == "category":
             return not split_words(self.categories)
         return self.low is None or self.high is None
@@ -93,7 +92,6 @@ def _quoted(word: str) -> str:
 
 
 def other_names(lines: Mapping[str, DictionaryLine]) -> dict[str, tuple[str, ...]]:
-    """Return what files call each column too, by its name."""
     return {name: split_words(line.other_names) for name, line in lines.items()}
 
 
@@ -125,7 +123,6 @@ def join_synonyms(synonyms: Sequence[tuple[str, str]]) -> str:
 
 
 def line_from_column(column: Column) -> DictionaryLine:
-    """Return the line that states the same as a column of a data dictionary."""
     of_numbers = column.kind == "number"
     texts = [(word, number_text(meant) if of_numbers else str(meant)) for word, meant in column.synonyms]
     line = DictionaryLine(
@@ -151,14 +148,18 @@ def to_column(name: str, line: DictionaryLine) -> Column:
     if line.marks not in MARKS:
         raise ValueError(f"the marks of '{name}' must be shown by one of the examples")
     decimal, group = MARKS[line.marks]
-    stated: dict[str, Any] = {"decimal": decimal, "group": group}
-    stated |= {"missing_codes": split_words(line.codes), "other_names": split_words(line.other_names)}
-    stated["unit"] = line.unit.strip()
+    stated: dict[str, Any] = {
+        "decimal": decimal,
+        "group": group,
+        "missing_codes": split_words(line.codes),
+        "other_names": split_words(line.other_names),
+        "unit": line.unit.strip(),
+    }
     if line.kind == "category":
         known = split_words(line.categories)
         fill = "" if missing.casefold() == none_of(known) else missing or None
-        words = {"fill": fill, "usual": usual or None, "synonyms": synonyms}
-        return Column(name, "category", categories=known, **words, **stated)
+        stated |= {"fill": fill, "usual": usual or None, "synonyms": synonyms}
+        return Column(name, "category", categories=known, **stated)
     if line.low is None or line.high is None:
         raise ValueError(f"'{name}' needs its lowest and its highest value")
     filled = _parse_number(
@@ -257,7 +258,6 @@ def record_field(data: bytes) -> str:
 
 
 def _sheet(data: bytes) -> list[dict[str, str]]:
-    """Return the rows of a template or of REDCap's data dictionary. Raises ValueError for another file."""
     try:
         text = decoded(data)
     except QuestionError:
@@ -284,7 +284,6 @@ def _rows(text: str, delimiter: str) -> list[dict[str, str]]:
 
 
 def _from_template(row: Mapping[str, str]) -> tuple[str, DictionaryLine]:
-    """Return a name and the line of a row of the template. Raises ValueError where it states none."""
     cells = {key: _without_apostrophe(row.get(head, "")) for key, head in HEADINGS.items()}
     name, kind = cells.pop("name"), cells["kind"].strip() or KINDS[0]
     if kind not in KINDS:
@@ -347,7 +346,6 @@ def _from_redcap(row: Mapping[str, str]) -> Iterator[tuple[str, DictionaryLine]]
 
 
 def _end(typed: str) -> float | None:
-    """Return the end of a range, None where there is none or it is no number."""
     try:
         return float(typed)
     except ValueError:

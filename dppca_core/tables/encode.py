@@ -79,22 +79,18 @@ class OwnerCounts:
 
     @staticmethod
     def none(schema: Schema) -> OwnerCounts:
-        """Return the counts of no rows."""
         none = (0,) * len(schema.columns)
         return OwnerCounts(rows=0, dropped=0, filled=0, outside=none, missing=none, clipped=0)
 
     @property
     def kept(self) -> int:
-        """Return how many rows are used."""
         return self.rows - self.dropped
 
     @property
     def clipped_share(self) -> float:
-        """Return the share of the kept rows that the bound shortens."""
         return self.clipped / max(self.kept, 1)
 
     def __add__(self, other: OwnerCounts) -> OwnerCounts:
-        """Return the counts of two parts of a table together."""
         return OwnerCounts(
             rows=self.rows + other.rows,
             dropped=self.dropped + other.dropped,
@@ -183,7 +179,6 @@ class _Tally(NamedTuple):
 
     @staticmethod
     def begin(n: int) -> _Tally:
-        """Return the tally of n rows before any column."""
         return _Tally(np.ones(n, dtype=bool), np.zeros(n, dtype=np.intp), [], [])
 
     def add(self, column: Column, missing: cells.Mask, beyond: cells.Mask) -> None:
@@ -198,10 +193,7 @@ class _Tally(NamedTuple):
     def encoded(
         self, schema: Schema, rows: Array, blank: cells.Mask | None, numbers: Indices | None = None
     ) -> Encoded:
-        """Return those of the rows, (n, d), that can be used, with the owner's counts.
-
-        numbers: of the patient of each of the table's rows, where patients were merged.
-        """
+        """Return those of the rows, (n, d), that can be used, with the owner's counts."""
         kept = self.kept
         used = kept if numbers is None else kept[numbers]  # of the table's rows
         if not kept.all():
@@ -266,10 +258,7 @@ def _columns(
 def _numbers(
     column: Column, column_cells: pa.Array, marks: cells.Marks | None, places: Indices, entries: Array
 ) -> tuple[cells.Mask, cells.Mask]:
-    """Write a column's encoded numbers, (n, 1); return which cells are missing, and which out of range.
-
-    column_cells: as `cells.as_numbers_or_text` gives them. places: of the rows in the file, from 1, (n,).
-    """
+    """Write a column's encoded numbers, (n, 1); return which cells are missing, and which out of range."""
     values, missing, unread = cells.numbers(column_cells, marks, column.missing_codes, column.synonyms)
     if unread.any():
         others, what = int(unread.sum()) - 1, _what_instead(column_cells, unread)
@@ -295,10 +284,7 @@ def _scaled(column: Column, values: Array) -> Array:
 
 
 def _what_instead(column_cells: pa.Array, unread: cells.Mask) -> str:
-    """Return the end of the error: what a column holds instead of numbers, and what to do about it.
-
-    unread: which of its cells are neither a number nor missing.
-    """
+    """Return the end of the error: what a column holds instead of numbers, and what to do about it."""
     if cells.unclear(column_cells.slice(int(np.argmax(unread)), 1)).any():
         return "but a mark of thousands or of decimals: say which under 'numbers as' in the dictionary."
     if cells.kind_of(column_cells) == "date":
@@ -312,10 +298,7 @@ def _what_instead(column_cells: pa.Array, unread: cells.Mask) -> str:
 def _categories(
     column: Column, column_cells: pa.Array, marks: cells.Marks | None, entries: Array
 ) -> tuple[cells.Mask, cells.Mask]:
-    """Write a column's centred indicators, (n, c); return which cells are missing, and which unknown.
-
-    A cell is unknown if it is none of the categories.
-    """
+    """Write a column's centred indicators, (n, c); return which cells are missing, and which unknown."""
     codes, missing = cells.categories(
         column_cells, column.categories, column.synonyms, column.missing_codes, marks
     )
@@ -393,7 +376,6 @@ class PreparedTable:
 
     @property
     def identity(self) -> TableIdentity:
-        """Return what tells this table from another, without a row in it."""
         return TableIdentity(self.raw.key, self.schema, self.assignment, self.sizes, self.counting)
 
     @property
@@ -409,7 +391,6 @@ class PreparedTable:
 
     @property
     def d(self) -> int:
-        """Return the number of features of an encoded row."""
         return self.schema.d
 
     @property
@@ -441,7 +422,6 @@ class PreparedTable:
 
     @property
     def averaged(self) -> bool:
-        """Return whether rows of one patient count as one."""
         return self.held.weights is not None
 
     @property

@@ -48,11 +48,7 @@ def _neutral_pieces(text: str) -> str:
 
 
 def safe_cell(cell: Any) -> Any:
-    """Return a text with an apostrophe before each formula that a spreadsheet would find in it.
-
-    It is for a table on screen, whose built-in CSV download quotes nothing. Anything but a text is returned
-    as it is.
-    """
+    """Return a text with an apostrophe before each formula that a spreadsheet would find in it."""
     return _neutral_pieces(neutral(cell)) if isinstance(cell, str) else cell
 
 

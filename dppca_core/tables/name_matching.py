@@ -52,12 +52,10 @@ class _Name(NamedTuple):
 
     @property
     def letters(self) -> str:
-        """Return all words as one, so that "blood_pressure" is "BloodPressure"."""
         return "".join(self.words)
 
     @property
     def numbers(self) -> list[str]:
-        """Return the words that are numbers, such as the 2 of "visit 2"."""
         return [word for word in self.words if word.isdigit()]
 
 
@@ -158,10 +156,7 @@ def is_code(name: str) -> bool:
 
 
 def patient_column(names: Sequence[str], record: str = "") -> str | None:
-    """Return the name that most likely is of the column that names the patients, or None.
-
-    record: the one that a dictionary calls so; it comes first.
-    """
+    """Return the name that most likely is of the column that names the patients, or None."""
     if record in names:
         return record
     by_letters = {_parse(name).letters: name for name in reversed(names)}
@@ -188,7 +183,6 @@ def _words(text: str) -> list[str]:
 
 
 def _units_agree(first: _Name, second: _Name) -> bool:
-    """Return whether two names state the same unit, or one of them states none."""
     return first.unit == second.unit or not first.unit or not second.unit
 
 

@@ -35,7 +35,7 @@ EMPTY_HOSPITAL = (
 IN_ONE_PLACE = "all in one place"
 A_TABLE_EACH = "a table of each hospital"
 ASSIGNMENT_SEED = 0  # public: to which hospital a patient is assigned hides nothing
-_BY_COLUMN = "by the column "
+AT_RANDOM = f"at random, seed {ASSIGNMENT_SEED}"
 _ROUNDED = 2.0**53  # from here on two whole numbers can be one as a float
 
 
@@ -138,7 +138,7 @@ def assign(raw: Raw, patients: Indices, hospital_column: str | None, hospitals: 
     if joined := isinstance(raw, JoinedTable):
         hospital_column = raw.hospital_column
     if hospital_column is None:
-        assignment = IN_ONE_PLACE if hospitals == 1 else f"at random, seed {ASSIGNMENT_SEED}"
+        assignment = IN_ONE_PLACE if hospitals == 1 else AT_RANDOM
         hospitals = min(hospitals, n)
         of_patient = _number_of_each(at_random(n, hospitals, ASSIGNMENT_SEED), n)
     else:
@@ -147,7 +147,7 @@ def assign(raw: Raw, patients: Indices, hospital_column: str | None, hospitals: 
         rows_by_hospital = by_column(raw.table[hospital_column], hospital_column, marks=marks)
         of_patient = _number_of_each(rows_by_hospital.values(), raw.n)[first_rows(patients)]
         hospitals = len(rows_by_hospital)
-        assignment = A_TABLE_EACH if joined else f"{_BY_COLUMN}'{hospital_column}'"
+        assignment = A_TABLE_EACH if joined else f"by the column '{hospital_column}'"
     # Sizes count all patients, also those without a usable row: so the public sizes tell of no cell.
     sizes = tuple(np.bincount(of_patient, minlength=hospitals).tolist())
     if 0 in sizes:
@@ -165,7 +165,7 @@ def _number_of_each(groups: Iterable[Indices], n: int) -> Indices:
 
 def is_by_column(assignment: str) -> bool:
     """Return whether hospitals are the values of a column, so that a patient's row states its own."""
-    return assignment.startswith(_BY_COLUMN)
+    return assignment not in (IN_ONE_PLACE, A_TABLE_EACH, AT_RANDOM)
 
 
 def is_by_hospital(assignment: str) -> bool:
@@ -174,12 +174,11 @@ def is_by_hospital(assignment: str) -> bool:
     Their numbers are public then, so that a patient can be replaced by one of the same hospital only: who
     knows where all others are could tell from the numbers where this one is.
     """
-    return is_by_column(assignment) or assignment == A_TABLE_EACH
+    return assignment not in (IN_ONE_PLACE, AT_RANDOM)
 
 
 def is_at_random(assignment: str) -> bool:
-    """Return whether patients were assigned at random to hospitals that do not exist."""
-    return not is_by_hospital(assignment) and assignment != IN_ONE_PLACE
+    return assignment == AT_RANDOM
 
 
 def at_random(n: int, hospitals: int, seed: int) -> tuple[Indices, ...]:

@@ -34,7 +34,7 @@ _MOST_WORDS = 10  # suggestions for one column
 _MOST_SPELLINGS = 200  # that are counted of each portion of a long column
 _WIDEST_SCALE = 2  # a scale from 0 to 2, say, is so narrow that a -1 would only continue it
 _FEWEST_TIMES = 3  # times that a number that no code book knows is there, before it looks like a code
-_CODES = {*(9, 99, 999, 9999, 99999, 88, 888, 8888, 77, 777, 7777, 99.9, 999.9), *(-1, -9, -99, -999, -9999)}
+_CODES = {9, 99, 999, 9999, 99999, 88, 888, 8888, 77, 777, 7777, 99.9, 999.9, -1, -9, -99, -999, -9999}
 _CODE_ARRAY = np.array(sorted(_CODES))
 _LEAST_RATIO = 0.82  # of difflib, for words that resemble each other; "male" and "female" have 0.8
 _MISSING_WORDS = re.compile(
@@ -120,7 +120,6 @@ def check_column(
 def _by_hospital(
     outside: cells.Mask, read: cells.Mask, hospitals: Sequence[Indices]
 ) -> tuple[tuple[int, int], ...]:
-    """Return how many cells of each hospital are outside, and how many were read."""
     return tuple((int(outside[rows].sum()), int(read[rows].sum())) for rows in hospitals)
 
 
@@ -159,10 +158,7 @@ def _number_meant(word: str, expected: Expected) -> str | None:
 
 
 def _suspected_codes(values: Array, outside: cells.Mask) -> list[Suggestion]:
-    """Return the numbers that look like codes for "missing", by the rule in the module's text.
-
-    values: the column's numbers, (m,), missing ones left out. outside: which of them are beyond the range.
-    """
+    """Return the numbers that look like codes for "missing", by the rule in the module's text."""
     known = np.isin(values, _CODE_ARRAY)
     if not known.any() and not outside.any():
         return []
@@ -278,6 +274,5 @@ def _looks_missing(word: str) -> bool:
 
 
 def _folded(word: str) -> str:
-    """Return a word without capitals, accents, blanks and separators."""
     letters = unicodedata.normalize("NFKD", word.casefold())
     return _SEPARATORS.sub("", "".join(each for each in letters if not unicodedata.combining(each)))

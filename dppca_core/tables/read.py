@@ -79,10 +79,9 @@ _SIGNS: dict[str, tuple[bytes, ...]] = {
     "of Stata: save it as CSV": (b"<stata_dta>",),
     "of SAS: save it as CSV": (b"\0" * 12 + b"\xc2\xea\x81\x60",),
 }
+_PAGE_SIGNS = (b"<!doctype", b"<html", b"<table", b"<body", b"<meta", b"<style")
 _MARKUP = {
-    "a web page, whatever its name says: open it in a spreadsheet, and save it as .xlsx or CSV": (
-        *(b"<!doctype", b"<html", b"<table", b"<body", b"<meta", b"<style"),
-    ),
+    "a web page, whatever its name says: open it in a spreadsheet, and save it as .xlsx or CSV": _PAGE_SIGNS,
     "XML: open it in a spreadsheet, and save it as .xlsx or CSV": (b"<?xml",),
 }
 _JSON = re.compile(rb"""[\[{]\s*[\[{"\]}]""")
@@ -136,7 +135,6 @@ class Raw:
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """Return the names, in the file's order."""
         return tuple(self.table.column_names)
 
     @property
@@ -162,7 +160,6 @@ class Raw:
 
     @cached_property
     def key(self) -> str:
-        """Return the key by which this table's account is found (`content`)."""
         return content.content_key(self.table)
 
 
@@ -208,10 +205,7 @@ class UnpackedSizes(NamedTuple):
 
 
 def sizes(source: Source) -> UnpackedSizes:
-    """Return how large a file is unpacked, before it is read.
-
-    Raises ValueError, with one sentence, for what is no table, and for a file that is too large.
-    """
+    """Return how large a file is unpacked, before it is read."""
     data = _bytes(source)
     form = _form(data)
     if form == "Parquet":
@@ -237,7 +231,6 @@ class _Parts(NamedTuple):
 
 
 def _raw(name: str, parts: _Parts, to_score: bool) -> Raw:
-    """Return the named columns as a table without its blank rows."""
     names = [each.strip() for each in parts.names]
     check_names(names)
     named = [i for i, each in enumerate(names) if each]
@@ -290,10 +283,7 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def _bytes(source: Source) -> bytes:
-    """Return the file's content; one that was handed in stays open.
-
-    Raises ValueError where it is too large.
-    """
+    """Return the file's content; one that was handed in stays open."""
     if isinstance(source, bytes):
         size = len(source)
     elif isinstance(source, str | Path):
@@ -308,7 +298,6 @@ def _bytes(source: Source) -> bytes:
 
 
 def check_size(size: int) -> None:
-    """Raise ValueError, with what to do, for more bytes than can be held, as a file or unpacked."""
     if size > limits.MOST_BYTES:
         raise ValueError(
             f"The file has {size / 2**20:,.0f} MB unpacked, and at most {limits.MOST_BYTES / 2**20:,.0f} MB "
@@ -317,7 +306,6 @@ def check_size(size: int) -> None:
 
 
 def _check_fits(rows: int, columns: int) -> None:
-    """Raise ValueError for a table with too many rows or cells to be held in memory."""
     for count, most, what in ((rows, limits.MOST_ROWS, "rows"), (rows * columns, limits.MOST_CELLS, "cells")):
         if count > most:
             raise ValueError(
@@ -361,7 +349,6 @@ def _filled(line: Sequence[str]) -> int:
 
 
 def _numbers(line: Sequence[str]) -> cells.NumberColumn:
-    """Return the cells of a line, or of a few lines, as numbers."""
     return cells.numbers(pa.array(line, pa.large_string()), cells.EITHER)
 
 
@@ -377,10 +364,7 @@ def _number_positions(line: Sequence[str]) -> list[int]:
 
 
 def _lay_out(lines: Sequence[Sequence[str]], width: int, answers: Answers) -> _Layout:
-    """Return where names and patients begin. Raises QuestionError where only a person can tell.
-
-    lines: the first of the file, [] for a blank one. width: how many cells most lines have.
-    """
+    """Return where names and patients begin. Raises QuestionError where only a person can tell."""
     at, names = _find_names(lines, width, answers)
     rows = [line for line in lines[at + 1 :] if _filled(line)]
     if len(names) == width - 1:
@@ -406,7 +390,6 @@ def _left(count: int) -> str:
 
 
 def _answer(key: str, question: str, options: Mapping[str, str], answers: Answers) -> str:
-    """Return the answer to a question. Raises QuestionError while there is none."""
     if answers.get(key) not in options:
         raise QuestionError(key, question, options)
     return answers[key]
@@ -457,10 +440,7 @@ def _is_of_units(line: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _count_tail(lines: Sequence[Sequence[str]], width: int, answers: Answers) -> int:
-    """Return how many of the last lines to leave out: totals and notes. Raises QuestionError to ask.
-
-    lines: the last of the file, without blank ones.
-    """
+    """Return how many of the last lines to leave out: totals and notes. Raises QuestionError to ask."""
 
     def is_tail(line: Sequence[str]) -> bool:
         first = next((cell.strip() for cell in line if cell.strip()), "")
@@ -638,10 +618,7 @@ def _find_separator(head: str, given: str, whole: bool) -> tuple[str, Records, i
 def _find_end(
     body: bytes, begin: int, delimiter: str, width: int, answers: Answers
 ) -> tuple[int, tuple[str, ...]]:
-    """Return where the last patient's line ends, in bytes, and a note on the lines that are left out below.
-
-    begin: where the first patient's line begins. width: how many cells most lines have.
-    """
+    """Return where the last patient's line ends, in bytes, and a note on the lines left out below."""
     last = max(begin, len(body.rstrip(f'{delimiter} \t\r\n"'.encode())))
     ended = _LINE_END.search(body, last)
     last = ended.end() if ended else len(body)
@@ -661,10 +638,7 @@ def _find_end(
 
 
 def _columns(body: bytes, place: tuple[int, int], delimiter: str, count: int) -> list[Any]:
-    """Return the columns of text of the lines at this place of the file, each with so many cells.
-
-    Raises ValueError, which quotes no cell, where a line has another number of cells.
-    """
+    """Return the columns of text of the lines at this place of the file, each with so many cells."""
     begin, end = place
     # Memory of Arrow's own: its threads may release it when Python is ending.
     stream = pa.BufferOutputStream()
@@ -730,7 +704,6 @@ def _line_breaks(
 
 
 def _workbook(data: bytes, answers: Answers) -> _Parts:
-    """Read a sheet of a workbook: numbers, words and days keep their types."""
     workbook_size.check_unpacked(data)
     sheets = workbook.sheets(data)
     if not sheets:
@@ -753,12 +726,11 @@ def _workbook(data: bytes, answers: Answers) -> _Parts:
         workbook.column([row[i] for row in itertools.islice(rows, layout.begin, end)])
         for i in range(len(layout.names))
     ]
-    notes = (*layout.notes, *((_tail_note(count),) if count else ()))
+    notes = (*layout.notes, _tail_note(count)) if count else layout.notes
     return _Parts("workbook", layout.names, columns, None, notes)
 
 
 def _parquet(data: bytes, _: Answers) -> _Parts:
-    """Read a Parquet file: its columns keep their types."""
     parquet = _opened(data)
     schema, metadata = parquet.schema_arrow, parquet.metadata
     stored = schema.names  # listed anew at each access
@@ -790,10 +762,7 @@ def _parquet(data: bytes, _: Answers) -> _Parts:
 
 
 def _opened(data: bytes, texts: Sequence[str] = ()) -> Any:
-    """Return the opened file, which reads the columns `texts` as codes.
-
-    Raises ValueError for what is no Parquet file.
-    """
+    """Return the opened file, which reads the columns `texts` as codes."""
     parquet = cells.none_if_refused(
         lambda: pyarrow.parquet.ParquetFile(
             pa.BufferReader(data), pre_buffer=False, read_dictionary=list(texts)

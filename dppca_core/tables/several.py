@@ -119,10 +119,7 @@ def check_hospitals(names: Sequence[str]) -> list[str]:
 def _check_mapping(
     hospital: str, raw: Raw, mapping: Mapping[str, str | None], columns: Sequence[str]
 ) -> None:
-    """Raise ValueError unless a hospital's mapping names its own column, or None, for every joined column.
-
-    columns: of the joined table. No column of the hospital may be used twice.
-    """
+    """Raise ValueError unless a hospital's mapping names its own column, or None, for every joined column."""
     used, known = set[str](), set(raw.columns)
     for column in columns:
         if column not in mapping:
@@ -140,10 +137,7 @@ def _check_mapping(
 
 
 def _check_points(hospital: str, raw: Raw, mapping: Mapping[str, str | None]) -> None:
-    """Raise ValueError where a hospital's numbers cannot get points: a cell has a mark that is not clear.
-
-    It would read as a decimal point in the joined table.
-    """
+    """Raise ValueError where a hospital's numbers cannot get points: a cell has a mark that is not clear."""
     for name in filter(None, mapping.values()):
         column = raw.table[name]
         if column.type == _TEXT and any(cells.unclear(chunk).any() for chunk in column.chunks):
@@ -154,10 +148,7 @@ def _check_points(hospital: str, raw: Raw, mapping: Mapping[str, str | None]) ->
 
 
 def _check_size(tables: Sequence[Raw], columns: int, text_bytes: int) -> None:
-    """Raise ValueError where the tables' rows, one after another, would be too much for this server.
-
-    columns: of the joined table. text_bytes: what the join adds to the tables' own texts.
-    """
+    """Raise ValueError where the tables' rows, one after another, would be too much for this server."""
     rows = sum(raw.n for raw in tables)
     text_bytes += sum(cells.text_bytes(raw.table[name]) for raw in tables for name in raw.columns)
     for size, most, what in (
@@ -173,7 +164,6 @@ def _check_size(tables: Sequence[Raw], columns: int, text_bytes: int) -> None:
 
 
 def _free_name(columns: Sequence[str]) -> str:
-    """Return a name for the column of hospitals that no other column has: "hospital", "hospital 2", ..."""
     name, number = "hospital", 1
     while name in columns:
         number += 1

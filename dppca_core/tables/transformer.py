@@ -84,7 +84,6 @@ class DictionaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array(self.schema.features, dtype=object)
 
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn asks about: that cells may be missing, and may be text."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.string = True
         return tags

@@ -19,10 +19,7 @@ SIGNS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # of a zip archive, and of .xls
 
 
 def sheets(data: bytes) -> list[Any]:
-    """Return the sheets of a workbook that have cells and are not hidden.
-
-    Raises ValueError for no workbook.
-    """
+    """Return the sheets of a workbook that have cells and are not hidden."""
     try:
         book = python_calamine.load_workbook(io.BytesIO(data))
         shown = [

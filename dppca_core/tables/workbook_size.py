@@ -37,10 +37,7 @@ class Unpacked(NamedTuple):
 
 
 def check_unpacked(data: bytes) -> Unpacked:
-    """Return how large a workbook is unpacked.
-
-    Raises ValueError, with one sentence, where it is too large, and for what is no workbook.
-    """
+    """Return how large a workbook is unpacked."""
     if not data.startswith(b"PK"):  # .xls packs nothing
         return Unpacked(len(data), len(data) // _CELL_BYTES, len(data) // _CELL_BYTES)
     parts = _unpacked(data)
@@ -62,10 +59,7 @@ def check_unpacked(data: bytes) -> Unpacked:
 
 
 def _unpacked(data: bytes) -> dict[str, bytes]:
-    """Return the files of a zip archive by name in small letters, whatever sizes it states.
-
-    Raises ValueError as soon as they have more than `limits.MOST_BYTES` together.
-    """
+    """Return the files of a zip archive by name in small letters, whatever sizes it states."""
     parts: dict[str, bytes] = {}
     left = limits.MOST_BYTES
     try:
@@ -108,10 +102,7 @@ def _walk(
     end: Callable[[str], None],
     letters: Callable[[str], None],
 ) -> None:
-    """Read XML: `start` gets an element's name and attributes, `end` its name, `letters` each text.
-
-    Raises ExpatError for what is no XML, and ValueError for a document type.
-    """
+    """Read XML: `start` gets an element's name and attributes, `end` its name, `letters` each text."""
     parser = expat.ParserCreate()
     parser.buffer_text = True
     parser.StartElementHandler, parser.EndElementHandler = start, end
@@ -120,7 +111,6 @@ def _walk(
 
 
 def _local(name: str) -> str:
-    """Return an element's name without its namespace."""
     return name.rpartition(":")[2] if ":" in name else name
 
 
@@ -137,12 +127,10 @@ def _shared_lengths(part: bytes) -> list[int]:
     lengths = list[int]()
 
     def start(name: str, _: Mapping[str, str]) -> None:
-        """Begin a text."""
         if _local(name) == "si":
             lengths.append(0)
 
     def add(text: str) -> None:
-        """Add to the text."""
         if lengths:
             lengths[-1] += len(text)
 
@@ -151,7 +139,6 @@ def _shared_lengths(part: bytes) -> list[int]:
 
 
 def _excel_sheet(part: bytes, shared: Sequence[int]) -> Unpacked:
-    """Return the size of a sheet of .xlsx; shared: the lengths of the shared texts."""
     row = column = cell_row = rows = columns = size = 0
     shared_at: str | None = None  # in a cell that shows a shared text: its number, as far as it was read
     columns_by_name = dict[str, int]()
@@ -171,7 +158,6 @@ def _excel_sheet(part: bytes, shared: Sequence[int]) -> Unpacked:
             row, column = int(attributes.get("r", row + 1)), 0
 
     def end(name: str) -> None:
-        """Count a cell's value."""
         nonlocal rows, columns, size, shared_at
         name = _local(name)
         if name == "v" or name == "is":
@@ -181,7 +167,6 @@ def _excel_sheet(part: bytes, shared: Sequence[int]) -> Unpacked:
             shared_at = None
 
     def add(text: str) -> None:
-        """Add to the number of a shared text."""
         nonlocal shared_at
         if shared_at is not None:
             shared_at += text
@@ -191,7 +176,6 @@ def _excel_sheet(part: bytes, shared: Sequence[int]) -> Unpacked:
 
 
 def _column(letters: str) -> int:
-    """Return the number of a column from 1, "A", as a spreadsheet counts them."""
     number = 0
     for letter in letters.upper():
         number = 26 * number + ord(letter) - 64
@@ -205,7 +189,6 @@ def _binary_excel(parts: Mapping[str, bytes]) -> Iterator[Unpacked]:
     targets = dict[str, str]()
 
     def relate(_: str, attributes: Mapping[str, str]) -> None:
-        """Note which part a relation leads to."""
         if "Id" in attributes:
             targets[attributes["Id"]] = attributes.get("Target", "").lower().lstrip("/")
 
@@ -222,10 +205,7 @@ def _binary_excel(parts: Mapping[str, bytes]) -> Iterator[Unpacked]:
 
 
 def _records(part: bytes) -> Iterator[tuple[int, int, int]]:
-    """Yield the kind of each record of .xlsb, and where its content begins and ends.
-
-    Raises IndexError or ValueError for a record that is cut off.
-    """
+    """Yield the kind of each record of .xlsb, and where its content begins and ends."""
     at = 0
     while at < len(part):
         numbers = [0, 0]  # the kind and the length, of at most two and four bytes, seven bits in each
@@ -244,7 +224,6 @@ def _records(part: bytes) -> Iterator[tuple[int, int, int]]:
 
 
 def _binary_sheet(part: bytes, shared: Sequence[int]) -> Unpacked:
-    """Return the size of a sheet of .xlsb; shared: the lengths of the shared texts."""
     row = rows = columns = size = 0
     for kind, begin, _ in _records(part):
         if kind == _ROW:
@@ -266,7 +245,6 @@ def _open_document(parts: Mapping[str, bytes]) -> Iterator[Unpacked]:
     sheets = list[_OpenSheet]()
 
     def start(name: str, attributes: Mapping[str, str]) -> None:
-        """Begin a sheet, a row or a cell."""
         if name == "table:table":
             sheets.append(_OpenSheet())
         elif name == "table:table-row":
@@ -275,14 +253,12 @@ def _open_document(parts: Mapping[str, bytes]) -> Iterator[Unpacked]:
             sheets[-1].begin_cell(attributes)
 
     def end(name: str) -> None:
-        """End a cell or a row."""
         if name == "table:table-row":
             sheets[-1].end_row()
         elif name in _OPEN_CELLS:
             sheets[-1].end_cell()
 
     def add(text: str) -> None:
-        """Add to the text of a cell."""
         if sheets:
             sheets[-1].length += len(text)
 
@@ -302,7 +278,6 @@ class _OpenSheet:
         self._times, self._has_value, self.length = 1, False, 0  # of this cell, and of its text
 
     def begin_row(self, repeated: int) -> None:
-        """Begin a row that is there so often."""
         self._repeated, self._column, self._row_size, self._last = repeated, 0, 0, 0
 
     def begin_cell(self, attributes: Mapping[str, str]) -> None:
@@ -312,7 +287,6 @@ class _OpenSheet:
         self.length = len(attributes.get("office:string-value", ""))
 
     def end_cell(self) -> None:
-        """Count the cell as often as it is there."""
         self._column += self._times
         if self._has_value or self.length:
             self._last = self._column

@@ -14,7 +14,7 @@ server that cheats (docs/federated.md), and without one the noise of each answer
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, cast
@@ -27,7 +27,7 @@ from flwr.serverapp import Grid, ServerApp
 
 from dppca_core.federated import coordinator, message, protocol
 from dppca_core.federated import record as records
-from dppca_core.federated.coordinator import Policy, Transport
+from dppca_core.federated.coordinator import Policy, Replies, Transport
 from dppca_core.federated.plan import Plan, from_dict
 from dppca_core.federated.protocol import exchange_of
 from dppca_core.federated.record import Record, RecordedAnswer
@@ -89,7 +89,6 @@ def _answer(question: Message, context: Context) -> bytes:
 
 @server_app.main()
 def work(grid: Grid, context: Context) -> None:
-    """Run the agenda in turn."""
     agenda = Path(str(context.run_config["agenda"]))
     for item in read_json(agenda):
         run(grid, agenda.parent, **item)
@@ -164,43 +163,41 @@ def ask_over(grid: Grid, plan: Plan) -> Transport:
         nodes |= {node.name: node.node_id for node in grid.get_nodes()}
         time.sleep(POLL_SECONDS)
 
-    def ask(
-        question: message.Message, hospitals: Sequence[int], wait: float
-    ) -> Mapping[int, RecordedAnswer | str]:
+    def ask(question: message.Message, hospitals: Sequence[int], wait: float) -> Replies:
         begun = time.perf_counter()
         payload = wire.most_bytes(exchange_of(plan).reply_to(question.round))
         there = [hospital for hospital in hospitals if names[hospital] in nodes]
-        answers: dict[int, RecordedAnswer | str] = dict.fromkeys(
-            set(hospitals) - set(there), "is not connected"
-        )
+        answers: dict[int, RecordedAnswer] = {}
         content, group = _content(run=plan.run, question=wire.encode(question)), str(question.round)
         ids = grid.push_messages(
             [Message(content, nodes[names[i]], QUERY, ttl=wait, group_id=group) for i in there]
         )
         waiting = {key: hospital for key, hospital in zip(ids, there, strict=True) if key}
-        answers |= dict.fromkeys(set(there) - set(waiting.values()), "is not connected")
+        faults = dict.fromkeys(set(hospitals) - set(waiting.values()), "is not connected")
         while waiting and time.perf_counter() - begun < wait:
             for reply in grid.pull_messages(list(waiting)):
                 hospital = waiting.pop(reply.metadata.reply_to_message_id)
-                answers[hospital] = _read(reply, payload, time.perf_counter() - begun)
+                try:
+                    answers[hospital] = _read(reply, payload, time.perf_counter() - begun)
+                except ValueError as reason:
+                    faults[hospital] = str(reason)
             time.sleep(POLL_SECONDS if waiting else 0)
-        return answers | dict.fromkeys(waiting.values(), f"did not answer within {wait:g} s")
+        return Replies(answers, faults | dict.fromkeys(waiting.values(), f"did not answer within {wait:g} s"))
 
     return ask
 
 
-def _read(reply: Message, payload: int, seconds: float) -> RecordedAnswer | str:
+def _read(reply: Message, payload: int, seconds: float) -> RecordedAnswer:
+    """Return a hospital's answer. Raises ValueError, whose text ends a sentence, where there is none."""
     if reply.has_error():
         # `worker` reports what its step raises; another code is Flower's own, as where a process was killed.
         raised = reply.error.code == ErrorCode.CLIENT_APP_RAISED_EXCEPTION
-        return STEP_FAILED if raised else STEP_FAILED_OR_STOPPED
+        raise ValueError(STEP_FAILED if raised else STEP_FAILED_OR_STOPPED)
     try:
         content = reply.content["dppca"]
         if "refused" in content:
-            return "did not answer: " + _sanitised(content["refused"])
+            raise ValueError("did not answer: " + _sanitised(content["refused"]))
         data = cast(bytes, content["answer"])
         return RecordedAnswer(wire.decode(data, payload), len(data), seconds)
     except (KeyError, TypeError):
-        return "sent what is not a message"
-    except ValueError as reason:
-        return str(reason)
+        raise ValueError("sent what is not a message") from None

@@ -72,7 +72,6 @@ def plans(epsilon: float, *, mean: bool = False) -> list[Plan]:
 
 
 def total_epsilon(agreed: Sequence[Plan]) -> float:
-    """Return the epsilon of all runs together, at their delta."""
     exchanges = [exchange_of(plan) for plan in agreed]
     events = (
         event
@@ -84,10 +83,7 @@ def total_epsilon(agreed: Sequence[Plan]) -> float:
 
 
 def wait_for_record(federation: Federation, path: Path, seconds: float) -> Record:
-    """Return the record of a run, once it has its last line.
-
-    Raises RuntimeError where that takes too long.
-    """
+    """Return the record of a run, once it has its last line."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if path.exists() and '{"kind":"end"' in (text := path.read_text(encoding="utf-8")):
@@ -137,7 +133,6 @@ def report(plan: Plan, record: Record, up: float, down: float) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run all plans; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m examples.flower.demo", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--epsilon", type=float, default=8.0, help="of each run (default 8)")

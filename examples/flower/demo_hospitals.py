@@ -72,7 +72,6 @@ def write_hospitals(
 
 
 def write_plan(folder: Path, plan: Plan) -> None:
-    """Give server and hospitals a copy of a plan each."""
     text = json.dumps(to_dict(plan), indent=1)
     (folder / "server" / f"{plan.run}.json").write_text(text, encoding="utf-8")
     for name in plan.names:

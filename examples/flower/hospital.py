@@ -35,10 +35,7 @@ class DamagedError(ValueError):
 
 
 def load_state(state: ProviderState, folder: Path) -> ProviderState:
-    """Return the state with what the folder says was spent and sent.
-
-    Raises DamagedError for damaged files.
-    """
+    """Return the state with what the folder says was spent and sent."""
     paid = _ledger(state, folder)
     spent, sent = dict(paid), {}
     for path in sorted((folder / "sent").glob("*.npz")):
@@ -105,7 +102,6 @@ def _ledger(state: ProviderState, folder: Path) -> dict[tuple[str, int], tuple[E
 def _payment(
     where: str, line: dict[str, Any], state: ProviderState
 ) -> tuple[tuple[str, int], tuple[Event, ...]]:
-    """Return the round that was paid for, and its price."""
     try:
         key, events = (str(line["run"]), int(line["round"])), from_plain(line["events"])
         neighbours = line["neighbours"]

@@ -51,26 +51,23 @@ class OwnFiles:
 
     @staticmethod
     def read(path: Path) -> "OwnFiles":
-        """Read hospital.json. Raises ValueError where it lacks a name, or has one that is unknown."""
         plain = read_json(path)
         if not isinstance(plain, dict) or not _NEEDED <= plain.keys() <= _NEEDED | _OPTIONAL:
             needed = ", ".join(sorted(_NEEDED))
             raise ValueError(f"{path.name} must have {needed}, and may have limit and simulation")
         limit = plain.get("limit")
-        plans, rows, constants, keeps = (
-            path.parent / plain[key] for key in ("plans", "rows", "constants", "keeps")
-        )
         return OwnFiles(
-            *(plain["name"], plans, rows, constants, keeps),
+            name=plain["name"],
+            plans=path.parent / plain["plans"],
+            rows=path.parent / plain["rows"],
+            constants=path.parent / plain["constants"],
+            keeps=path.parent / plain["keeps"],
             limit=None if limit is None else Budget(**limit),
             simulation={run: _noise(settings) for run, settings in plain.get("simulation", {}).items()},
         )
 
     def state(self, run: str) -> ProviderState:
-        """Return this hospital at the start of an agreed run.
-
-        Raises ValueError for a run without a plan here.
-        """
+        """Return this hospital at the start of an agreed run."""
         agreed = (from_dict(read_json(path)) for path in sorted(self.plans.glob("*.json")))
         plan = next((plan for plan in agreed if plan.run == run), None)
         if plan is None:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Self
 
@@ -61,7 +62,6 @@ class Federation:
         self.close()
 
     def close(self) -> None:
-        """Stop everything that runs."""
         self.stop(*self.hospitals)
         self.stop("server")
         for counter in self._counters.values():
@@ -73,14 +73,17 @@ class Federation:
             self._counters[name] = ByteCounter(self._port)
         number, port = list(self.hospitals).index(name), _free_port()
         secret = str(self._keys / f"worker-{number}.secret")
-        node = [
-            *("flower-supernode", "--superlink", f"127.0.0.1:{self._counters[name].port}"),
-            *("--root-certificates", str(self._keys / "ca.crt")),
-            *("--auth-supernode-private-key", str(self._keys / f"node-{number}")),
-            *("--isolation", "process", "--superexec-auth-secret-file", secret),
-            *("--host", "127.0.0.1", "--port", str(port)),
-            *("--node-config", f"hospital={json.dumps(str(self.hospitals[name]))}"),
-        ]
+        options = {
+            "--superlink": f"127.0.0.1:{self._counters[name].port}",
+            "--root-certificates": str(self._keys / "ca.crt"),
+            "--auth-supernode-private-key": str(self._keys / f"node-{number}"),
+            "--isolation": "process",
+            "--superexec-auth-secret-file": secret,
+            "--host": "127.0.0.1",
+            "--port": str(port),
+            "--node-config": f"hospital={json.dumps(str(self.hospitals[name]))}",
+        }
+        node = ["flower-supernode", *chain.from_iterable(options.items())]
         worker = [sys.executable, "-m", self.worker, f"127.0.0.1:{port}", secret]
         self._running[name] = [
             self._launch(node, f"{name} SuperNode"),
@@ -138,15 +141,8 @@ class Federation:
     def _register(self) -> None:
         started = {}
         for i, name in enumerate(self.hospitals):
-            command = [
-                "flwr",
-                "supernode",
-                "register",
-                str(self._keys / f"node-{i}.pub"),
-                "link",
-                "--name",
-                name,
-            ]
+            key = str(self._keys / f"node-{i}.pub")
+            command = ["flwr", "supernode", "register", key, "link", "--name", name]
             started[f"register {i}"] = self._launch(command, f"register {i}")
         for log, process in started.items():
             self._finish(process, log)

@@ -32,10 +32,7 @@ def most_bytes(expected: Shapes) -> int:
 
 
 def decode(data: bytes, payload: int) -> Message:
-    """Return the message, of at most `payload` bytes of numbers. `message.check` looks at what they are.
-
-    Raises ValueError, as the end of a sentence, for bytes that are too many or not a message.
-    """
+    """Return the message, of at most `payload` bytes of numbers. `message.check` looks at what they are."""
     most = payload + MOST_HEADER
     if len(data) > most:
         raise ValueError(f"sent {len(data):,} bytes where at most {most:,} are expected")

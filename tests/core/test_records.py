@@ -31,7 +31,7 @@ def test_a_bad_budget(epsilon, delta, more, message):
 
 def setting(**changed: object) -> Setting:
     base = {"d": 6, "n": 100, "k": 2, "s": 3, "s_hat": 4, "providers": 1, "iterations": 5}
-    return Setting(**{**base, "eigenvalues": np.arange(6.0)[::-1], "budget": BUDGET, **changed})
+    return Setting(**base | {"eigenvalues": np.arange(6.0)[::-1], "budget": BUDGET} | changed)
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ GIVEN = {"center": 3.0, "bound": 40.0, "random_state": 0}  # no row is longer
 
 
 def fitted(rows=ROWS, **options):
-    return PrivatePCA(**{**GIVEN, **options}).fit(rows)
+    return PrivatePCA(**(GIVEN | options)).fit(rows)
 
 
 @pytest.mark.parametrize(
@@ -379,7 +379,6 @@ def test_rivals_are_all_methods_with_that_promise_but_for_those_that_are_another
 
 
 def sentences(rows=ROWS, **options):
-    """Return what a fit warns of."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         fitted(rows, **options)

@@ -32,7 +32,7 @@ EVERY = pytest.mark.parametrize("method", CENTRAL)
 
 
 def fitted(rows=ROWS, **options):
-    return PrivatePCA(**{**GIVEN, **options}).fit(rows)
+    return PrivatePCA(**(GIVEN | options)).fit(rows)
 
 
 def without_noise(monkeypatch):

@@ -42,11 +42,10 @@ CUT = np.clip(numbers(), -1, 1)
 
 
 def fitted(rows=ROWS, **options):
-    return PrivatePCA(**{**PUBLIC, "bound": "private", "random_state": 0, **options}).fit(rows)
+    return PrivatePCA(**PUBLIC | {"bound": "private", "random_state": 0} | options).fit(rows)
 
 
 def sentences(rows=ROWS, **options):
-    """Return what a fit warns of."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         fitted(rows, **options)
@@ -63,7 +62,6 @@ def test_scikit_learn_finds_nothing_to_object_to(options):
 
 
 def shortened(rows, bound):
-    """Return rows no longer than the bound, written out."""
     return rows * np.minimum(1, bound / np.linalg.norm(rows, axis=1, keepdims=True))
 
 
@@ -381,7 +379,6 @@ def test_on_breast_cancer_it_errs_clearly_less_than_a_guessed_bound(private_scal
     truth = PCA(2).fit(scaled).components_.T
 
     def median(**options):
-        """Return the median of sin Theta to PCA of the same rows without privacy."""
         fits = (fitted(rows, **given | options, random_state=seed) for seed in range(21))
         return float(np.median([sin_theta(fit.components_.T, truth) for fit in fits]))
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from dppca_core.federated.coordinator import Replies
 from dppca_core.federated.message import Message
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import exchange_of
@@ -56,9 +57,7 @@ class Pipes:
     def __init__(self, plan: Plan, hospitals: Sequence[Hospital], how: Mapping[tuple[int, int], str]) -> None:
         self.plan, self.hospitals, self.how = plan, hospitals, how
 
-    def __call__(
-        self, question: Message, asked: Sequence[int], wait: float
-    ) -> Mapping[int, RecordedAnswer | str]:
+    def __call__(self, question: Message, asked: Sequence[int], wait: float) -> Replies:
         answers: dict[int, queue.Queue[tuple[bytes, str] | None]] = {i: queue.Queue() for i in asked}
         for i in asked:
             self.hospitals[i].start()
@@ -67,7 +66,14 @@ class Pipes:
             threading.Thread(target=self.hospitals[i].ask, args=given, daemon=True).start()
         begun = time.perf_counter()
         payload = wire.most_bytes(exchange_of(self.plan).reply_to(question.round))
-        return {i: self._read(i, answers[i], payload, begun, wait) for i in asked}
+        read: dict[int, RecordedAnswer] = {}
+        faults: dict[int, str] = {}
+        for i in asked:
+            try:
+                read[i] = self._read(i, answers[i], payload, begun, wait)
+            except ValueError as reason:
+                faults[i] = str(reason)
+        return Replies(read, faults)
 
     def _read(
         self,
@@ -76,18 +82,15 @@ class Pipes:
         payload: int,
         begun: float,
         wait: float,
-    ) -> RecordedAnswer | str:
+    ) -> RecordedAnswer:
         try:
             came = answer.get(timeout=max(0.0, begun + wait - time.perf_counter()))
         except queue.Empty:
-            return f"did not answer within {wait:g} s"
+            raise ValueError(f"did not answer within {wait:g} s") from None
         if came is None:
             self.hospitals[i].stop()
-            return "went away"
+            raise ValueError("went away")
         data, refused = came
         if refused:
-            return f"did not answer: {refused}"
-        try:
-            return RecordedAnswer(wire.decode(data, payload), len(data), time.perf_counter() - begun)
-        except ValueError as reason:
-            return str(reason)
+            raise ValueError(f"did not answer: {refused}")
+        return RecordedAnswer(wire.decode(data, payload), len(data), time.perf_counter() - begun)

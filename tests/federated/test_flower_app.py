@@ -155,7 +155,7 @@ def test_too_little_noise_is_not_sent_where_nothing_sums_securely(files, tmp_pat
     question = protocol.question(SUMMED, protocol.start(SUMMED, START))
     answers = apps.ask_over(grid, SUMMED)(question, range(3), 1.0)
     message = "did not answer: its noise would be too small where answers are not summed securely"
-    assert answers == dict.fromkeys(range(3), message)
+    assert answers == ({}, dict.fromkeys(range(3), message))
     with pytest.raises(ValueError, match="no secure aggregation that withstands a server that cheats"):
         apps.run(grid, tmp_path / "server", f"{SUMMED.run}.json", "record.jsonl")
 

@@ -177,7 +177,7 @@ def test_a_line_without_its_end_counts(tmp_path):
     "changed",
     [
         {"events": []},
-        {"events": [{"noise_multiplier": 1e300}]},
+        {"events": [{"noise_multiplier": 1e300, "steps": 1}]},
         {"events": [{"noise_multiplier": 3.0, "steps": 0}]},
         {"events": {"epsilon": 1.0}},
         {"neighbours": "add-remove"},

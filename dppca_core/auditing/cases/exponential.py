@@ -34,7 +34,6 @@ def _case(
     change = difference_of_sums(pair)
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
-        """Return the statistic of one drawn frame."""
         frame = draw(cohort, k, rng)
         return float(weights @ np.einsum("ij,ij->j", frame, change @ frame))
 
@@ -51,7 +50,6 @@ def ppca_cases(budget: Budget, k: int) -> tuple[Case, ...]:
     """
 
     def draw(cohort: Cohort, columns: int, rng: np.random.Generator) -> Array:
-        """Return the drawn frame, (d, columns), without the chain's energies that come with it."""
         frame, _ = ppca.release(cohort, columns, budget, SCANS, start=None, rng=rng)
         return frame
 
@@ -69,7 +67,6 @@ def amin_cases(budget: Budget, k: int) -> tuple[Case, ...]:
     """
 
     def draw(cohort: Cohort, columns: int, rng: np.random.Generator) -> Array:
-        """Return the drawn frame, (d, columns)."""
         return amin.release(cohort, columns, budget, rng)
 
     return tuple(

@@ -37,12 +37,10 @@ class _Constant(np.random.Generator):
         self.drawn = drawn
 
     def standard_normal(self, size: Any = None, *_: Any, **__: Any) -> Any:
-        """Return that number in the shape that is asked for."""
         return np.full(size, self.drawn)
 
 
 def rule_of(budget: Budget, n: int = 2) -> FittedBound:
-    """Return the rule of n patients with the module's columns."""
     return FittedBound(_LAYOUT, budget, n)
 
 
@@ -53,7 +51,6 @@ def _pair(rule: FittedBound, first: Array, second: Array) -> Pair:
     """
 
     def cohort(row: Array) -> Cohort:
-        """Return the cohort that has this row beside the empty ones."""
         moment = RowMoment(np.vstack([row, np.zeros((rule.n - 1, 4))]))
         return Cohort((Provider(rule.n, moment),), moment)
 
@@ -61,7 +58,6 @@ def _pair(rule: FittedBound, first: Array, second: Array) -> Pair:
 
 
 def _rows(cohort: Cohort) -> Array:
-    """Return the encoded rows of a cohort of this module."""
     assert isinstance(cohort.pooled, RowMoment)
     return cohort.pooled.rows
 
@@ -76,7 +72,6 @@ def _log_ratio(
         laws.append((silent, max(float((ones - silent).max()), _LEAST_STD)))
 
     def ratio(given: Array) -> float:
-        """Return the logarithm of the ratio for one sum."""
         # A symmetric matrix of noise has so many independent entries.
         free = len(given) if given.ndim == 1 else len(given) * (len(given) + 1) / 2
         first, second = (
@@ -92,12 +87,10 @@ def steps(rule: FittedBound) -> dict[str, Case]:
     short, near = {"squares": np.full(2, 0.1)}, {"squares": np.full(2, -100.0), "mean": _MIDDLE}
 
     def case(step: str, first: Array, second: Array, earlier: Mapping[str, Array]) -> Case:
-        """Return the case of a step at these rows after `earlier`, what the steps before released."""
         pair = _pair(rule, first, second)
         ratio = _log_ratio(rule, step, pair, earlier)
 
         def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
-            """Return the logarithm of the likelihood ratio of one sum."""
             return ratio(rule.noisy_sum(step, _rows(cohort), earlier, rng))
 
         return gaussian_case(step, pair, mechanism, (rule.price(step),), rule.budget)
@@ -119,7 +112,6 @@ def stated_bound(rule: FittedBound) -> Case:
     frame = rule.released_frame(earlier)
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
-        """Return the bound of one release."""
         return rule.bound(rule.noisy_sum("tails", _rows(cohort), earlier, rng) / rule.n, frame)
 
     return gaussian_case("bound", pair, mechanism, (rule.price("tails"),), rule.budget, tight=False)
@@ -130,7 +122,6 @@ def whole_run(rule: FittedBound) -> Case:
     pair = _pair(rule, _CORNER, -_CORNER)
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
-        """Return the logarithm of the likelihood ratio of all that one run releases."""
         released: dict[str, Array] = {}
         total = 0.0
         for step in rule.steps:

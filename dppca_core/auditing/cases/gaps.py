@@ -50,7 +50,6 @@ def certified(budget: Budget, k: int) -> tuple[Case, ...]:
     coordinate = pairs.coordinate_along(first @ first.T - second @ second.T)
 
     def turn(cohort: Cohort, rng: np.random.Generator) -> float:
-        """Return how far the noisy projector lies towards the first cohort's; -inf if there is none."""
         noisy, _ = analyze_gauss_gap.release(cohort, k=1, budget=budget, rng=rng)
         return -math.inf if noisy is None else coordinate(noisy) * cohort.n
 
@@ -100,7 +99,6 @@ def _spectrum(budget: Budget) -> Case:
     coordinate = pairs.coordinate_along(np.array([1.0, -1.0 if replaced else 0.0]))
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
-        """Return how far the released spectrum lies towards the first cohort's."""
         released = spiked_projector.release(
             cohort, k=1, budget=budget, rng=rng, spike=None, variance=None, constant=1.0, covariance=False
         )
@@ -127,7 +125,6 @@ def _eigenvalues(budget: Budget) -> Case:
     _, block_event = spiked_projector.spends(budget, spike=spike, variance=variance)
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
-        """Return how far the released block lies towards the first cohort's."""
         released = spiked_projector.release(
             cohort, k=2, budget=budget, rng=rng, spike=spike, variance=variance, constant=1.0, covariance=True
         )

@@ -28,7 +28,6 @@ def _case(
     coordinate = pairs.coordinate_along(pairs.difference_of_sums(chosen))
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
-        """Return how far one noisy moment lies in that direction, on the scale of sums."""
         return cohort.n * coordinate(release(cohort, budget, rng))
 
     return gaussian_case(title, chosen, mechanism, spent, budget)
@@ -50,7 +49,6 @@ def one_hospital(budget: Budget, k: int) -> tuple[Case, ...]:
     """Return what one hospital of DPdisPCA releases before its compression, which is post-processing."""
 
     def release(cohort: Cohort, budget: Budget, rng: np.random.Generator) -> Array:
-        """Return the moment of the only hospital with noise of the default shape."""
         return dpdis_pca.release(cohort[0], budget, rng, noise=None)
 
     return (_case("one hospital's moment", budget, release, dpdis_pca.spends(budget)),)

@@ -65,7 +65,6 @@ def neighbouring_cohorts(budget: Budget, x: Array, y: Array, *, others: Array, n
     """
 
     def cohort(row: Array) -> Cohort:
-        """Return the cohort that has this row beside the others."""
         moment = DenseMoment((others + np.outer(row, row)) / n)
         return Cohort((Provider(n, moment),), moment)
 

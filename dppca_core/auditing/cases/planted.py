@@ -49,7 +49,6 @@ class Scaled(np.random.Generator):
         self.noise_factor = noise_factor
 
     def standard_normal(self, *args: Any, **kwargs: Any) -> Any:
-        """Return standard normal variables times `noise_factor`, asked for as from any generator."""
         return super().standard_normal(*args, **kwargs) * self.noise_factor
 
 
@@ -91,10 +90,7 @@ def why_no_bug(bug: str, method: str, budget: Budget, k: int) -> str | None:
 
 
 def planted(bug: str, method: str, budget: Budget, k: int, steps: int) -> Planted:
-    """Return a method's release, as `attacked` does, with one of BUGS in it.
-
-    Raises ValueError for a bug that changes nothing here.
-    """
+    """Return a method's release, as `attacked` does, with one of BUGS in it."""
     reason = why_no_bug(bug, method, budget, k)
     if reason is not None:
         raise ValueError(f"bug must break the release, but {reason}, got {bug!r}")
@@ -120,10 +116,7 @@ def _sensitivity(method: str, budget: Budget, k: int) -> float:
 
 
 def readings(case: Case) -> tuple[float, float]:
-    """Return the number that each of the two cohorts gives without noise: with the patient, and without.
-
-    Raises ValueError for a case that gives the same for both.
-    """
+    """Return the number that each of the two cohorts gives without noise: with the patient, and without."""
     silent = Scaled(0, 0.0)
     # A mechanism may make several releases at once: without noise their numbers are equal.
     with_, without = (float(np.ravel(case.mechanism(cohort, silent))[0]) for cohort in case.pair)

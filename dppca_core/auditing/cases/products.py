@@ -29,7 +29,6 @@ def power(budget: Budget, k: int) -> tuple[Case, ...]:
     coordinate = pairs.coordinate_along(pairs.difference_of_sums(pair) @ block)
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
-        """Return how far the products of one run move together, on the scale of sums."""
         products = (noisy_power.release(cohort, budget, block, STEPS, rng) for _ in range(STEPS))
         return cohort.n * sum(map(coordinate, products))
 
@@ -62,7 +61,6 @@ def rounds(budget: Budget, k: int, steps: int) -> Case:
     unit, tiled = direction / np.linalg.norm(direction), np.tile(block, (1, RUNS_AT_ONCE))
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> Array:
-        """Return how far the messages of each of the runs move together, (RUNS_AT_ONCE,)."""
         total = np.zeros(tiled.shape)
         for _ in range(steps):
             # None: the block is given whole, not some of its rows.
@@ -87,7 +85,6 @@ def server_view(
     senders = [Provider(cohort.n, cohort.pooled)] if summed else list(cohort)
 
     def messages() -> list[Array]:
-        """Return the messages of one step, one for each sender."""
         state, sent = rng.bit_generator.state, []
         for sender in senders:
             if provider_noise == "shared":
@@ -120,10 +117,7 @@ def dps(budget: Budget, k: int, provider_noise: str = "independent") -> tuple[Ca
     spent = dps_pca.spends(budget, k=k, iterations=STEPS)
 
     def case(title: str, *, weights: tuple[float, ...], tight: bool, draws: int) -> Case:
-        """Return the case of the sum of all that is sent, each sender's messages times its weight."""
-
         def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
-            """Return how far that sum moves."""
             view = server_view(cohort, block, budget, provider_noise, rng).sum(axis=0)
             return coordinate(np.tensordot(weights, view, 1))
 

@@ -33,7 +33,6 @@ def rows_pair(budget: Budget, x: Array, y: Array) -> Pair:
     other = np.eye(len(x))[-1]
 
     def cohort(row: Array) -> Cohort:
-        """Return the cohort that has this row beside the other patient's."""
         moment = RowMoment(np.array([row, other]))
         return Cohort((Provider(2, moment),), moment)
 
@@ -83,7 +82,6 @@ def both_stages(budget: Budget, k: int, noise: two_stage.StageNoise) -> Case:
     change_over_variance = (first - second) / noise.block_std**2
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
-        """Return what both stages of one run tell together, each weighted as the rounds are."""
         stage_one = read_rounds(cohort, rng)
         moment = cohort.pooled.restricted_unit(_NAMED)
         noisy = symmetric_gaussian.with_noise(moment, noise.block_std, "isotropic", rng)
@@ -148,7 +146,6 @@ def own_rounds(budget: Budget, k: int) -> tuple[Case, ...]:
 
 
 def _all_rounds(budget: Budget, k: int, std: float) -> tuple[Case, ...]:
-    """Return the case of normalised rounds whose entries all have noise of this std."""
     pair, spent = tilted(budget), stacked.spends(budget, iterations=_STEPS)
     read = _read_rounds(pair, k, (std,) * _STEPS)
     return (gaussian_case(f"{_STEPS} normalised rounds, k = {k}", pair, read, spent, budget),)

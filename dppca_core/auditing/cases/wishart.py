@@ -40,7 +40,6 @@ def cases(budget: Budget, k: int) -> tuple[Case, ...]:
     degrees = m - 2  # m - d + 1, of the chi-square variable in `epsilon_of`; 1/scale is its shift by a row
 
     def case(title: str, epsilon: float, delta: float) -> Case:
-        """Return the case of this claim."""
         return Case(title, pair, mechanism, epsilon, delta, gaussian=False, tight=False, draws=10_000)
 
     return (

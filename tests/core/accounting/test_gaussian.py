@@ -34,7 +34,6 @@ deltas = st.one_of(
 
 
 def printed(value: float) -> object:
-    """Return a comparison with a printed number, to half its last digit."""
     text = f"{value:.10g}"
     decimals = len(text.split(".")[1]) if "." in text else 0
     return pytest.approx(value, abs=0.5001 * 10**-decimals, rel=0)

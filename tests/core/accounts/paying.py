@@ -23,7 +23,6 @@ def payer(
 
 
 def begun(asked: dict[str, Any] | None = None, path: Path | None = None) -> Drawn:
-    """Return a release that was paid for and has drawn nothing."""
     pays = payer(path=path)
     drawn = pays.drawn(pays.pay("a release", HALF, asked=asked or {}).id)
     assert drawn is not None

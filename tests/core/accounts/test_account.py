@@ -67,7 +67,7 @@ LINE = {
     "id": "5c",
     "at": "",
     "title": "a",
-    "events": [{"noise_multiplier": 3.0}],
+    "events": [{"noise_multiplier": 3.0, "steps": 1}],
     "about": {},
 }
 
@@ -87,10 +87,10 @@ BAD = {
     "another kind": {"kind": "refund"},
     "no events": {"events": []},
     "no id": {"id": ""},
-    "no noise": {"events": [{"noise_multiplier": 0}]},
-    "negative": {"events": [{"epsilon": -1.0}]},
+    "no noise": {"events": [{"noise_multiplier": 0, "steps": 1}]},
+    "negative": {"events": [{"epsilon": -1.0, "delta": 0.0}]},
     "negative steps": {"events": [{"noise_multiplier": 3.0, "steps": -1}]},
-    "more than a release": {"events": [{"noise_multiplier": 3.0, "more": 1}]},
+    "more than a release": {"events": [{"noise_multiplier": 3.0, "steps": 1, "more": 1}]},
     "half a character": {"title": "\ud800"},
     "a title of a page": {"title": "a" * 300},
     "a time that is none": {"at": [1]},
@@ -146,7 +146,12 @@ def test_what_has_no_total_is_not_taken_in(events):
 
 
 @pytest.mark.parametrize(
-    "event", [{"epsilon": 1e6}, {"noise_multiplier": 1e-6}, {"noise_multiplier": 1.0, "steps": 10**6}]
+    "event",
+    [
+        {"epsilon": 1e6, "delta": 0.0},
+        {"noise_multiplier": 1e-6, "steps": 1},
+        {"noise_multiplier": 1.0, "steps": 10**6},
+    ],
 )
 def test_a_huge_price_is_a_number(event):
     pays = payer(1.0)
@@ -161,9 +166,9 @@ def test_an_import_that_would_keep_a_visitor_waiting_is_refused():
     with pytest.raises(ValueError, match="an account may have 2,000 lines, got 2,001"):
         parse("{}\n" * 2001)
     with pytest.raises(ValueError, match="an account may have 5,000 events, got 5,001"):
-        read(LINE | {"events": [{"noise_multiplier": 3.0}] * 5001})
-    stated = [{"epsilon": 1e-6 * i} for i in range(1, 2501)]
-    drawn = [{"noise_multiplier": 100.0 + i} for i in range(2500)]
+        read(LINE | {"events": [{"noise_multiplier": 3.0, "steps": 1}] * 5001})
+    stated = [{"epsilon": 1e-6 * i, "delta": 0.0} for i in range(1, 2501)]
+    drawn = [{"noise_multiplier": 100.0 + i, "steps": 1} for i in range(2500)]
     began = time.process_time()
     account = read(LINE | {"events": stated + drawn})
     spent = account.spent()

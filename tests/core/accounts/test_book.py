@@ -439,13 +439,6 @@ def test_a_file_that_is_no_book_is_refused(tmp_path, content):
     assert path.read_bytes() == content
 
 
-def test_a_book_of_a_later_version_is_refused(tmp_path):
-    path, pays, *_ = written(tmp_path)
-    change(path, "PRAGMA user_version=2")
-    with pytest.raises(ValueError, match="a later version of this program"):
-        pays.account()
-
-
 def test_a_process_that_died_before_it_made_tables_leaves_an_empty_book(tmp_path):
     (tmp_path / "book").touch()
     assert payer(path=tmp_path / "book").account() == Account(Limit(1e9, 1e-5))

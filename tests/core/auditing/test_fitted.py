@@ -26,7 +26,6 @@ def budget(neighbours: Neighbours = "replace-one") -> Budget:
 
 
 def shown(case: Case, draws: int = DRAWS, rng: np.random.Generator | None = None) -> float:
-    """Return a lower bound on epsilon."""
     return lower_bound.audit(
         case.mechanism,
         case.pair,
@@ -101,7 +100,6 @@ class Uncharged(FittedBound):
 
 
 def bugged(kind: type[FittedBound], at: Budget, n: int = 2) -> FittedBound:
-    """Return the rule of n patients with a bug."""
     return kind(**vars_of(fitted.rule_of(at, n)))
 
 

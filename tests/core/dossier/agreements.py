@@ -30,7 +30,6 @@ SETTINGS = {
 def agreement(
     setting: JoiningSetting, trust: str = "secure aggregation", answer: Answer = Answer.JOIN_IF, **fields: Any
 ) -> Agreement:
-    """Return what the first hospital of a setting would sign."""
     if answer is Answer.ASK_AGAIN:
         fields.setdefault("patients", 12_500)
     decision = JoiningDecision(setting.ours, answer, dict.fromkeys(TRUSTS, EVIDENCE), **fields)

@@ -13,9 +13,8 @@ from dppca_core.numerics import block_power
 from tests.core.dossier.agreements import SETTINGS, TRUSTS, agreement
 
 ALL_METHODS = {
-    *("two_stage_own_noise", "two_stage_sealed", "own_noise_sparse", "sealed_sparse"),
-    *("stacked_rounds_own_noise", "stacked_rounds_sealed"),
-}
+    f"{base}_{trust}" for base in ("two_stage", "stacked_rounds") for trust in ("own_noise", "sealed")
+} | {"own_noise_sparse", "sealed_sparse"}
 
 
 def cohort(setting):

@@ -42,19 +42,16 @@ def plan(
     budget: Budget = BUDGET,
     sizes: tuple[int, ...] = SIZES,
 ) -> Plan:
-    """Return a plan of the layout's columns."""
     return Plan("trial", method, sizes, D, K, budget, fitted=fitted, columns=columns_of(LAYOUT))
 
 
 def exchange_of(which: Plan) -> FittedRounds:
-    """Return a plan's exchange."""
     exchange = protocol.exchange_of(which)
     assert isinstance(exchange, FittedRounds)
     return exchange
 
 
 def provider(rows: Array) -> Provider:
-    """Return a hospital of encoded rows, which nothing has shortened."""
     return Provider(len(rows), RowMoment(rows.copy()))
 
 
@@ -114,7 +111,6 @@ def test_several_hospitals_have_the_noise_of_the_rule(method):
     bounds = {"mean": rule.mean_bound(prior["squares"]), "moment": 1.0}
 
     def mean_of_all(number: int, noise: RoundNoise) -> Array:
-        """Return what the server makes of all answers of a round."""
         sent = {i: exchange.answer(number, i, COHORT[i], prior, noise) for i in range(3)}
         (name,) = exchange.reply_to(number)
         answers = {-1: {name: sum(part[name] for part in sent.values())}} if exchange.sealed else sent
@@ -254,12 +250,12 @@ def test_what_was_released_is_fixed_once_it_was_used():
 def test_a_hospital_whose_numbers_no_patients_give_is_left_out_and_stays_out(number):
     class Liar(InProcess):
         def __call__(self, question, hospitals, wait):
-            answers = dict(super().__call__(question, hospitals, wait))
+            answers = dict(super().__call__(question, hospitals, wait).answers)
             if question.round == number:
                 ((name, sent),) = answers[1].message.arrays.items()
                 far = Message("trial", number, {name: np.full(sent.shape, 1e3)})
                 answers[1] = replace(answers[1], message=far)
-            return answers
+            return coordinator.Replies(answers, {})
 
     carried = Liar([ProviderState(i, plan(), COHORT[i], SEEDED[i]) for i in range(3)])
     run = coordinator.run(plan(), carried, start=None, policy=coordinator.Policy("continue"))

@@ -50,7 +50,8 @@ def test_without_noise_it_is_the_pooled_iteration(mode, burn_in):
     options = {"iterations": 6, "s_hat": 6, "burn_in": burn_in}
     record, _ = simulate(plan(provider_noise=mode, **options), COHORT, SILENT, START)
     pooled = block_power.iterate(
-        *(lambda block, rows, step: COHORT.pooled.apply(block, rows), START),
+        lambda block, rows, step: COHORT.pooled.apply(block, rows),
+        START,
         s_hat=6,
         steps=6,
         burn_in=burn_in,
@@ -243,11 +244,11 @@ def test_a_number_that_no_patients_give_is_its_senders_fault(method, changed, me
 
     class Liar(InProcess):
         def __call__(self, question, hospitals, wait):
-            answers = dict(super().__call__(question, hospitals, wait))
+            answers = dict(super().__call__(question, hospitals, wait).answers)
             if 1 in answers:
                 honest = answers[1].message
                 answers[1] = replace(answers[1], message=replace(honest, arrays={**honest.arrays, **changed}))
-            return answers
+            return coordinator.Replies(answers, {})
 
     def carried() -> Liar:
         return Liar([ProviderState(i, which, COHORT[i], SEEDED[i]) for i in range(3)])
@@ -268,7 +269,7 @@ def test_a_tiny_spike_says_nothing_and_divides_nothing():
     for i, spike in enumerate(spikes):
         sent = honest.rounds[0].answers[i].message
         answers[i] = replace(sent, arrays={**sent.arrays, "worth": np.array([1.0, spike, 0.5])})
-        exchange.check_reply(i, answers[i].arrays)
+        exchange.check_reply(1, i, answers[i].arrays)
     after = server_step(which, protocol.start(which), answers)
     without = server_step(which, protocol.start(which), {i: answers[i] for i in (0, 2)})
     assert sin_theta(after.iterates[-1], without.iterates[-1]) < 1e-12
@@ -299,14 +300,14 @@ class Faulty(InProcess):
 
     def __call__(self, question, hospitals, wait):
         self.asked.append((question.round, tuple(hospitals)))
-        answers = dict(super().__call__(question, hospitals, wait))
+        answers, faults = map(dict, super().__call__(question, hospitals, wait))
         if question.round == 2 and 1 in hospitals:
-            answers[1] = (
-                f"did not answer within {wait:g} s"
-                if self.what == "late"
-                else replace(answers[1], message=broken(answers[1].message, self.what))
-            )
-        return answers
+            answer = answers.pop(1)
+            if self.what == "late":
+                faults[1] = f"did not answer within {wait:g} s"
+            else:
+                answers[1] = replace(answer, message=broken(answer.message, self.what))
+        return coordinator.Replies(answers, faults)
 
 
 @pytest.mark.parametrize("what", [*FAULT_MESSAGES, "late"])

@@ -29,7 +29,6 @@ def ran(method: str = "dps_pca", **options: object) -> tuple[record.Record, list
 
 
 def lines(run: record.Record) -> list[str]:
-    """Return the whole record, line by line."""
     return [record.opening_line(run), *map(record.round_line, run.rounds), record.closing_line(run)]
 
 

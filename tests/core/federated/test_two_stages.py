@@ -46,7 +46,6 @@ def question(number: int, **arrays: Any) -> Message:
 
 
 def after_rounds(noise: Noise = SEEDED[0]) -> ProviderState:
-    """Return a hospital that has answered all rounds of stage 1."""
     state = ProviderState(0, plan(), COHORT[0], noise)
     for number in range(1, T + 1):
         state, _ = provider_step(state, question(number))

@@ -28,7 +28,6 @@ class Tabulated:
 
 
 def alone(energies: Array) -> bingham.Conditional:
-    """Return the vector Bingham, without other columns."""
     return bingham.conditional(energies, np.empty((len(energies), 0)))
 
 

@@ -127,7 +127,6 @@ def test_what_is_pooled_is_made_of_what_was_released():
 
 
 def plain_error(strength: float, kind: str, n: int = 10**7) -> float:
-    """Return the distance of PCA without privacy from the common truth."""
     model = ClinicalModel(strength=strength, differences=("shift", "scale"))
     drawn = clinical.draw(model, clinical.sizes(n), 0, 0)
     bound = standard.raw_bound(drawn, 1e-9)

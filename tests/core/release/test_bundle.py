@@ -47,7 +47,6 @@ LITERATURE, FIXED = how_chosen.ANSWERS[:2]
 
 
 def released(n=400, schema=SCHEMA, delta=DELTA, averaged=False, statement="", **options):
-    """Return a release of rows spread over the dictionary, and what paid."""
     rng = np.random.default_rng(0)
     rows = moments.clip_rows(rng.normal(0.1, 0.4, (n, schema.d)), schema.bound)
     payer = Book().payer(TABLE)
@@ -245,8 +244,17 @@ def test_the_same_release_gives_the_same_bytes_and_nothing_of_the_machine(tmp_pa
     archive = zipfile.ZipFile(io.BytesIO(packed))
     listed = archive.read("README.txt").decode()
     assert [line.split(":")[0] for line in listed.splitlines()] == [
-        *("README.txt", "components.csv", "dictionary.json", "release.json", "guarantee.md", "account.jsonl"),
-        *("recipe.json", "registry-record.yaml", "apply.py", "apply.R", "apply.csv"),
+        "README.txt",
+        "components.csv",
+        "dictionary.json",
+        "release.json",
+        "guarantee.md",
+        "account.jsonl",
+        "recipe.json",
+        "registry-record.yaml",
+        "apply.py",
+        "apply.R",
+        "apply.csv",
     ]
     assert sorted(archive.namelist()) == sorted(line.split(":")[0] for line in listed.splitlines())
     everything = b"".join(archive.read(name) for name in archive.namelist()).decode()

@@ -35,7 +35,6 @@ ROWS = np.random.default_rng(0).uniform(-0.4, 0.4, (60, 4))
 
 
 def read(rows, averaged=False, **options):
-    """Return the deployment that the YAML of a release states."""
     payer = Book().payer(TABLE)
     payer.set_limit(Limit(9.0, 1e-6))
     request = Request(

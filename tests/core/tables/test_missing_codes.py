@@ -12,7 +12,8 @@ from dppca_core.tables import Column, Schema
 WEIGHT = Column("weight", "number", 30, 200, fill=80.0, missing_codes=("999", "<5", "Unknown"))
 SEX = Column(
     "sex",
-    *("category", 0.0, 0.0, ("female", "male")),
+    "category",
+    categories=("female", "male"),
     missing_codes=("9",),
     synonyms=(("m", "male"), ("W", "female"), ("1", "male")),
 )

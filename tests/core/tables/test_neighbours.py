@@ -81,7 +81,6 @@ def handed_in(prepared, who):
 
 
 def allowed(neighbours):
-    """Return how far one patient may move each kind of sum."""
     budget = Budget(1.0, 1e-6, neighbours=neighbours)
     moment = math.sqrt(2) if neighbours == "replace-one" else 1.0
     return {

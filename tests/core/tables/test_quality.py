@@ -12,7 +12,6 @@ SEXES = ("female", "male")
 
 
 def cells(*values):
-    """Return a column as a table that was read has it."""
     frame = pd.DataFrame({"x": list(values), "other": range(len(values))})
     return tables.read(frame.to_csv(index=False).encode(), "t.csv").table["x"]
 

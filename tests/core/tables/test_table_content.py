@@ -100,7 +100,7 @@ def test_columns_are_told_apart_and_not_only_rows_as_sets():
 
 
 def test_the_key_does_not_change_with_the_program():
-    """Compare with a key computed once: a later version must find an account on disk."""
+    """Compare with a key computed once, by which an account on disk is found."""
     small = pa.table({"a": [1.5, None, -0.0], "b": ["x", "2", "é"]})
     assert tables.content_key(small) == tables.content_key(small.to_pandas())
     assert tables.content_key(small) == "59a71d17adff631235e04290e642020a16198b2c415224df2f632b49d0950136"

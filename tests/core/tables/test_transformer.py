@@ -47,8 +47,12 @@ def test_a_frame_and_an_array_are_encoded_as_a_table_is():
 
 def test_without_noise_the_pipeline_is_pca_of_the_encoded_rows():
     pca = PrivatePCA(
-        **{"method": "analyze_gauss", "n_components": 2, "epsilon": 1e12, "delta": 1e-6},
-        **{"bound": SCHEMA.longest, "private_center": 0.2},
+        method="analyze_gauss",
+        n_components=2,
+        epsilon=1e12,
+        delta=1e-6,
+        bound=SCHEMA.longest,
+        private_center=0.2,
     )
     fitted = make_pipeline(DictionaryEncoder(SCHEMA), pca).fit(frame())
     rows = fitted[0].transform(frame())

@@ -75,7 +75,6 @@ TEXT = "x" * 20_000
 
 
 def repeated(cell: str, columns: int, rows: int) -> bytes:
-    """Return an .ods with one cell, repeated so often."""
     cell = f'<table:table-cell table:number-columns-repeated="{columns}" {cell}</table:table-cell>'
     return ods({"S": f'<table:table-row table:number-rows-repeated="{rows}">{cell}</table:table-row>'})
 
@@ -97,7 +96,6 @@ def other_xml(name: str, part: bytes) -> tuple[str, bytes]:
 
 
 def other_name(name: str, part: bytes) -> tuple[str, bytes]:
-    """Return the same workbook with its sheets elsewhere."""
     return name.replace("worksheets/", "here/"), part.replace(b"worksheets/", b"here/")
 
 
