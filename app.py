@@ -58,9 +58,9 @@ async def healthz(request: Request) -> PlainTextResponse:
 
     The engine measures what pages show, and the other thread forgets the tables of visitors who have left.
     """
-    threads = {"engine": engine.engine(), "leaving": session.expiry()}
     # `revive` starts a thread that does not run, and returns whether it had died.
-    dead = [name for name, thread in threads.items() if thread.revive()]
+    died = {"engine": engine.engine().revive(), "leaving": session.expiry().revive()}
+    dead = [name for name in died if died[name]]
     if dead:
         return PlainTextResponse(f"started again: {', '.join(dead)}", status_code=503)
     return PlainTextResponse("ok")

@@ -190,7 +190,7 @@ class Engine:
         step, more = entry.step, False
         try:
             with log_errors("engine"):
-                more = step()
+                more = bool(step())
         finally:
             with self._changed:
                 if more or entry.step is not step:  # meanwhile the visitor has opened another view

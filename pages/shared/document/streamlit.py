@@ -41,8 +41,14 @@ def show(document: Document, above: Callable[[], None] = lambda: None) -> None:
             key="download page",
         )
 
-    described = document.title, document.question, document.steps, document.switches, document.beside
-    widgets.head(*described, download)
+    widgets.head(
+        document.title,
+        document.question,
+        document.steps,
+        shown=document.switches,
+        beside=document.beside,
+        download=download,
+    )
     above()
     show_blocks(document.blocks())
 

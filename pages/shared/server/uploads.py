@@ -88,7 +88,7 @@ def ask(
         if visitor is not None:  # else there is no server, or the session was closed
             visitor.asked = visitor.shown = True
         room = _room()
-    upload = st.file_uploader(label, type=list(types), key=key, **more)
+    upload: UploadedFile | None = st.file_uploader(label, type=list(types), key=key, **more)
     if limits_shown:
         st.caption(limits(_largest(), room))
     return upload

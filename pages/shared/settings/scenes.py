@@ -20,7 +20,10 @@ PRESETS: dict[str, dict[str, Any]] = {
 SCENES = (RARE_DISEASE, *PRESETS)
 # A scene has no typed hospitals, and these are alike unless it says otherwise.
 CLEARED: dict[str, Any] = {
-    **{"join.sizes": "", "join.losses": "", "join.ours": 1, "join.each": False},
+    "join.sizes": "",
+    "join.losses": "",
+    "join.ours": 1,
+    "join.each": False,
     "sites.data": ALIKE,
 }
 

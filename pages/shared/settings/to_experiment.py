@@ -15,8 +15,15 @@ from dppca_core.records import RELEASED
 from pages.shared.settings.catalogue import RECOMMENDED, Settings, rows_kept, sizes
 
 _COMMON = (  # settings that an experiment and a sweep have under the same names
-    *("s_hat", "providers", "largest_share", "iterations", "burn_in", "provider_noise"),
-    *("neighbours", "accounting", "seed"),
+    "s_hat",
+    "providers",
+    "largest_share",
+    "iterations",
+    "burn_in",
+    "provider_noise",
+    "neighbours",
+    "accounting",
+    "seed",
 )
 START_ERROR = 0.1  # the start "near the truth": inside what Assumption B.6 asks at kappa = 10
 

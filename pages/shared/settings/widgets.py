@@ -27,7 +27,8 @@ _SWITCHES = (  # key, label, help
     ("loadings", "Loadings", "The loadings of one release, beside the true ones."),
 )
 
-_CONTROLS = {True: st.select_slider, False: st.selectbox}  # by whether the options are numbers
+# By whether the options are numbers.
+_CONTROLS: dict[bool, Callable[..., object]] = {True: st.select_slider, False: st.selectbox}
 
 
 class Wanted(NamedTuple):
