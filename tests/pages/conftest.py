@@ -13,6 +13,7 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 from streamlit.util import calc_hash
 
+from dppca_core.byte_cache import ByteCache
 from pages.shared.background import engine, sweep_jobs
 from pages.shared.background.engine import Engine
 from tests.pages.documents import Page
@@ -136,7 +137,7 @@ def page() -> Callable[..., Page]:
 @pytest.fixture(autouse=True)
 def newcomer(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Separate the tests: every AppTest is the same visitor to the server."""
-    jobs = sweep_jobs.Jobs(Engine())
+    jobs = sweep_jobs.Jobs(Engine(), ByteCache(sweep_jobs.KEPT_BYTES))
     monkeypatch.setattr(sweep_jobs, "jobs", lambda: jobs)
     yield
     beside = engine.engine()
@@ -153,4 +154,4 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def waiting(newcomer: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let sweeps wait for ever, to test what a page shows meanwhile."""
-    monkeypatch.setattr(sweep_jobs.Job, "begin", lambda job, runner: None)
+    monkeypatch.setattr(sweep_jobs.Job, "begin", lambda job: None)

@@ -247,13 +247,6 @@ def _live(block: b.Live) -> None:
     if not isinstance(measuring, b.Measuring):
         refresh.while_more(part, measuring)
         return
-    refresh.while_cells_come(
-        part,
-        measuring.cells,
-        measuring.next_cell,
-        measuring.first,
-        moved=widgets.has_pending_move,
-        later=measuring.later,
-    )
+    refresh.while_cells_come(part, measuring)
     if measuring.ahead is not None:
         prefetch.begin(widgets.settings(), widgets.last_move(), measuring.ahead)
