@@ -93,7 +93,6 @@ class Screen:
         return dict(payload)
 
     def words(self) -> dict[str, Any]:
-        """Return the figure's text at the active epsilon."""
         figure = self.figure
         return figure["words"][figure["active"]]
 
@@ -113,7 +112,6 @@ class Screen:
         return self.app.session_state["what each widget shows, and its edition"][widget][0]
 
     def move(self, key: str, value: Any) -> None:
-        """Set a slider, a box or a row of pills and rerun."""
         for kind in (self.app.select_slider, self.app.selectbox, self.app.get("button_group")):
             for widget in kind:
                 if re.fullmatch(rf"{re.escape(key)}( \d+)?", widget.key or ""):
@@ -130,7 +128,6 @@ def screen() -> Callable[..., Screen]:
 
 @pytest.fixture
 def page() -> Callable[..., Page]:
-    """Return what reads a page's document: no widget, no server."""
     return Page
 
 

@@ -48,23 +48,19 @@ _one_simulation = Lock()
 
 
 def results(experiment: ExplorerExperiment) -> Results:
-    """Return the store of the experiment's cells, empty at first."""
     basis_bytes = 8 * experiment.d * (experiment.k + 1)  # of the truth, with its eigenvalues
     return _cells(Results, experiment, CELL_BYTES + 16 * experiment.iterations, basis_bytes)
 
 
 def site_results(recipe: SiteRecipe) -> SiteResults:
-    """Return the store of comparisons of hospitals whose patients differ, empty at first."""
     return _cells(SiteResults, recipe, CELL_BYTES)
 
 
 def collaboration_results(recipe: CollaborationSetting) -> CollaborationResults:
-    """Return the store of what hospitals gain by joining, empty at first."""
     return _cells(CollaborationResults, recipe, CELL_BYTES, 8 * recipe.d * (recipe.k + 1))
 
 
 def joining_cells(setting: JoiningSetting) -> JoiningCells:
-    """Return the store of the runs by which it is decided whether a hospital joins, empty at first."""
     return _cells(JoiningCells, setting, CELL_BYTES)
 
 

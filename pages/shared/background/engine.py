@@ -61,7 +61,6 @@ class Engine:
         return self._thread.start()
 
     def complete(self, visitor: str, cells: Cells, next_cell: NextCell) -> None:
-        """Measure the cells that the visitor's screen lacks, in place of those of their screen before."""
         self._show(visitor, Rank.SHOWN, missing_cells(cells, next_cell), SHOWN_SECONDS)
 
     def prefetch(self, visitor: str, urgent: Iterator[None], other: Iterator[None]) -> None:
@@ -91,7 +90,6 @@ class Engine:
             self._begin_sweeps()
 
     def position(self, entry: Queued) -> tuple[int, int]:
-        """Return how many sweeps run before this one, of other visitors and of its own."""
         with self._changed:
             self._drop_unwanted()
             return self._queue.position(entry)
@@ -109,12 +107,10 @@ class Engine:
                 self._changed.notify_all()
 
     def prefetches(self) -> bool:
-        """Return whether anything is prefetched: not for many visitors at once."""
         with self._changed:
             return self._queue.prefetches()
 
     def crowd(self) -> int:
-        """Return how many visitors look at a view that is not complete."""
         with self._changed:
             return sum(entry.rank == Rank.SHOWN for entry in self._queue.line("screen"))
 
@@ -148,7 +144,6 @@ class Engine:
                     entry.abandon(reason)
 
     def _run_sweep(self, entry: Queued) -> None:
-        """Run a sweep in this thread, then give its place to the next."""
         try:
             entry.step()
         finally:
@@ -196,5 +191,4 @@ class Engine:
 
 @st.cache_resource(show_spinner=False)
 def engine() -> Engine:
-    """Return the one engine of this server."""
     return Engine()

@@ -81,7 +81,6 @@ class Queue:
         return None
 
     def requeue(self, entry: Queued) -> None:
-        """Put an entry that has run a step and has more at the end of its line."""
         entry.active = False
         if self.remove(entry):
             self.add(entry)
@@ -114,7 +113,6 @@ class Queue:
         return [entry for entry in self._entries if entry.line == line]
 
     def prefetches(self) -> bool:
-        """Return whether anything is prefetched: not for many visitors at once."""
         return len({entry.visitor for entry in self._entries if entry.rank != Rank.SHOWN}) <= _MOST_PREFETCHED
 
     def _in_turn(self, line: Line) -> list[Queued]:

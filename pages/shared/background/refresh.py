@@ -46,11 +46,9 @@ def while_cells_come(part: Callable[[], None], measuring: Measuring) -> None:
     interval = min(_WAITS * crowded, engine.SHOWN_SECONDS / 2)
 
     def lacking() -> engine.NextCell | None:
-        """Return what names the cell that is measured next, if any is."""
         return next((cell for cell in (next_cell, later) if cell and cell() is not None), None)
 
     def rest() -> Iterator[None]:
-        """Wait for the background, until the part is complete or, after that, all is measured."""
         missing = lacking()
         while missing and missing() is not None and not widgets.has_pending_move():
             time.sleep(interval / 16)
@@ -72,5 +70,4 @@ def while_cells_come(part: Callable[[], None], measuring: Measuring) -> None:
 
 
 def coming(runs: int) -> str:
-    """Return how many runs have been measured, while more are to come."""
     return f"{text.count(runs, 'run', 'runs')} measured, more coming"

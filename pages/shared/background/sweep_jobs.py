@@ -37,7 +37,6 @@ class Job(Queued):
     """Hold one sweep: its rows so far, its progress, and its state ("again": the next start continues it)."""
 
     def __init__(self, recipe: Recipe, visitor: str, board: "Jobs", known: tuple[run_cells.Row, ...]) -> None:
-        """Hold the sweep of a visitor's session; known: rows that it takes over where they share a run."""
         super().__init__(visitor, "short", self._run)
         self.recipe = recipe
         self.visitor_may_return = sessions.return_check(visitor)
@@ -54,16 +53,13 @@ class Job(Queued):
 
     @property
     def running(self) -> bool:
-        """Return whether more is to come."""
         return not self._ended.is_set()
 
     @property
     def rows(self) -> tuple[run_cells.Row, ...]:
-        """Return what has been measured so far, for another recipe to take over what they share."""
         return tuple(self._rows.values())
 
     def table(self) -> pd.DataFrame:
-        """Return what has been measured so far as a tidy table."""
         with self._building:
             rows = self.rows
             if len(rows) > len(self._table):
@@ -72,11 +68,9 @@ class Job(Queued):
 
     @property
     def position(self) -> tuple[int, int]:
-        """Return how many sweeps come first while it waits: of other visitors and of its own."""
         return self._board.engine.position(self)
 
     def begin(self) -> None:
-        """Queue the job in the engine, which begins it at once where a place is free."""
         try:
             self._seconds, self._cells = _missing(self.recipe, self._known)
             self.line = "long" if self._seconds > LONG_SECONDS else "short"
@@ -85,24 +79,20 @@ class Job(Queued):
             self.abandon(reason)
 
     def stop(self) -> None:
-        """Keep what is finished and run no more."""
         self._board.engine.stop(self)
 
     def continue_at_next_start(self) -> None:
-        """Let the next start of this recipe continue from here."""
         self.state = "again"
 
     def wait(self, seconds: float) -> None:
         self._ended.wait(seconds)
 
     def complete_with(self, table: pd.DataFrame) -> None:
-        """Complete the job with this table, without running it."""
         self._table, self.state = table, "complete"
         self.progress = Progress(len(table), len(table), 0.0)
         self._ended.set()
 
     def _run(self) -> None:
-        """Run the whole sweep, as the one step of its entry in the queue."""
         try:
             if not self._cancelled():
                 self.state = "running"
@@ -146,7 +136,6 @@ class Job(Queued):
                 sweep(self.recipe, executor, progress=self._note, cancel=self._cancelled, known=known)
 
     def _note(self, progress: Progress) -> None:
-        """Keep the rows that a sweep reports, and its progress."""
         self._rows |= {store.key_of(self.recipe, row): row for row in progress.rows}
         self.progress = progress
 
@@ -158,7 +147,6 @@ class Job(Queued):
 
 
 def _missing(recipe: Recipe, known: tuple[run_cells.Row, ...]) -> tuple[float, int]:
-    """Return the rough seconds and the number of the cells that are not known."""
     fingerprints = {recipe_file.fingerprint(recipe, chosen) for chosen in recipe.methods}
     measured = {store.key_of(recipe, row) for row in known if row["recipe"] in fingerprints}
     missing = [key for key in recipe.cells() if key not in measured]
@@ -199,12 +187,10 @@ class Jobs:
         return self._jobs.get((visitor, slot))
 
     def keep(self, job: Job) -> None:
-        """Keep the table of a complete job for all visitors."""
         table = job.table()
         self._tables.get(job.recipe, lambda: table, int(table.memory_usage(deep=True).sum()))
 
     def forget(self) -> None:
-        """Forget the jobs that have ended of visitors who have gone for good."""
         with self._lock:
             self._forget_ended()
 
@@ -220,7 +206,6 @@ class Jobs:
 
 @st.cache_resource(show_spinner=False)
 def jobs() -> Jobs:
-    """Return all jobs of this server."""
     return Jobs(engine())
 
 
@@ -237,5 +222,4 @@ def start(slot: str, recipe: Recipe, visitor: str = "") -> Job:
 
 
 def at(slot: str, visitor: str = "") -> Job | None:
-    """Return the job in this slot, if there is one; visitor: as `start` has it."""
     return jobs().at(visitor or sessions.visitor(), slot)

@@ -175,7 +175,6 @@ class Comparison:
         }
 
     def _label(self, name: str, epsilon: float) -> str:
-        """Return a method's label on the axis, with a remark where it is too slow and was not measured."""
         label = RUNS[name].title
         waiting = name in self.results.slow and not self.results.measured(name, epsilon)
         return f"<i>{label} · too slow</i>" if waiting else label
@@ -230,13 +229,8 @@ def explorer(
 ) -> dict[str, Any]:
     """Return the three linked panels: data, layout, and one frame for each of EPSILONS.
 
-    Args:
-        results: What has been measured.
-        settings: Of the page.
-        bounds: At each of EPSILONS.
-        shown: The methods that stand side by side.
-        drawn: The picture in the first panel (traces, frame, axes, title, more); None shows the error of each
-            step there, and leaves the panel out for a method of a single step.
+    shown: the methods that stand side by side. drawn: the picture in the first panel (traces, frame, axes,
+    title, more); None shows the error of each step there, and leaves the panel out for a single step.
     """
     scale = Scale(results, settings)
     cells = list(results.cells.values())  # more may come meanwhile

@@ -68,7 +68,6 @@ class ShareRow(NamedTuple):
 
     @property
     def reach(self) -> str:
-        """Return the range of 8 in 10 repeats in brackets; empty where it is a single number."""
         low, high = (phrases.share(float(value)) for value in self.spread[::2])  # 10 and 90 %
         same = low.removeprefix("over ") == high.removeprefix("over ")
         return "" if same else f" ({low.removesuffix(' %')} to {high})"
@@ -116,7 +115,6 @@ def begins(rows: Sequence[ShareRow]) -> float:
 
 
 def span(rows: Sequence[ShareRow]) -> list[float]:
-    """Return the ends of the scale of shares, in %."""
     start = begins(rows)
     return [start, 100 + 0.03 * (100 - start)]
 
@@ -184,7 +182,6 @@ def axes(shares: Shares, panel: int = 1) -> dict[str, Trace]:
 
 
 def figure(shares: Shares) -> dict[str, Any]:
-    """Return the rows as a figure of their own."""
     height = _HEIGHT * len(shares.rows) + 110  # room for margins, axis and legend
     drawn = traces(shares, showlegend=True)
     margin = {"l": 12, "r": 12, "t": 8, "b": 48}  # the panel is height - 56 high, the legend below it
@@ -192,7 +189,6 @@ def figure(shares: Shares) -> dict[str, Any]:
 
 
 def description(shares: Shares) -> str:
-    """Return the figure in words, for those who do not see it."""
     rows = "; ".join(f"{row.label}: {phrases.share(row.share)}" for row in shares.rows)
     return f"{rows}. {phrases.references(shares.unprotected, shares.guess, shares.free)}"
 
@@ -208,6 +204,5 @@ def table(shares: Shares, k: int) -> str:
 
 
 def note(shares: Shares) -> str:
-    """Return how to read the bars."""
     start = begins(shares.rows)
     return f"{f'The scale begins at {start:g} %. ' if start else ''}{phrases.ROWS_NOTE}"

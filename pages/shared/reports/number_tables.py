@@ -56,7 +56,6 @@ def frame(figure: dict[str, Any]) -> pd.DataFrame:
 
 
 def _drawn(figure: dict[str, Any]) -> Iterator[tuple[dict[str, Any], ...]]:
-    """Return each trace that is drawn and has numbers, with its x axis and its y axis."""
     drawn = as_shown(figure)
     for trace in drawn["data"]:
         # A heat map without a name that tells nothing when it is pointed at covers cells of another.
@@ -67,7 +66,6 @@ def _drawn(figure: dict[str, Any]) -> Iterator[tuple[dict[str, Any], ...]]:
 
 
 def plainly(words: str) -> str:
-    """Return a chart's text without HTML's tags and entities."""
     return html.unescape(_MARKUP.sub(" ", words)).strip()
 
 

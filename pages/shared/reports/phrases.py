@@ -41,7 +41,6 @@ def settings_in_words(
 
 
 def methods(names: Sequence[str], k: int) -> list[str]:
-    """Return a line for each method: its source, trust model and guarantee for k components."""
     lines = []
     for method in (METHODS[name] for name in names):
         trust = "" if method.trust == "none" else f"{text.trust_heading(method.trust).lower()}; "

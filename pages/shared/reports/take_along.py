@@ -53,14 +53,8 @@ def menu(
 
     It is no fragment: an interrupted run keeps what a nested fragment has sent, but drops its place.
 
-    Args:
-        key: The figure's key, as `component.figure` has it.
-        file_stem: The name of its files, without what follows the dot.
-        title: What stands above it in a picture.
-        figure: Returns it, of public or simulated patients.
-        table: Returns the runs behind it; None offers the marks that are drawn.
-        code: Returns what gives its numbers, as a script and for `python -m dppca_core.experiments`.
-        recipe: Returns a sweep that the command can continue in place of that; None where there is none.
+    key: the figure's, as `component.figure` has it. figure: returns it, of public or simulated patients.
+    The other arguments are fields of the block `Figure`.
     """
     popover = st.popover("Download", key=f"{key} along", on_change="rerun", type="tertiary")
     if not popover.open:
@@ -84,7 +78,6 @@ def menu(
 
 
 def _code(source: FigureRecipe, file_stem: str) -> None:
-    """Show the Python that gives a figure's numbers, and a button that saves it under this name."""
     program = python_code.of_table(source)
     st.markdown("**Code of this figure**")
     st.caption(_CODE_NOTE)

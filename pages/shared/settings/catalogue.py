@@ -226,7 +226,6 @@ def sizes(settings: Settings) -> tuple[int, int]:
 
 
 def fixed(settings: Settings) -> tuple[str, ...]:
-    """Return the settings that a table fixes, if one is chosen."""
     return FIXED_BY_TABLE if settings["data"] in TABLES else ()
 
 
@@ -280,7 +279,6 @@ def reconcile(
 
 
 def _change(key: str, before: Settings, now: Settings, reason: str) -> str:
-    """Return the sentence that says how we changed a setting, and why."""
     choice = CHOICES[key]
     verb = ("lowered" if now[key] < before[key] else "raised") if choice.numeric else "set"
     return f"We {verb} {_quoted(key, now)} to {choice.text(now[key])}: {reason}."
@@ -300,12 +298,10 @@ def conflict(settings: Settings) -> str | None:
 
 
 def _most(key: str, limit: float) -> float:
-    """Return the largest option of a control that is at most `limit`."""
     return max(option for option in CHOICES[key].numbers if option <= limit)
 
 
 def _least(key: str, limit: float) -> float | None:
-    """Return the smallest option of a control that is at least `limit`, if there is one."""
     return min((option for option in CHOICES[key].numbers if option >= limit), default=None)
 
 
@@ -323,7 +319,6 @@ def _resolve(settings: Settings, moved: Sequence[str]) -> tuple[Settings, dict[s
         now[key], reasons[key] = value, reason
 
     def later(key: str, other: str) -> bool:
-        """Return whether a control was moved after the other one."""
         return turn.get(key, -1) > turn.get(other, -1)
 
     def named(key: str, value: Value | None = None) -> str:
@@ -454,7 +449,6 @@ PRESETS |= scenes.PRESETS
 
 
 def _slug(title: str) -> str:
-    """Return a preset's title as a link has it: "small-study"."""
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 

@@ -84,5 +84,4 @@ def settings(shared: Mapping[str, Choice]) -> dict[str, Choice]:
 
 
 def panel(page: str) -> Panel:
-    """Return what this page, by its name in links, changes in the panel: by default nothing."""
     return getattr(modules().get(page), "PANEL", Panel())

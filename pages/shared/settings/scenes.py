@@ -55,6 +55,5 @@ def typed_sizes(settings: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 def typed_losses(settings: Mapping[str, Any]) -> tuple[float, ...]:
-    """Return the hospitals' privacy losses that were typed; none if nothing is typed."""
     typed = settings["join.losses"]
     return tuple(float(loss) for loss in typed.split("-")) if typed else ()

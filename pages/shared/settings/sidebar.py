@@ -49,7 +49,6 @@ def render(page: str) -> None:
 
 
 def _apply_preset(name: str) -> None:
-    """Set all settings of a preset."""
     set_all(catalogue.with_preset(settings(), name))
 
 

@@ -29,7 +29,6 @@ START_ERROR = 0.1  # the start "near the truth": inside what Assumption B.6 asks
 
 
 def from_settings(settings: Settings) -> tuple[ExplorerExperiment, float]:
-    """Return the experiment and the epsilon that these (already possible) settings describe."""
     population: SpikedModel | str = settings["data"]
     if population not in TABLES:
         model = {name: settings[name] for name in ("d", "k", "s", "spike", "seed")}
@@ -70,7 +69,6 @@ def selectable(experiment: ExplorerExperiment, trust: str) -> list[str]:
 
 
 def from_settings_with_method(settings: Settings) -> tuple[ExplorerExperiment, float]:
-    """Return the experiment of these settings, about the method that they show, and their epsilon."""
     experiment, epsilon = from_settings(settings)
     return replace(experiment, method=method_shown(experiment, epsilon, settings)), epsilon
 

@@ -31,7 +31,6 @@ from pages.shared.background.engine import Engine
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch):
-    """Keep the views of other tests out of the counts."""
     monkeypatch.setattr(cached, "CELLS", ByteCache(cached.CELLS.most))
 
 
@@ -69,7 +68,6 @@ def counted(value: object, known: dict[int, object] | None = None) -> int:
 
 
 def kept(view: object) -> int:
-    """Return the bytes that a view is counted for."""
     return cached.CELLS._held[view][1]
 
 

@@ -37,7 +37,6 @@ def ended(job: sweep_jobs.Job) -> sweep_jobs.Job:
 
 @pytest.fixture
 def gate(monkeypatch):
-    """Hold up all cells until it is set."""
     opened = threading.Event()
     measured = run_cells.measured_columns
 
@@ -311,7 +310,6 @@ def test_a_cluster_that_was_never_there_is_said(monkeypatch):
 
 
 def test_a_worker_that_is_killed_costs_no_run(monkeypatch):
-    """Its task runs again, and the table is the same."""
     monkeypatch.setattr(sweep_jobs, "CELL_SECONDS", 0.0)
     monkeypatch.setattr(run_cells, "TASK_SECONDS", 0.05)
     noted, killed = sweep_jobs.Job._note, []

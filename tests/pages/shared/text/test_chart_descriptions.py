@@ -32,7 +32,6 @@ SMALL = {"d": 30, "n": 10_000, "k": 2, "s": 6, "s_hat": 10, "repeats": 2}
 
 
 def silent(source):
-    """Return the keys of the figures that have no description."""
     keys = []
     for call in (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)):
         words = {word.arg: word.value for word in call.keywords}
