@@ -41,7 +41,8 @@ SETTINGS = catalogue.defaults_with(
 )
 STATISTICIANS = {
     *(f"explore/{name}/page.py" for name in ("convergence", "bounds", "methods")),
-    *("learn/papers/page.py", "hospitals/who_sees_what/page.py"),
+    "learn/papers/page.py",
+    "hospitals/who_sees_what/page.py",
 }
 _NAMES = {method.title for method in METHODS.values()} | set(METHODS) - {"full"}
 _NEVER = re.compile(

@@ -5,7 +5,7 @@ No Streamlit here, so that tests need no browser. Options are round numbers; a l
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.collaboration.site_recipe import HEART
@@ -54,6 +54,16 @@ _DATA = {
 }
 
 _DELTAS = (*(10.0**-p for p in range(10, 2, -1)), 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
+
+
+class Reason(NamedTuple):
+    """Say why a setting was changed; `of_itself`: the clause lacks its subject, the setting's control."""
+
+    clause: str
+    of_itself: bool = False
+
+    def about(self, name: str = "it") -> str:
+        return f"{name} {self.clause}" if self.of_itself else self.clause
 
 
 def delta_for(n: float, deltas: tuple[float, ...] = _DELTAS) -> float:
@@ -256,7 +266,9 @@ def open_link(params: Mapping[str, str], preset: str = "") -> tuple[Settings, li
             sentences.append(_change(key, requested, now, reasons[key]))
             continue
         is_number = choice.numeric and link_text[key][0] in "+-.0123456789"
-        why = f", as {reasons[key]}" if key in reasons else ", the nearest setting" if is_number else ""
+        why = (
+            f", as {reasons[key].about()}" if key in reasons else ", the nearest setting" if is_number else ""
+        )
         sentences.append(
             f"{_quoted(key, now)[0].upper()}{_quoted(key, now)[1:]} was {link_text[key]}: "
             f"we set it to {choice.text(now[key])}{why}."
@@ -278,10 +290,10 @@ def reconcile(
     return now, [_change(key, settings, now, reasons[key]) for key in changed]
 
 
-def _change(key: str, before: Settings, now: Settings, reason: str) -> str:
+def _change(key: str, before: Settings, now: Settings, reason: Reason) -> str:
     choice = CHOICES[key]
     verb = ("lowered" if now[key] < before[key] else "raised") if choice.numeric else "set"
-    return f"We {verb} {_quoted(key, now)} to {choice.text(now[key])}: {reason}."
+    return f"We {verb} {_quoted(key, now)} to {choice.text(now[key])}: {reason.about()}."
 
 
 def _quoted(key: str, now: Settings) -> str:
@@ -292,8 +304,7 @@ def _quoted(key: str, now: Settings) -> str:
 def conflict(settings: Settings) -> str | None:
     """Return why these settings are impossible together, as the end of a sentence; None if possible."""
     for key, reason in _resolve(settings, ())[1].items():
-        name = CHOICES[key].name(settings["view"] == "plain")
-        return f"{name} {reason[3:]}" if reason.startswith("it ") else reason  # "it" is the control
+        return reason.about(CHOICES[key].name(settings["view"] == "plain"))
     return None
 
 
@@ -305,18 +316,21 @@ def _least(key: str, limit: float) -> float | None:
     return min((option for option in CHOICES[key].numbers if option >= limit), default=None)
 
 
-def _resolve(settings: Settings, moved: Sequence[str]) -> tuple[Settings, dict[str, str]]:
+def _resolve(settings: Settings, moved: Sequence[str]) -> tuple[Settings, dict[str, Reason]]:
     """Return the nearest possible combination, and the reason for each control that was changed.
 
     Controls that were `moved` later prevail over others. Where none of two was, as in a link, d prevails over
     k and s, s over k, and the method over the trust. A table fixes d, n and the true sparsity.
     """
     now = dict(settings)
-    reasons: dict[str, str] = {}
+    reasons: dict[str, Reason] = {}
     turn = {key: i for i, key in enumerate(moved)}
 
     def set_to(key: str, value: Value | None, reason: str) -> None:
-        now[key], reasons[key] = value, reason
+        now[key], reasons[key] = value, Reason(reason)
+
+    def must(key: str, value: Value | None, clause: str) -> None:
+        now[key], reasons[key] = value, Reason(clause, of_itself=True)
 
     def later(key: str, other: str) -> bool:
         return turn.get(key, -1) > turn.get(other, -1)
@@ -346,7 +360,7 @@ def _resolve(settings: Settings, moved: Sequence[str]) -> tuple[Settings, dict[s
             set_to("trust", method_trust, "the method in your link needs it" if plain else reason)
     table = TABLES.get(now["data"])
     if table is None and later("s", "d") and now["s"] > now["d"]:
-        set_to("d", _least("d", now["s"]), f"it must be at least {named('s')}")
+        must("d", _least("d", now["s"]), f"must be at least {named('s')}")
     if table and "data" in moved and table.name in SUITED_TO_TABLE:
         suited, share = SUITED_TO_TABLE[table.name]
         measured = f"here {share} % of the pattern is recovered, by measurement; a random guess recovers "
@@ -362,25 +376,25 @@ def _resolve(settings: Settings, moved: Sequence[str]) -> tuple[Settings, dict[s
         and now["k"] >= now["s"]
         and (_least("s", now["k"] + 1) or d + 1) <= d
     ):
-        set_to("s", _least("s", now["k"] + 1), f"it must stay above {named('k')}")  # an option up to d
+        must("s", _least("s", now["k"] + 1), f"must stay above {named('k')}")  # an option up to d
     if table is None and now["s"] > d:
-        set_to("s", _most("s", d), f"it cannot exceed {named('d', d)}")
+        must("s", _most("s", d), f"cannot exceed {named('d', d)}")
     name, limit = ("d", d) if table else ("s", now["s"])
     if now["k"] >= limit:
-        set_to("k", _most("k", limit - 1), f"it must stay below {named(name, limit)}")
+        must("k", _most("k", limit - 1), f"must stay below {named(name, limit)}")
     by_release = now["s_hat"] == RELEASED  # a word, and no number
     if not by_release and now["s_hat"] > d:
-        set_to("s_hat", _most("s_hat", d), f"it cannot exceed {named('d', d)}")
+        must("s_hat", _most("s_hat", d), f"cannot exceed {named('d', d)}")
     if not by_release and now["s_hat"] <= now["k"]:
-        set_to("s_hat", _least("s_hat", now["k"] + 1), f"it must stay above {named('k')}")
+        must("s_hat", _least("s_hat", now["k"] + 1), f"must stay above {named('k')}")
     if now["providers"] > n and table is None and later("providers", "n"):
         set_to("n", _least("n", now["providers"]), f"there are {now['providers']} hospitals")
     elif now["providers"] > n:
         set_to("providers", _most("providers", n), f"there are {n:,} patients")
     if now["bulk"] >= now["spike"] and later("bulk", "spike"):  # 1.01: strictly above
-        set_to("spike", _least("spike", now["bulk"] * 1.01), f"it must stay above {now['bulk']:g}")
+        must("spike", _least("spike", now["bulk"] * 1.01), f"must stay above {now['bulk']:g}")
     elif now["bulk"] >= now["spike"]:
-        set_to("bulk", _most("bulk", now["spike"] / 1.01), f"it must stay below {now['spike']:g}")
+        must("bulk", _most("bulk", now["spike"] / 1.01), f"must stay below {now['spike']:g}")
     if now["start"] == "near" and d < 2 * now["k"]:
         set_to("start", "random", f"a start near the truth needs d at least 2k = {2 * now['k']}")
     if not now[_DELTA_SET]:  # it follows the number of patients

@@ -7,7 +7,7 @@ import ast
 import asyncio
 import urllib.request
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 
 import pytest
 from starlette.exceptions import HTTPException
@@ -66,9 +66,15 @@ class Sending:
             cookie = answer.headers["Set-Cookie"].split(";")[0]
         token, length = cookie.split("=", 1)[1].strip('"'), len(HEAD) + 2 * len(self._half) + len(TAIL)
         lines = (
-            *(f"PUT {self._path} HTTP/1.1", "Host: 127.0.0.1", f"Content-Length: {length}"),
-            *("Content-Type: multipart/form-data; boundary=b", "Connection: close"),
-            *(f"Cookie: {cookie}", f"X-Xsrftoken: {token}", "", ""),
+            f"PUT {self._path} HTTP/1.1",
+            "Host: 127.0.0.1",
+            f"Content-Length: {length}",
+            "Content-Type: multipart/form-data; boundary=b",
+            "Connection: close",
+            f"Cookie: {cookie}",
+            f"X-Xsrftoken: {token}",
+            "",
+            "",
         )
         port = int(self._address.strip("/").rpartition(":")[2])
         self._reader, self._writer = await asyncio.open_connection("127.0.0.1", port)
@@ -181,7 +187,7 @@ def store(monkeypatch) -> Store:
 
 def show(uploader: bool, ends: BaseException | None = None) -> None:
     """Run a page for "ann", with an uploader or without, which ends by an exception where one is given."""
-    with suppress(*(() if ends is None else (type(ends),))), uploads.page():
+    with suppress(type(ends)) if ends else nullcontext(), uploads.page():
         if uploader:
             uploads.ask("A table", ["csv"], "file")
         if ends is not None:
