@@ -43,7 +43,7 @@ class Job(Queued):
         self.state: Literal["waiting", "running", "complete", "stopped", "failed", "again"] = "waiting"
         self.reason = ""
         self.progress = Progress(0, len(recipe.cells()), None)
-        self._known = known
+        self._known = known  # rows that it takes over where the two sweeps share a run
         self._board = board
         self._seconds, self._cells = 0.0, 0  # estimated time and number of the cells that are not known
         self._rows: dict[Key, run_cells.Row] = {}
@@ -53,6 +53,7 @@ class Job(Queued):
 
     @property
     def running(self) -> bool:
+        """Return whether more is to come, also while it waits."""
         return not self._ended.is_set()
 
     @property

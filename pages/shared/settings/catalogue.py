@@ -266,9 +266,9 @@ def open_link(params: Mapping[str, str], preset: str = "") -> tuple[Settings, li
             sentences.append(_change(key, requested, now, reasons[key]))
             continue
         is_number = choice.numeric and link_text[key][0] in "+-.0123456789"
-        why = (
-            f", as {reasons[key].about()}" if key in reasons else ", the nearest setting" if is_number else ""
-        )
+        why = ", the nearest setting" if is_number else ""
+        if key in reasons:
+            why = f", as {reasons[key].about()}"
         sentences.append(
             f"{_quoted(key, now)[0].upper()}{_quoted(key, now)[1:]} was {link_text[key]}: "
             f"we set it to {choice.text(now[key])}{why}."
