@@ -218,15 +218,15 @@ def last_move() -> tuple[str, int] | None:
     return st.session_state.get(_LAST_MOVE)
 
 
-def notices(plain: bool = False) -> None:
-    """Show a sentence for each setting that we changed and, unless `plain`, one on a large delta."""
+def notices() -> None:
+    """Show a sentence for each setting that we changed, and one on a large delta."""
     sentences = st.session_state[_NOTICES]
     if sentences:
         st.info("  \n".join(sentences).replace("*", r"\*"))
     now = settings()
     warning = phrases.delta_too_large if now["view"] == "plain" else text.large_delta
     note = warning(now["delta"], catalogue.sizes(now)[0])  # by the number of patients
-    if note and not plain and not st.session_state.get(_HIDDEN):
+    if note and not st.session_state.get(_HIDDEN):
         st.caption(note)
 
 
