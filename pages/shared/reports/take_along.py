@@ -13,7 +13,6 @@ from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.experiments.sweeps import recipe_file
 from dppca_core.tables import safe_csv
 from pages.shared.document import file
-from pages.shared.figure import component
 from pages.shared.reports import number_tables, python_code
 
 _HERE = Path(__file__).parent
@@ -27,16 +26,6 @@ _save_buttons = st.components.v2.component(
     js=(_HERE / "save.js").read_text(encoding="utf-8"),
     isolate_styles=False,
 )
-
-
-def show(figure: dict[str, Any], key: str, file_stem: str, title: str, says: str = "", **more: Any) -> None:
-    """Show a figure, and below it its `menu`.
-
-    more: other arguments of `component.figure`, which are its events ("on_pick"), or of `menu`.
-    """
-    events = {event: more.pop(event) for event in list(more) if event.startswith("on_")}
-    component.figure(figure, key=key, says=says, **events)
-    menu(key, file_stem, title, lambda: figure, **more)
 
 
 def menu(
