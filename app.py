@@ -58,9 +58,9 @@ async def healthz(request: Request) -> PlainTextResponse:
 
     The engine measures what pages show, and the other thread forgets the tables of visitors who have left.
     """
-    threads = {"engine": engine.engine(), "leaving": session.expiry()}
     # `revive` starts a thread that does not run, and returns whether it had died.
-    dead = [name for name, thread in threads.items() if thread.revive()]
+    died = {"engine": engine.engine().revive(), "leaving": session.expiry().revive()}
+    dead = [name for name in died if died[name]]
     if dead:
         return PlainTextResponse(f"started again: {', '.join(dead)}", status_code=503)
     return PlainTextResponse("ok")
@@ -83,7 +83,6 @@ async def plotly_js(request: Request) -> Response:
 
 
 async def lesson(request: Request) -> Response:
-    """Answer with the lesson's file. It needs no session, so that a class may fetch it at once."""
     packs = "gzip" in request.headers.get("accept-encoding", "")
     encoding = {"Content-Encoding": "gzip" if packs else "identity", "Vary": "Accept-Encoding"}
     body = lesson_file.packed() if packs else lesson_file.whole()
@@ -103,7 +102,6 @@ def prefetched(request: Request) -> Response:
 
 
 def not_found(request: Request) -> PlainTextResponse:
-    """Answer that nothing is there."""
     return PlainTextResponse("Not Found", status_code=404)
 
 

@@ -13,7 +13,6 @@ TITLE = "What privacy costs in PCA"
 
 
 def listed(page: Path) -> st.Page:
-    """Return a page as the menu has it."""
     name = page.parent.name
     return st.Page(page, title=order.title(page), url_path=name, default=name == order.FIRST)
 

@@ -35,5 +35,4 @@ def title(page: Path) -> str:
 
 @cache
 def titles() -> dict[str, str]:
-    """Return the menu's word for each page, by its name in links."""
     return {page.parent.name: title(page) for pages in menu().values() for page in pages}

@@ -13,6 +13,7 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 from streamlit.util import calc_hash
 
+from dppca_core.byte_cache import ByteCache
 from pages.shared.background import engine, sweep_jobs
 from pages.shared.background.engine import Engine
 from tests.pages.documents import Page
@@ -92,7 +93,6 @@ class Screen:
         return dict(payload)
 
     def words(self) -> dict[str, Any]:
-        """Return the figure's text at the active epsilon."""
         figure = self.figure
         return figure["words"][figure["active"]]
 
@@ -112,7 +112,6 @@ class Screen:
         return self.app.session_state["what each widget shows, and its edition"][widget][0]
 
     def move(self, key: str, value: Any) -> None:
-        """Set a slider, a box or a row of pills and rerun."""
         for kind in (self.app.select_slider, self.app.selectbox, self.app.get("button_group")):
             for widget in kind:
                 if re.fullmatch(rf"{re.escape(key)}( \d+)?", widget.key or ""):
@@ -129,14 +128,13 @@ def screen() -> Callable[..., Screen]:
 
 @pytest.fixture
 def page() -> Callable[..., Page]:
-    """Return what reads a page's document: no widget, no server."""
     return Page
 
 
 @pytest.fixture(autouse=True)
 def newcomer(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Separate the tests: every AppTest is the same visitor to the server."""
-    jobs = sweep_jobs.Jobs(Engine())
+    jobs = sweep_jobs.Jobs(Engine(), ByteCache(sweep_jobs.KEPT_BYTES))
     monkeypatch.setattr(sweep_jobs, "jobs", lambda: jobs)
     yield
     beside = engine.engine()
@@ -153,4 +151,4 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def waiting(newcomer: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let sweeps wait for ever, to test what a page shows meanwhile."""
-    monkeypatch.setattr(sweep_jobs.Job, "begin", lambda job, runner: None)
+    monkeypatch.setattr(sweep_jobs.Job, "begin", lambda job: None)

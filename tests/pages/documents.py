@@ -36,12 +36,10 @@ class Page:
         self.blocks = list(walk(self.document.blocks()))
 
     def settle(self) -> "Page":
-        """Measure all that the page lacks, and read it again."""
         self.blocks = list(walk(self.document.measured().blocks()))
         return self
 
     def move(self, key: str, value: Any) -> None:
-        """Set a control."""
         self.settings, self.sentences = catalogue.reconcile(self.settings | {key: value}, (key,))
         self.read()
 
@@ -57,7 +55,6 @@ class Page:
 
     @property
     def markdown(self) -> str:
-        """Return the question, the headline and all paragraphs."""
         paragraphs = [
             f"**{x.sentence}**" if isinstance(x, b.Headline) else x.words
             for x in self.all(b.Headline, b.Text)
@@ -86,15 +83,12 @@ class Page:
 
     @property
     def figure(self) -> dict[str, Any]:
-        """Return the first figure's payload."""
         return self.all(b.Figure)[0].payload
 
     def words(self) -> dict[str, Any]:
-        """Return the first figure's text at the active epsilon."""
         return self.figure["words"][self.figure["active"]]
 
     def opened(self, name: str) -> list[b.Block]:
-        """Return what a fold of this name holds."""
         fold = next(block for block in self.all(b.Fold) if block.name == name)
         return list(walk(fold.blocks()))
 

@@ -51,12 +51,10 @@ def plain(words: str) -> str:
 
 
 def read(words: str) -> str:
-    """Return Markdown as a reader of the screen sees it."""
     return plain(html._markdown(words))
 
 
 def sent(screen: Screen) -> tuple[list[str], list[dict[str, Any]]]:
-    """Return the texts and the figures of the page that the browser was sent."""
     main, texts = screen.app.main, []
     for kind in ("markdown", "caption", "header", "info", "warning", "code"):
         texts += [read(box.value) if kind != "code" else plain(box.value) for box in getattr(main, kind)]
@@ -68,7 +66,6 @@ def sent(screen: Screen) -> tuple[list[str], list[dict[str, Any]]]:
 
 
 def compared(figure: dict[str, Any]) -> Any:
-    """Return what a figure shows, as JSON has it."""
     shown = {name: part for name, part in figure.items() if name not in NOT_COMPARED}
     return json.loads(json.dumps(shown))
 

@@ -146,7 +146,6 @@ def test_any_file_may_be_brought(waiting):
 
 
 def bring_file(visit, key, name, data):
-    """Bring a file to the uploader whose key begins so."""
     began = time.process_time()
     uploader = next(box for box in visit.page.app.file_uploader if box.key.startswith(key))
     uploader.set_value((name, data, "text/csv"))

@@ -30,7 +30,8 @@ def another_method(plan):
 PLANTED = {
     ("method measured",): (JoiningRuns, "plan", another_method),
     ("share recovered alone, 40 runs", "share recovered, 40 runs"): (
-        *(Point, "median"),
+        Point,
+        "median",
         lambda median: lambda point, quantity: median(point, quantity) / 2,
     ),
     ("attacker, of 40",): (privacy_in_plain, "releases", lambda _: lambda _: text.luck(3, 40)),

@@ -41,7 +41,8 @@ SETTINGS = catalogue.defaults_with(
 )
 STATISTICIANS = {
     *(f"explore/{name}/page.py" for name in ("convergence", "bounds", "methods")),
-    *("learn/papers/page.py", "hospitals/who_sees_what/page.py"),
+    "learn/papers/page.py",
+    "hospitals/who_sees_what/page.py",
 }
 _NAMES = {method.title for method in METHODS.values()} | set(METHODS) - {"full"}
 _NEVER = re.compile(
@@ -52,7 +53,6 @@ _NEVER = re.compile(
 
 
 def words_of(figure: dict[str, Any]) -> list[str]:
-    """Return all that a figure shows or says."""
     layout = figure["layout"]
     axes = [axis for name, axis in layout.items() if re.match("[xy]axis", name)]
     entries = [entry for entry in figure.get("words", ()) if entry]
@@ -87,7 +87,6 @@ def visible(page: Screen) -> str:
 
 
 def unreadable(shown: str) -> list[str]:
-    """Return what stands in these lines that a board should not have to read."""
     marks = [match[0] for match in _NEVER.finditer(shown)] + (["*"] if "*" in shown else [])
     return sorted(
         {*marks, *(name for name in _NAMES if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", shown))}
@@ -95,7 +94,6 @@ def unreadable(shown: str) -> list[str]:
 
 
 def long_sentences(shown: str, most: int = 20) -> list[str]:
-    """Return the sentences of more words than a board reads at once."""
     sentences = re.split(r"(?<=[.?!:;])\s+|\n", shown)
     return [each for each in sentences if len(re.findall(r"[^\s%]+", each)) > most]
 
@@ -220,7 +218,6 @@ def test_without_rows_the_reference_lines_are_left():
 
 
 def test_each_privacy_loss_has_its_own_rows_in_the_browser():
-    """A drag shows what the same methods recover at that privacy loss."""
     view = PlainExplorer(SETTINGS)
     view.results.try_cells((name, epsilon, 0) for name in view.shown for epsilon in (0.1, 10.0))
     payload = view.payload()

@@ -71,7 +71,6 @@ class Visit:
             assert allowed(choice, self.page.app.session_state["settings of the last run"][key]), key
 
     def poke(self, rng: np.random.Generator) -> None:
-        """Set some widget to something that it offers, mostly at an end."""
         app = self.page.app
         free = [widget for kind in _WIDGETS for widget in app.get(kind) if not widget.disabled]
         if not free:

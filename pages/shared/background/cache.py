@@ -8,11 +8,12 @@ other caches stay small whatever is asked for. docs/server.md has the sum, and t
 import gc
 from collections.abc import Callable, Hashable
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
 from dppca_core.byte_cache import ByteCache, return_memory
+from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.collaboration import transcript as transcripts
 from dppca_core.experiments.collaboration.joining import SiteResults
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
@@ -31,6 +32,9 @@ from dppca_core.records import Bound
 from pages.shared.background import memory
 from pages.shared.settings import catalogue, to_experiment
 
+Recipe = TypeVar("Recipe", bound=Hashable)
+Store = TypeVar("Store", bound=CellStore[Any, Any])
+
 MB = 2**20
 VIEW_BYTES = 2**16  # of a store without its cells and without arrays that grow with the features
 CELL_BYTES = 1_500  # of a measured cell, or of a hospital in a comparison, with its errors in each round
@@ -44,23 +48,19 @@ _one_simulation = Lock()
 
 
 def results(experiment: ExplorerExperiment) -> Results:
-    """Return the store of the experiment's cells, empty at first."""
     basis_bytes = 8 * experiment.d * (experiment.k + 1)  # of the truth, with its eigenvalues
     return _cells(Results, experiment, CELL_BYTES + 16 * experiment.iterations, basis_bytes)
 
 
 def site_results(recipe: SiteRecipe) -> SiteResults:
-    """Return the store of comparisons of hospitals whose patients differ, empty at first."""
     return _cells(SiteResults, recipe, CELL_BYTES)
 
 
 def collaboration_results(recipe: CollaborationSetting) -> CollaborationResults:
-    """Return the store of what hospitals gain by joining, empty at first."""
     return _cells(CollaborationResults, recipe, CELL_BYTES, 8 * recipe.d * (recipe.k + 1))
 
 
 def joining_cells(setting: JoiningSetting) -> JoiningCells:
-    """Return the store of the runs by which it is decided whether a hospital joins, empty at first."""
     return _cells(JoiningCells, setting, CELL_BYTES)
 
 
@@ -69,7 +69,7 @@ def attack_draws(setting: AttackSetting) -> AttackDraws:
     return _cells(AttackDraws, setting, _PORTION_BYTES)
 
 
-def _cells(make: Callable[[Any], Any], recipe: Hashable, cell_bytes: int, more_bytes: int = 0) -> Any:
+def _cells(make: Callable[[Recipe], Store], recipe: Recipe, cell_bytes: int, more_bytes: int = 0) -> Store:
     """Return the one store of this recipe, made unless it is kept; it takes `more_bytes` beside its cells."""
     size = VIEW_BYTES + more_bytes
     return CELLS.get(recipe, lambda: make(recipe), size, lambda store: cell_bytes * store.done)

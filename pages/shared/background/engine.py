@@ -20,7 +20,7 @@ from dppca_core.experiments.failures import log_errors
 from dppca_core.experiments.sweeps.blas import use_one_thread
 from pages.shared.background import sessions
 from pages.shared.background.lasting import LastingThread
-from pages.shared.background.queue import LONG_SECONDS, Abandon, Queue, Queued, Rank
+from pages.shared.background.queue import Queue, Queued, Rank
 
 Cells = CellStore[Any, Any]
 NextCell = Callable[[], tuple[Any, ...] | None]  # returns the cell that a view lacks; None when complete
@@ -47,11 +47,7 @@ def missing_cells(cells: Cells, next_cell: NextCell) -> Iterator[None]:
 
 
 class Engine:
-    """Run the work beside the pages.
-
-    Args:
-        sweeps_at_once: Sweeps that run at a time in each of the two lines; None for the number of cores.
-    """
+    """Run the work beside the pages; sweeps_at_once: in each of their lines, None for the number of cores."""
 
     def __init__(self, sweeps_at_once: int | None = None) -> None:
         sweeps = sweeps_at_once or max(2, cpu_count())
@@ -65,38 +61,35 @@ class Engine:
         return self._thread.start()
 
     def complete(self, visitor: str, cells: Cells, next_cell: NextCell) -> None:
-        """Measure the cells that the visitor's screen lacks, in place of those of their screen before."""
         self._show(visitor, Rank.SHOWN, missing_cells(cells, next_cell), SHOWN_SECONDS)
 
     def prefetch(self, visitor: str, urgent: Iterator[None], other: Iterator[None]) -> None:
         """Measure what this visitor may ask for next, in place of an earlier call; for few visitors only.
 
-        Args:
-            visitor: Their session.
-            urgent: Steps that run before the rest of what is on their screen.
-            other: Steps that run when nobody's screen lacks anything.
+        urgent: steps that run before the rest of what is on their screen. other: steps that run when nobody's
+        screen lacks anything.
         """
         self._show(visitor, Rank.NEXT_PRESS, urgent, _PREFETCH_SECONDS)
         self._show(visitor, Rank.WHEN_IDLE, other, _PREFETCH_SECONDS)
 
-    def sweep(self, visitor: str, seconds: float, run: Callable[[], None], abandon: Abandon) -> Queued:
-        """Queue a sweep of about so many seconds: `run` in a thread once a place is free, else `abandon`."""
-        entry = Queued(visitor, "long" if seconds > LONG_SECONDS else "short", run, abandon=abandon)
+    def sweep(self, entry: Queued) -> None:
+        """Queue a sweep, whose one step runs in a thread once a place is free."""
         with self._changed:
-            self._queue.add(entry)
+            if entry.ending:  # it was asked to stop before it was queued
+                entry.abandon()
+            else:
+                self._queue.add(entry)
             self._begin_sweeps()
-        return entry
 
     def stop(self, entry: Queued) -> None:
-        """Give away the place of a sweep that was asked to stop, and abandon it if it has not begun."""
+        """Ask a sweep to stop and give away its place; abandon it if it has not begun."""
         with self._changed:
             entry.ending = True
-            if not entry.running and self._queue.remove(entry):
-                entry.abandon(None)
+            if not entry.active and self._queue.remove(entry):
+                entry.abandon()
             self._begin_sweeps()
 
     def position(self, entry: Queued) -> tuple[int, int]:
-        """Return how many sweeps run before this one, of other visitors and of its own."""
         with self._changed:
             self._drop_unwanted()
             return self._queue.position(entry)
@@ -114,12 +107,10 @@ class Engine:
                 self._changed.notify_all()
 
     def prefetches(self) -> bool:
-        """Return whether anything is prefetched: not for many visitors at once."""
         with self._changed:
             return self._queue.prefetches()
 
     def crowd(self) -> int:
-        """Return how many visitors look at a view that is not complete."""
         with self._changed:
             return sum(entry.rank == Rank.SHOWN for entry in self._queue.line("screen"))
 
@@ -139,7 +130,7 @@ class Engine:
         """Drop entries that are out of date or whose visitor has gone. The caller holds the lock."""
         now, connected = time.monotonic(), sessions.is_connected
         for entry in self._queue.drop(lambda entry: entry.until < now or not connected(entry.visitor)):
-            entry.abandon(None)
+            entry.abandon()
 
     def _begin_sweeps(self) -> None:
         """Start a thread for each sweep that has a place now. The caller holds the lock."""
@@ -153,7 +144,6 @@ class Engine:
                     entry.abandon(reason)
 
     def _run_sweep(self, entry: Queued) -> None:
-        """Run a sweep in this thread, then give its place to the next."""
         try:
             entry.step()
         finally:
@@ -190,7 +180,7 @@ class Engine:
         step, more = entry.step, False
         try:
             with log_errors("engine"):
-                more = step()
+                more = bool(step())
         finally:
             with self._changed:
                 if more or entry.step is not step:  # meanwhile the visitor has opened another view
@@ -201,5 +191,4 @@ class Engine:
 
 @st.cache_resource(show_spinner=False)
 def engine() -> Engine:
-    """Return the one engine of this server."""
     return Engine()

@@ -13,16 +13,13 @@ _MOST_NAMED = 3  # reasons, and methods that failed for one of them
 
 
 def notice(failed: Mapping[Any, str], name: Callable[[Any], str] | None = None) -> Notice:
-    """Return `message` as a warning, which is empty where no run failed."""
     return Notice(message(failed, name) if failed else "", warns=True)
 
 
 def message(failed: Mapping[Any, str], name: Callable[[Any], str] | None = None) -> str:
     """Return how many runs failed and why, the commonest reason first.
 
-    Args:
-        failed: The reason of each failed cell, by its key.
-        name: From a cell's key to the name of its method; left out where there is only one method.
+    failed: the reason by a cell's key. name: from that key to its method, where there are several.
     """
     cells = list(failed.items())  # copied at once: another thread may add to it
     causes = Counter(reason for _, reason in cells).most_common()
@@ -39,11 +36,9 @@ def message(failed: Mapping[Any, str], name: Callable[[Any], str] | None = None)
 
 
 def by_method(results: Results) -> Notice:
-    """Return which of the explorer's runs failed, by method."""
     return notice(results.failed, lambda cell: RUNS[cell[0]].title)  # a cell's first part is its method
 
 
 def _first_names(names: list[str]) -> str:
-    """Return the first names as a list in words, and how many more there are."""
     more = len(names) - _MOST_NAMED
     return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

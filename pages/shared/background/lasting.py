@@ -10,8 +10,6 @@ _LOG = logging.getLogger("dppca")
 
 
 class LastingThread:
-    """Hold the one thread of this name, which runs `work`."""
-
     def __init__(self, name: str, work: Callable[[], None]) -> None:
         self.name = name
         self._work = work

@@ -100,5 +100,4 @@ def link(now: Settings) -> dict[str, str]:
 
 
 def _key(settings: Settings) -> tuple[Any, ...]:
-    """Return the key of the figure of these settings: their values, in the order of CHOICES."""
     return tuple(settings[key] for key in CHOICES if key in settings)

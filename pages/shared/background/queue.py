@@ -15,7 +15,6 @@ from typing import Literal
 LONG_SECONDS = 15.0  # sweeps expected to take longer on one core have a line of their own
 _MOST_PREFETCHED = 3  # the most visitors at once for whom anything is prefetched
 Line = Literal["screen", "short", "long"]
-Abandon = Callable[[BaseException | None], None]
 
 
 class Rank(IntEnum):
@@ -32,9 +31,8 @@ class Queued:
 
     Attributes:
         step: Does the next step, and returns whether more are left; a sweep is one step.
-        abandon: Notes that no step will follow: its argument is what failed, None where nobody waits for it.
-            What was measured of a screen stays where it is, and nothing need be noted.
         until: When the engine drops it, in seconds of the monotonic clock, unless it is asked for again.
+        active: Whether a step of it runs now.
         ending: True once it was asked to stop; it then holds up nobody.
     """
 
@@ -43,24 +41,24 @@ class Queued:
     step: Callable[[], bool | None]
     rank: Rank = Rank.SHOWN
     until: float = inf
-    running: bool = False
+    active: bool = False
     ending: bool = False
-    abandon: Abandon = lambda reason: None
+
+    def abandon(self, reason: BaseException | None = None) -> None:
+        """Note that no step will follow, since one failed for this reason, or nobody waits for it (None).
+
+        What was measured of a screen stays where it is, and nothing need be noted.
+        """
 
 
 class Queue:
-    """Hold all entries in the order in which they are served.
-
-    Args:
-        capacity: How many entries of each line run at a time.
-    """
+    """Hold all entries in the order in which they are served; capacity: how many of each line run at once."""
 
     def __init__(self, capacity: Mapping[Line, int]) -> None:
         self._capacity = capacity
         self._entries: list[Queued] = []
 
     def add(self, entry: Queued) -> None:
-        """Put this entry at the end of its line."""
         self._entries.append(entry)
 
     def replace(self, entry: Queued) -> None:
@@ -73,56 +71,53 @@ class Queue:
 
     def start_next(self, line: Line) -> Queued | None:
         """Mark the entry that runs next in a line as running and return it; None if none may run."""
-        active = [entry for entry in self.line(line) if entry.running and not entry.ending]
+        active = [entry for entry in self.line(line) if entry.active and not entry.ending]
         busy = {entry.visitor for entry in active}
         if len(active) < self._capacity[line]:
             for entry in self._in_turn(line):
                 if entry.visitor not in busy:
-                    entry.running = True
+                    entry.active = True
                     return entry
         return None
 
     def requeue(self, entry: Queued) -> None:
-        """Put an entry that has run a step and has more at the end of its line."""
-        entry.running = False
+        entry.active = False
         if self.remove(entry):
             self.add(entry)
 
     def remove(self, entry: Queued) -> bool:
         """Remove this entry. Return whether it was still there."""
-        there = entry in self._entries
-        if there:
-            self._entries.remove(entry)
-        return there
+        if entry not in self._entries:
+            return False
+        self._entries.remove(entry)
+        return True
 
     def drop(self, unwanted: Callable[[Queued], bool]) -> list[Queued]:
         """Remove the entries that do not run and are `unwanted`, and return them."""
-        dropped = [entry for entry in self._entries if not entry.running and unwanted(entry)]
+        dropped = [entry for entry in self._entries if not entry.active and unwanted(entry)]
         for entry in dropped:
             self._entries.remove(entry)
         return dropped
 
     def position(self, entry: Queued) -> tuple[int, int]:
         """Return how many entries run now or come before this one: of other visitors, and of its own."""
-        if entry.running or entry not in self._entries:
+        if entry.active or entry not in self._entries:
             return 0, 0
         line = [other for other in self.line(entry.line) if not other.ending]
-        before = [other for i, other in enumerate(line) if other.running or i < line.index(entry)]
+        before = [other for i, other in enumerate(line) if other.active or i < line.index(entry)]
         same_visitor = sum(other.visitor == entry.visitor for other in before)
-        full = sum(other.running for other in line) >= self._capacity[entry.line]  # else others delay nothing
+        full = sum(other.active for other in line) >= self._capacity[entry.line]  # else others delay nothing
         return len(before) - same_visitor if full else 0, same_visitor
 
     def line(self, line: Line) -> list[Queued]:
-        """Return the entries of one line, in order."""
         return [entry for entry in self._entries if entry.line == line]
 
     def prefetches(self) -> bool:
-        """Return whether anything is prefetched: not for many visitors at once."""
         return len({entry.visitor for entry in self._entries if entry.rank != Rank.SHOWN}) <= _MOST_PREFETCHED
 
     def _in_turn(self, line: Line) -> list[Queued]:
         """Return the entries that may run next, in order: each visitor's first by rank, idle work last."""
-        waiting = [entry for entry in self.line(line) if not (entry.running or entry.ending)]
+        waiting = [entry for entry in self.line(line) if not (entry.active or entry.ending)]
         if not self.prefetches():
             waiting = [entry for entry in waiting if entry.rank == Rank.SHOWN]
         first: dict[str, Queued] = {}  # of each visitor

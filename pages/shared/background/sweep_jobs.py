@@ -11,7 +11,6 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
 from typing import Literal
 
 import pandas as pd
@@ -22,64 +21,46 @@ from dppca_core.experiments import Progress, Recipe, failures, sweep
 from dppca_core.experiments.sweeps import executors, recipe_file, run_cells, store
 from dppca_core.experiments.sweeps.recipe import Key
 from pages.shared import text
-from pages.shared.background import sessions
+from pages.shared.background import cache, sessions
 from pages.shared.background.engine import Engine, engine
-from pages.shared.background.queue import Queued
+from pages.shared.background.queue import LONG_SECONDS, Queued
 
 HERE_SECONDS = 2.0  # in the server itself, as long as worker processes take to start
 CELL_SECONDS = 0.5  # runs expected to take longer never run in the server itself
-KEPT_BYTES = 64 * 2**20  # of complete tables, and as many of the rows of sweeps that have ended
+KEPT_BYTES = 64 * 2**20  # of the rows of sweeps that have ended
 _ROW_BYTES = 2_000  # of a row as it was measured
 KEPT_JOBS = 256
 _FIRST_LOOK_SECONDS = 0.25  # that a page waits for a new job, so that a quick one is complete at once
 
 
-class Job:
-    """Hold one sweep: its rows so far, its progress, and its state ("again": the next start continues it).
+class Job(Queued):
+    """Hold one sweep: its rows so far, its progress, and its state ("again": the next start continues it)."""
 
-    Args:
-        recipe: What is swept.
-        visitor: The session that asked for it.
-        known: Rows of another recipe's sweep, which this one takes over where they share a run.
-        keep: Called with the job when its table is complete.
-    """
-
-    def __init__(
-        self,
-        recipe: Recipe,
-        visitor: str,
-        known: tuple[run_cells.Row, ...] = (),
-        keep: Callable[["Job"], None] = lambda job: None,
-    ) -> None:
+    def __init__(self, recipe: Recipe, visitor: str, board: "Jobs", known: tuple[run_cells.Row, ...]) -> None:
+        super().__init__(visitor, "short", self._run)
         self.recipe = recipe
-        self.visitor = visitor
         self.visitor_may_return = sessions.return_check(visitor)
         self.state: Literal["waiting", "running", "complete", "stopped", "failed", "again"] = "waiting"
         self.reason = ""
         self.progress = Progress(0, len(recipe.cells()), None)
-        self._known = known
-        self._keep = keep
-        self._engine: Engine | None = None
-        self._entry: Queued | None = None
+        self._known = known  # rows that it takes over where the two sweeps share a run
+        self._board = board
         self._seconds, self._cells = 0.0, 0  # estimated time and number of the cells that are not known
         self._rows: dict[Key, run_cells.Row] = {}
         self._table = store.table(recipe, {})
         self._building = threading.Lock()
-        self._stop = threading.Event()
         self._ended = threading.Event()
 
     @property
     def running(self) -> bool:
-        """Return whether more is to come."""
+        """Return whether more is to come, also while it waits."""
         return not self._ended.is_set()
 
     @property
     def rows(self) -> tuple[run_cells.Row, ...]:
-        """Return what has been measured so far, for another recipe to take over what they share."""
         return tuple(self._rows.values())
 
     def table(self) -> pd.DataFrame:
-        """Return what has been measured so far as a tidy table."""
         with self._building:
             rows = self.rows
             if len(rows) > len(self._table):
@@ -88,42 +69,31 @@ class Job:
 
     @property
     def position(self) -> tuple[int, int]:
-        """Return how many sweeps come first while it waits: of other visitors and of its own."""
-        if self._engine is None or self._entry is None:
-            return 0, 0
-        return self._engine.position(self._entry)
+        return self._board.engine.position(self)
 
-    def begin(self, runner: Engine) -> None:
-        """Queue the job in the engine, which begins it at once where a place is free."""
+    def begin(self) -> None:
         try:
             self._seconds, self._cells = _missing(self.recipe, self._known)
-            entry = runner.sweep(self.visitor, self._seconds, self.run, self.abandon)
-            self._engine, self._entry = runner, entry
+            self.line = "long" if self._seconds > LONG_SECONDS else "short"
+            self._board.engine.sweep(self)
         except Exception as reason:  # the page shows it as it shows a failed run
             self.abandon(reason)
 
     def stop(self) -> None:
-        """Keep what is finished and run no more."""
-        self._stop.set()
-        if self._engine is not None and self._entry is not None:
-            self._engine.stop(self._entry)
+        self._board.engine.stop(self)
 
     def continue_at_next_start(self) -> None:
-        """Let the next start of this recipe continue from here."""
         self.state = "again"
 
     def wait(self, seconds: float) -> None:
-        """Wait until the job has ended, but no longer than so many seconds."""
         self._ended.wait(seconds)
 
     def complete_with(self, table: pd.DataFrame) -> None:
-        """Complete the job with this table, without running it."""
         self._table, self.state = table, "complete"
         self.progress = Progress(len(table), len(table), 0.0)
         self._ended.set()
 
-    def run(self) -> None:
-        """Run the whole sweep, as the one step of its entry in the queue."""
+    def _run(self) -> None:
         try:
             if not self._cancelled():
                 self.state = "running"
@@ -131,7 +101,7 @@ class Job:
             if self._complete():
                 self.state = "complete"
                 with failures.log_errors("sweep"):
-                    self._keep(self)
+                    self._board.keep(self)
             else:
                 self.abandon()
         except BaseException as reason:
@@ -146,7 +116,7 @@ class Job:
             why = str(reason) if isinstance(reason, OSError) else failures.reason(reason)
             self.state, self.reason = "failed", text.sentence(f"{why}.")
         else:
-            self.state = "stopped" if self._stop.is_set() else "again"
+            self.state = "stopped" if self.ending else "again"
         self._ended.set()
 
     def _measure(self) -> None:
@@ -167,7 +137,6 @@ class Job:
                 sweep(self.recipe, executor, progress=self._note, cancel=self._cancelled, known=known)
 
     def _note(self, progress: Progress) -> None:
-        """Keep the rows that a sweep reports, and its progress."""
         self._rows |= {store.key_of(self.recipe, row): row for row in progress.rows}
         self.progress = progress
 
@@ -175,11 +144,10 @@ class Job:
         return self.progress.completed == self.progress.total
 
     def _cancelled(self) -> bool:
-        return self._stop.is_set() or not sessions.is_connected(self.visitor)
+        return self.ending or not sessions.is_connected(self.visitor)
 
 
 def _missing(recipe: Recipe, known: tuple[run_cells.Row, ...]) -> tuple[float, int]:
-    """Return the rough seconds and the number of the cells that are not known."""
     fingerprints = {recipe_file.fingerprint(recipe, chosen) for chosen in recipe.methods}
     measured = {store.key_of(recipe, row) for row in known if row["recipe"] in fingerprints}
     missing = [key for key in recipe.cells() if key not in measured]
@@ -187,16 +155,11 @@ def _missing(recipe: Recipe, known: tuple[run_cells.Row, ...]) -> tuple[float, i
 
 
 class Jobs:
-    """Hold all visitors' jobs and the complete tables.
+    """Hold all visitors' jobs, which `engine` runs; tables: where complete ones are kept, by recipe."""
 
-    Args:
-        runner: The engine that runs the jobs.
-    """
-
-    def __init__(self, runner: Engine) -> None:
-        self._engine = runner
+    def __init__(self, engine: Engine, tables: ByteCache = cache.CELLS) -> None:
+        self.engine, self._tables = engine, tables
         self._jobs: OrderedDict[tuple[str, str], Job] = OrderedDict()
-        self._tables = ByteCache(KEPT_BYTES)
         self._lock = threading.Lock()
 
     def start(self, visitor: str, slot: str, recipe: Recipe) -> Job:
@@ -210,7 +173,7 @@ class Jobs:
                 return former
             if former is not None:
                 former.stop()
-            job = Job(recipe, visitor, former.rows if former else (), self._keep)
+            job = Job(recipe, visitor, self, former.rows if former else ())
             self._jobs[visitor, slot] = job
             self._jobs.move_to_end((visitor, slot))
             self._forget_ended()
@@ -218,20 +181,17 @@ class Jobs:
             if table is not None:  # some visitor's sweep of this recipe was completed before
                 job.complete_with(table)
                 return job
-        job.begin(self._engine)
+        job.begin()
         return job
 
     def at(self, visitor: str, slot: str) -> Job | None:
-        """Return the visitor's job in this slot, if there is one."""
         return self._jobs.get((visitor, slot))
 
-    def _keep(self, job: Job) -> None:
-        """Keep the table of a complete job for all visitors."""
+    def keep(self, job: Job) -> None:
         table = job.table()
         self._tables.get(job.recipe, lambda: table, int(table.memory_usage(deep=True).sum()))
 
     def forget(self) -> None:
-        """Forget the jobs that have ended of visitors who have gone for good."""
         with self._lock:
             self._forget_ended()
 
@@ -247,7 +207,6 @@ class Jobs:
 
 @st.cache_resource(show_spinner=False)
 def jobs() -> Jobs:
-    """Return all jobs of this server."""
     return Jobs(engine())
 
 
@@ -264,5 +223,4 @@ def start(slot: str, recipe: Recipe, visitor: str = "") -> Job:
 
 
 def at(slot: str, visitor: str = "") -> Job | None:
-    """Return the job in this slot, if there is one; visitor: as `start` has it."""
     return jobs().at(visitor or sessions.visitor(), slot)

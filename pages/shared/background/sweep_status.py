@@ -12,7 +12,6 @@ _WHY_WAIT = (
 
 
 def show(job: Job, slot: str) -> None:
-    """Show a running job's bar and its stop button, or why it ended early and a button to resume it."""
     done, total = job.progress.completed, job.progress.total
     if job.state in ("complete", "again"):  # nothing to show, or the page's next start continues the job
         return
@@ -30,7 +29,6 @@ def show(job: Job, slot: str) -> None:
 
 
 def progress(job: Job) -> str:
-    """Return in words the job's progress and remaining time, or its place in the queue."""
     if job.state == "waiting":
         return queue(*job.position)
     seconds = job.progress.seconds_left
@@ -39,7 +37,6 @@ def progress(job: Job) -> str:
 
 
 def queue(others: int, same_visitor: int) -> str:
-    """Return in words how many sweeps run before this one, of other visitors and of the same one."""
     counts = ((others, "of other visitors"), (same_visitor, "of your own"))
     behind = [f"{text.count(number, 'sweep', 'sweeps')} {whose}" for number, whose in counts if number]
     return f"In the queue behind {' and '.join(behind)}" if behind else "Waiting to begin"

@@ -44,8 +44,8 @@ def spreads(results: Results, scale: Scale, names: Sequence[str]) -> Array:
             by_count.setdefault(len(runs), []).append((i, j, runs))
     by_count.pop(0, None)
     for group in by_count.values():
-        rows, columns, runs = zip(*group, strict=True)
-        out[rows, columns] = quantiles(np.transpose(runs)).T
+        rows, columns, values = zip(*group, strict=True)
+        out[rows, columns] = quantiles(np.transpose(values)).T
     for i, name in enumerate(names):
         if not RUNS[name].private:  # it was run once for all epsilons
             out[i] = out[i, 0]
@@ -61,9 +61,9 @@ def rounds(results: Results, scale: Scale) -> list[Trace]:
     ends = [0, max(steps[-1], 1)]
     terms: list[Trace] = []
     for i, term in enumerate(("sampling", "+ privacy", "+ optimisation") if method == DPS_PCA else ()):
+        edge = line(1, f"Theorem 4.3: {term}", style.THEOREM[0], style.THEOREM_DASHES[i], x=steps[1:])
         fill = {"fill": "tonexty" if i else "tozeroy", "fillcolor": style.faded(style.THEOREM[i], 0.5)}
-        fill |= {"x": steps[1:]}
-        terms.append(line(1, f"Theorem 4.3: {term}", style.THEOREM[0], style.THEOREM_DASHES[i], **fill))
+        terms.append(edge | fill)
     return [
         *terms,
         *band(1, name, style.PRIVATE, steps),
@@ -175,7 +175,6 @@ class Comparison:
         }
 
     def _label(self, name: str, epsilon: float) -> str:
-        """Return a method's label on the axis, with a remark where it is too slow and was not measured."""
         label = RUNS[name].title
         waiting = name in self.results.slow and not self.results.measured(name, epsilon)
         return f"<i>{label} · too slow</i>" if waiting else label
@@ -230,13 +229,8 @@ def explorer(
 ) -> dict[str, Any]:
     """Return the three linked panels: data, layout, and one frame for each of EPSILONS.
 
-    Args:
-        results: What has been measured.
-        settings: Of the page.
-        bounds: At each of EPSILONS.
-        shown: The methods that stand side by side.
-        drawn: The picture in the first panel (traces, frame, axes, title, more); None shows the error of each
-            step there, and leaves the panel out for a method of a single step.
+    shown: the methods that stand side by side. drawn: the picture in the first panel (traces, frame, axes,
+    title, more); None shows the error of each step there, and leaves the panel out for a single step.
     """
     scale = Scale(results, settings)
     cells = list(results.cells.values())  # more may come meanwhile
@@ -268,7 +262,10 @@ def _layout(third: Comparison, span: list[float], drawn: Any) -> dict[str, Any]:
     method = METHODS[results.experiment.method]
     word = ({"energy": "energy"} | QUANTITIES).get(scale.metric, "error")
     error_title, kind = text.METRIC_TITLES[scale.metric], "log" if scale.log else "linear"
-    error_axis = {"decades": scale.log, "type": kind, "range": span, "fixedrange": False}
+
+    def error_axis(title: str, **more: Any) -> Trace:
+        return axis(title, decades=scale.log, type=kind, range=span, fixedrange=False, **more)
+
     titles = [f"{word.capitalize()} against ε", "Methods side by side"]
     first, alone = {}, bool(drawn) or not method.iterative  # alone: no panel of steps beside the second
     if drawn:
@@ -277,13 +274,13 @@ def _layout(third: Comparison, span: list[float], drawn: Any) -> dict[str, Any]:
         last, step = steps_of(results)[-1], "iteration" if method.name == DPS_PCA else "step"
         titles = [f"{method.title}, {word} per {step}", *titles]
         across = axis(f"{step} t", range=[-0.3, last + 0.3], dtick=max(1, last // 5))
-        first = {"xaxis": across, "yaxis": axis(error_title, **error_axis)}
+        first = {"xaxis": across, "yaxis": error_axis(error_title)}
     up = axis("", anchor="x3", range=[third.bottom, -0.6], ticks="")
     return first | {
         "xaxis2": axis("privacy loss ε", type="log", range=[-2.04, 1.04], anchor="y2") | EPSILON_TICKS,
         # Beside the first panel it shares that panel's scale.
-        "yaxis2": axis(error_title if alone else "", anchor="x2", showticklabels=alone, **error_axis),
-        "xaxis3": axis(error_title, anchor="y3", **error_axis),
+        "yaxis2": error_axis(error_title if alone else "", anchor="x2", showticklabels=alone),
+        "xaxis3": error_axis(error_title, anchor="y3"),
         "yaxis3": up | {"tickvals": third.positions, "showgrid": False},
         "meta": {"titles": titles, "rows": third.bottom + 0.6, "picture": drawn is not None},
         "hovermode": "closest",

@@ -29,7 +29,6 @@ _TOLERANCE = 0.01  # a true epsilon within this share of the nominal one counts 
 def words(
     results: Results, epsilon: float, scale: Scale, bounds: BoundPair, beside: Collection[str]
 ) -> dict[str, Any]:
-    """Return the charts' sentences and tiles by name; beside: the methods that stand side by side."""
     experiment = results.experiment
     cells = results.measured(experiment.method, epsilon)
     drawn = [name for name in (*results.live_methods, *results.slow) if name in beside]  # live ones first
@@ -66,7 +65,6 @@ def words(
 
 
 def _sentence(results: Results, epsilon: float, middle: float, scale: Scale) -> str:
-    """Return the sentence over the charts: the median `middle`, that without privacy, and a guess."""
     experiment, table = results.experiment, results.experiment.table
     rows = (table.row_noun if table else PATIENTS)[1]  # the noun's plural
     hospitals = text.count(experiment.providers, "hospital", "hospitals")
@@ -100,7 +98,6 @@ def tile_titles(results: Results, settings: Settings) -> list[str]:
 
 
 def _theorem(bounds: BoundPair) -> str:
-    """Return whether the paper's theorem applies, and what fails; empty where it was not asked."""
     theorem, failed, unpredicted = bounds[0], bounds[0].failed, bounds[1].failed  # assumptions that fail
     if not theorem.why:
         return ""

@@ -21,7 +21,7 @@ def loadings(results: Results, basis: Array, limit: int = 40) -> dict[str, Any]:
     truth = results.truth.basis
     estimate = aligned_with(basis, truth)
     norms = np.maximum(np.linalg.norm(truth, axis=1), np.linalg.norm(estimate, axis=1))
-    count = int(min(limit, np.count_nonzero(norms)))
+    count = min(limit, int(np.count_nonzero(norms)))
     rows = np.argsort(-norms)[:count]
     table = results.experiment.table
     names = [table.features[row] if table else f"feature {row + 1}" for row in rows.tolist()]

@@ -33,7 +33,6 @@ def error_unit(settings: Settings) -> str:
 
 
 def more_is_better(metric: str) -> bool:
-    """Return whether more is better in this metric."""
     return metric in ("energy", "share")
 
 
@@ -43,7 +42,6 @@ def as_error(metric: str, value: float) -> float:
 
 
 def value_text(metric: str, value: float) -> str:
-    """Return a value as a sentence has it: 0.19, 98.8 % or 12°."""
     words = {"share": text.recovered, "degrees": text.degrees}
     return words.get(metric, text.error)(value)
 
@@ -54,12 +52,10 @@ def factor(settings: Settings) -> float:
 
 
 def error_title(settings: Settings) -> str:
-    """Return the axis title of the error on screen; of sin Theta where captured energy is on screen."""
     return text.METRIC_TITLES[error_unit(settings)]
 
 
 def random_guess(settings: Settings, d: int, k: int) -> float:
-    """Return the error on screen of k random directions among d features."""
     metric = error_unit(settings)
     if metric == "degrees":
         return subspace_metrics.random_angle(d, k)
@@ -69,12 +65,8 @@ def random_guess(settings: Settings, d: int, k: int) -> float:
 def span_of(metric: str, log: bool, least: float, most: float, begins: float = 0.01) -> Span:
     """Return the range of an axis with some room above, and the value at its lower edge, as `Span` has them.
 
-    Args:
-        metric: On screen; some have a fixed range.
-        log: Whether the axis is logarithmic, where the metric leaves that open.
-        least: The smallest value drawn.
-        most: The largest value that must be seen.
-        begins: What a logarithmic axis reaches down to in any case; it begins at a power of ten.
+    least: the smallest value drawn. most: the largest that must be seen. begins: what a logarithmic axis
+    reaches down to in any case; it begins at a power of ten.
     """
     if metric in SPANS:
         return SPANS[metric], 0.0
@@ -87,11 +79,7 @@ def span_of(metric: str, log: bool, least: float, most: float, begins: float = 0
 def error_axis(settings: Settings, guess: float, least: float, begins: float = 0.01) -> tuple[float, Trace]:
     """Return the error at which a logarithmic axis begins, 0 for a linear one, and Plotly's properties.
 
-    Args:
-        settings: Of the page.
-        guess: The error of a random guess, which the axis must reach.
-        least: The smallest error drawn.
-        begins: As `span_of` has it.
+    guess: the error of a random guess, which the axis must reach. least, begins: as `span_of` has them.
     """
     metric, log = error_unit(settings), settings["scale"] == "log"
     span, floor = span_of(metric, log, max(least, _LEAST_ERROR), guess, begins)
@@ -116,7 +104,6 @@ class Scale:
             self.guess = random_guess(settings, d, self.k)
 
     def values(self, cell: Cell) -> Array:
-        """Return the cell's values in the metric on screen, one per iterate."""
         if self.metric == "energy":
             return cell.energy
         return runs_in_unit(self.metric, cell.sin, cell.angle, self.k)
@@ -134,11 +121,9 @@ class Scale:
 
     @property
     def bounds_drawn(self) -> bool:
-        """Return whether a bound on sin Theta says anything in this metric."""
         return bool(np.isfinite(self.bound_in_unit(0.0)))
 
     def text(self, value: float) -> str:
-        """Return a value as a sentence has it."""
         return value_text(self.metric, value)
 
     def span(self, smallest: float) -> list[float]:

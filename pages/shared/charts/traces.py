@@ -29,7 +29,6 @@ def signs(matrix: Array, peak: float) -> list[list[str]]:
 
 
 def line(panel: int, name: str, colour: str, dash: str = "solid", width: float = 2, **more: Any) -> Trace:
-    """Return a line on a panel's axes; `more` are its other properties."""
     suffix = "" if panel == 1 else str(panel)
     line = {"color": colour, "dash": dash, "width": width}
     base = {"type": "scatter", "mode": "lines", "name": name, "line": line}
@@ -39,7 +38,6 @@ def line(panel: int, name: str, colour: str, dash: str = "solid", width: float =
 def marked_line(
     name: str, look: style.Look, x: Sequence[Any], y: Sequence[Any], size: int = 7, **more: Any
 ) -> Trace:
-    """Return a line of one panel with a marker at each point, which the legend names."""
     marker = {"symbol": look.symbol, "size": size, "color": look.colour}
     line_only = line(1, name, look.colour, look.dash, x=x, y=y, showlegend=True)
     return line_only | {"mode": "lines+markers", "marker": marker} | more
@@ -74,7 +72,6 @@ def heat_map(names: Sequence[Any], matrix: Array, peak: float, **more: Any) -> T
 
 
 def axis(title: str, *, decades: bool = False, **more: Any) -> dict[str, Any]:
-    """Return an axis with a title, logarithmic if in decades; `more` are its other properties."""
     ticks = {"type": "log", "dtick": 1, "exponentformat": "e", "minexponent": 6} if decades else {}
     return {"title": {"text": title, "standoff": 8}, "zeroline": False, "tickangle": 0} | ticks | more
 
@@ -82,7 +79,6 @@ def axis(title: str, *, decades: bool = False, **more: Any) -> dict[str, Any]:
 def one_panel(
     traces: Sequence[Trace], *, legend_at: float = -0.16, legend: Trace | None = None, **layout: Any
 ) -> dict[str, Any]:
-    """Return a figure of one panel with its legend below it: legend_at is in heights of the panel."""
     below = {"orientation": "h", "y": legend_at, "yanchor": "top", "x": 0, "font": {"size": 11}}
     base = {
         "margin": {"l": 62, "r": 12, "t": 8, "b": 48},
@@ -97,13 +93,11 @@ def one_panel(
 def marks(
     panel: int, name: str, colour: str, symbol: str, size: float, edge: float = 2, **more: Any
 ) -> Trace:
-    """Return markers on a panel's axes, with edges of this width; `more` are their other properties."""
     marker = {"symbol": symbol, "size": size, "color": colour, "line": {"width": edge, "color": colour}}
     return line(panel, name, colour, mode="markers", marker=marker, **more)
 
 
 def bar(name: str, colour: str, fill: float, edge: float, **more: Any) -> Trace:
-    """Return horizontal bars of this opacity with an edge of their colour; `more` are other properties."""
     marker = {"color": style.faded(colour, fill), "line": {"color": colour, "width": edge}}
     return {"type": "bar", "orientation": "h", "name": name, "marker": marker} | more
 
@@ -112,7 +106,6 @@ ZERO = 1e-7  # errors below are an iteration's tolerance, not a measurement
 
 
 def plain_figure(traces: list[Trace], xaxis: Trace, yaxis: Trace) -> dict[str, Any]:
-    """Return one panel whose legend has groups that are switched on and off line by line."""
     groups = {"groupclick": "toggleitem", "traceorder": "grouped"}
     return one_panel(traces, legend_at=-0.14, legend=groups, height=520, xaxis=xaxis, yaxis=yaxis)
 

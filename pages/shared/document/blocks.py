@@ -141,10 +141,7 @@ class Figure:
 class Choose:
     """A box that chooses one of some options of a setting.
 
-    Attributes:
-        setting: Its key.
-        options: Those that are possible here.
-        shown: What is shown; None for what was asked for, or the first where that is not possible.
+    shown: the option that is; None for what was asked for, or the first where that is not possible.
     """
 
     setting: str
@@ -199,10 +196,7 @@ class Controls:
 class Running:
     """How far a sweep has come, and the button that stops it. A file has the runs that are there.
 
-    Attributes:
-        job: The sweep.
-        slot: The name under which it is kept.
-        complete: What is shown in its place, in small type, once all runs are there.
+    complete: what is shown in its place, in small type, once all runs are there.
     """
 
     job: Job
@@ -212,13 +206,7 @@ class Running:
 
 @dataclass(frozen=True)
 class Fold:
-    """What is shown once its title is pressed. A file shows it too.
-
-    Attributes:
-        title: What is pressed.
-        name: Its key in the session's state.
-        blocks: Returns what it holds.
-    """
+    """What is shown once its title is pressed. A file shows it too."""
 
     title: str
     name: str
@@ -227,12 +215,9 @@ class Fold:
 
 @dataclass(frozen=True)
 class Asked:
-    """What takes so long that only the press of a button makes it. A file leaves it out.
+    """What takes so long that only the press of a button makes it, until something else changes.
 
-    Attributes:
-        label: Of the button.
-        name: Its key in the session's state.
-        blocks: Returns what a press shows, until something else changes.
+    A file leaves it out.
     """
 
     label: str
@@ -256,14 +241,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class Save:
-    """A button that saves a file, made when it is pressed, outside of the visitor's session.
-
-    Attributes:
-        label: Of the button.
-        file: The name of the file.
-        make: Returns what is in it.
-        kind: Its MIME type.
-    """
+    """A button that saves a file, made when it is pressed, outside of the session; kind: its MIME type."""
 
     label: str
     file: str
@@ -301,10 +279,7 @@ class Measuring:
 class Live:
     """The part of a page that is called again while more is measured.
 
-    Attributes:
-        name: Its key in the session's state.
-        blocks: Returns what has been measured so far.
-        measuring: What is measured beside it; or a function that says whether more is to come.
+    measuring: what is measured beside it; or a function that says whether more is to come.
     """
 
     name: str

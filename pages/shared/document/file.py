@@ -50,7 +50,6 @@ _FRAME_HEIGHT = 700  # pixels of a page within a notebook
 
 
 def page(title: str, body: Markup) -> str:
-    """Return a whole page. body: its inside, as HTML; its figures are made by `figure`."""
     library = plotly_bundle.PATH.read_text(encoding="utf-8")
     player = "".join(map(_read, _PLAYER))
     scripts = (library, player) if "<figure" in body else ()
@@ -104,12 +103,10 @@ def table(columns: Sequence[object], rows: Sequence[Sequence[object]], wide: boo
 
 
 def of_figure(payload: dict[str, Any], title: str, says: str = "") -> str:
-    """Return a figure as a whole page, whose heading is the title."""
     return page(title, Markup("<h1>{}</h1>{}").format(title, figure(payload, says)))
 
 
 def frame(whole: str) -> str:
-    """Return a page within a frame, as a notebook shows it."""
     shape = f'width="100%" height="{_FRAME_HEIGHT}" style="border:0"'
     return f'<iframe srcdoc="{escape(whole)}" {shape}></iframe>'
 

@@ -80,7 +80,6 @@ class Document:
 
 
 def public(parts: Iterable[Block]) -> Iterator[Block]:
-    """Return the blocks. Raises TypeError for one that is not public."""
     for part in parts:
         if not isinstance(part, get_args(Block)):
             raise TypeError(f"a file must have public blocks alone, got {type(part).__name__}")
@@ -104,12 +103,10 @@ _MARKDOWN.add_render_rule("table_close", lambda *_: "</table></div>\n")
 
 
 def _markdown(words: str) -> Markup:
-    """Return Markdown as HTML."""
     return Markup(_MARKDOWN.render(_uncoloured(words)))
 
 
 def _markdown_line(words: str) -> Markup:
-    """Return a line of Markdown as HTML, without a paragraph around it."""
     return Markup(_MARKDOWN.renderInline(_uncoloured(words)))
 
 

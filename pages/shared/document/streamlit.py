@@ -41,8 +41,14 @@ def show(document: Document, above: Callable[[], None] = lambda: None) -> None:
             key="download page",
         )
 
-    described = document.title, document.question, document.steps, document.switches, document.beside
-    widgets.head(*described, download)
+    widgets.head(
+        document.title,
+        document.question,
+        document.steps,
+        shown=document.switches,
+        beside=document.beside,
+        download=download,
+    )
     above()
     show_blocks(document.blocks())
 
@@ -56,13 +62,11 @@ def link(settings: Settings) -> str:
 
 
 def show_blocks(parts: "Iterable[b.Block | b.OwnersOnly]") -> None:
-    """Show blocks, each as it comes."""
     for part in parts:
         show_block(part)
 
 
 def show_block(part: "b.Block | b.OwnersOnly") -> None:
-    """Show a block."""
     match part:
         case b.Headline(sentence):
             widgets.headline(sentence)
@@ -171,7 +175,6 @@ def _figure(block: b.Figure) -> None:
 
 
 def _events(block: b.Figure) -> dict[str, Callable[[Any], None]]:
-    """Return what is done at a figure's events, by name."""
     acts: dict[str, Callable[[Any], None]] = {
         event: partial(_set, sets)
         for event, sets in (("use", block.on_use), ("move", block.on_move))
@@ -192,7 +195,6 @@ def _pick(picks: b.Picks, point: Mapping[str, Any]) -> None:
 
 
 def _second(sets: b.Sets) -> dict[str, Any]:
-    """Return a telephone's second slider."""
     choice, now = CHOICES[sets.setting], widgets.settings()
     options = [choice.text(option) for option in sets.options]
     label = choice.name(plain=now["view"] == "plain")
@@ -241,13 +243,6 @@ def _live(block: b.Live) -> None:
     if not isinstance(measuring, b.Measuring):
         refresh.while_more(part, measuring)
         return
-    refresh.while_cells_come(
-        part,
-        measuring.cells,
-        measuring.next_cell,
-        measuring.first,
-        moved=widgets.has_pending_move,
-        later=measuring.later,
-    )
+    refresh.while_cells_come(part, measuring)
     if measuring.ahead is not None:
         prefetch.begin(widgets.settings(), widgets.last_move(), measuring.ahead)

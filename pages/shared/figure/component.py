@@ -94,6 +94,5 @@ def figure(
 
 
 def _callback(event: str, key: str, act: Callable[[Any], None]) -> Callable[[], None]:
-    """Return a callback of the figure with this key, which calls `act` with the value of the event."""
     callback = editions.finished_by_next_run(act)
     return lambda: callback(st.session_state[key][event])

@@ -18,7 +18,6 @@ _HEADLINES = {
 
 
 def headline(decision: JoiningDecision, hospitals: int) -> str:
-    """Return the verdict in a sentence. hospitals: how many there are."""
     if hospitals == 1:
         return NOBODY_TO_JOIN
     if decision.answer is Answer.ASK_AGAIN:
@@ -27,12 +26,10 @@ def headline(decision: JoiningDecision, hospitals: int) -> str:
 
 
 def alone(use: str, share: float) -> str:
-    """Return what our hospital recovers alone, share in %. use: one of PURPOSES."""
     return f"{PURPOSES[use]}, we recover {phrases.share(share)} of the pattern alone."
 
 
 def together(trust: str, share: float, without: float) -> str:
-    """Return what all recover together under a trust, and without privacy, in %."""
     return (
         f"{phrases.ROWS[trust]}, all recover {phrases.share(share)} together; "
         f"without privacy {phrases.share(without)}."
@@ -40,12 +37,10 @@ def together(trust: str, share: float, without: float) -> str:
 
 
 def alone_label(patients: int, use: str) -> str:
-    """Return the label of the bar of our hospital alone."""
     return f"Alone, {text.count(patients, 'patient', 'patients')}, {_USE[use]}"
 
 
 def together_label(trust: str) -> str:
-    """Return the label of the bar of all hospitals under a trust."""
     return f"Together, {phrases.ROWS[trust][0].lower()}{phrases.ROWS[trust][1:]}"
 
 

@@ -49,7 +49,6 @@ def references(unprotected: float, guess: float, free: bool = False) -> str:
 
 
 def delta_too_large(delta: float, n: float) -> str:
-    """Return that the failure chance is too large for so many patients; empty where it is not."""
     if delta <= 1 / n:
         return ""
     return (

@@ -20,9 +20,18 @@ from pages.shared.settings.catalogue import RECOMMENDED, Settings
 
 # What a board neither sees nor moves: as we advise it, whatever a statistician's link says.
 ADVISED: Settings = {
-    **{"method": RECOMMENDED, "accounting": "exact", "scaling": "public", "start": "random"},
-    **{"provider_noise": "independent", "metric": "share", "scale": "linear", "first_panel": "picture"},
-    **{"all_methods": False, "slow": False, "ghost": False, "loadings": False},
+    "method": RECOMMENDED,
+    "accounting": "exact",
+    "scaling": "public",
+    "start": "random",
+    "provider_noise": "independent",
+    "metric": "share",
+    "scale": "linear",
+    "first_panel": "picture",
+    "all_methods": False,
+    "slow": False,
+    "ghost": False,
+    "loadings": False,
 }
 LOOKS = {  # from the least trust to the most
     "untrusted server": style.Look(style.NOBODY, "triangle-up", "dash"),
@@ -59,7 +68,6 @@ class ShareRow(NamedTuple):
 
     @property
     def reach(self) -> str:
-        """Return the range of 8 in 10 repeats in brackets; empty where it is a single number."""
         low, high = (phrases.share(float(value)) for value in self.spread[::2])  # 10 and 90 %
         same = low.removeprefix("over ") == high.removeprefix("over ")
         return "" if same else f" ({low.removesuffix(' %')} to {high})"
@@ -107,7 +115,6 @@ def begins(rows: Sequence[ShareRow]) -> float:
 
 
 def span(rows: Sequence[ShareRow]) -> list[float]:
-    """Return the ends of the scale of shares, in %."""
     start = begins(rows)
     return [start, 100 + 0.03 * (100 - start)]
 
@@ -131,25 +138,25 @@ def traces(shares: Shares, panel: int = 1, **more: Any) -> list[Trace]:
     rows, parts = shares.rows, patches(shares.rows)
     # A reference line crosses each bar; None leaves a gap to the next.
     line_y = [y for i in range(len(rows)) for y in (i + _BAR_AT - _MARK, i + _BAR_AT + _MARK, None)]
-    no_hover = {"hoverinfo": "skip"}
+    no_hover: Trace = {"hoverinfo": "skip"}
+    text_at: Trace = {"mode": "text", "textposition": "top right", "textfont": {"size": 13}}
     drawn: list[Trace] = []
     for i, row in enumerate(rows):
         bar, reach, words = parts[3 * i : 3 * i + 3]
         colour = row.colour if row.stands_out else style.faded(row.colour, _QUIET)
-        text_at = {"mode": "text", "textposition": "top right", "textfont": {"size": 13}}
         drawn += [
-            line(panel, "", colour, **bar, **no_hover) | {"line": {"color": colour, "width": _THICK}},
+            line(panel, "", colour) | bar | no_hover | {"line": {"color": colour, "width": _THICK}},
             # By this mark the page draws it in the colour of its text, on light or dark ground.
-            line(panel, "", style.INK, **reach, **no_hover, meta="text-colour"),
-            line(panel, "words", row.colour, **words, **text_at, **no_hover),
+            line(panel, "", style.INK, meta="text-colour") | reach | no_hover,
+            line(panel, "words", row.colour) | words | text_at | no_hover,
         ]
     medians = {"color": [row.colour for row in rows], "size": 6}
-    hover = {"hovertemplate": "%{x:.4~g} %<extra></extra>"}
+    share = line(panel, "share recovered, %", style.GUESS, mode="markers", marker=medians)
     return [
         *drawn,
-        line(panel, "share recovered, %", style.GUESS, mode="markers", marker=medians, **parts[-1], **hover),
+        share | parts[-1] | {"hovertemplate": "%{x:.4~g} %<extra></extra>"},
         *(
-            line(panel, name, colour, dash, x=rounded([value] * len(line_y)), y=line_y, **no_hover, **more)
+            line(panel, name, colour, dash, x=rounded([value] * len(line_y)), y=line_y) | no_hover | more
             for name, colour, dash, value in references(shares)
         ),
     ]
@@ -168,14 +175,13 @@ def axes(shares: Shares, panel: int = 1) -> dict[str, Trace]:
     """Return the axes of a panel: shares in %, and rows, whose hidden labels tables of its numbers use."""
     suffix, rows = "" if panel == 1 else str(panel), shares.rows
     names = {"tickvals": [i + _BAR_AT for i in range(len(rows))], "ticktext": [row.label for row in rows]}
-    hidden = {"showticklabels": False, "ticks": "", "showgrid": False, "fixedrange": True}
+    hidden: Trace = {"showticklabels": False, "ticks": "", "showgrid": False, "fixedrange": True}
     across = axis(text.METRIC_TITLES["share"], range=span(rows), anchor=f"y{suffix}", fixedrange=True)
     up = axis("", range=[len(rows) - 0.4, -0.6], anchor=f"x{suffix}", **hidden)
     return {f"xaxis{suffix}": across, f"yaxis{suffix}": up | names}
 
 
 def figure(shares: Shares) -> dict[str, Any]:
-    """Return the rows as a figure of their own."""
     height = _HEIGHT * len(shares.rows) + 110  # room for margins, axis and legend
     drawn = traces(shares, showlegend=True)
     margin = {"l": 12, "r": 12, "t": 8, "b": 48}  # the panel is height - 56 high, the legend below it
@@ -183,9 +189,8 @@ def figure(shares: Shares) -> dict[str, Any]:
 
 
 def description(shares: Shares) -> str:
-    """Return the figure in words, for those who do not see it."""
     rows = "; ".join(f"{row.label}: {phrases.share(row.share)}" for row in shares.rows)
-    return f"{rows}. {phrases.references(*shares[1:])}"
+    return f"{rows}. {phrases.references(shares.unprotected, shares.guess, shares.free)}"
 
 
 def table(shares: Shares, k: int) -> str:
@@ -199,6 +204,5 @@ def table(shares: Shares, k: int) -> str:
 
 
 def note(shares: Shares) -> str:
-    """Return how to read the bars."""
     start = begins(shares.rows)
     return f"{f'The scale begins at {start:g} %. ' if start else ''}{phrases.ROWS_NOTE}"

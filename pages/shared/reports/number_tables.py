@@ -40,8 +40,9 @@ def frame(figure: dict[str, Any]) -> pd.DataFrame:
         titles = {"across": _title(x_axis, ""), "up": _title(y_axis, ""), "series": series}
         if trace.get("z"):  # a heat map: a row for each cell
             cells = pd.DataFrame(trace["z"], trace.get("y"), trace.get("x"))
-            cells = cells.rename_axis(index="y", columns="x").stack(future_stack=True)
-            parts.append(cells.rename("value").reset_index().assign(**titles))
+            column = cells.rename_axis(index="y", columns="x").stack(future_stack=True)
+            assert isinstance(column, pd.Series)  # the names of columns have one level
+            parts.append(column.rename("value").reset_index().assign(**titles))
             continue
         columns = {name: trace[name] for name in "xy" if trace.get(name) is not None}
         for name, (side, key) in product("xy", (("above", "array"), ("below", "arrayminus"))):
@@ -55,7 +56,6 @@ def frame(figure: dict[str, Any]) -> pd.DataFrame:
 
 
 def _drawn(figure: dict[str, Any]) -> Iterator[tuple[dict[str, Any], ...]]:
-    """Return each trace that is drawn and has numbers, with its x axis and its y axis."""
     drawn = as_shown(figure)
     for trace in drawn["data"]:
         # A heat map without a name that tells nothing when it is pointed at covers cells of another.
@@ -66,7 +66,6 @@ def _drawn(figure: dict[str, Any]) -> Iterator[tuple[dict[str, Any], ...]]:
 
 
 def plainly(words: str) -> str:
-    """Return a chart's text without HTML's tags and entities."""
     return html.unescape(_MARKUP.sub(" ", words)).strip()
 
 

@@ -26,9 +26,11 @@ def settings_in_words(
     """
     plain, table = settings["view"] == "plain", TABLES.get(settings["data"])
     keys = keys or (key for key in chain(first, *panel_keys(plain)) if key not in without)
-    rows, sizes = [], {} if table is None else {"n": table.n, "d": table.d}
+    rows = []
+    sizes = {} if table is None else {"n": table.n, "d": table.d}
+    known = settings | sizes
     for key in keys:
-        choice, value = CHOICES[key], sizes.get(key, settings[key])
+        choice, value = CHOICES[key], known[key]
         not_used = table is not None and key in FIXED_BY_TABLE and key not in sizes  # of a model alone
         if not_used or (plain and key in _STATISTICAL):
             continue
@@ -39,7 +41,6 @@ def settings_in_words(
 
 
 def methods(names: Sequence[str], k: int) -> list[str]:
-    """Return a line for each method: its source, trust model and guarantee for k components."""
     lines = []
     for method in (METHODS[name] for name in names):
         trust = "" if method.trust == "none" else f"{text.trust_heading(method.trust).lower()}; "

@@ -25,6 +25,7 @@ def of_table(recipe: FigureRecipe) -> str:
     function = FIGURE_TABLES[recipe.figure]
     source = inspect.getsource(function)
     tree = ast.parse(source).body[0]
+    assert isinstance(tree, ast.FunctionDef)
     body = textwrap.dedent("\n".join(source.splitlines()[tree.body[1].lineno - 1 :]))  # no docstring
     steps, _, table = f"\n{body}".rpartition("\nreturn ")  # what comes before the last line, and its value
     assert table, f"{recipe.figure} must end by returning its table"

@@ -53,7 +53,6 @@ _TITLE = "Where this comes from"
 
 @cache  # each version is read from a file
 def versions(names: tuple[str, ...] = ("numpy", "scipy", "streamlit")) -> str:
-    """Return the versions of Python and of these packages, by default of those that draw and compute."""
     return ", ".join((f"Python {platform.python_version()}", *(f"{name} {version(name)}" for name in names)))
 
 
@@ -68,7 +67,6 @@ def made(seed: int | None) -> str:
 
 
 def limits(experiment: ExplorerExperiment) -> tuple[str, ...]:
-    """Return what the numbers of an experiment do not show."""
     on_table = experiment.table is not None
     return text.large_delta(experiment.delta, experiment.n), _NOT_PRIVATE if on_table else _SIMULATED, LIMITS
 
@@ -79,13 +77,9 @@ def fold(
     note: str = "",
     title: str = _TITLE,
 ) -> Fold:
-    """Return the fold at a page's foot: paragraphs, the seed and the versions.
+    """Return the fold at a page's foot: paragraphs, the seed and the versions, with a note after them.
 
-    Args:
-        settings: Of the page.
-        about: Returns the paragraphs, as Markdown; called once the fold is open.
-        note: What stands after the versions.
-        title: Of the fold.
+    about: returns the paragraphs, as Markdown; called once the fold is open.
     """
 
     def parts() -> Blocks:
@@ -107,10 +101,8 @@ def of_results(
 ) -> Fold:
     """Return sources, seeds and limits of a page that measures `results` and shows them at this epsilon.
 
-    Args:
-        measured: How the numbers were measured, where it is not as on the front page.
-        runs: How often, where it is not as on the front page.
-        theorem: The constants of Theorem 4.3, where the page has sliders for them.
+    measured, runs: how and how often, where not as on the front page. theorem: the constants of Theorem 4.3,
+    where the page has sliders for them.
     """
 
     def about() -> Iterator[str]:
@@ -130,7 +122,6 @@ def of_results(
 
 
 def accounting(settings: Settings) -> str:
-    """Return the formula that sets the noise, as plain text."""
     if settings["accounting"] == "as-printed":
         return (
             "Noise as printed: DPS-PCA σ = (2T/ε) √(2 ln(2T/δ)), the logarithm of its Lemma A.1 restored; "
@@ -147,7 +138,6 @@ def accounting(settings: Settings) -> str:
 
 
 def constants(results: Results, epsilon: float, theorem: str = "") -> str:
-    """Return the constants of the formulas. theorem: those of Theorem 4.3, where others than usual."""
     experiment, setting = results.experiment, results.setting(epsilon)
     return (
         f"Public row bound B = {results.truth.bound:.4g}; λ_k/B² = "
@@ -158,7 +148,6 @@ def constants(results: Results, epsilon: float, theorem: str = "") -> str:
 
 
 def how_measured(results: Results, runs: str = "") -> str:
-    """Return on what data and how often the numbers are simulated, as Markdown."""
     experiment = results.experiment
     population = experiment.population
     how_often = runs or f"{experiment.repeats} runs, each with its own noise"

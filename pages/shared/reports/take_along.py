@@ -13,7 +13,6 @@ from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.experiments.sweeps import recipe_file
 from dppca_core.tables import safe_csv
 from pages.shared.document import file
-from pages.shared.figure import component
 from pages.shared.reports import number_tables, python_code
 
 _HERE = Path(__file__).parent
@@ -27,16 +26,6 @@ _save_buttons = st.components.v2.component(
     js=(_HERE / "save.js").read_text(encoding="utf-8"),
     isolate_styles=False,
 )
-
-
-def show(figure: dict[str, Any], key: str, file_stem: str, title: str, says: str = "", **more: Any) -> None:
-    """Show a figure, and below it its `menu`.
-
-    more: other arguments of `component.figure`, which are its events ("on_pick"), or of `menu`.
-    """
-    events = {event: more.pop(event) for event in list(more) if event.startswith("on_")}
-    component.figure(figure, key=key, says=says, **events)
-    menu(key, file_stem, title, lambda: figure, **more)
 
 
 def menu(
@@ -53,14 +42,8 @@ def menu(
 
     It is no fragment: an interrupted run keeps what a nested fragment has sent, but drops its place.
 
-    Args:
-        key: The figure's key, as `component.figure` has it.
-        file_stem: The name of its files, without what follows the dot.
-        title: What stands above it in a picture.
-        figure: Returns it, of public or simulated patients.
-        table: Returns the runs behind it; None offers the marks that are drawn.
-        code: Returns what gives its numbers, as a script and for `python -m dppca_core.experiments`.
-        recipe: Returns a sweep that the command can continue in place of that; None where there is none.
+    key: the figure's, as `component.figure` has it. figure: returns it, of public or simulated patients.
+    The other arguments are fields of the block `Figure`.
     """
     popover = st.popover("Download", key=f"{key} along", on_change="rerun", type="tertiary")
     if not popover.open:
@@ -84,7 +67,6 @@ def menu(
 
 
 def _code(source: FigureRecipe, file_stem: str) -> None:
-    """Show the Python that gives a figure's numbers, and a button that saves it under this name."""
     program = python_code.of_table(source)
     st.markdown("**Code of this figure**")
     st.caption(_CODE_NOTE)

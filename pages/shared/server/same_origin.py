@@ -40,7 +40,6 @@ class SameOrigin:
             await self.app(scope, receive, send)
 
     async def _answer_http(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer or refuse one HTTP request, and add the protective headers to whatever is answered."""
         started = False
 
         async def send_guarded(message: Message) -> None:

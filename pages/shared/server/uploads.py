@@ -88,7 +88,7 @@ def ask(
         if visitor is not None:  # else there is no server, or the session was closed
             visitor.asked = visitor.shown = True
         room = _room()
-    upload = st.file_uploader(label, type=list(types), key=key, **more)
+    upload: UploadedFile | None = st.file_uploader(label, type=list(types), key=key, **more)
     if limits_shown:
         st.caption(limits(_largest(), room))
     return upload
@@ -142,7 +142,6 @@ class Uploads:
             return
 
         async def receive_expected() -> Message:
-            """Return the next piece of the body, as long as it comes and is asked for."""
             try:
                 message = await _next_piece(receive)
             except TimeoutError:
@@ -159,7 +158,6 @@ class Uploads:
 
 
 async def _next_piece(receive: Receive) -> Message:
-    """Return what comes next of a body. Raises TimeoutError where nothing comes."""
     return await asyncio.wait_for(receive(), STALLED_SECONDS)
 
 
@@ -172,13 +170,11 @@ async def _read_away(receive: Receive) -> None:
 
 
 def _largest() -> int:
-    """Return the bytes of the largest file that this server takes."""
     megabytes: int = st.get_option("server.maxUploadSize")
     return megabytes * 2**20
 
 
 def _stated_bytes(headers: Headers) -> int:
-    """Return how long a body will be, at most."""
     stated = headers.get("content-length", "")
     return int(stated) if stated.isdecimal() else _largest() + _FRAMING_BYTES
 
@@ -199,7 +195,6 @@ def _reserve(name: str, body: object, size: int) -> None:
 
 
 def _asked(name: str) -> bool:
-    """Return whether a page of this visitor shows an uploader."""
     visitor = _visitors.get(name)
     return visitor is not None and visitor.asked
 
@@ -237,5 +232,4 @@ def _held(name: str) -> int:
 
 
 def _drop_files(name: str) -> None:
-    """Drop all files that Streamlit holds for this visitor."""
     Runtime.instance().uploaded_file_mgr.remove_session_files(name)

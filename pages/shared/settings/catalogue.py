@@ -5,7 +5,7 @@ No Streamlit here, so that tests need no browser. Options are round numbers; a l
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.collaboration.site_recipe import HEART
@@ -23,15 +23,16 @@ def _decades(low: int, high: int) -> tuple[int, ...]:
     return (*steps, 10**high)
 
 
-_ROWS = (*range(2, 31), 35, 40, 45, 50, 60, 64, 70, 80, 90, 100, 120, 150, 200, 250, 300, 400, 500, 600)
-_ROWS = (*_ROWS, 680, 800, 1000, 1200, 1500, 2000)
-_FEATURES = (10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 100, 120, 140, 160, 200, 250, 300, 400, 500)
-_FEATURES = (*_FEATURES, 600, 800, 1000, 1200, 1500, 2000)
+_ROWS: tuple[int, ...] = (*range(2, 31), 35, 40, 45, 50, 60, 64, 70, 80, 90, 100)
+_ROWS += (120, 150, 200, 250, 300, 400, 500, 600, 680, 800, 1000, 1200, 1500, 2000)
+_FEATURES: tuple[int, ...] = (10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 100, 120, 140, 160, 200, 250, 300)
+_FEATURES += (400, 500, 600, 800, 1000, 1200, 1500, 2000)
 _SPIKES = (20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 _BULKS = (1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 50.0, 80.0)
 _VIEWS = {"plain": "Plain", "full": "Full"}
 _NOISES = {
-    **{"independent": "independent", "shared": "shared, as printed"},
+    "independent": "independent",
+    "shared": "shared, as printed",
     "secure-aggregation": "secure aggregation",
 }
 _NEIGHBOURS = {"replace-one": "replace one", "add-remove": "add or remove one"}
@@ -55,6 +56,16 @@ _DATA = {
 _DELTAS = (*(10.0**-p for p in range(10, 2, -1)), 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 
 
+class Reason(NamedTuple):
+    """Say why a setting was changed; `of_itself`: the clause lacks its subject, the setting's control."""
+
+    clause: str
+    of_itself: bool = False
+
+    def about(self, name: str = "it") -> str:
+        return f"{name} {self.clause}" if self.of_itself else self.clause
+
+
 def delta_for(n: float, deltas: tuple[float, ...] = _DELTAS) -> float:
     """Return the failure chance that n patients get until it is set: min(1e-6, 1/(100 n)), rounded down."""
     most = min(1e-6, 0.01 / n) * (1 + 1e-9)  # the factor forgives rounding errors
@@ -66,7 +77,8 @@ CHOICES: dict[str, Choice] = {
     for choice in (
         among("data", "Data", _DATA),
         among(
-            *("trust", "Whom do the hospitals trust?"),
+            "trust",
+            "Whom do the hospitals trust?",
             {trust: text.TRUST_TITLES[trust].lower() for trust in _TRUSTS},
             help="Nobody: each hospital adds its own noise. Sealed sums: only the total is ever seen, with "
             "one noise for all. One place: it sees every hospital's numbers and adds one noise.",
@@ -74,13 +86,20 @@ CHOICES: dict[str, Choice] = {
         ),
         among("method", "Method shown", _METHODS),
         Choice(
-            *("epsilon", "Privacy loss ε", "Privacy loss ε", EPSILONS, 1.0),
+            "epsilon",
+            "Privacy loss ε",
+            "Privacy loss ε",
+            EPSILONS,
+            1.0,
             help="Left: more privacy. Right: more accuracy.",
             link_name="eps",
         ),
         Choice(
-            *("delta", "Failure chance δ", "Failure chance"),
-            *(_DELTAS, delta_for(100_000)),
+            "delta",
+            "Failure chance δ",
+            "Failure chance",
+            _DELTAS,
+            delta_for(100_000),
             help="Left: more privacy. Right: more accuracy. Until you set it, it follows the number of "
             "patients: at most one in a hundred times as many.",
             plain_words={delta: text.one_in(delta) for delta in _DELTAS},
@@ -91,19 +110,26 @@ CHOICES: dict[str, Choice] = {
         Choice("k", "Components k", "Patterns to find", tuple(range(1, 21)), 3),
         Choice("s", "Features that matter s", "Measurements that matter", _ROWS, 10),
         Choice(
-            *("s_hat", "Features kept ŝ", "Measurements kept"),
-            *((RELEASED, *_ROWS), 20, {RELEASED: "chosen from the release"}),
+            "s_hat",
+            "Features kept ŝ",
+            "Measurements kept",
+            (RELEASED, *_ROWS),
+            20,
+            words={RELEASED: "chosen from the release"},
             help="At the left end, two-stage methods choose it from what they release, and others keep all.",
             link_name="shat",
         ),
         among(
-            *("largest_share", "Largest hospital's share"),
+            "largest_share",
+            "Largest hospital's share",
             {0.0: "equal", **{i / 10: f"{i * 10} %" for i in range(1, 10)}},
             link_name="share",
         ),
         Choice("iterations", "Iterations T", "Rounds", (*range(1, 21), 25, 30, 40, 50), 10, link_name="T"),
         Choice(
-            *("burn_in", "Burn-in steps without thresholding", "Warm-up rounds"),
+            "burn_in",
+            "Burn-in steps without thresholding",
+            "Warm-up rounds",
             tuple(range(11)),
             2,
             help="0 is the paper; a thresholded random start can lose the support for good.",
@@ -113,23 +139,31 @@ CHOICES: dict[str, Choice] = {
         among("accounting", "Accounting", {"exact": "exact", "zcdp": "zCDP", "as-printed": "as printed"}),
         among("neighbours", "Neighbours", _NEIGHBOURS, plain="What one patient may change"),
         among(
-            *("scaling", "Row scaling", {"public": "public bound", "largest": "largest row, as published"}),
+            "scaling",
+            "Row scaling",
+            {"public": "public bound", "largest": "largest row, as published"},
             plain="Scaling",
             help="Dividing by the largest row looks at private rows: for reproducing papers only.",
         ),
         Choice("spike", "Spike eigenvalue", "Strength of the pattern", _SPIKES, 100.0),
         Choice("bulk", "Largest bulk eigenvalue", "Strength of the background", _BULKS, 10.0),
         among(
-            *("start", "Start", {"random": "random", "near": "0.1 from the truth (simulation only)"}),
+            "start",
+            "Start",
+            {"random": "random", "near": "0.1 from the truth (simulation only)"},
             help="Theorem 4.3 assumes a start near the truth, which nobody has.",
         ),
         Choice("repeats", "Repeats", "Repeats", (1, 2, 3, 5, 10, 20, 50), 10),
         Choice("seed", "Seed", "Seed", tuple(range(100)), 0),
         among(
-            *("metric", "Error shown as"),
+            "metric",
+            "Error shown as",
             {
-                **{"sin": "‖sin Θ‖", "projector": "projector distance", "energy": "captured energy"},
-                **{"share": "share recovered, %", "degrees": "largest angle, degrees"},
+                "sin": "‖sin Θ‖",
+                "projector": "projector distance",
+                "energy": "captured energy",
+                "share": "share recovered, %",
+                "degrees": "largest angle, degrees",
             },
             help="In plain view an error is shown as the share of the pattern recovered, or in degrees.",
         ),
@@ -202,7 +236,6 @@ def sizes(settings: Settings) -> tuple[int, int]:
 
 
 def fixed(settings: Settings) -> tuple[str, ...]:
-    """Return the settings that a table fixes, if one is chosen."""
     return FIXED_BY_TABLE if settings["data"] in TABLES else ()
 
 
@@ -220,7 +253,7 @@ def open_link(params: Mapping[str, str], preset: str = "") -> tuple[Settings, li
     known = ((OF_PARAMETER[name], raw) for name, raw in params.items() if name in OF_PARAMETER)
     # From a setting's key to its option, and the link's text where that is no option.
     read = {choice.key: choice.read(raw) for choice, raw in known}
-    base = read["preset"][0] if "preset" in read else preset
+    base = str(read["preset"][0]) if "preset" in read else preset
     requested = defaults(base) | {key: value for key, (value, _) in read.items()}
     requested |= {flag: True for key, flag in _FLAGS.items() if key in read}
     no_option = {key: shown for key, (_, shown) in read.items() if shown is not None}
@@ -233,7 +266,9 @@ def open_link(params: Mapping[str, str], preset: str = "") -> tuple[Settings, li
             sentences.append(_change(key, requested, now, reasons[key]))
             continue
         is_number = choice.numeric and link_text[key][0] in "+-.0123456789"
-        why = f", as {reasons[key]}" if key in reasons else ", the nearest setting" if is_number else ""
+        why = ", the nearest setting" if is_number else ""
+        if key in reasons:
+            why = f", as {reasons[key].about()}"
         sentences.append(
             f"{_quoted(key, now)[0].upper()}{_quoted(key, now)[1:]} was {link_text[key]}: "
             f"we set it to {choice.text(now[key])}{why}."
@@ -255,11 +290,10 @@ def reconcile(
     return now, [_change(key, settings, now, reasons[key]) for key in changed]
 
 
-def _change(key: str, before: Settings, now: Settings, reason: str) -> str:
-    """Return the sentence that says how we changed a setting, and why."""
+def _change(key: str, before: Settings, now: Settings, reason: Reason) -> str:
     choice = CHOICES[key]
     verb = ("lowered" if now[key] < before[key] else "raised") if choice.numeric else "set"
-    return f"We {verb} {_quoted(key, now)} to {choice.text(now[key])}: {reason}."
+    return f"We {verb} {_quoted(key, now)} to {choice.text(now[key])}: {reason.about()}."
 
 
 def _quoted(key: str, now: Settings) -> str:
@@ -270,36 +304,35 @@ def _quoted(key: str, now: Settings) -> str:
 def conflict(settings: Settings) -> str | None:
     """Return why these settings are impossible together, as the end of a sentence; None if possible."""
     for key, reason in _resolve(settings, ())[1].items():
-        name = CHOICES[key].name(settings["view"] == "plain")
-        return f"{name} {reason[3:]}" if reason.startswith("it ") else reason  # "it" is the control
+        return reason.about(CHOICES[key].name(settings["view"] == "plain"))
     return None
 
 
-def _most(key: str, limit: float) -> Value:
-    """Return the largest option of a control that is at most `limit`."""
+def _most(key: str, limit: float) -> float:
     return max(option for option in CHOICES[key].numbers if option <= limit)
 
 
-def _least(key: str, limit: float) -> Value | None:
-    """Return the smallest option of a control that is at least `limit`, if there is one."""
+def _least(key: str, limit: float) -> float | None:
     return min((option for option in CHOICES[key].numbers if option >= limit), default=None)
 
 
-def _resolve(settings: Settings, moved: Sequence[str]) -> tuple[Settings, dict[str, str]]:
+def _resolve(settings: Settings, moved: Sequence[str]) -> tuple[Settings, dict[str, Reason]]:
     """Return the nearest possible combination, and the reason for each control that was changed.
 
     Controls that were `moved` later prevail over others. Where none of two was, as in a link, d prevails over
     k and s, s over k, and the method over the trust. A table fixes d, n and the true sparsity.
     """
     now = dict(settings)
-    reasons: dict[str, str] = {}
+    reasons: dict[str, Reason] = {}
     turn = {key: i for i, key in enumerate(moved)}
 
     def set_to(key: str, value: Value | None, reason: str) -> None:
-        now[key], reasons[key] = value, reason
+        now[key], reasons[key] = value, Reason(reason)
+
+    def must(key: str, value: Value | None, clause: str) -> None:
+        now[key], reasons[key] = value, Reason(clause, of_itself=True)
 
     def later(key: str, other: str) -> bool:
-        """Return whether a control was moved after the other one."""
         return turn.get(key, -1) > turn.get(other, -1)
 
     def named(key: str, value: Value | None = None) -> str:
@@ -327,7 +360,7 @@ def _resolve(settings: Settings, moved: Sequence[str]) -> tuple[Settings, dict[s
             set_to("trust", method_trust, "the method in your link needs it" if plain else reason)
     table = TABLES.get(now["data"])
     if table is None and later("s", "d") and now["s"] > now["d"]:
-        set_to("d", _least("d", now["s"]), f"it must be at least {named('s')}")
+        must("d", _least("d", now["s"]), f"must be at least {named('s')}")
     if table and "data" in moved and table.name in SUITED_TO_TABLE:
         suited, share = SUITED_TO_TABLE[table.name]
         measured = f"here {share} % of the pattern is recovered, by measurement; a random guess recovers "
@@ -343,25 +376,25 @@ def _resolve(settings: Settings, moved: Sequence[str]) -> tuple[Settings, dict[s
         and now["k"] >= now["s"]
         and (_least("s", now["k"] + 1) or d + 1) <= d
     ):
-        set_to("s", _least("s", now["k"] + 1), f"it must stay above {named('k')}")  # an option up to d
+        must("s", _least("s", now["k"] + 1), f"must stay above {named('k')}")  # an option up to d
     if table is None and now["s"] > d:
-        set_to("s", _most("s", d), f"it cannot exceed {named('d', d)}")
+        must("s", _most("s", d), f"cannot exceed {named('d', d)}")
     name, limit = ("d", d) if table else ("s", now["s"])
     if now["k"] >= limit:
-        set_to("k", _most("k", limit - 1), f"it must stay below {named(name, limit)}")
+        must("k", _most("k", limit - 1), f"must stay below {named(name, limit)}")
     by_release = now["s_hat"] == RELEASED  # a word, and no number
     if not by_release and now["s_hat"] > d:
-        set_to("s_hat", _most("s_hat", d), f"it cannot exceed {named('d', d)}")
+        must("s_hat", _most("s_hat", d), f"cannot exceed {named('d', d)}")
     if not by_release and now["s_hat"] <= now["k"]:
-        set_to("s_hat", _least("s_hat", now["k"] + 1), f"it must stay above {named('k')}")
+        must("s_hat", _least("s_hat", now["k"] + 1), f"must stay above {named('k')}")
     if now["providers"] > n and table is None and later("providers", "n"):
         set_to("n", _least("n", now["providers"]), f"there are {now['providers']} hospitals")
     elif now["providers"] > n:
         set_to("providers", _most("providers", n), f"there are {n:,} patients")
     if now["bulk"] >= now["spike"] and later("bulk", "spike"):  # 1.01: strictly above
-        set_to("spike", _least("spike", now["bulk"] * 1.01), f"it must stay above {now['bulk']:g}")
+        must("spike", _least("spike", now["bulk"] * 1.01), f"must stay above {now['bulk']:g}")
     elif now["bulk"] >= now["spike"]:
-        set_to("bulk", _most("bulk", now["spike"] / 1.01), f"it must stay below {now['spike']:g}")
+        must("bulk", _most("bulk", now["spike"] / 1.01), f"must stay below {now['spike']:g}")
     if now["start"] == "near" and d < 2 * now["k"]:
         set_to("start", "random", f"a start near the truth needs d at least 2k = {2 * now['k']}")
     if not now[_DELTA_SET]:  # it follows the number of patients
@@ -370,9 +403,22 @@ def _resolve(settings: Settings, moved: Sequence[str]) -> tuple[Settings, dict[s
 
 
 _GE_FIGURES: Settings = {  # Ge et al. section 5, as printed
-    **{"d": 1000, "n": 100_000, "k": 5, "s": 10, "s_hat": 50, "providers": 1, "iterations": 10, "burn_in": 0},
-    **{"accounting": "as-printed", "scaling": "largest", "provider_noise": "shared", "scale": "linear"},
-    **{"trust": "untrusted server", "method": DPS_PCA, "first_panel": "rounds", "metric": "sin"},
+    "d": 1000,
+    "n": 100_000,
+    "k": 5,
+    "s": 10,
+    "s_hat": 50,
+    "providers": 1,
+    "iterations": 10,
+    "burn_in": 0,
+    "accounting": "as-printed",
+    "scaling": "largest",
+    "provider_noise": "shared",
+    "scale": "linear",
+    "trust": "untrusted server",
+    "method": DPS_PCA,
+    "first_panel": "rounds",
+    "metric": "sin",
 }
 _BASE = "Large study"  # the others are what differs from it
 SMALL_STUDY, RARE_DISEASE = "Small study", "Rare disease"
@@ -384,14 +430,30 @@ PRESETS: dict[str, Settings] = {
     "Ge et al. Fig. 3(b)": _GE_FIGURES | {"epsilon": 2.0, "delta": 0.1},
     "Ge et al. Fig. 4(a)": _GE_FIGURES | {"epsilon": 1.25, "delta": 0.3, "metric": "projector"},
     "Where Theorem 4.3 holds": {
-        **{"d": 1000, "n": 10**9, "k": 5, "s": 10, "s_hat": 680, "providers": 1, "epsilon": 1.0},
-        **{"delta": 1e-5, "start": "near", "burn_in": 0, "first_panel": "rounds"},
-        **{"trust": "untrusted server", "method": DPS_PCA},
+        "d": 1000,
+        "n": 10**9,
+        "k": 5,
+        "s": 10,
+        "s_hat": 680,
+        "providers": 1,
+        "epsilon": 1.0,
+        "delta": 1e-5,
+        "start": "near",
+        "burn_in": 0,
+        "first_panel": "rounds",
+        "trust": "untrusted server",
+        "method": DPS_PCA,
     },
     "Too few patients": {"n": 1000, "providers": 1, "d": 1000, "k": 5, "s": 10, "s_hat": 50},
     "Weak signals in every feature": {
-        **{"n": 50_000, "providers": 1, "d": 200, "k": 2, "s": 200, "s_hat": 50},
-        **{"spike": 20.0, "bulk": 10.0},
+        "n": 50_000,
+        "providers": 1,
+        "d": 200,
+        "k": 2,
+        "s": 200,
+        "s_hat": 50,
+        "spike": 20.0,
+        "bulk": 10.0,
     },
     "Breast cancer, three hospitals": {"data": "breast_cancer", "providers": 3, "k": 2, "s_hat": 30},
     # Where something is seen: the recommended methods err 0.2 here, DPS-PCA 0.6, a guess 1.7.
@@ -401,19 +463,21 @@ PRESETS |= scenes.PRESETS
 
 
 def _slug(title: str) -> str:
-    """Return a preset's title as a link has it: "small-study"."""
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
 _PRESET = among(
-    *("preset", "Start from", {title: title for title in PRESETS}, _BASE),
+    "preset",
+    "Start from",
+    {title: title for title in PRESETS},
+    _BASE,
     link_words={title: _slug(title) for title in PRESETS},
 )
 CHOICES[_PRESET.key] = OF_PARAMETER[_PRESET.parameter] = _PRESET
 # What is shown and not measured, and pages' own settings: a preset leaves them, and they make none one's own.
 # Whether hospitals differ is a part of the population, which every preset sets.
 _OF_THE_SCREEN: tuple[str, ...] = ("view", "ghost", "loadings", "slow", "metric", "scale")
-_OF_THE_SCREEN = (*_OF_THE_SCREEN, *(key for key in PAGE_KEYS if key != "sites.data"))
+_OF_THE_SCREEN += tuple(key for key in PAGE_KEYS if key != "sites.data")
 
 
 def shared(keys: Iterable[str]) -> set[str]:

@@ -18,12 +18,10 @@ OURS = "Ours"
 
 
 def default_name(index: int) -> str:
-    """Return what a hospital is called that nobody named: Hospital A to Z, then by number."""
     return f"Hospital {chr(ord('A') + index) if index < 26 else index + 1}"
 
 
 def differing(settings: Settings) -> DifferingHospitals | None:
-    """Return the population of hospitals that differ; None of those that are alike."""
     if not scenes.differ(settings):
         return None
     if settings["sites.data"] == HEART:
@@ -37,7 +35,6 @@ def differing(settings: Settings) -> DifferingHospitals | None:
 
 
 def sizes(settings: Settings) -> tuple[int, ...]:
-    """Return the hospitals' numbers of patients."""
     if typed := typed_sizes(settings):
         return typed
     population = differing(settings)
@@ -45,7 +42,6 @@ def sizes(settings: Settings) -> tuple[int, ...]:
 
 
 def ours(settings: Settings) -> int:
-    """Return the index of our hospital, the last one where there are fewer."""
     return min(int(settings["join.ours"]), len(sizes(settings))) - 1
 
 
@@ -68,7 +64,6 @@ def joining(settings: Settings) -> tuple[JoiningHospital, ...]:
 
 
 def to_setting(settings: Settings) -> JoiningSetting:
-    """Return who may join, and in which population."""
     experiment, _ = to_experiment.from_settings(settings)
     population = experiment.population
     assert not isinstance(population, DictionaryTwin)  # of a visitor's table, which no link has

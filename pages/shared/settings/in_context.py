@@ -7,7 +7,6 @@ from pages.shared.text import deployments as text
 
 
 def show_published_releases(plain: bool) -> None:
-    """Show one line that opens a table of published releases with their units."""
     title = text.title(deployments())
     line = st.popover(title, type="tertiary", key="epsilon elsewhere", on_change="rerun")
     if line.open:

@@ -11,7 +11,6 @@ NAMES = "hospitals' names"  # the key in the session's state of those that were 
 
 
 def show_scenes(settings: Settings) -> None:
-    """Show a button for each scene."""
     row = st.container(key="scenes", horizontal=True)
     for scene in scenes.SCENES:
         chosen = scenes.chosen(settings) == scene

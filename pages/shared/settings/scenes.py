@@ -20,7 +20,10 @@ PRESETS: dict[str, dict[str, Any]] = {
 SCENES = (RARE_DISEASE, *PRESETS)
 # A scene has no typed hospitals, and these are alike unless it says otherwise.
 CLEARED: dict[str, Any] = {
-    **{"join.sizes": "", "join.losses": "", "join.ours": 1, "join.each": False},
+    "join.sizes": "",
+    "join.losses": "",
+    "join.ours": 1,
+    "join.each": False,
     "sites.data": ALIKE,
 }
 
@@ -52,6 +55,5 @@ def typed_sizes(settings: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 def typed_losses(settings: Mapping[str, Any]) -> tuple[float, ...]:
-    """Return the hospitals' privacy losses that were typed; none if nothing is typed."""
     typed = settings["join.losses"]
     return tuple(float(loss) for loss in typed.split("-")) if typed else ()

@@ -40,7 +40,6 @@ class Choice:
 
     @property
     def parameter(self) -> str:
-        """Return the control's parameter in links."""
         return self.link_name or self.key
 
     @property
@@ -53,7 +52,6 @@ class Choice:
         return tuple(option for option in self.options if not isinstance(option, str))
 
     def text(self, value: Value) -> str:
-        """Return an option's text on the control and in a link."""
         if self.words is not None and value in self.words:
             return self.words[value]
         if isinstance(value, bool):
@@ -61,7 +59,6 @@ class Choice:
         return value if isinstance(value, str) else number(value)
 
     def option(self, value: Value, plain: bool) -> str:
-        """Return an option's text on screen, in plain view if `plain`."""
         return self.plain_words[value] if plain and self.plain_words else self.text(value)
 
     def nearest(self, value: float) -> float:
@@ -71,11 +68,9 @@ class Choice:
         return min(self.numbers, key=lambda option: abs(option - value))
 
     def name(self, plain: bool) -> str:
-        """Return the control's name on screen."""
         return self.plain if plain else self.label
 
     def link(self, value: Value) -> str:
-        """Return an option's text in a link."""
         if value in self.link_words:
             return self.link_words[value]
         return f"{value:g}" if isinstance(self.default, float) else str(value).lower()

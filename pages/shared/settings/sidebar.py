@@ -26,7 +26,8 @@ def render(page: str) -> None:
         return
     with st.sidebar, st.container(key="shared-settings"):
         st.selectbox(
-            *("Start from", names),
+            "Start from",
+            names,
             index=names.index(chosen) if chosen else None,
             placeholder="Start from a preset ...",
             label_visibility="collapsed",
@@ -48,7 +49,6 @@ def render(page: str) -> None:
 
 
 def _apply_preset(name: str) -> None:
-    """Set all settings of a preset."""
     set_all(catalogue.with_preset(settings(), name))
 
 
@@ -59,7 +59,7 @@ def _widget(key: str, now: Settings, panel: Panel) -> None:
     table = TABLES.get(now["data"])
     if table and key in catalogue.FIXED_BY_TABLE:
         sizes = {"n": f"{table.n:,}", "d": str(table.d), "s": "all count"}
-        held = {key: (sizes.get(key, "does not apply"), "fixed by the table")} | held
+        held = {key: (sizes.get(key, "does not apply"), "fixed by the table"), **held}
     if key in held:  # something else decides the setting: show its value and what decides it
         shown, why = held[key]
         label = f"{choice.name(plain)} · {why}"

@@ -15,14 +15,20 @@ from dppca_core.records import RELEASED
 from pages.shared.settings.catalogue import RECOMMENDED, Settings, rows_kept, sizes
 
 _COMMON = (  # settings that an experiment and a sweep have under the same names
-    *("s_hat", "providers", "largest_share", "iterations", "burn_in", "provider_noise"),
-    *("neighbours", "accounting", "seed"),
+    "s_hat",
+    "providers",
+    "largest_share",
+    "iterations",
+    "burn_in",
+    "provider_noise",
+    "neighbours",
+    "accounting",
+    "seed",
 )
 START_ERROR = 0.1  # the start "near the truth": inside what Assumption B.6 asks at kappa = 10
 
 
 def from_settings(settings: Settings) -> tuple[ExplorerExperiment, float]:
-    """Return the experiment and the epsilon that these (already possible) settings describe."""
     population: SpikedModel | str = settings["data"]
     if population not in TABLES:
         model = {name: settings[name] for name in ("d", "k", "s", "spike", "seed")}
@@ -63,7 +69,6 @@ def selectable(experiment: ExplorerExperiment, trust: str) -> list[str]:
 
 
 def from_settings_with_method(settings: Settings) -> tuple[ExplorerExperiment, float]:
-    """Return the experiment of these settings, about the method that they show, and their epsilon."""
     experiment, epsilon = from_settings(settings)
     return replace(experiment, method=method_shown(experiment, epsilon, settings)), epsilon
 

@@ -27,7 +27,8 @@ _SWITCHES = (  # key, label, help
     ("loadings", "Loadings", "The loadings of one release, beside the true ones."),
 )
 
-_CONTROLS = {True: st.select_slider, False: st.selectbox}  # by whether the options are numbers
+# By whether the options are numbers.
+_CONTROLS: dict[bool, Callable[..., object]] = {True: st.select_slider, False: st.selectbox}
 
 
 class Wanted(NamedTuple):
@@ -50,12 +51,10 @@ class Wanted(NamedTuple):
         return catalogue.reconcile(self.settings, self.moved)[0]
 
     def after(self, moves: Settings) -> "Wanted":
-        """Return what is wanted once these settings were moved as well."""
         moved = (*(key for key in self.moved if key not in moves), *moves)
         return Wanted(self.settings | moves, moved, self.by_hand or bool(catalogue.shared(moves)))
 
     def on(self, preset: str) -> "Wanted":
-        """Return what is wanted on a page with this preset."""
         if self.by_hand or self.settings["preset"] == preset:
             return self
         return Wanted(catalogue.with_preset(self.settings, preset))
@@ -106,7 +105,6 @@ def has_pending_move() -> bool:
 
 
 def set_all(requested: Settings) -> None:
-    """Set all settings at once, to the nearest possible to these."""
     possible, _ = catalogue.reconcile(requested)
     st.session_state[_LAST], st.session_state[_NOTICES] = possible, []
     st.session_state[_WANTED] = Wanted(possible, by_hand=True)
@@ -173,7 +171,6 @@ def _note_move(before: Settings, moves: Settings) -> None:
 
 
 def show_control(key: str) -> None:
-    """Show one of a page's own controls."""
     choice, now = CHOICES[key], settings()
     plain = now["view"] == "plain"
     if isinstance(choice.default, bool):
@@ -190,10 +187,7 @@ def beside(name: str, spec: int | Sequence[float]) -> list[DeltaGenerator]:
 def view_switches(
     shown: Collection[str] = ("view", "ghost", "loadings"), download: Callable[[], object] | None = None
 ) -> None:
-    """Show the switches of what is shown, not measured: detail, ghost (the last result, dotted), loadings.
-
-    download: shows the button that downloads the page, which stands at the end.
-    """
+    """Show the switches of what is shown, not measured: detail, ghost (the last result, dotted), loadings."""
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
         for key, name, help_text in _SWITCHES:
             if key in shown:
@@ -208,10 +202,7 @@ def view_switches(
 def show_word_control(
     key: str, control: Callable[..., object] = st.segmented_control, widget: str = "", **more: Any
 ) -> None:
-    """Show a control that chooses one of a few words, which stand beside each other and need no label.
-
-    widget: its name, where a setting has two. more: its other arguments, which may replace the default.
-    """
+    """Show a control that chooses one of a few words; `more` may replace its default."""
     choice = CHOICES[key]
     options = {"options": choice.options, "default": settings()[key], "format_func": choice.text} | more
     binding = widget_arguments(key, options["default"], widget)
@@ -219,7 +210,6 @@ def show_word_control(
 
 
 def settings() -> Settings:
-    """Return the settings of all controls, possible together."""
     return dict(st.session_state[_LAST])
 
 
@@ -228,15 +218,15 @@ def last_move() -> tuple[str, int] | None:
     return st.session_state.get(_LAST_MOVE)
 
 
-def notices(plain: bool = False) -> None:
-    """Show a sentence for each setting that we changed and, unless `plain`, one on a large delta."""
+def notices() -> None:
+    """Show a sentence for each setting that we changed, and one on a large delta."""
     sentences = st.session_state[_NOTICES]
     if sentences:
         st.info("  \n".join(sentences).replace("*", r"\*"))
     now = settings()
     warning = phrases.delta_too_large if now["view"] == "plain" else text.large_delta
     note = warning(now["delta"], catalogue.sizes(now)[0])  # by the number of patients
-    if note and not plain and not st.session_state.get(_HIDDEN):
+    if note and not st.session_state.get(_HIDDEN):
         st.caption(note)
 
 
@@ -250,10 +240,7 @@ def head(
 ) -> Settings:
     """Show a page's title, switches and notices; return the settings of all controls.
 
-    steps: three sentences for a first visit, in place of the introduction until they are closed; none in
-        plain view. shown: the switches beside the title, as `view_switches` has them.
-    beside: the page's own setting that is chosen beside the introduction, if there is one.
-    download: as `view_switches` has it.
+    Arguments are as `Document` has them. download: shows the button that downloads the page.
     """
     page = re.sub(r"\W+", "_", title.lower())
     with st.container(key="title", horizontal=True, vertical_alignment="center"):
@@ -272,7 +259,6 @@ def head(
 
 
 def headline(sentence: str) -> None:
-    """Show a page's answer."""
     if has_pending_move():  # a fragment runs, which does not apply the move: run the whole page
         st.rerun()
     shown = f"**{sentence}**"
@@ -285,7 +271,6 @@ def headline(sentence: str) -> None:
 
 
 def show_on_telephone(*keys: str) -> None:
-    """Show the controls of a page's main settings where there is no sidebar."""
     now = settings()
     fixed, plain = catalogue.fixed(now), now["view"] == "plain"
     with st.container(key="main-settings", horizontal=True):
@@ -295,16 +280,13 @@ def show_on_telephone(*keys: str) -> None:
 
 
 def show_panel_pills(key: str) -> None:
-    """Show a row of pills that chooses the panel of a page."""
     show_word_control(key, st.pills, wrap=True)
 
 
 def show_select_box(key: str, options: Sequence[Any], shown: Any = None, also: Settings | None = None) -> Any:
     """Show a box that chooses one of `options`, and return the option that it shows.
 
-    The link keeps what was asked for, even while that is not among them.
-
-    shown: what is shown; by default what was asked for, or the first where that is not among the options.
+    The link keeps what was asked for, even while that is not among them: then the first is shown, by default.
     also: other settings that a choice sets as well.
     """
     choice, asked = CHOICES[key], settings()[key]

@@ -14,13 +14,11 @@ NOTE = (
 
 
 def title(published: Sequence[Deployment]) -> str:
-    """Return the line that opens the table: the range of epsilon of the releases in health."""
     epsilons = [release.epsilon for release in published if release.health]
     return f"Health projects have used {min(epsilons):.1f} to {max(epsilons):.0f}"
 
 
 def table(published: Sequence[Deployment], plain: bool) -> str:
-    """Return the releases as a table, grey where another unit than a person is protected."""
     rows = [f"| {'privacy loss' if plain else 'ε'} | for | release |", "|---|---|---|"]
     for release in published:
         delta = f", δ = {number(release.delta)}" if release.delta and not plain else ""

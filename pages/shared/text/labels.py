@@ -21,7 +21,6 @@ TRUST_TITLES = {
 
 
 def trust_heading(trust: str) -> str:
-    """Return the heading over the methods of a trust."""
     title = TRUST_TITLES[trust]
     return title if trust == "none" else f"Trust: {title.lower()}"
 

@@ -3,8 +3,16 @@
 import re
 
 _SYMBOLS = {
-    **{"epsilon": "ε", "delta": "δ", "s_hat": "ŝ", "providers": "N", "iterations": "T", "spike": "λ"},
-    **{"gamma": "γ", "alpha": "α", "sigma": "σ", "lambda": "λ"},
+    "epsilon": "ε",
+    "delta": "δ",
+    "s_hat": "ŝ",
+    "providers": "N",
+    "iterations": "T",
+    "spike": "λ",
+    "gamma": "γ",
+    "alpha": "α",
+    "sigma": "σ",
+    "lambda": "λ",
 }
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -66,7 +66,6 @@ def chance(value: float) -> str:
 
 
 def count(number: int, singular: str, plural: str) -> str:
-    """Return the number with its noun: 1 hospital, 5 hospitals."""
     return f"{number:,} {singular if number == 1 else plural}"
 
 
@@ -80,7 +79,6 @@ def patients(number: float) -> str:
 
 
 def size(count_of_bytes: float) -> str:
-    """Return bytes in the unit a person would use."""
     for unit in ("B", "kB", "MB", "GB"):
         if count_of_bytes < 1000:
             return f"{count_of_bytes:.3g} {unit}"
@@ -111,5 +109,4 @@ def names_by_value(values: Mapping[str, Value]) -> dict[Value, list[str]]:
 
 
 def listed(words: Sequence[str]) -> str:
-    """Return "a, b and c"."""
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

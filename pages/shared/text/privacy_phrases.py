@@ -23,7 +23,6 @@ UNUSUAL_GUARANTEES = ("ε", "on a good event", "approximate sampler")
 
 
 def guarantee(kind: str) -> str:
-    """Return a method's guarantee in a few words."""
     return GUARANTEES[kind]
 
 
@@ -89,5 +88,4 @@ def large_delta(delta: float, n: float) -> str:
 
 
 def neighbour_names(replaced: bool) -> tuple[str, str]:
-    """Return the names of two neighbouring data sets; `replaced`: the second has another patient instead."""
     return "With the patient", "With another patient" if replaced else "Without the patient"

@@ -31,7 +31,6 @@ from pages.shared.background.engine import Engine
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch):
-    """Keep the views of other tests out of the counts."""
     monkeypatch.setattr(cached, "CELLS", ByteCache(cached.CELLS.most))
 
 
@@ -69,7 +68,6 @@ def counted(value: object, known: dict[int, object] | None = None) -> int:
 
 
 def kept(view: object) -> int:
-    """Return the bytes that a view is counted for."""
     return cached.CELLS._held[view][1]
 
 
@@ -85,10 +83,10 @@ CACHES = {
     "patients of hospitals that differ": clinical.PATIENTS,
     "rows of hospitals that differ": site_summaries.ROWS,
     "what runs are measured against": draws.TRUTHS,
-    "cells that were measured": cached.CELLS,
+    "cells that were measured, and sweeps' tables": cached.CELLS,
 }
 OPTIONAL = {"optional tables": datasets.ROWS, "their hospitals": datasets.COHORTS}
-SMALL_BYTES = 192 * 2**20  # bound on all caches whose entries do not grow, and on sweeps' tables
+SMALL_BYTES = 192 * 2**20  # bound on all caches whose entries do not grow, and on rows of sweeps
 MOST_BYTES = 2560 * 2**20  # bound on everything kept for visitors, except optional tables
 
 
@@ -179,18 +177,16 @@ def test_hospitals_that_differ_take_no_more_than_they_are_counted_for():
     assert counted(cached.site_results(site_recipe).cells) < cached.CELLS.size
 
 
-def test_complete_sweeps_are_bounded_in_bytes(monkeypatch):
-    monkeypatch.setattr(sweep_jobs, "KEPT_BYTES", 2_000_000)
-    kept = sweep_jobs.Jobs(Engine())
-    for seed in range(6):
+def test_complete_sweeps_are_counted_for_what_they_take():
+    kept = sweep_jobs.Jobs(Engine(), cached.CELLS)
+    for seed in range(3):
         recipe = Recipe(
             population=MODEL, methods=(variant("pca"),), swept=(Axis("n", (100,)),), epsilon=1.0, seed=seed
         )
-        job = sweep_jobs.Job(recipe, "")
+        job = sweep_jobs.Job(recipe, "", kept, ())
         job.complete_with(pd.DataFrame({"x": np.zeros(100_000)}))
-        kept._keep(job)
-        assert kept._tables.size <= sweep_jobs.KEPT_BYTES
-    assert len(kept._tables._held) == 2
+        kept.keep(job)
+        assert cached.CELLS.size >= (seed + 1) * 800_000
 
 
 PAGE = "hospitals/who_sees_what/page.py"

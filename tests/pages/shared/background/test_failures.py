@@ -178,8 +178,6 @@ def test_a_page_whose_runs_all_fail_is_complete_and_says_why(name, visit, monkey
 
 
 class Broken:
-    """Raise from every cell, past the store."""
-
     def __init__(self, reason: BaseException) -> None:
         self.reason, self.asked = reason, threading.Event()
 
@@ -189,8 +187,6 @@ class Broken:
 
 
 class Sound:
-    """Hold a view of one cell."""
-
     def __init__(self) -> None:
         self.done = threading.Event()
 

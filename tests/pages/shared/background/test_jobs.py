@@ -12,6 +12,7 @@ import pytest
 from distributed import LocalCluster
 
 from dppca_core import SpikedModel
+from dppca_core.byte_cache import ByteCache
 from dppca_core.experiments import Axis, Progress, Recipe, sweep, variant
 from dppca_core.experiments.sweeps import blas, executors, run_cells
 from dppca_core.experiments.sweeps.executors import UnwantedError
@@ -24,6 +25,10 @@ MODEL = SpikedModel(d=12, k=2, s=4, spike=100.0, bulk=(0.0, 5.0), seed=2)
 RECIPE = Recipe(MODEL, (variant("pca"), variant("dps_pca")), (Axis("epsilon", (0.1, 1.0)),), n=2000, s_hat=6)
 
 
+def fresh(sweeps_at_once: int | None = None) -> Jobs:
+    return Jobs(Engine(sweeps_at_once), ByteCache(sweep_jobs.KEPT_BYTES))
+
+
 def ended(job: sweep_jobs.Job) -> sweep_jobs.Job:
     job.wait(PATIENCE_SECONDS)
     assert not job.running
@@ -32,7 +37,6 @@ def ended(job: sweep_jobs.Job) -> sweep_jobs.Job:
 
 @pytest.fixture
 def gate(monkeypatch):
-    """Hold up all cells until it is set."""
     opened = threading.Event()
     measured = run_cells.measured_columns
 
@@ -51,13 +55,13 @@ def numbers(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def test_a_job_gives_the_sweeps_table():
-    job = ended(Jobs(Engine()).start("ann", "here", RECIPE))
+    job = ended(fresh().start("ann", "here", RECIPE))
     assert job.state == "complete" and job.progress.completed == job.progress.total
     pd.testing.assert_frame_equal(numbers(job.table()), numbers(sweep(RECIPE)), check_exact=True)
 
 
 def test_it_is_found_again_running_or_done(gate):
-    board = Jobs(Engine())
+    board = fresh()
     job = board.start("ann", "here", RECIPE)
     assert job.running and board.start("ann", "here", RECIPE) is job and board.at("ann", "here") is job
     gate.set()
@@ -65,7 +69,7 @@ def test_it_is_found_again_running_or_done(gate):
 
 
 def test_stopping_keeps_what_is_finished_and_going_on_measures_the_rest(gate, monkeypatch):
-    board = Jobs(Engine())
+    board = fresh()
     noted = sweep_jobs.Job._note
     monkeypatch.setattr(
         sweep_jobs.Job, "_note", lambda job, at: (noted(job, at), at.completed and job.stop())
@@ -87,7 +91,7 @@ def test_stopping_keeps_what_is_finished_and_going_on_measures_the_rest(gate, mo
 
 
 def test_another_recipe_stops_the_former_and_takes_over_its_rows(gate):
-    board = Jobs(Engine())
+    board = fresh()
     first = board.start("ann", "here", RECIPE)
     second = board.start("ann", "here", replace(RECIPE, seed=1))
     gate.set()
@@ -97,7 +101,7 @@ def test_another_recipe_stops_the_former_and_takes_over_its_rows(gate):
 
 
 def test_visitors_neither_see_nor_block_each_other(gate):
-    board = Jobs(Engine())
+    board = fresh()
     ann = board.start("ann", "here", RECIPE)
     bob = board.start("bob", "here", RECIPE)
     assert ann is not bob and board.at("bob", "there") is None
@@ -107,7 +111,7 @@ def test_visitors_neither_see_nor_block_each_other(gate):
 
 
 def test_a_complete_table_is_there_at_once_for_everybody():
-    board = Jobs(Engine())
+    board = fresh()
     table = ended(board.start("ann", "here", RECIPE)).table()
     job = board.start("bob", "elsewhere", RECIPE)
     assert not job.running and job.table() is table
@@ -116,7 +120,7 @@ def test_a_complete_table_is_there_at_once_for_everybody():
 def test_a_visitor_who_has_gone_is_not_worked_for_until_they_come_back(gate, monkeypatch):
     gone: set[str] = set()
     monkeypatch.setattr(sessions, "is_connected", lambda visitor: visitor not in gone)
-    board = Jobs(Engine())
+    board = fresh()
     job = board.start("ann", "here", RECIPE)
     gone.add("ann")
     gate.set()
@@ -138,7 +142,7 @@ def started(board: Jobs, visitor: str, recipe: Recipe) -> sweep_jobs.Job:
 
 
 def test_a_job_beyond_the_limit_waits_for_its_turn_and_may_leave_the_queue(gate):
-    board = Jobs(Engine(1))
+    board = fresh(1)
     started(board, "ann", RECIPE)
     second, third = (board.start(who, "here", replace(RECIPE, seed=4)) for who in ("bob", "eve"))
     assert waits_behind(second, 1) or waits_behind(third, 1)
@@ -157,7 +161,7 @@ def test_what_was_measured_is_there_for_a_while_for_who_comes_back(monkeypatch):
     monkeypatch.setattr(sessions, "is_connected", lambda visitor: visitor not in gone)
     clock = Clock()
     monkeypatch.setattr(sessions, "time", clock)
-    board = Jobs(Engine())
+    board = fresh()
     job = ended(board.start("ann", "here", RECIPE))
     gone.add("ann")
     ended(board.start("bob", "here", replace(RECIPE, seed=4)))
@@ -168,7 +172,7 @@ def test_what_was_measured_is_there_for_a_while_for_who_comes_back(monkeypatch):
 
 
 def test_a_visitors_second_sweep_waits_for_the_first_and_says_so(gate):
-    board = Jobs(Engine(2))
+    board = fresh(2)
     started(board, "ann", RECIPE)
     mine = board.start("ann", "there", replace(RECIPE, seed=4))
     assert waits_behind(mine, 0, 1)
@@ -181,7 +185,7 @@ def test_the_queue_moves_on_when_visitors_vanish(gate, monkeypatch):
     """One runs and one waits: both free their places."""
     gone: set[str] = set()
     monkeypatch.setattr(sessions, "is_connected", lambda visitor: visitor not in gone)
-    board = Jobs(Engine(1))
+    board = fresh(1)
     here = [started(board, "ann", RECIPE)]
     for i, who in enumerate(("bob", "eve")):
         here.append(board.start(who, "here", replace(RECIPE, seed=4 + i)))
@@ -204,7 +208,7 @@ def test_what_ends_a_sweep_is_said(monkeypatch):
             raise reason
 
         monkeypatch.setattr(sweep_jobs, "sweep", broken)
-        job = ended(Jobs(Engine()).start("ann", "here", RECIPE))
+        job = ended(fresh().start("ann", "here", RECIPE))
         assert (job.state, job.reason) == ("failed", message)
 
 
@@ -217,7 +221,7 @@ def test_without_a_thread_a_sweep_has_ended_and_can_be_asked_for_again(monkeypat
         started(thread)
 
     monkeypatch.setattr(threading.Thread, "start", none_left)
-    sweeps = Jobs(Engine())
+    sweeps = fresh()
     job = sweeps.start("ann", "here", RECIPE)
     assert (job.state, job.running, job.reason) == ("failed", False, "The program failed with RuntimeError.")
     monkeypatch.undo()
@@ -246,7 +250,7 @@ def test_long_sweeps_go_on_in_processes(monkeypatch):
             return super().submit(fn, *args, **kwargs)
 
     monkeypatch.setattr(executors, "Cores", Watched)
-    job = ended(Jobs(Engine()).start("ann", "here", long))
+    job = ended(fresh().start("ann", "here", long))
     assert job.state == "complete" and blas.use_one_thread in went and run_cells.run_in_worker in went
     assert went.count(run_cells.run_in_worker) < len(long.cells())
     pd.testing.assert_frame_equal(numbers(job.table()), numbers(sweep(long)), check_exact=True)
@@ -257,7 +261,7 @@ def test_a_run_that_takes_long_leaves_the_server_free(monkeypatch):
     here = []
     run = run_cells.run
     monkeypatch.setattr(run_cells, "run", lambda *task: (here.append(task), run(*task))[1])
-    assert ended(Jobs(Engine()).start("ann", "here", RECIPE)).state == "complete" and here == []
+    assert ended(fresh().start("ann", "here", RECIPE)).state == "complete" and here == []
 
 
 def test_a_cluster_that_is_gone_midway_loses_no_run(monkeypatch):
@@ -265,7 +269,7 @@ def test_a_cluster_that_is_gone_midway_loses_no_run(monkeypatch):
     monkeypatch.setattr(sweep_jobs, "CELL_SECONDS", 0.0)
     monkeypatch.setattr(run_cells, "TASK_SECONDS", 0.0)
     workers = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "protocol": "tcp"}
-    board, noted, measured = Jobs(Engine()), sweep_jobs.Job._note, run_cells.measured_columns
+    board, noted, measured = fresh(), sweep_jobs.Job._note, run_cells.measured_columns
     long = replace(RECIPE, repeats=40)
     again: list[object] = []
     with LocalCluster(**workers, dashboard_address=None, host="127.0.0.1") as cluster:
@@ -306,7 +310,6 @@ def test_a_cluster_that_was_never_there_is_said(monkeypatch):
 
 
 def test_a_worker_that_is_killed_costs_no_run(monkeypatch):
-    """Its task runs again, and the table is the same."""
     monkeypatch.setattr(sweep_jobs, "CELL_SECONDS", 0.0)
     monkeypatch.setattr(run_cells, "TASK_SECONDS", 0.05)
     noted, killed = sweep_jobs.Job._note, []
@@ -319,7 +322,7 @@ def test_a_worker_that_is_killed_costs_no_run(monkeypatch):
             os.kill(killed[0], signal.SIGKILL)
 
     monkeypatch.setattr(sweep_jobs.Job, "_note", kill)
-    job = ended(Jobs(Engine()).start("ann", "here", long))
+    job = ended(fresh().start("ann", "here", long))
     assert job.state == "complete" and killed and job.progress.completed == job.progress.total
     pd.testing.assert_frame_equal(numbers(job.table()), numbers(sweep(long)), check_exact=True)
 
@@ -343,7 +346,7 @@ def test_a_visitor_who_vanishes_frees_the_processes_too(monkeypatch):
     many = replace(
         RECIPE, population=replace(MODEL, d=200), methods=(variant("ldp_sparse_pca"),), repeats=400
     )
-    job = Jobs(Engine()).start("ann", "here", many)
+    job = fresh().start("ann", "here", many)
     assert eventually(lambda: any(future.running() for future in handed))
     gone.add("ann")
     assert ended(job).state == "again"

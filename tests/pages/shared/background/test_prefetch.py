@@ -102,7 +102,6 @@ def steps(log: list[str], name: str, count: int) -> Iterator[None]:
 
 
 def finished(log: list[str], count: int) -> list[str]:
-    """Wait for so many entries, and return the log once no more come."""
     assert eventually(lambda: len(log) >= count)
     time.sleep(0.05)
     return log

@@ -27,7 +27,6 @@ def test_first_come_first_served():
 
 
 def test_one_of_each_visitor_at_a_time():
-    """A visitor who asks for ten sweeps has one place, and others pass."""
     first, second, third, bob = (entry(who) for who in ("ann", "ann", "ann", "bob"))
     line = queue(2, first, second, third, bob)
     assert [line.start_next("short") for _ in range(3)] == [first, bob, None]

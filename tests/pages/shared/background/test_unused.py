@@ -19,7 +19,6 @@ from tests.waiting import Clock
 
 @pytest.fixture
 def clock(monkeypatch) -> Clock:
-    """Replace the clock by which it is measured when something was asked for."""
     made = Clock()
     for module in (byte_cache, unused):
         monkeypatch.setattr(module, "time", made)

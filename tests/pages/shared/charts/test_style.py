@@ -18,8 +18,16 @@ DRAWN = {
     *(look.colour for look in style.LOOKS.values()),
     *(look.colour for look in (*site_charts.KIND_LOOKS.values(), *accountings.LOOKS.values())),
     *(bound_charts.bound_look(name).colour for name in bound_charts.BOUNDS),
-    *(*style.SERIES, *style.ORDERED, style.GUESS, style.THEOREM[0], style.NOT_PRIVATE, style.TRUE),
-    *(style.look("a method of tomorrow").colour, style.NOBODY, style.SEALED_SUMS, style.ONE_PLACE),
+    *style.SERIES,
+    *style.ORDERED,
+    style.GUESS,
+    style.THEOREM[0],
+    style.NOT_PRIVATE,
+    style.TRUE,
+    style.look("a method of tomorrow").colour,
+    style.NOBODY,
+    style.SEALED_SUMS,
+    style.ONE_PLACE,
 }
 SIDES = (style.THE_PATIENT, style.ANOTHER_PATIENT)  # two data sets, drawn by the privacy page and the story
 # What people without one kind of cones see of linear red, green and blue (Machado et al. 2009, table 1).

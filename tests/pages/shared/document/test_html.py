@@ -46,7 +46,6 @@ def figure(payload=PAYLOAD, title="Error", says="The error halves."):
 
 
 def every_block():
-    """Yield a block of each kind that a file may have."""
     yield b.Headline(f"With 10 patients it costs much. {EVIL}")
     yield b.Text(f"**Bold**, $\\sigma^2$ and :green[holds] {EVIL}\n\n| a | b |\n|---|---|\n| 1 | {EVIL} |")
     yield b.Note(f"Small type. {EVIL} [here](javascript:alert(3))")
@@ -72,8 +71,6 @@ LIBRARY = re.compile(r"<script>.*?</script>", re.DOTALL)
 
 
 class Elements(HTMLParser):
-    """Collect every element with its attributes, as a browser reads them, and all text outside scripts."""
-
     def __init__(self, page: str) -> None:
         super().__init__()
         self.tags: list[tuple[str, dict[str, str | None]]] = []

@@ -105,14 +105,12 @@ def menus(monkeypatch, page, link):
 
 
 def numbers(table):
-    """Return all numbers of a table, its index's too."""
     columns = (table if isinstance(table, pd.DataFrame) else table.to_frame()).reset_index()
     values = columns.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float).ravel()
     return values[np.isfinite(values)]
 
 
 def drawn(figure, coordinate, series):
-    """Return the numbers of a figure's series."""
     traces = [trace for trace in as_shown(figure)["data"] if re.search(series, str(trace.get("name")))]
     values = [np.array(trace.get(coordinate) or [], dtype=float).ravel() for trace in traces]
     return np.concatenate(values)
@@ -174,13 +172,11 @@ def test_no_recipe_is_offered_that_a_sweep_cannot_run(monkeypatch):
 
 
 def calls(tree, *names):
-    """Count the calls of functions of these names."""
     called = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
     return sum(getattr(each, "attr", getattr(each, "id", "")) in names for each in called)
 
 
 def test_every_figure_has_its_menu():
-    """A figure that is shown by `component.figure` has a menu in the same file."""
     for path in (ROOT / "pages").glob("*/*/*.py"):
         text = path.read_text(encoding="utf-8")
         shown = text.count("component.figure(")

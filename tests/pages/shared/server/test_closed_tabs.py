@@ -29,7 +29,6 @@ HANDSHAKE = (
 
 @contextmanager
 def serving(served: Starlette, **options: float) -> Iterator[int]:
-    """Serve an app as Streamlit does, in a thread, and yield the port."""
     config = uvicorn.Config(served, port=0, ws="websockets-sansio", log_config=None, **options)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)

@@ -28,7 +28,6 @@ SERVED = Starlette(
 
 
 def answer(path: str, **headers: str) -> tuple[Headers, str]:
-    """Return the headers and the text of an answer."""
     raw = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
     scope = {"type": "http", "method": "GET", "path": path, "headers": raw, "query_string": b""}
     sent: list[dict] = []

@@ -29,7 +29,6 @@ for name in ("getaddrinfo", "gethostbyname"):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory) -> Iterator[tuple[str, object]]:
-    """Start the dashboard, printing each name that it looks up."""
     folder = tmp_path_factory.mktemp("watched")
     (folder / "sitecustomize.py").write_text(WATCHED)  # Python runs it first
     log = folder / "log"
@@ -156,7 +155,6 @@ def test_a_protocol_that_cannot_be_is_refused_and_answered(server, name):
 
 
 def handshake(address: str, header: bytes) -> bytes:
-    """Return what the server answers to a socket that is asked for with this header."""
     to = urlsplit(address)
     lines = [
         b"GET /_stcore/stream HTTP/1.1",

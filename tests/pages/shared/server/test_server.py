@@ -90,7 +90,6 @@ def test_memory_comes_back_once_nobody_asks_for_anything(server):
     before = soak.held(address, "held_at_last").bytes
 
     async def fill() -> None:
-        """Open heavy links, each with a seed of its own, until the server holds much more."""
         for seed in range(100):
             caller = visitor.Caller("explorer", f"{LARGE}&seed={seed}")
             await caller.stay(address, 0.0)

@@ -21,7 +21,6 @@ server_metadata_url = "https://sign-in.example/.well-known/openid-configuration"
 
 @pytest.fixture
 def secrets(tmp_path):
-    """Name a file of secrets, absent at first, that Streamlit reads."""
     file, before = tmp_path / "secrets.toml", st.get_option("secrets.files")
     config.set_option("secrets.files", [str(file)])
     st.secrets._reset()

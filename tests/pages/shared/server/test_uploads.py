@@ -7,7 +7,7 @@ import ast
 import asyncio
 import urllib.request
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 
 import pytest
 from starlette.exceptions import HTTPException
@@ -45,7 +45,6 @@ def server() -> Iterator[str]:
 
 @asynccontextmanager
 async def visiting(address: str, page: str) -> AsyncIterator[Caller]:
-    """Open a page as a visitor's browser does, and stay on it."""
     caller = Caller(page)
     staying = asyncio.create_task(caller.stay(address, PATIENCE_SECONDS, every=PATIENCE_SECONDS))
     await asyncio.wait_for(caller.answered.wait(), PATIENCE_SECONDS)
@@ -63,14 +62,19 @@ class Sending:
         self._half = bytes(size // 2)
 
     async def begin(self) -> None:
-        """Send the head and half of the file."""
         with urllib.request.urlopen(f"{self._address}_stcore/health") as answer:
             cookie = answer.headers["Set-Cookie"].split(";")[0]
         token, length = cookie.split("=", 1)[1].strip('"'), len(HEAD) + 2 * len(self._half) + len(TAIL)
         lines = (
-            *(f"PUT {self._path} HTTP/1.1", "Host: 127.0.0.1", f"Content-Length: {length}"),
-            *("Content-Type: multipart/form-data; boundary=b", "Connection: close"),
-            *(f"Cookie: {cookie}", f"X-Xsrftoken: {token}", "", ""),
+            f"PUT {self._path} HTTP/1.1",
+            "Host: 127.0.0.1",
+            f"Content-Length: {length}",
+            "Content-Type: multipart/form-data; boundary=b",
+            "Connection: close",
+            f"Cookie: {cookie}",
+            f"X-Xsrftoken: {token}",
+            "",
+            "",
         )
         port = int(self._address.strip("/").rpartition(":")[2])
         self._reader, self._writer = await asyncio.open_connection("127.0.0.1", port)
@@ -78,7 +82,6 @@ class Sending:
         await self._writer.drain()
 
     async def end(self) -> int:
-        """Send the other half. Return the status of the answer."""
         self._writer.write(self._half + TAIL)
         with suppress(ConnectionError):  # a body is not read to its end where its page has gone
             await self._writer.drain()
@@ -87,12 +90,10 @@ class Sending:
         return int(status.split()[1])
 
     def abort(self) -> None:
-        """Break the connection."""
         self._writer.transport.abort()
 
 
 async def sent(address: str, visitor: str, files: int, size: int) -> list[int]:
-    """Send files one after another; return the statuses of the answers."""
     statuses = []
     for i in range(files):
         sending = Sending(address, visitor, f"file{i}", size)
@@ -161,8 +162,6 @@ def test_files_that_come_at_the_same_time_have_room_together(server):
 
 
 class Store:
-    """Stand in for Streamlit's runtime and its store of files."""
-
     def __init__(self) -> None:
         self.files: dict[tuple[str, str], bytes] = {}
         self.uploaded_file_mgr = self
@@ -188,7 +187,7 @@ def store(monkeypatch) -> Store:
 
 def show(uploader: bool, ends: BaseException | None = None) -> None:
     """Run a page for "ann", with an uploader or without, which ends by an exception where one is given."""
-    with suppress(*(() if ends is None else (type(ends),))), uploads.page():
+    with suppress(type(ends)) if ends else nullcontext(), uploads.page():
         if uploader:
             uploads.ask("A table", ["csv"], "file")
         if ends is not None:

@@ -110,7 +110,6 @@ def test_a_link_restores_what_made_it(screen):
 
 
 def test_links_keep_the_papers_letters():
-    """Settings are called as in the core."""
     link = {"eps": "2", "N": "8", "T": "20", "shat": "30", "burn": "1", "noise": "shared", "share": "0.5"}
     link |= {"own.eps": "1", "own.N": "3", "own.shat": "12"}
     link |= {"family": "shat", "compare.over": "hospitals"}
@@ -199,8 +198,6 @@ def _slider_moves() -> st.SearchStrategy[tuple[str, object]]:
 
 
 class Parameters(dict):
-    """Stand in for Streamlit's query parameters."""
-
     def to_dict(self):
         return dict(self)
 

@@ -25,7 +25,10 @@ DRAWN_AS = {
     **dict.fromkeys(("true", "true direction", "true pattern"), "TRUE"),
 }
 CHROME = {  # what is no data: the colours of text, frames and grounds
-    *("shared/figure/chart.css", "shared/figure/player.js", "shared/page.css", "shared/document/report.css"),
+    "shared/figure/chart.css",
+    "shared/figure/player.js",
+    "shared/page.css",
+    "shared/document/report.css",
     "learn/story/document/story.css",
     # The lesson is a file of its own, whose marks have the colours of style.py.
     *(f"learn/classroom/{name}" for name in ("lesson_file.py", "lesson.html", "worksheet.html", "key.html")),
