@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from dppca_core.numerics.subspace_metrics import in_unit
 from dppca_core.tables import limits
 from dppca_core.tables.encode import PreparedTable
 from pages.hospitals.your_data import owner_only_document, plain_text, rehearsal, session
@@ -10,7 +11,7 @@ from pages.hospitals.your_data.owner_only_document import ReleaseVerdict
 from pages.hospitals.your_data.rehearsal import Twin
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.text import TOO_MUCH
-from pages.shared.charts.metric_axis import error_unit, in_unit
+from pages.shared.charts.metric_axis import error_unit
 from pages.shared.document import streamlit
 from pages.shared.document.blocks import Block, Note, OwnersOnly, Text
 
@@ -42,7 +43,6 @@ def _show(*blocks: Block) -> None:
 
 
 def _show_usable(prepared: PreparedTable, twin: Twin | None, layout: PageLayout) -> None:
-    """Show how many patients are usable, and the rehearsal for these."""
     usable, rows = prepared.usable, session.current().rows_per_patient or 1
     _show(Text(owner_only_document.usable(prepared.n, usable, rows, prepared.counting)))
     if twin is None:
@@ -61,7 +61,6 @@ def _show_usable(prepared: PreparedTable, twin: Twin | None, layout: PageLayout)
 
 
 def _show_comparison(prepared: PreparedTable, release: ReleaseJob, layout: PageLayout) -> None:
-    """Show how good the release is, which is computed once."""
     compare = partial(owner_only_document.compare, prepared, release.result)
     compared: ReleaseVerdict = session.current().cached_for_table(("compared", release.number), compare)
     if layout.plain:

@@ -11,7 +11,6 @@ from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dppca_core.tables import JoinedTable, Raw, Schema, dictionary_lines, examples, limits, name_matching
 from dppca_core.tables.encode import PreparedTable, prepare
@@ -30,7 +29,7 @@ from pages.hospitals.your_data import (
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.layout import PageLayout, choose_or_none
 from pages.hospitals.your_data.planned_table import PlannedTable, Study, deal
-from pages.hospitals.your_data.session import TableSession
+from pages.hospitals.your_data.session import Preparation, TableSession
 from pages.shared.reports import take_along
 from pages.shared.server import uploads
 from pages.shared.settings import widgets
@@ -46,11 +45,12 @@ def show(layout: PageLayout) -> Study | None:
     """
     state = session.current()
     _choose_files(state, layout)
-    if state.raw is None:
+    if state.raw is None or state.hospitals is None:
         return _plan(state, layout)
-    if not several_panel.show(state):
+    if not several_panel.show(state, state.hospitals):
         return None
-    _show_name(state, upload_text.uploaded(state.raw))
+    raw = state.raw  # of several hospitals, now joined
+    _show_name(state, upload_text.uploaded(raw))
     dictionary_names.show(state)
     rows = _ask_rows(state)
     if rows is None:
@@ -58,7 +58,7 @@ def show(layout: PageLayout) -> Study | None:
     state.folded = state.folded and bool(state.chosen)
     left_out_place = st.container()
     with st.expander("Columns and ranges", expanded=not state.folded):
-        _choose_columns(state, state.raw)
+        _choose_columns(state, raw)
         if state.chosen:
             _edit_lines(state)
         downloads = st.container()
@@ -66,20 +66,19 @@ def show(layout: PageLayout) -> Study | None:
         _show_left_out(state)
     if not state.chosen:
         with downloads:
-            _save_dictionary(state, None)
+            _save_dictionary(state, raw, None)
         st.info("Choose the measurements that count, or open a dictionary.")
         return None
     quality_place = st.container()
-    prepared = _prepare(state, layout, downloads)
+    prepared = _prepare(state, raw, layout, downloads)
     with quality_place:
-        quality_panel.show(state, prepared)
+        quality_panel.show(state, raw, prepared)
     if prepared is not None:
         _show_facts(prepared, rows, layout)
     return prepared
 
 
 def _show_name(state: TableSession, line: str) -> None:
-    """Render what was loaded, and let it be forgotten."""
     left, right = st.columns([5, 1], vertical_alignment="center")
     left.markdown(line)
     away = "The rows leave this session's memory."
@@ -122,20 +121,21 @@ def _plan(state: TableSession, layout: PageLayout) -> PlannedTable | None:
     return table
 
 
-def _prepare(state: TableSession, layout: PageLayout, downloads: DeltaGenerator) -> PreparedTable | None:
-    """Return the table encoded by its dictionary, or None after showing what is still to be done.
-
-    downloads: where the dictionary can be saved.
-    """
-    typed = state.typed
-    build = partial(session.attempt, partial(dictionary.to_schema, typed, state.bound))
-    # A dictionary, or the sentence that says why there is none.
-    schema = state.cached_by_name("dictionary", (typed, state.bound), build)
-    error, schema = (schema, None) if isinstance(schema, str) else ("", schema)
+def _prepare(
+    state: TableSession, raw: Raw, layout: PageLayout, downloads: DeltaGenerator
+) -> PreparedTable | None:
+    """Return the table encoded by its dictionary, or None after showing what is still to be done."""
+    typed, error = state.typed, ""
+    schema: Schema | None = None
+    try:
+        build = partial(dictionary.to_schema, typed, state.bound)
+        schema = state.cached_by_name("dictionary", (typed, state.bound), build)
+    except ValueError as reason:
+        error = str(reason)
     with downloads:
-        _save_dictionary(state, schema)
+        _save_dictionary(state, raw, schema)
     with layout.details():
-        _public_choices(state, state.raw, schema)
+        _public_choices(state, raw, schema)
     incomplete = [name for name, line in typed.items() if line.incomplete]
     if incomplete:
         state.folded = False
@@ -144,14 +144,13 @@ def _prepare(state: TableSession, layout: PageLayout, downloads: DeltaGenerator)
     if schema is None:
         st.error(page_text.refusal(error))
         return None
-    prepared = _prepare_once(state, state.raw, schema, layout.settings["own.providers"])
-    if isinstance(prepared, str):
-        st.error(page_text.refusal(prepared))
-    return prepared if isinstance(prepared, PreparedTable) else None
+    prepared = _prepare_once(state, raw, schema, layout.settings["own.providers"])
+    if prepared.refusal:
+        st.error(page_text.refusal(prepared.refusal))
+    return prepared.table
 
 
 def _choose_files(state: TableSession, layout: PageLayout) -> None:
-    """Render the uploads of a table and of its dictionary and, without either, the bundled examples."""
     left, right = st.columns(2, gap="large")
     with left:
         _choose_table(state, layout)
@@ -166,7 +165,6 @@ def _choose_files(state: TableSession, layout: PageLayout) -> None:
 
 
 def _choose_table(state: TableSession, layout: PageLayout) -> None:
-    """Render the upload of a table; load a new file once."""
     upload = uploads.ask(
         "A table: rows of patients, column names in the first line",
         file_reading.ENDINGS,
@@ -177,13 +175,16 @@ def _choose_table(state: TableSession, layout: PageLayout) -> None:
     with layout.details():
         st.caption(upload_text.LARGEST)
 
-    def load(table: Raw) -> str:
-        """Load the table that was read, and take over a dictionary that came before it."""
+    def load(table: Raw) -> None:
         state.load(table)
-        if not state.dictionary_taken:
-            refused = session.attempt(partial(dictionary_names.take_over, state)) or ""
-            state.files["dictionary"] = state.files.get("dictionary", ("",))[0], refused
-        return ""
+        if state.dictionary_taken:
+            return
+        refused = ""
+        try:
+            dictionary_names.take_over(state)
+        except ValueError as reason:
+            refused = str(reason)
+        state.files["dictionary"] = state.files.get("dictionary", ("",))[0], refused
 
     refused = file_reading.take(state, "table", upload, load)
     if refused:
@@ -193,7 +194,6 @@ def _choose_table(state: TableSession, layout: PageLayout) -> None:
 
 
 def _choose_dictionary(state: TableSession) -> None:
-    """Render the upload of a dictionary, and take it over once, for the table that is there or will be."""
     upload = uploads.ask(
         "Its dictionary: saved here, the template filled in, or REDCap's",
         ["json", "csv"],
@@ -201,14 +201,20 @@ def _choose_dictionary(state: TableSession) -> None:
         limits_shown=False,
     )
     st.caption(upload_text.DICTIONARY)
-    take = partial(_open_dictionary, state, upload)
+
+    def take() -> None:
+        # First nothing, so that nothing of the file before is left if this one is refused.
+        state.open_dictionary(None)
+        if upload is not None:
+            state.open_dictionary(dictionary.read(upload.getvalue(), upload.name))
+            dictionary_names.take_over(state)
+
     refused = state.handle("dictionary", upload.file_id if upload else "", take)
     if refused:
         st.error(page_text.refusal(refused))
 
 
 def _load_example(state: TableSession, name: str) -> None:
-    """Load a bundled table with its dictionary, as if it were the visitor's own."""
     raw, schema = examples.example(name)
     state.load(raw)
     state.example, state.rows_answer = name, upload_text.ONE  # each patient of an example has one row
@@ -233,7 +239,7 @@ def _ask_rows(state: TableSession) -> int | None:
         help="Several visits, samples or admissions of one patient are several rows.",
     )
     if state.rows_answer == upload_text.NAMED and state.raw is not None:
-        _ask_patients(state, key)
+        _ask_patients(state, state.raw.columns, key)
     if state.rows_answer == upload_text.UNNAMED:
         label, empty = "Most rows that one patient can have", "type a number"
         help_text = "From how the table was made, not counted in it."
@@ -255,12 +261,9 @@ def _ask_rows(state: TableSession) -> int | None:
     return state.rows_per_patient
 
 
-def _ask_patients(state: TableSession, key: str) -> None:
-    """Let the owner say which column names the patients, and how the rows of one patient count.
-
-    key: a part of the widgets' keys. Both begin at a suggestion from names alone.
-    """
-    opened, columns = state.dictionary, state.raw.columns
+def _ask_patients(state: TableSession, columns: Sequence[str], key: str) -> None:
+    """Let the owner say which column names the patients, at first by its name, and how their rows count."""
+    opened = state.dictionary
     if state.named_patients not in columns:
         state.named_patients = name_matching.patient_column(columns, "" if opened is None else opened.record)
     left, right = st.columns(2)
@@ -289,34 +292,31 @@ def _ask_patients(state: TableSession, key: str) -> None:
         return
     label, help_text = "Most rows of one patient that count", "Beyond so many, later rows are left out."
     first = known if isinstance(known, int) else _FIRST_MOST_KEPT
-    state.counting = _ask_most(label, 1, first, help_text, key=f"own kept {key}")
+    kept = _ask_most(label, 1, first, help_text, key=f"own kept {key}")
+    state.counting = first if kept is None else kept
 
 
 def _ask_most(label: str, least: int, now: int | None, help_text: str, **more: Any) -> int | None:
-    """Return how many rows of one patient the owner types, or None if nothing is typed.
-
-    least: the smallest number allowed. now: what stands there at first; None for a blank. more: other
-    arguments of the widget.
-    """
+    """Return how many rows of one patient the owner types, or None; now: what is there at first."""
     public = f"{help_text} This number becomes public."
-    return st.number_input(label, least, dictionary.MOST_ROWS, now, step=1, width=300, help=public, **more)
+    most: int | None = st.number_input(
+        label, least, dictionary.MOST_ROWS, now, step=1, width=300, help=public, **more
+    )
+    return most
 
 
 def _choose_column(
     label: str, free: Sequence[str], current: str | None, key: str, help: str | None = None
 ) -> str | None:
-    """Return the column that was chosen, or typed where there are too many to list; or None.
-
-    free: the columns that can be chosen. current: the one that was chosen before, if any.
-    """
+    """Return the column that was chosen, or typed where there are too many to list; or None."""
     if len(free) > _MOST_LISTED:
-        known = current if current in free else ""
+        known = current if current is not None and current in free else ""
         typed = st.text_input(label, known, key=key, placeholder="type its name", width=300, help=help)
         if typed.strip() and typed.strip() not in free:
             st.error(page_text.refusal(f"the table has no such column left: '{typed.strip()[:40]}'"))
             return None
         return typed.strip() or None
-    begin = 1 + free.index(current) if current in free else 0  # option 0 is "none"
+    begin = 1 + free.index(current) if current is not None and current in free else 0  # option 0 is "none"
     return choose_or_none(label, "none", free, begin, key=key, width=300, help=help)
 
 
@@ -341,7 +341,6 @@ def _choose_columns(state: TableSession, raw: Raw) -> None:
 
 
 def _type_columns(state: TableSession, columns: Sequence[str]) -> None:
-    """Let the owner type or paste which of many columns count."""
     typed = st.text_area(
         "Measurements that count",
         dictionary.describe_choice(state.chosen, columns),
@@ -390,7 +389,6 @@ def _fill_ranges(state: TableSession, rule: dictionary_lines.DictionaryLine) -> 
 
 
 def _edit_lines(state: TableSession) -> None:
-    """Render the dictionary's lines in an editor, and take over what is typed there."""
     # The editor keeps what is typed as changes to the lines that it began with. So it gets the same lines at
     # each run until its key changes, and not those that were typed since.
     shown = _page_of_lines(state)
@@ -432,19 +430,13 @@ def _edit_lines(state: TableSession) -> None:
 
 
 def _proposed(raw: Raw) -> dict[str, dictionary_lines.DictionaryLine]:
-    """Return a line for each column, with what its name and type propose."""
     return {name: dictionary.proposed_line(name, raw.kinds[name]) for name in raw.columns}
 
 
-def _save_dictionary(state: TableSession, schema: Schema | None) -> None:
-    """Render the downloads of the dictionary: as a template and, once it is complete, as JSON.
-
-    The template has all columns as long as none is chosen.
-
-    schema: what its lines state; None while they are incomplete.
-    """
+def _save_dictionary(state: TableSession, raw: Raw, schema: Schema | None) -> None:
+    """Render the downloads: a template, of all columns as long as none is chosen, and the schema's JSON."""
     left, right = st.columns(2)
-    lines = state.typed or _proposed(state.raw)
+    lines = state.typed or _proposed(raw)
     write = partial(dictionary_lines.write_template, lines)
     template = state.cached_by_name("template", lines, write)
     with left:
@@ -457,17 +449,6 @@ def _save_dictionary(state: TableSession, schema: Schema | None) -> None:
         take_along.download("Save the dictionary", written, "dictionary.json", "application/json")
     if schema.published is not schema:  # it has missing codes or other words, which stay private
         st.caption(upload_text.WITH_CELLS)
-
-
-def _open_dictionary(state: TableSession, upload: UploadedFile) -> str:
-    """Take over an uploaded dictionary, or ask about its names. Return why that is not possible."""
-    state.open_dictionary(None)  # first, so that nothing of the file before is left if this one is refused
-    try:
-        state.open_dictionary(dictionary.read(upload.getvalue(), upload.name))
-        dictionary_names.take_over(state)
-    except ValueError as reason:
-        return str(reason)
-    return ""
 
 
 def _show_left_out(state: TableSession) -> None:
@@ -519,26 +500,22 @@ def _public_choices(state: TableSession, raw: Raw, schema: Schema | None) -> Non
             widgets.show_control("own.providers")
 
 
-def _prepare_once(state: TableSession, raw: Raw, schema: Schema, hospitals: int) -> PreparedTable | str:
-    """Return the prepared table, or why it does not fit; made anew only if what it depends on has changed.
-
-    hospitals: how many invented ones patients are assigned to if no column names the hospitals.
-    """
+def _prepare_once(state: TableSession, raw: Raw, schema: Schema, hospitals: int) -> Preparation:
+    """Prepare the table, anew only if what it depends on has changed; hospitals: invented ones."""
     column = state.hospital_column
     request = (schema, column, hospitals if column is None else None, *state.patients)
-    if state.prepared is None or state.prepared[0] != request:
+    if state.prepared is None or state.prepared.request != request:
         state.diagnostics.clear()  # they are of the table as it was prepared before
-        encode = partial(prepare, raw, schema, column, hospitals, *state.patients)
-        state.prepared = request, session.attempt(encode, "The table does not fit its dictionary.")
-    _, result = state.prepared
-    return result
+        try:
+            with session.refusing("The table does not fit its dictionary."):
+                table = prepare(raw, schema, column, hospitals, *state.patients)
+            state.prepared = Preparation(request, table)
+        except ValueError as reason:
+            state.prepared = Preparation(request, None, str(reason))
+    return state.prepared
 
 
 def _show_facts(prepared: PreparedTable, rows: int, layout: PageLayout) -> None:
-    """Render the size of the prepared table, and what of it counts as public.
-
-    rows: how many rows one patient can have at most.
-    """
     st.success(upload_text.ready(prepared, rows))
     layout.say(plain_text.PUBLIC)
     if is_at_random(prepared.assignment):

@@ -38,10 +38,7 @@ def in_words(share: float | None) -> str:
 
 
 def counted(n: int, usable: int, share: float | None, rows: int) -> str:
-    """Return how many patients the rehearsal counts, and why.
-
-    n: all patients. usable: those that are counted. rows: how many one patient can have.
-    """
+    """Return how many patients the rehearsal counts, and why; usable: those that are counted."""
     units = noun(rows)
     if share is None:
         return (

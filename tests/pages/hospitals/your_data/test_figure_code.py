@@ -26,7 +26,6 @@ def here(tmp_path, monkeypatch):
 
 
 def run(source):
-    """Return the table of a program, which is also what the command runs."""
     program = python_code.of_table(source)
     assert from_dict(json.loads(json.dumps(source.to_dict()))) == source
     assert len(program.splitlines()) < 75 and max(map(len, program.splitlines())) <= 110, program

@@ -79,7 +79,9 @@ def test_a_poor_rehearsal_says_what_would_do_and_rows_of_a_patient_count():
         ),
         lambda epsilon: rehearsal.rehearse(
             release_request.requested(settings | {"own.epsilon": epsilon}, table, None, 1),
-            *(table.schema, table.sizes, settings),
+            table.schema,
+            table.sizes,
+            settings,
         ),
     )
     assert plain_text.stop(sign) in page.warnings and page.has_button("Release anyway")
