@@ -66,7 +66,6 @@ def headline(planner: Planner) -> str:
 
 
 def _confirmation(planner: Planner, simulation: SimulatedAnswer | None) -> str:
-    """Return whether simulation agrees with the closed form; empty until both have an answer."""
     ratio = planner.agreement
     if ratio is None or simulation is None:
         return ""
@@ -77,7 +76,6 @@ def _confirmation(planner: Planner, simulation: SimulatedAnswer | None) -> str:
 
 
 def details(planner: Planner) -> str:
-    """Return how an answer is judged, and which method needs least; empty without an answer."""
     answer = planner.answer()
     if answer.value is None:
         return ""
@@ -102,7 +100,6 @@ def floor(plans: Plans) -> str:
 
 
 def _without_formula(planner: Planner) -> str:
-    """Return which method is recommended in place of that in focus, if nothing predicts it; else ""."""
     for (trust, name, _answer), recommendation in planner.recommended():
         better = recommendation.method
         if trust == planner.trust and name == planner.focus and nothing_predicts(planner, name, better):
@@ -223,7 +220,6 @@ def interval_of(simulation: SimulatedAnswer, asked: Asked) -> str:
 
 
 def simulated_cell(simulation: SimulatedAnswer | None, asked: Asked) -> str:
-    """Return a simulated answer as a cell of the table, by its state; empty where nothing is simulated."""
     if simulation is None:
         return ""
     answer, low, high = _ends(simulation, asked)
@@ -232,7 +228,6 @@ def simulated_cell(simulation: SimulatedAnswer | None, asked: Asked) -> str:
 
 
 def offer(planner: Planner) -> str:
-    """Return the label of the button that simulates the method in focus; empty where nothing can be."""
     answer, search, name = planner.answer(), planner.search(), title(planner.focus)
     confirm = answer.value is not None or answer.kind == "evaluating"
     if search is None and answer.kind != "evaluating":

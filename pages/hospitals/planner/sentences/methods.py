@@ -20,10 +20,7 @@ from pages.shared import text
 
 
 def table(planner: Planner) -> pd.DataFrame:
-    """Return a row for every method: its three answers by closed form, and the simulated one if there is any.
-
-    For two stages the predicted chance that all features that matter are kept stands beside what is asked.
-    """
+    """Return a row for every method: three answers by closed form, and the simulated one if any."""
     at = f"at ε = {text.number(planner.epsilon)}"
     columns: dict[Asked, str] = {
         "patients": f"patients {at}",
@@ -65,7 +62,6 @@ def tuned_to(planner: Planner, name: str) -> str:
 
 
 def below_chart(planner: Planner, drawn: DrawnPlan) -> str:
-    """Return what the chart's lines are, or why there is no bold one."""
     study, focus, answer = planner.plan(), title(planner.focus), planner.answer()
     if study.no_formula and not study.predicted:
         return f"Lines: {goal(planner)}, by methods with a formula. Diamond: this method, simulated."
@@ -86,7 +82,6 @@ def below_chart(planner: Planner, drawn: DrawnPlan) -> str:
 
 
 def below_table(planner: Planner) -> str:
-    """Return what the numbers of the table mean, and which methods have another guarantee."""
     kinds = {title(name): method(name).guarantee_at(planner.settings["k"]) for name in planner.listed}
     notes = [
         "Closed form to the left, rounded up; simulation, where asked for, with its 95 % interval.",

@@ -62,7 +62,6 @@ def value(answer: float, asked: Asked) -> str:
 
 
 def goal(plans: Plans) -> str:
-    """Return the target, such as "error ‖sin Θ‖ at most 0.1"."""
     settings = plans.settings
     if plans.energetic:
         return f"at least {100 * settings['plan.share']:g} % of the energy captured"

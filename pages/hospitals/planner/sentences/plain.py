@@ -54,7 +54,6 @@ _NO_FORMULA = "no formula applies"
 
 
 def headline(planner: PlainPlanner) -> str:
-    """Return what a study needs under the least trust and under the most for which there is an answer."""
     if EVALUATING in (each.answer for each in planner.least):
         return WORKING
     verb = "You can keep" if planner.asked == "epsilon" else "You need"
@@ -100,7 +99,6 @@ def rows(planner: PlainPlanner) -> list[str]:
 
 
 def row(asked: Asked, least: TrustAnswer) -> str:
-    """Return the sentence of one trust: its number, that it is being worked out, or why there is none."""
     trust, answer = least.trust, least.answer
     if answer == EVALUATING:
         return f"{phrases.ROWS[trust]}: {WORKING}"
@@ -112,7 +110,6 @@ def row(asked: Asked, least: TrustAnswer) -> str:
 
 
 def no_answer(trust: str, kind: str) -> str:
-    """Return why there is no number under a trust. kind: that of the `PlanAnswer`."""
     return f"{_begin(trust)}, there is no number: {_REASONS.get(kind, _NO_FORMULA)}."
 
 
@@ -151,7 +148,6 @@ def cautious(planner: PlainPlanner) -> list[str]:
 
 
 def cautious_row(trust: str, before: float, after: float) -> str:
-    """Return what the cautious hospital costs under a trust: the patients needed without and with it."""
     share = after / before - 1
     more = f"{text.percent(share)} more" if share >= 0.005 else "hardly more"  # which would round to 0 %
     return f"{_begin(trust)}: {needed(after, 'patients')} instead of {number(before, 'patients')}, {more}."
@@ -190,7 +186,6 @@ def aim(planner: PlainPlanner) -> str:
 
 
 def guarantee(planner: PlainPlanner) -> str:
-    """Return what each patient is promised and who is trusted; where no plan exists, why not."""
     answer, trust, delta = planner.chosen.answer.value, planner.chosen.trust, planner.settings["delta"]
     if answer is None:
         return row(planner.asked, planner.chosen)  # the sentence that tells why
@@ -199,7 +194,10 @@ def guarantee(planner: PlainPlanner) -> str:
     n, epsilon, _ = planner.question.at(stated)
     parts = (
         f"Differential privacy protects each patient, with a privacy loss of {text.number(epsilon)}.",
-        *(text.odds(epsilon, delta), text.margin(delta), phrases.delta_too_large(delta, n), TRUST[trust]),
+        text.odds(epsilon, delta),
+        text.margin(delta),
+        phrases.delta_too_large(delta, n),
+        TRUST[trust],
     )
     return " ".join(filter(None, parts))
 

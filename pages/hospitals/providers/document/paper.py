@@ -54,15 +54,7 @@ _HEIGHT = 150  # pixels of the figure
 
 
 def paper(agreement: Agreement, made: str) -> Document:
-    """Return the page to sign.
-
-    Args:
-        agreement: What the board would sign.
-        made: When it was made, with which seed and versions.
-
-    Returns:
-        A document that prints on one sheet.
-    """
+    """Return the page to sign, which prints on one sheet; made: when, with which seed and versions."""
     setting = agreement.setting
     use = "to publish" if setting.use == "publish" else "for our own use"
     question = (
@@ -82,7 +74,6 @@ def _blocks(agreement: Agreement) -> Blocks:
 
 
 def answer(agreement: Agreement) -> str:
-    """Return the verdict as a sentence."""
     decision = agreement.decision
     verdict = decision.in_words.capitalize()
     if decision.answer == Answer.JOIN_IF and not agreement.joins:
@@ -91,7 +82,6 @@ def answer(agreement: Agreement) -> str:
 
 
 def numbers(agreement: Agreement) -> str:
-    """Return the three numbers behind the answer, each with its interval."""
     alone, together, free = (_share(agreement.bars[name]) for name in _NAMES)
     protected = ", protected" if agreement.setting.use == "publish" else ""
     whose = "our own pattern" if agreement.setting.differing else "the pattern"
@@ -131,7 +121,6 @@ def items(agreement: Agreement) -> Iterator[tuple[str, str]]:
 
 
 def published() -> str:
-    """Return the privacy loss of published health releases, each with its unit."""
     by_unit: dict[str, list[float]] = {}
     for release in deployments():
         if release.health:
@@ -179,13 +168,15 @@ def _not_checked(agreement: Agreement) -> str:
 
 
 def _bars(agreement: Agreement) -> dict[str, Any]:
-    """Return the three bars with their intervals."""
     shown = [agreement.bars[name] for name in _NAMES]
     own_use = agreement.setting.use == "in-house"
     colours = (style.NOT_PRIVATE if own_use else style.PRIVATE, style.PRIVATE, style.NOT_PRIVATE)
     traces = [
         bar(
-            *(name, colour, 1, 1),
+            name,
+            colour,
+            fill=1,
+            edge=1,
             x=[each.median],
             y=[name],
             error_x=_arms(each),
@@ -207,6 +198,5 @@ def _bars(agreement: Agreement) -> dict[str, Any]:
 
 
 def _arms(each: ShareBar) -> Trace:
-    ends = (np.array([end]) for end in (each.lower, each.median, each.upper))
-    low, middle, high = ends
+    low, middle, high = (np.array([end]) for end in (each.lower, each.median, each.upper))
     return arms(low, middle, high, style.INK)
