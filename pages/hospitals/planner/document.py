@@ -10,14 +10,7 @@ from pages.hospitals.planner import charts
 from pages.hospitals.planner.model.plain import PlainPlanner
 from pages.hospitals.planner.model.planner import Planner
 from pages.hospitals.planner.model.simulation import Simulated, slot, values_of
-from pages.hospitals.planner.sentences import (
-    answer,
-    methods,
-    numbers,
-    plain,
-    protocol,
-    surroundings,
-)
+from pages.hospitals.planner.sentences import answer, methods, numbers, plain, protocol, surroundings
 from pages.hospitals.planner.settings import PANEL
 from pages.shared import text
 from pages.shared.background import sessions

@@ -2,7 +2,7 @@
 
 A recipe names a function of `dppca_core.experiments.figure_tables.own_table` and its arguments. What the page
 does not put into code, as the dictionary and a release, it names by the file that the visitor has downloaded.
-Nothing private is here. A twin is the rehearsal of a release on invented patients (`rehearsal.Twin`); its
+Nothing private is here. A twin is the rehearsal of a release on invented patients (`twin_runs.Twin`); its
 others are rehearsals of the same release on further populations.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import replace
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.populations.dictionary_twin import DictionaryTwin
-from pages.hospitals.your_data.rehearsal import Twin, predicted_at
+from pages.hospitals.your_data.twin_runs import Twin, predicted_at
 
 _DICTIONARY, _RELEASE = "dictionary.json", "release.json"  # of "Save the dictionary"; of the ZIP
 

@@ -12,93 +12,45 @@ import secrets
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, replace
-from functools import lru_cache, partial
-from typing import Any, NamedTuple
-
-import numpy as np
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
 from dppca_core.accounting import gaussian
-from dppca_core.bounds import stated_spectra
-from dppca_core.bounds.stated_spectra import Pattern, predicted_errors
 from dppca_core.experiments.explorer import trusts
-from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
+from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.experiments.fitted_release import FittedTwin
 from dppca_core.methods import METHODS
-from dppca_core.numerics import subspace_metrics
-from dppca_core.populations.dictionary_twin import FITTED, DictionaryTwin, dictionary_cells, spiked_twin
-from dppca_core.populations.spiked import SpikedModel
-from dppca_core.privacy import Budget
-from dppca_core.records import RELEASED
-from dppca_core.release import discrete_gaussian
-from dppca_core.release.request import (
-    OFFERED,
-    STACKED_ROUNDS,
-    TWO_STAGES,
-    Request,
-    most_features,
-)
+from dppca_core.release.request import Request
 from dppca_core.release.spectrum import Spectrum
-from dppca_core.tables import Schema, limits
+from dppca_core.tables import Schema
 from dppca_core.tables.patients import Counting
 from pages.hospitals.your_data import text as page_text
-from pages.hospitals.your_data import twin_text, usable_patients
+from pages.hospitals.your_data import usable_patients
 from pages.hospitals.your_data.planned_table import Study
 from pages.hospitals.your_data.release_request import NotReleasedError
 from pages.hospitals.your_data.settings import RECOMMENDED
 from pages.hospitals.your_data.text import TOO_MUCH
-from pages.shared.background import cache
+from pages.hospitals.your_data.twin_runs import (
+    Twin,
+    patterns,
+    recovered_by_guess,
+    run_errors,
+    share_of_guess,
+    twin_of,
+    unprotected_errors,
+    unprotected_share,
+)
 from pages.shared.charts import style
 from pages.shared.plain import phrases
 from pages.shared.plain import rows as share_rows
 from pages.shared.plain.rows import ShareRow, Shares
-from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings.catalogue import Settings
 
 RELEASE = "A release like this"
-_BULK = 10.0  # the top of a spiked model's bulk
-_MOST_FEATURES = 400  # up to which a run takes little time
-_MOST_DRAWN = 10**7  # numbers of rows that are drawn one by one: a quarter of a second for each repeat
+
+
 _FEWEST_FEATURES = 4  # of a twin, whose components k are below its carriers s, and these at most d
-_NO_NOISE = 1e6  # an epsilon at which the noise is far below any error of sampling
-
-
-class Twin(NamedTuple):
-    """Hold the rehearsal of one release on one population.
-
-    experiment: runs the release's method on invented patients. others: rehearsals of the same release on the
-    other populations. own_results: a store of runs that no other visitor has, for the owner's part.
-    """
-
-    experiment: ExplorerExperiment
-    epsilon: float
-    request: Request
-    pattern: Pattern
-    others: tuple["Twin", ...] = ()
-    own_results: Results | None = None
-
-    @property
-    def results(self) -> Results:
-        """Return the store of runs on this population, which keeps them for all visitors and makes more."""
-        return cache.results(self.experiment) if self.own_results is None else self.own_results
-
-    @property
-    def in_closed_form(self) -> bool:
-        """Return whether errors are predicted: runs on so many features would keep the page waiting."""
-        return self.experiment.d > _MOST_FEATURES and self.request.method in (
-            *TWO_STAGES,
-            *STACKED_ROUNDS,
-        )
-
-    @property
-    def is_only_predicted(self) -> bool:
-        """Return whether no run is drawn at all: one would take a d x d matrix."""
-        return self.in_closed_form and self.experiment.d > limits.MOST_MATRIX_FEATURES
-
-    @property
-    def rehearsed(self) -> list["Twin"]:
-        return [self, *self.others]
 
 
 class StopSign(NamedTuple):
@@ -150,71 +102,6 @@ class Rehearsal(NamedTuple):
     usable_share: float | None
 
 
-def patterns(d: int, k: int, paid: Spectrum | None, centred: bool) -> list[Pattern]:
-    """Return the patterns to rehearse on: by released eigenvalues or, without any, three that are stated."""
-    eigenvalues, std = (None, 0.0) if paid is None else (paid.eigenvalues, paid.std)
-    return stated_spectra.patterns(d, k, centred, eigenvalues, std)
-
-
-def twin_of(request: Request, schema: Schema, sizes: tuple[int, ...], pattern: Pattern, counted: int) -> Twin:
-    """Return the rehearsal of a release on one population.
-
-    The release's numbers become settings of the explorer, whose runs the rehearsal uses. They may lie between
-    the options that the explorer's controls have.
-
-    sizes: patients of each hospital who have a usable row. counted: all patients, by whom a fitted bound
-    reckons.
-    """
-    n, d = sum(sizes), request.d
-    # The explorer's defaults, with the release's budget and numbers in their places.
-    explorer_settings = catalogue.defaults_with(asdict(request.budget))
-    explorer_settings |= {
-        "d": d,
-        "k": request.k,
-        "n": n,
-        "s": pattern.carriers,
-        "s_hat": request.kept,
-        "providers": len(sizes),
-        # Sizes that differ by one at most are equal sizes.
-        "largest_share": max(sizes) / n if max(sizes) > min(sizes) + 1 else 0.0,
-        # In the explorer's units, in which the largest eigenvalue of the bulk is _BULK: the weakest spike.
-        "spike": _BULK * pattern.spikes[-1],
-        "bulk": _BULK,
-    }
-    experiment, epsilon = to_experiment.from_settings(explorer_settings)
-    spiked = experiment.population
-    assert isinstance(spiked, SpikedModel)  # by the explorer's defaults
-    # The row bound, in root mean square lengths of rows that spread evenly over the dictionary's ranges. None
-    # where rows are too many to be drawn one by one: then none is shortened.
-    clip = schema.bound / schema.default_bound if n * d <= _MOST_DRAWN else None
-    if request.fitted or page_text.is_unit(request.method, request.fitted):
-        clip = None  # rows of length 1 need no bound, and a fitted one is not public
-    spiked = replace(spiked, spike=tuple(_BULK * spike for spike in pattern.spikes))
-    population: SpikedModel | DictionaryTwin = spiked
-    # Small tables have invented rows that follow the dictionary, others Gaussian ones.
-    if request.fitted or (d <= _MOST_FEATURES and n * d <= _MOST_DRAWN):
-        population = spiked_twin(
-            dictionary_cells(schema),
-            schema.bound,
-            spiked,
-            centred=request.mean_share > 0,
-            square=pattern.mean_square_length,
-            fitted=FITTED[request.standardised] if request.fitted else "",
-        )
-    target = FittedTwin(counted, request.standardised, request.averaged, not schema.leaves_rows_out)
-    experiment = replace(
-        experiment,
-        population=population,
-        method=request.method,
-        rank=request.rank,
-        clip=clip,
-        # A fitted bound has its own shares of a budget, by its rule at each epsilon.
-        mean_share=0.0 if request.fitted else request.mean_share,
-        fitted=target if request.fitted else None,
-    )
-    return Twin(experiment, epsilon, request, pattern)
-
-
 def rehearse(
     request: Request,
     schema: Schema,
@@ -241,7 +128,7 @@ def rehearse(
         for pattern in patterns(request.d, request.k, paid, centred)
     ]
     worst = max(twins, key=share_of_guess)
-    _unprotected_share(worst)  # measures it: the headline states it too, by the same runs
+    unprotected_share(worst)  # measures it: the headline states it too, by the same runs
     return worst._replace(others=tuple(twin for twin in twins if twin is not worst))
 
 
@@ -313,14 +200,6 @@ def _recommended_by_trust(rehearse_under: Callable[[str], Twin]) -> dict[str, Tw
     return twins
 
 
-def recovered(twin: Twin) -> float:
-    return float(trusts.spread(run_errors(twin), twin.experiment.k)[1])
-
-
-def recovered_by_guess(twin: Twin) -> float:
-    return 100 * twin.experiment.k / twin.experiment.d
-
-
 def shares(made: Rehearsal) -> Shares:
     """Return the rows of the figure: what a release recovers of the worst pattern, in %, under each trust.
 
@@ -342,124 +221,6 @@ def shares(made: Rehearsal) -> Shares:
     return Shares(rows, float(unprotected[1]), recovered_by_guess(made.twin))
 
 
-def share_of_guess(twin: Twin) -> float:
-    """Return the error at the twin's epsilon as a share of a guess's; 0 where no run has succeeded."""
-    errors = run_errors(twin)
-    return float(np.median(errors)) / _guess(twin) if errors else 0.0
-
-
-def run_errors(twin: Twin) -> list[float]:
-    """Return the errors of all runs at the twin's epsilon, measured if need be, or the one predicted.
-
-    All are measured before the page is shown: the headline, the worst population and the stop sign then have
-    the same runs, and do not change while a visitor looks.
-    """
-    return [_predicted(twin)] if twin.in_closed_form else _runs_of(twin, twin.experiment.method)
-
-
-def _runs_of(twin: Twin, method: str) -> list[float]:
-    """Return the error of each run of a method at the twin's epsilon, on its patients."""
-    runs = range(twin.experiment.repeats)
-    twin.results.try_cells((method, twin.epsilon, repeat) for repeat in runs)
-    return [cell.sin[-1] for cell in twin.results.measured(method, twin.epsilon)]
-
-
-def unprotected_errors(twin: Twin) -> list[float]:
-    """Return the errors of PCA without privacy on the twin's patients.
-
-    Of a table too wide for runs it is what is predicted of the release's method without noise.
-    """
-    if twin.in_closed_form:
-        return [_predicted(twin._replace(epsilon=_NO_NOISE))]
-    return _runs_of(twin, _without_privacy(twin.experiment.method))
-
-
-def _unprotected_share(twin: Twin) -> float:
-    errors = unprotected_errors(twin)
-    return float(np.median(errors)) / _guess(twin) if errors else 0.0
-
-
-def _without_privacy(method: str) -> str:
-    """Return the method without privacy that treats features as this one does."""
-    if METHODS[method].chooses_rows:
-        return "sparse_pca_shrunk"
-    return "sparse_pca" if "s_hat" in METHODS[method].uses else "pca"
-
-
-def _guess(twin: Twin) -> float:
-    return subspace_metrics.random_guess(twin.experiment.d, twin.experiment.k)
-
-
-def _predicted(twin: Twin) -> float:
-    trust, budget, numbers = predicted_at(twin)
-    errors, _ = predicted_errors(trust, budget=budget, **numbers)  # by method; and that of a guess
-    return errors[twin.request.method]
-
-
-def predicted_at(twin: Twin) -> tuple[str, Budget, dict[str, Any]]:
-    """Return the arguments by which `predicted_errors` gives a twin's error: trust, budget, other keywords.
-
-    All k spikes count as the weakest.
-    """
-    request, experiment = twin.request, twin.experiment
-    # None: the method chooses how many features it keeps.
-    s_hat = None if request.s_hat == RELEASED or request.method in STACKED_ROUNDS else int(request.kept)
-    numbers = {name: getattr(experiment, name) for name in ("n", "d", "k", "providers")}
-    numbers |= {"ratio": twin.pattern.spikes[-1], "carriers": twin.pattern.carriers, "s_hat": s_hat}
-    return METHODS[request.method].trust, experiment.budget(twin.epsilon), numbers
-
-
-def judge(request: Request, n: int, d: int, hospitals: int) -> tuple[str, bool]:
-    """Return what methods can do for a wide table, in sentences, and whether none of them gives an answer.
-
-    It is judged by closed forms of public numbers, before anything is paid. The result is ("", False) for a
-    table that is narrow enough for every method. n, d: patients and features. hospitals: how many there are.
-    """
-    if d <= discrete_gaussian.MOST_FEATURES:
-        return "", False
-    trust = METHODS[request.method].trust
-    ways = _ways_out(n, d, request.k, request.budget, request.prior_share, hospitals, trust)
-    return twin_text.judged(request, n, d, ways), ways.error_share > TOO_MUCH
-
-
-@lru_cache(maxsize=64)
-def _ways_out(
-    n: int, d: int, k: int, budget: Budget, prior_share: float, hospitals: int, trust: str
-) -> twin_text.WaysOut:
-    """Return the best method's predicted error, and the patients, epsilon and features that would do.
-
-    The best method errs least on the worst of the stated spectra. Its error would do if it were a third of a
-    guess's. Each of the three is varied alone: patients are doubled up to 20 times, epsilon is one of the
-    figure's, features are halved down to 2(k + 1). None where that is not enough, and where the error does
-    already. prior_share: of the budget, in 1/z^2, pays for mean and scales. Cached, since a page asks again
-    at each run.
-    """
-
-    def share(n: int, d: int, epsilon: float) -> float:
-        """Return the best method's error with these numbers, as a share of a guess's."""
-        method_budget = replace(budget, epsilon=epsilon)
-        method_budget = gaussian.remaining(method_budget, prior_share) if prior_share else method_budget
-        errors = stated_spectra.errors_on(
-            stated_spectra.patterns(d, k), trust, n=n, d=d, k=k, budget=method_budget, providers=hospitals
-        )
-        possible = [name for name in errors if name in OFFERED and most_features(name) >= d]
-        # Of each method the error on the worst of the spectra; of methods the best.
-        return min(max(errors[name]) for name in possible) / subspace_metrics.random_guess(d, k)
-
-    now = share(n, d, budget.epsilon)
-    if now <= TOO_MUCH:
-        return twin_text.WaysOut(now)
-    patients = (n * 2**power for power in range(1, 21))
-    larger = (epsilon for epsilon in EPSILONS if epsilon > budget.epsilon)
-    fewer = (d >> power for power in range(1, d.bit_length()) if d >> power >= 2 * (k + 1))
-    return twin_text.WaysOut(
-        now,
-        patients=next((m for m in patients if share(m, d, budget.epsilon) <= TOO_MUCH), None),
-        epsilon=next((epsilon for epsilon in larger if share(n, d, epsilon) <= TOO_MUCH), None),
-        features=next((m for m in fewer if share(n, m, budget.epsilon) <= TOO_MUCH), None),
-    )
-
-
 def stop_sign(twin: Twin, rehearse_at: Callable[[float], Twin]) -> StopSign | None:
     """Return what it would take if the rehearsed error is above a third of a guess's; None if it is not.
 
@@ -472,7 +233,7 @@ def stop_sign(twin: Twin, rehearse_at: Callable[[float], Twin]) -> StopSign | No
     if share <= TOO_MUCH:
         return None
     guess, rows = recovered_by_guess(twin) / 100, twin.request.rows_per_patient
-    sign = StopSign(share, _unprotected_share(twin), guess, n, budget.epsilon, rows)
+    sign = StopSign(share, unprotected_share(twin), guess, n, budget.epsilon, rows)
     if not sign.is_noise:
         return sign
     larger = [epsilon for epsilon in EPSILONS if epsilon > twin.epsilon]

@@ -22,6 +22,7 @@ from pages.hospitals.your_data import (
     session,
     twin_text,
     usable_patients,
+    wide_table,
 )
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.layout import PageLayout
@@ -90,7 +91,7 @@ def _judge(study: Study, layout: PageLayout, ask: Callable[[], Request]) -> None
     """Say of a wide table what methods can do for it. Raises NotReleasedError where `ask` does."""
     usable = usable_patients.sizes(study.schema, study.sizes, layout.settings)
     try:
-        judged, too_wide = rehearsal.judge(ask(), sum(usable), study.d, len(usable))
+        judged, too_wide = wide_table.judge(ask(), sum(usable), study.d, len(usable))
     except NotReleasedError as reason:
         if study.d > discrete_gaussian.MOST_FEATURES:
             layout.details().warning(twin_text.not_possible(str(reason), study.d))

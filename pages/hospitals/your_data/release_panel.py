@@ -13,15 +13,9 @@ import streamlit as st
 from dppca_core.accounts.account import Account
 from dppca_core.accounts.book import Drawn, Payer
 from dppca_core.methods import METHODS
-from dppca_core.release import (
-    how_chosen,
-    private_release,
-    spectrum,
-)
+from dppca_core.release import how_chosen, private_release, spectrum
 from dppca_core.release.private_release import Released
-from dppca_core.release.request import (
-    Request,
-)
+from dppca_core.release.request import Request
 from dppca_core.release.spectrum import SpectrumRequest
 from dppca_core.tables.encode import PreparedTable
 from dppca_core.tables.layout import layout_of

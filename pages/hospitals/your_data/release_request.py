@@ -14,14 +14,7 @@ from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED
 from dppca_core.release import discrete_gaussian, fitted_bound
-from dppca_core.release.request import (
-    FITTED,
-    OFFERED,
-    STACKED_ROUNDS,
-    TWO_STAGES,
-    Request,
-    most_features,
-)
+from dppca_core.release.request import FITTED, OFFERED, STACKED_ROUNDS, TWO_STAGES, Request, most_features
 from dppca_core.tables import Schema
 from dppca_core.tables.layout import layout_of
 from pages.hospitals.your_data import text as page_text

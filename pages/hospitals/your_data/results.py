@@ -24,6 +24,7 @@ from pages.hospitals.your_data import (
     plain_text,
     rehearsal,
     sources,
+    twin_runs,
     twin_text,
     upload_text,
     usable_patients,
@@ -46,7 +47,7 @@ def words_of(plain: bool) -> ModuleType:
 
 
 def rehearsed(made: Rehearsal) -> Blocks:
-    shares, recovered = rehearsal.shares(made), rehearsal.recovered(made.twin)
+    shares, recovered = rehearsal.shares(made), twin_runs.recovered(made.twin)
     yield Text(f"{plain_text.REHEARSAL} {plain_text.rehearsed(recovered, shares.guess)}")
     yield Figure(
         "rehearsal figure",

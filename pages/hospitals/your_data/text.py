@@ -16,12 +16,7 @@ from dppca_core.auditing import tradeoff_curves
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.release.private_release import Released
-from dppca_core.release.request import (
-    STACKED_ROUNDS,
-    TWO_STAGES,
-    Request,
-    patient_epsilon,
-)
+from dppca_core.release.request import STACKED_ROUNDS, TWO_STAGES, Request, patient_epsilon
 from pages.hospitals.your_data.charts import SURE
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.shared import text

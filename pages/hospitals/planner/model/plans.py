@@ -20,13 +20,7 @@ from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.experiment import DPS_PCA
 from dppca_core.experiments.explorer.trusts import recommended as recommended_at
 from dppca_core.experiments.planning.evaluations import EVALUATIONS, Evaluation
-from dppca_core.experiments.planning.planning import (
-    PLANNED_METHODS,
-    Asked,
-    PlanAnswer,
-    Question,
-    StudyPlan,
-)
+from dppca_core.experiments.planning.planning import PLANNED_METHODS, Asked, PlanAnswer, Question, StudyPlan
 from dppca_core.records import TRUSTS
 from pages.hospitals.planner.model.evaluated import (
     EVALUATING,

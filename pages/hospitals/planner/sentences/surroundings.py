@@ -9,12 +9,7 @@ from dppca_core.records import Bound
 from pages.hospitals.planner.model.evaluated import method, title
 from pages.hospitals.planner.model.planner import Planner
 from pages.hospitals.planner.sentences import answer
-from pages.hospitals.planner.sentences.numbers import (
-    stricter_upwards,
-    target_in_words,
-    target_name,
-    value,
-)
+from pages.hospitals.planner.sentences.numbers import stricter_upwards, target_in_words, target_name, value
 from pages.shared import text
 from pages.shared.reports import sources
 from pages.shared.settings.catalogue import CHOICES

@@ -9,7 +9,7 @@ import pytest
 from dppca_core.accounting import gaussian
 from dppca_core.bounds.stated_spectra import STATED, predicted_errors
 from dppca_core.privacy import Budget
-from pages.hospitals.your_data import dictionary, rehearsal, release_request, upload_text
+from pages.hospitals.your_data import dictionary, release_request, upload_text, wide_table
 from pages.hospitals.your_data.text import TOO_MUCH
 from pages.shared.document.blocks import Table
 from pages.shared.settings import catalogue
@@ -106,8 +106,8 @@ def test_what_is_judged_to_do_does_and_half_of_it_does_not(n, d, usual):
         names = ["stacked_rounds", "two_stage", *["analyze_gauss"] * (d <= 400)]
         return min(max(errors[name] / guess for errors, guess in on_all) for name in names)
 
-    sentence, stopped = rehearsal.judge(request, n, d, 1)
-    now, patients, epsilon, features = rehearsal._ways_out(
+    sentence, stopped = wide_table.judge(request, n, d, 1)
+    now, patients, epsilon, features = wide_table._ways_out(
         n, d, request.k, request.budget, request.mean_share, 1, "central"
     )
     assert stopped and now == pytest.approx(share(n, d, 0.5)) and now > 0.4
@@ -127,7 +127,7 @@ def test_what_is_judged_to_do_does_and_half_of_it_does_not(n, d, usual):
     ],
 )
 def test_what_a_width_allows_is_judged(request_, words):
-    sentence, stopped = rehearsal.judge(request_, 10**6, request_.d, 1)
+    sentence, stopped = wide_table.judge(request_, 10**6, request_.d, 1)
     assert (words in sentence) and bool(sentence) == bool(words) and not stopped
 
 
