@@ -64,7 +64,7 @@ def _limit(account: Account) -> Limit:
 
 
 def spending(account: Account, events: tuple[Event, ...] = ()) -> Spending:
-    """Return what is spent, and what would be after a release with these events. The account has a limit."""
+    """Return what is spent, and what would be after a release with these events."""
     return Spending(account.spent().epsilon, account.spent(events).epsilon, _limit(account).epsilon)
 
 

@@ -51,7 +51,6 @@ def named(title: str, when: str, cost: float) -> str:
 
 
 def restated(then: str, now: str, cost: float) -> str:
-    """Return what an earlier release costs a patient by the rows that the owner states now."""
     return (
         f"This release states {then} per patient. By your answer now, {now}, it has ε = {loss(cost)} for a "
         "patient."
@@ -66,7 +65,6 @@ def cannot_know(rows: int) -> str:
 
 
 def stop(sign: StopSign) -> str:
-    """Return that a release would be of little use, and what epsilon or how many rows would do."""
     units = noun(sign.rows)
     recovered, unprotected, goal = (
         phrases.share(sign.recovered(share)) for share in (sign.share, sign.unprotected, TOO_MUCH)

@@ -43,7 +43,6 @@ def ask_how_chosen() -> None:
 
 
 def show_downloads(release: ReleaseJob, layout: PageLayout) -> None:
-    """Render the downloads of a release: all files in one first, then some of them alone, as details."""
     state = session.current()
 
     def pack() -> tuple[bytes, dict[str, str]]:

@@ -54,7 +54,6 @@ class ColumnMapping:
 
     @property
     def twice(self) -> str:
-        """Return the first column that is chosen for two names, or "" where none is."""
         chosen = Counter(column for column in self.answers.values() if column is not None)
         return next((column for column, times in chosen.items() if times > 1), "")
 

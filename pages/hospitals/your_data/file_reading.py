@@ -18,10 +18,9 @@ ENDINGS = ["csv", "tsv", "tab", "dat", "txt", "parquet", "xlsx", "xls", "xlsb", 
 
 
 def read(data: bytes, name: str, answers: dict[str, str]) -> Raw:
-    """Return a table.
+    """Return a table, for which there is memory left.
 
-    Raises QuestionError for what only a person can tell, and ValueError with one sentence for a file that is
-    no table, or for which there is no memory left.
+    Raises QuestionError for what only a person can tell, and ValueError with one sentence for any other file.
     """
     memory_check.check(data, memory.available())
     return tables.read(data, name, answers)
@@ -75,7 +74,6 @@ def take(state: TableSession, uploader: str, upload: UploadedFile | None, use: C
 
 
 def _offer_alphabets(state: TableSession, file_id: str, answers: dict[str, str]) -> None:
-    """Let a file be read again in another alphabet than was taken for it."""
     taken, options = answers.get("encoding", WESTERN), list(ENCODINGS)
     with st.popover("Another alphabet?"):
         chosen = st.radio(

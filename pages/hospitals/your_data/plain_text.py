@@ -51,7 +51,6 @@ def named(title: str, when: str, cost: float) -> str:
 
 
 def restated(then: str, now: str, cost: float) -> str:
-    """Return what an earlier release costs a patient by the rows that the owner states now."""
     return f"This release was made for {then} per patient. With {now}, the privacy loss is {loss(cost)}."
 
 

@@ -1,10 +1,8 @@
 """Rehearse a release on as many invented patients: which population is worst, and what it would take.
 
 Nobody knows the pattern of a table before a release. So the release is tried out on several populations, each
-with a spectrum that a table may have (`Pattern`): k eigenvalues, the spikes, above the rest, the bulk. A twin
-is such a trial on one population. Errors are ||sin Theta|| between released and true components, often as a
-share of the error of a random guess. All of it follows from public numbers and from eigenvalues that were
-paid for. No Streamlit here.
+with a spectrum that a table may have (`Pattern`): k eigenvalues, the spikes, above the rest, the bulk. All of
+it follows from public numbers and from eigenvalues that were paid for. No Streamlit here.
 """
 
 import math

@@ -64,7 +64,6 @@ def rehearsed(made: Rehearsal) -> Blocks:
 
 
 def warnings(made: Rehearsal, plain: bool) -> Iterator[str]:
-    """Yield why a release of what was rehearsed may be of little use; nothing where it is not."""
     words, rows = words_of(plain), made.twin.request.rows_per_patient
     if made.sign is not None:
         counted = usable_patients.counted_by_stop_sign(made.usable_share, rows)
@@ -94,7 +93,6 @@ def how_rehearsed(made: Rehearsal) -> Blocks:
 
 
 def released(result: Released, plain: bool) -> Blocks:
-    """Yield what was released: its loadings as a figure, and how many stand out of the noise."""
     words, sizes = words_of(plain), result.document["hospitals"]
     noun = page_text.noun(result.document["rows per patient"])
     k, day = result.basis.shape[1], result.document["at"][:10]
@@ -115,7 +113,6 @@ def released(result: Released, plain: bool) -> Blocks:
 
 
 def how_released(result: Released) -> Blocks:
-    """Yield for a statistician how a release was made, its eigenvalues, and its loadings as a table."""
     noise_drawn = page_text.how_noise_is_drawn(result.document["method"])
     yield Text(f"**{page_text.promise(result)}** {noise_drawn}")
     yield Text(page_text.centring(result))
@@ -211,7 +208,6 @@ def _settings(
     usable_share: float | None,
     plain: bool,
 ) -> list[tuple[str, str]]:
-    """Return names and values of all that a release was, or would be, asked for."""
     noun, budget = page_text.noun(request.rows_per_patient), request.budget
     entries = [
         (noun.capitalize(), f"{sum(sizes):,}"),

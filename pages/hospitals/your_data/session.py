@@ -121,7 +121,6 @@ class TableSession:
 
     @property
     def ready(self) -> PreparedTable | None:
-        """Return the table as it was prepared last, if it fits its dictionary."""
         return None if self.prepared is None else self.prepared.table
 
     @property
@@ -146,7 +145,6 @@ class TableSession:
 
     @property
     def units(self) -> dict[str, str]:
-        """Return in which unit columns are measured, by name, where that is stated."""
         opened = {} if self.dictionary is None else self.dictionary.lines
         return {name: line.unit for name, line in (opened | self.lines).items() if line.unit}
 
@@ -229,7 +227,6 @@ class TableSession:
         return_memory()  # else it stays with this process, and the next visitor's table finds no room
 
     def _drop_results(self) -> None:
-        """Drop all that was computed from the table or waits to be confirmed for it."""
         self.prepared = self.pending = None
         for by_name in (self.diagnostics, self.quality, self.unmapped):
             by_name.clear()

@@ -34,7 +34,6 @@ def about(raw: Raw) -> str:
 
 
 def mapped(answers: Mapping[str, str | None], units: Mapping[str, str]) -> str:
-    """Return which columns have other names in a table, and how many it lacks."""
     named = [
         f"{column} is {name} ({units[name]})" if name in units else f"{column} is {name}"
         for name, column in answers.items()

@@ -83,7 +83,6 @@ _MARKUP = re.compile(r"([\\`*_\[\]<>$~|#]|:(?=\w))")
 
 
 def noise_would(share: float) -> str:
-    """Return what noise does where it is too large; share: of a guess's error, that a release has."""
     return f"Noise would {'hide' if share > HARDLY_BETTER else 'cost much of'} the pattern"
 
 
@@ -104,12 +103,10 @@ def unit(rows: int) -> str:
 
 
 def noun(rows: int) -> str:
-    """Return the plural of `unit`."""
     return f"{unit(rows)}s"
 
 
 def stated(rows: int) -> str:
-    """Return how many rows one patient can have, as it stands in reports."""
     return "1" if rows == 1 else f"up to {rows:,}"
 
 
@@ -124,7 +121,6 @@ def loss(value: float) -> str:
 
 
 def epsilon(value: float) -> str:
-    """Return an epsilon with its symbol."""
     return f"ε = {loss(value)}"
 
 
@@ -323,7 +319,6 @@ def _centring(released: Released, share: float) -> str:
 
 
 def is_fitted(released: Released) -> bool:
-    """Return whether the bound of a release's rows was fitted to their lengths."""
     return released.document["fitted bound"] is not None
 
 
@@ -358,7 +353,6 @@ def several(method: str, hospitals: int) -> str:
 
 
 def public_centre(usual: bool) -> str:
-    """Return where rows are centred without a paid mean; usual: whether the dictionary has usual values."""
     return "the usual values that the dictionary gives" if usual else "the middle of their public ranges"
 
 

@@ -150,7 +150,6 @@ def _numbers(table: Study, rows: int) -> str:
 
 
 def spread(sizes: Sequence[int]) -> str:
-    """Return the range of hospitals' sizes in words, or the one size that all have."""
     least, most = min(sizes), max(sizes)
     return f"{least:,} to {most:,}" if least < most else f"{least:,}"
 
@@ -161,7 +160,6 @@ def where_patients_are(hospitals: int) -> str:
 
 
 def at_random(rows: int) -> str:
-    """Return that the hospitals to which the page has assigned the rows are invented."""
     return (
         f"{noun(rows).capitalize()} are assigned to hospitals at random: these hospitals do not "
         "exist. This is to rehearse methods for several hospitals."
@@ -169,7 +167,6 @@ def at_random(rows: int) -> str:
 
 
 def counts_public(assignment: str, schema: Schema, rows: int) -> str:
-    """Return which numbers count as public beside the dictionary."""
     many, each = noun(rows), unit(rows)
     sentence = f"The number of {many}, and of each hospital's, counts as public and is part of every release."
     if rows > 1:

@@ -45,7 +45,6 @@ def _ways_out(
     """
 
     def share(n: int, d: int, epsilon: float) -> float:
-        """Return the best method's error with these numbers, as a share of a guess's."""
         method_budget = replace(budget, epsilon=epsilon)
         method_budget = gaussian.remaining(method_budget, prior_share) if prior_share else method_budget
         errors = stated_spectra.errors_on(
