@@ -38,8 +38,9 @@ def table(planner: Planner) -> pd.DataFrame:
             answer = planner.answer(name, key)
             # No smaller number was tried, so less may do; there is no less than a single hospital.
             at_most = "≤ " if answer.at_lower_limit and key != "hospitals" else ""
-            row[column] = short_reason(answer, planner)
-            if answer.value is not None:
+            if answer.value is None:
+                row[column] = short_reason(answer, planner)
+            else:
                 row[column] = at_most + number(answer.value, key) + uncertainty_mark(answer)
             if two_stages and key == planner.asked:
                 chance = "" if answer.chance is None else text.chance(answer.chance)

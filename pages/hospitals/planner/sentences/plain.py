@@ -11,6 +11,7 @@ from pages.hospitals.planner.sentences import answer as answers
 from pages.hospitals.planner.sentences import methods, surroundings
 from pages.hospitals.planner.sentences.answer import nothing_predicts, uncertainty_mark
 from pages.hospitals.planner.sentences.numbers import goal_unit, number, target_in_words
+from pages.hospitals.planner.sentences.reasons import reason
 from pages.shared import text
 from pages.shared.plain import phrases
 
@@ -42,15 +43,6 @@ LIMITS = (
     "Patients who differ from these assumptions may need a larger or a smaller study.",
     "Looking at the data to choose measurements or limits costs privacy that is not counted here.",
 )
-_REASONS = {  # why there is no number, by the `kind` of a `PlanAnswer`
-    "guess": "a random guess does as well",
-    "first order": "so rough a target cannot be predicted",
-    "sampling": "there are too few patients, however weak the protection",
-    "epsilon": "no privacy loss here is large enough",
-    "patients": "no number of patients is enough",
-    "hospitals": "no number of such hospitals is enough",
-}
-_NO_FORMULA = "no formula applies"
 
 
 def headline(planner: PlainPlanner) -> str:
@@ -103,14 +95,14 @@ def row(asked: Asked, least: TrustAnswer) -> str:
     if answer == EVALUATING:
         return f"{phrases.ROWS[trust]}: {WORKING}"
     if answer.value is None:
-        return no_answer(trust, answer.kind)
+        return no_answer(least)
     if asked == "epsilon":
         return f"{_begin(trust)}, the privacy loss can be as low as {number(answer.value, asked)}."
     return f"{_begin(trust)}, the study needs at least {needed(answer.value, asked)}."
 
 
-def no_answer(trust: str, kind: str) -> str:
-    return f"{_begin(trust)}, there is no number: {_REASONS.get(kind, _NO_FORMULA)}."
+def no_answer(least: TrustAnswer) -> str:
+    return f"{_begin(least.trust)}, there is no number: {reason(least.answer).plain}."
 
 
 def _begin(trust: str) -> str:
