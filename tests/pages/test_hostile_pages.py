@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dppca_core.tables import Raw, Schema, dictionary_lines, safe_cell
+from dppca_core.tables import Schema, dictionary_lines, safe_cell
 from dppca_core.tables.encode import prepare
 from pages.hospitals.providers.model import hospitals
 from pages.hospitals.who_sees_what import model
@@ -155,13 +155,10 @@ def bring_file(visit, key, name, data):
 
 def prepared(name, data):
     raw = file_reading.read(data, name, {})
-    if isinstance(raw, Raw):
-        lines = {
-            column: dictionary.proposed_line(column, kind) for column, kind in list(raw.kinds.items())[:4]
-        }
-        assert len(dictionary.to_frame(lines)) == len(lines)
-        assert any(line.incomplete for line in lines.values())
-        prepare(raw, hostile.dictionary(), None, 3)
+    lines = {column: dictionary.proposed_line(column, kind) for column, kind in list(raw.kinds.items())[:4]}
+    assert len(dictionary.to_frame(lines)) == len(lines)
+    assert any(line.incomplete for line in lines.values())
+    prepare(raw, hostile.dictionary(), None, 3)
 
 
 def test_any_table_is_prepared_or_refused():

@@ -62,11 +62,17 @@ def figure(drawn: DrawnPlan, planner: Planner) -> Trace:
             traces += _equal_error(drawn.plane, level, 2 + _LABELS_APART * i, planner, span)
     for name, values in drawn.curves.items():
         colour, _symbol, dash = look(name)
-        width, opacity = (4, 1.0) if name == planner.focus else (2, 0.75)
         curve = line(
-            *(1, title(name), colour, dash), x=_EPSILONS, y=rounded(values), showlegend=True, opacity=opacity
+            1,
+            title(name),
+            colour,
+            dash,
+            width=4 if name == planner.focus else 2,
+            x=_EPSILONS,
+            y=rounded(values),
+            showlegend=True,
+            opacity=1.0 if name == planner.focus else 0.75,
         )
-        curve["line"]["width"] = width
         curve["hovertemplate"] = f"%{{y:,.3s}} at %{{x:.3~g}}<extra>{title(name)}</extra>"
         traces.append(curve)
     traces += _marks(planner, span)
@@ -128,7 +134,6 @@ def _shades(drawn: DrawnPlan, plane: Plane, planner: Planner, span: Span) -> lis
     traces = []
 
     def shade(heights: Array, opacity: float, **more: object) -> None:
-        """Add a shade up to these heights, at each epsilon."""
         # Plotly fills down to the trace before, so each shade has a base line of its own.
         flat = {"x": epsilons, "y": [low] * len(epsilons), "line": {"width": 0}}
         base = line(1, "", style.INK, hoverinfo="skip", **flat)
@@ -178,7 +183,6 @@ def _marks(planner: Planner, span: Span) -> list[Trace]:
     sideways, colour = planner.asked == "epsilon", look(planner.focus).colour
 
     def mark(name: str, value: float, **marker: object) -> Trace:
-        """Return a marker at this value of what is asked; marker: its look, for Plotly."""
         x, y = (value, amount) if sideways else (epsilon, value)
         inside = [min(max(y, span[0]), span[1])]  # what lies beyond the axis is marked on its end
         drawn = line(1, name, style.INK, x=[x], y=inside, mode="markers", showlegend=True, cliponaxis=False)

@@ -10,14 +10,7 @@ from pages.hospitals.planner import charts
 from pages.hospitals.planner.model.plain import PlainPlanner
 from pages.hospitals.planner.model.planner import Planner
 from pages.hospitals.planner.model.simulation import Simulated, slot, values_of
-from pages.hospitals.planner.sentences import (
-    answer,
-    methods,
-    numbers,
-    plain,
-    protocol,
-    surroundings,
-)
+from pages.hospitals.planner.sentences import answer, methods, numbers, plain, protocol, surroundings
 from pages.hospitals.planner.settings import PANEL
 from pages.shared import text
 from pages.shared.background import sessions
@@ -46,21 +39,30 @@ from pages.shared.reports.phrases import settings_in_words
 from pages.shared.settings.catalogue import Settings
 from pages.shared.settings.of_pages import panel_keys
 
+_STEM = "dppca-plan"
 # A telephone has no sidebar.
 _MAIN_SETTINGS = Controls("main settings", ("epsilon", "providers"), on_telephone=True)
 
 
 def at(settings: Settings) -> Document:
     """Return the page at these settings, in the view that they name."""
-    title, stem = surroundings.TITLE, "dppca-plan"
     if settings["view"] == "plain":
         board = PlainPlanner(settings)
-        described = partial(_plain, board), partial(_plain_frame, board)
-        return Document(title, plain.INTRODUCTION, stem, *described, complete=board.complete)
+        return Document(
+            surroundings.TITLE,
+            plain.INTRODUCTION,
+            _STEM,
+            blocks=partial(_plain, board),
+            frame=partial(_plain_frame, board),
+            complete=board.complete,
+        )
     simulated = Simulated(settings, sessions.visitor())
     return Document(
-        *(title, surroundings.INTRODUCTION, stem),
-        *(partial(_full, simulated), lambda: _frame(simulated.now())),
+        surroundings.TITLE,
+        surroundings.INTRODUCTION,
+        _STEM,
+        blocks=partial(_full, simulated),
+        frame=lambda: _frame(simulated.now()),
         steps=surroundings.STEPS,
         complete=simulated.planner.complete,
     )
@@ -85,7 +87,10 @@ def _answer(simulated: Simulated) -> Blocks:
     headline, details = answer.headline(planner), answer.details(planner)
     yield Headline(headline)
     yield Figure(
-        *("plan figure", charts.figure(drawn, planner), surroundings.TITLE, "dppca-plan"),
+        "plan figure",
+        charts.figure(drawn, planner),
+        title=surroundings.TITLE,
+        stem=_STEM,
         says=f"{headline} {details}".strip(),
         table=lambda: charts.table(planner),
         code=planner.code,
@@ -112,7 +117,6 @@ def _simulation(simulated: Simulated, planner: Planner) -> Blocks:
 
 
 def _choices(planner: Planner) -> Blocks:
-    """Yield what chooses the methods that are shown, and whether the one in focus is simulated."""
     all_methods = "all_methods" if planner.settings["plan.trust"] == "any" else ""
     asked_for = planner.settings["plan.simulate"]
     label = answer.LEAVE_OUT if asked_for else answer.offer(planner)
@@ -151,7 +155,10 @@ def _by_trust(planner: PlainPlanner) -> Blocks:
     rows = plain.rows(planner)
     yield Headline(plain.headline(planner))
     yield Figure(
-        *("plain plan figure", charts.by_trust(planner), surroundings.TITLE, "dppca-plan"),
+        "plain plan figure",
+        charts.by_trust(planner),
+        title=surroundings.TITLE,
+        stem=_STEM,
         says=" ".join(rows),
         code=planner.code,
     )

@@ -11,7 +11,6 @@ from pages.shared.settings.catalogue import CHOICES, RECOMMENDED, Settings
 
 
 def show_controls(settings: Settings) -> None:
-    """Show the controls of what is asked."""
     widgets.show_panel_pills("plan.asked")
     planner, plain = Planner(settings), settings["view"] == "plain"
     keys = ["plan.share" if planner.energetic else "plan.target"]

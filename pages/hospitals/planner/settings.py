@@ -16,11 +16,6 @@ TUNED = {"published": "as published", "tuned": "tuned from public numbers"}
 
 
 def settings(shared: dict[str, Choice]) -> list[Choice]:
-    """Return the planner's own settings, such as what is asked, the target and the method.
-
-    shared: the settings of all pages by key, of which "method" lends the option of the recommended one. A
-        `Choice` takes its key, its labels outside of plain view and in it, its options and the default.
-    """
     measures = {"error": "error", "energy": "captured energy"}
     shares = {share: f"{100 * share:g} %" for share in SHARES}
     # The trust stands before the method's name, so that a list of methods shows it first.
@@ -41,7 +36,9 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
         among("plan.trust", "Compared with", COMPARED),
         among("plan.way", "Method", titles),
         among(
-            *("plan.tuned", "Rounds and clip bound", TUNED),
+            "plan.tuned",
+            "Rounds and clip bound",
+            TUNED,
             plain="Rounds and cap",
             help="Tuned: the rounds by each method's own rule, and rows of length 1 where these need less. "
             "That is the limit of ever lower clip bounds. Public numbers decide, never the data.",

@@ -31,7 +31,6 @@ def names() -> tuple[str, ...]:
 
 
 def show_controls(settings: Settings) -> None:
-    """Show scenes, what the pattern is for and the hospitals; in full view the latter are folded."""
     if settings["view"] != "plain":
         with st.container(key="compared", horizontal=True):
             widgets.show_word_control("sites.data")
@@ -47,7 +46,6 @@ def show_controls(settings: Settings) -> None:
 
 
 def show_use_and_table(settings: Settings) -> None:
-    """Show what the pattern is for, and the table of hospitals with what stands beside it."""
     widgets.show_word_control("join.use")
     typed = read_table(settings)
     sizes = to_hospitals.sizes(settings)
@@ -70,7 +68,6 @@ def show_use_and_table(settings: Settings) -> None:
 
 
 def go_back() -> None:
-    """Set the sizes and privacy losses of the sliders."""
     for key in ("join.sizes", "join.losses"):
         widgets.set_to(key, "")
 
@@ -91,7 +88,6 @@ def read_table(settings: Settings) -> list[HospitalLine]:
 
 
 def show_table(settings: Settings, typed: Sequence[HospitalLine]) -> None:
-    """Show the editor of the lines."""
     base, each, number = st.session_state[_TABLE]
     frame = pd.DataFrame(base, columns=list(table.COLUMNS))
     grouped, real = any(line.count != 1 for line in base), settings["sites.data"] == HEART

@@ -28,8 +28,15 @@ JOIN_TITLES = {
 USES = {"in-house": "For our own use", "publish": "To publish"}
 # How hospitals that differ are compared in full view.
 SITE_METHODS = (
-    *("dpdis_pca", "federated_projector", "dps_pca", "own_noise_sparse", "two_stage_own_noise"),
-    *("sealed_sparse", "two_stage_sealed", "analyze_gauss_sparse", "two_stage"),
+    "dpdis_pca",
+    "federated_projector",
+    "dps_pca",
+    "own_noise_sparse",
+    "two_stage_own_noise",
+    "sealed_sparse",
+    "two_stage_sealed",
+    "analyze_gauss_sparse",
+    "two_stage",
 )
 KIND_TITLES = {
     "public": "one public range for all",
@@ -120,26 +127,42 @@ def _sizes(raw: str) -> list[int]:
 
 
 def settings(shared: dict[str, Choice]) -> list[Choice]:
-    """Return the page's own settings: the panel, hospitals' sizes, whether these differ, and what is shown.
-
-    shared: the settings of all pages by key; "method" lends an option. A `Choice`, and so `Sizes`, takes its
-        key, its labels outside of plain view and in it, its options, the default and words for options.
-    """
     trusts = {"all": "everybody"} | JOIN_TITLES
-    panels = {
-        "gain": "Joining or alone",
-        "travel": "What travels",
-    }
+    panels = {"gain": "Joining or alone", "travel": "What travels"}
     return [
         among("join.panel", "Shown", panels),
-        Sizes("join.sizes", "Hospitals' sizes", "Hospitals' sizes", ("",), "", {"": "those of the sliders"}),
-        PrivacyLosses(
-            "join.losses", "Hospitals' ε", "Hospitals' privacy losses", ("",), "", {"": "the slider's"}
+        Sizes(
+            "join.sizes",
+            label="Hospitals' sizes",
+            plain="Hospitals' sizes",
+            options=("",),
+            default="",
+            words={"": "those of the sliders"},
         ),
-        Choice("join.ours", "Ours", "Our hospital", tuple(range(1, MOST_HOSPITALS + 1)), 1),
+        PrivacyLosses(
+            "join.losses",
+            label="Hospitals' ε",
+            plain="Hospitals' privacy losses",
+            options=("",),
+            default="",
+            words={"": "the slider's"},
+        ),
+        Choice(
+            "join.ours",
+            label="Ours",
+            plain="Our hospital",
+            options=tuple(range(1, MOST_HOSPITALS + 1)),
+            default=1,
+        ),
         among("join.use", "What the pattern is for", USES),
         switch("join.each", "List every hospital"),
-        Choice("join.rank", "R, directions DPdisPCA sends", "Directions DPdisPCA sends", _RANKS, 10),
+        Choice(
+            "join.rank",
+            label="R, directions DPdisPCA sends",
+            plain="Directions DPdisPCA sends",
+            options=_RANKS,
+            default=10,
+        ),
         among("join.trust", "Compared", trusts),
         *_of_hospitals_that_differ(shared["method"]),
     ]
@@ -164,7 +187,13 @@ def _of_hospitals_that_differ(method: Choice) -> list[Choice]:
         among("sites.differ", "In what hospitals differ", differ, plain="In what they differ"),
         among("sites.kind", "Standardised by", KIND_TITLES, default="own-ranges"),
         among("sites.method", "Method", titles),
-        among("sites.share", "Budget for means and spreads", shares, 0.2, "Privacy for means and spreads"),
+        among(
+            "sites.share",
+            "Budget for means and spreads",
+            shares,
+            default=0.2,
+            plain="Privacy for means and spreads",
+        ),
         among("sites.against", "Measured against", against),
     ]
 
@@ -211,7 +240,8 @@ def unused(settings: Mapping[str, Any]) -> dict[str, str] | None:
 PANEL = Panel(
     opens=scenes.RARE_DISEASE,
     decided={
-        **{"trust": "all are compared", "provider_noise": "all kinds are on the page"},
+        "trust": "all are compared",
+        "provider_noise": "all kinds are on the page",
         "start": "always random here",
     },
     unused=unused,

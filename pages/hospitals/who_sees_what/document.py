@@ -43,15 +43,15 @@ from pages.shared.settings.catalogue import Settings
 from pages.shared.settings.of_pages import panel_keys
 
 
-def at(settings: Settings, recorded: Recorded | str | None = None) -> Document:
-    """Return the page at these settings.
-
-    recorded: the run that took place, or why there is none to show; None where one is simulated.
-    """
-    m = Messages(settings, recorded)
+def at(settings: Settings, recorded: Recorded | None = None, why_none: str | None = None) -> Document:
+    """Return the page at these settings; recorded, why_none: as `Messages` has them."""
+    m = Messages(settings, recorded, why_none)
     return Document(
-        *(sentences.TITLE, sentences.INTRODUCTION, "dppca-who-sees-what"),
-        *(partial(_blocks, m), partial(_frame, m)),
+        sentences.TITLE,
+        sentences.INTRODUCTION,
+        "dppca-who-sees-what",
+        blocks=partial(_blocks, m),
+        frame=partial(_frame, m),
         steps=sentences.STEPS,
     )
 
@@ -83,14 +83,16 @@ def _run(m: Messages) -> Blocks:
 
 
 def _rounds(m: Messages) -> Blocks:
-    """Yield a run as a diagram of server and hospitals that plays round by round."""
     run = m.run()
     yield Text(rounds.headline(run, m.settings))
     recipe = _recipe(m, "rounds")
     if m.recorded and m.recorded.stored:
         recipe = FigureRecipe("collaboration.stored", {"name": m.recorded.stored})
     yield Figure(
-        *("ring figure", network.figure(run, m.settings), "Round by round", "dppca-rounds"),
+        "ring figure",
+        network.figure(run, m.settings),
+        title="Round by round",
+        stem="dppca-rounds",
         table=lambda: table(m.run()),
         code=(lambda: recipe) if recipe else None,
         on_use=Sets("join.round", tuple(number for number, _answering in network.steps(run))),
@@ -101,7 +103,6 @@ def _rounds(m: Messages) -> Blocks:
 
 
 def _message(m: Messages) -> Blocks:
-    """Yield one hospital's messages, or with secure aggregation their sum, as the server sees them."""
     run, hospital = m.run(), ALL
     if run.sealed:
         yield Note(messages.MASKED)
@@ -114,7 +115,10 @@ def _message(m: Messages) -> Blocks:
     drawn = message_charts.message(run, hospital, m.settings, named.features if named else ())
     recipe = _recipe(m, "message", hospital=hospital)
     yield Figure(
-        *("sees figure", drawn, "What the server sees", "dppca-message"),
+        "sees figure",
+        drawn,
+        title="What the server sees",
+        stem="dppca-message",
         table=lambda: table(m.run()),
         code=(lambda: recipe) if recipe else None,
         on_use=_sets_round(run),
@@ -123,7 +127,6 @@ def _message(m: Messages) -> Blocks:
 
 
 def _pair(m: Messages) -> Blocks:
-    """Yield two hospitals' messages together, with shared noise and with independent noise."""
     count = len(m.recipe.sizes)
     if count < 2:
         yield Notice(sentences.NOBODY_TO_COMPARE)
@@ -138,7 +141,10 @@ def _pair(m: Messages) -> Blocks:
     drawn = message_charts.pair(shared, independent, first, second, m.settings)
     recipe = FigureRecipe("collaboration.pair", {"setting": m.recipe, "first": first, "second": second})
     yield Figure(
-        *("pair figure", drawn, "Two messages together", "dppca-pair"),
+        "pair figure",
+        drawn,
+        title="Two messages together",
+        stem="dppca-pair",
         table=lambda: differences(m, first, second),
         code=lambda: recipe,
         on_use=_sets_round(shared),
@@ -159,7 +165,6 @@ def _choose(key: str, count: int, hospital: int) -> Choose:
 
 
 def _sets_round(run: Transcript) -> Sets:
-    """Say that a figure with a frame for each round sets the link's round."""
     return Sets("join.round", tuple(round_.number for round_ in run.record.rounds))
 
 

@@ -38,7 +38,7 @@ _PAIR = ("dps_pca shared", "dps_pca")
 
 
 class NoRunError(Exception):
-    """Say in a sentence why a run is not simulated."""
+    """Say in a sentence why there is no run; in none where a file is still to be uploaded."""
 
 
 @dataclass(frozen=True)
@@ -55,21 +55,20 @@ class Messages:
     It holds no simulated run: a page's buttons live as long as its visitor's session, and the cache could not
     free the run's memory.
 
-    Attributes:
-        recorded: The run that took place, if one is shown.
-        why_none: Why there is none to show, if there is none.
-        recipe: The hospitals of simulated runs, with their budget.
-        simulated: The protocols that are simulated, keys of `PROTOCOLS`.
+    recorded: the run that took place, if one is shown. why_none: why there is none to show, as `NoRunError`
+    says; None where there is one. simulated: the protocols that are simulated, keys of `PROTOCOLS`.
     """
 
-    def __init__(self, settings: Settings, recorded: Recorded | str | None = None) -> None:
-        self.settings = settings
-        self.recorded = recorded if isinstance(recorded, Recorded) else None
-        self.why_none = recorded if isinstance(recorded, str) else None
+    def __init__(
+        self, settings: Settings, recorded: Recorded | None = None, why_none: str | None = None
+    ) -> None:
+        self.settings, self.recorded, self.why_none = settings, recorded, why_none
         self.experiment, self.epsilon = to_experiment.from_settings(settings)
         rank = settings["join.rank"]
         self.recipe = CollaborationSetting.from_experiment(self.experiment, self.epsilon, rank)
-        self.simulated: tuple[str, ...] = (settings["join.way"],) if recorded is None else ()
+        self.simulated: tuple[str, ...] = ()
+        if recorded is None and why_none is None:
+            self.simulated = (settings["join.way"],)
         if settings["sees.panel"] == "pair":
             self.simulated = _PAIR
 
@@ -167,13 +166,11 @@ def open_stored(name: str) -> Transcript:
 
 
 def brief(words: str, most: int = 160) -> str:
-    """Return somebody else's words on one line of about so many letters at most."""
     line = " ".join(words[: 4 * most].split())  # no need to split a text that may be very long
     return line if len(line) <= most else f"{line[:most].rstrip()} …"
 
 
 def _recorded(raw: bytes) -> record.Record:
-    """Return the record that a file holds. Raises ValueError, whose text says what is wrong."""
     try:
         return record.read(raw.decode("utf-8-sig"))  # some editors write a byte order mark
     except UnicodeDecodeError:

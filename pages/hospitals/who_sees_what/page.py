@@ -14,22 +14,25 @@ from pages.shared.settings import widgets
 _STORED, _UPLOADED = "stored run", "record uploaded"  # keys of the session's state
 
 
-def recorded(source: str) -> Recorded | str | None:
-    """Return the run that took place, or why there is none; None where one is simulated here."""
+def recorded(source: str) -> Recorded | None:
+    """Return the run that took place; None where one is simulated here. Raises NoRunError."""
     try:
         if source == "stored":
             name = st.session_state.get(_STORED, next(iter(stored()), ""))
-            return Recorded(open_stored(name), name) if name else sentences.NONE_STORED
+            if not name:
+                raise NoRunError(sentences.NONE_STORED)
+            return Recorded(open_stored(name), name)
         if source == "own":
             file = st.session_state.get(_UPLOADED)
-            return "" if file is None else Recorded(read(file.getvalue()))
+            if file is None:
+                raise NoRunError
+            return Recorded(read(file.getvalue()))
     except ValueError as reason:
-        return str(reason)
+        raise NoRunError(str(reason)) from reason
     return None
 
 
 def choose_run(source: str) -> None:
-    """Show what chooses a run."""
     left, right = st.columns(2)
     with left:
         widgets.show_control("join.source")
@@ -43,7 +46,6 @@ def choose_run(source: str) -> None:
 
 
 def above() -> None:
-    """Show the controls, and that a run is being simulated."""
     widgets.show_panel_pills("sees.panel")
     if settings["sees.panel"] != "pair":
         choose_run(settings["join.source"])
@@ -53,6 +55,12 @@ def above() -> None:
 
 
 settings = widgets.settings()
-run = None if settings["sees.panel"] == "pair" else recorded(settings["join.source"])
-m = Messages(settings, run)
-streamlit.show(document.at(settings, run), above)
+run: Recorded | None = None
+why_none: str | None = None
+if settings["sees.panel"] != "pair":
+    try:
+        run = recorded(settings["join.source"])
+    except NoRunError as no_run:
+        why_none = str(no_run)
+m = Messages(settings, run, why_none)
+streamlit.show(document.at(settings, run, why_none), above)

@@ -8,10 +8,7 @@ from pages.shared.settings.setting import Choice, Value, among
 
 
 def settings(shared: dict[str, Choice]) -> list[Choice]:
-    """Return the page's own settings: the panel, the run, and the messages shown.
-
-    shared: the settings of all pages by key; none is needed here.
-    """
+    """Return the page's own settings: the panel, the run, and the messages shown."""
     panels = {
         "rounds": "Round by round",
         "sees": "What the server sees",

@@ -49,10 +49,7 @@ def open_account(table: PreparedTable) -> tuple[Payer, Account | None]:
 
 
 def change(apply: Callable[[], object], otherwise: str) -> None:
-    """Apply a change to the book, and run the page again.
-
-    otherwise: what is shown after the reason if the change is refused.
-    """
+    """Apply a change to the book, and run the page again; otherwise: what follows the reason of a refusal."""
     try:
         apply()
     except (ValueError, OSError) as reason:
@@ -83,14 +80,12 @@ def _ask_account(payer: Payer, accounts: Sequence[OwnersAccount]) -> None:
 
 
 def _offer(payer: Payer, account: OwnersAccount) -> None:
-    """Render the button that puts the table into this account."""
     label, key = account_text.offered(account.tables), f"own put in {account.number} {payer.table.key[:16]}"
     if st.button(label, key=key):
         change(partial(payer.put_in, account.number), "The table is in no account yet.")
 
 
 def _ask_code(raw: Raw) -> None:
-    """Ask for the code by which another person shares the account of this table."""
     with st.form(f"own code {raw.key[:16]}", border=False):
         code = st.text_input("Code of the account")
         if st.form_submit_button("Enter this account"):
@@ -112,22 +107,18 @@ def ask_limit(payer: Payer, layout: PageLayout) -> None:
         begin = CHOICES["neighbours"].default
         neighbours = _ask_once(right, "neighbours", begin, "own limit neighbours", "It stays.")
         if st.form_submit_button("Set this limit"):
-            limit = Limit(float(most), float(delta), str(neighbours))
+            limit = Limit(most, delta, neighbours)
             change(partial(payer.set_limit, limit), _NO_LIMIT)
 
 
 def _ask_once(place: DeltaGenerator, setting: str, begin: Any, key: str, help: str) -> Any:
-    """Ask for a part of the limit that cannot be changed later, by the options and words of a setting.
-
-    begin: the option that is chosen at first.
-    """
+    """Ask for a part of the limit that cannot be changed later; begin: the option chosen at first."""
     choice = CHOICES[setting]
     index, words = choice.options.index(begin), choice.text
     return place.selectbox(choice.label, choice.options, index, key=key, format_func=words, help=help)
 
 
 def show(payer: Payer, account: Account, layout: PageLayout) -> None:
-    """Render what is spent and left, and what it was spent on."""
     limit = account.limit
     if limit is not None:
         spent = account_text.spending(account)
@@ -146,7 +137,6 @@ def show(payer: Payer, account: Account, layout: PageLayout) -> None:
 
 
 def _show_details(payer: Payer, account: Account) -> None:
-    """Render the exact total, the account's tables, all releases, and where the account is kept."""
     if account.limit is not None:
         st.caption(account_text.exact(account.spent(), account.limit))
         of_patient = patient_total(account, _rows_of_patient(account))
@@ -198,14 +188,13 @@ def releases(account: Account) -> pd.DataFrame:
 
 
 def _epsilon_alone(account: Account, payment: Payment, rows: int) -> str:
-    """Return the epsilon of one release for a patient with so many rows, as text; a dash if it is unknown."""
+    """Return the epsilon of one release for a patient with so many rows; a dash if it is unknown."""
     if account.limit is None or not rows:
         return "–"
     return text.short(closed_form.epsilon_of(closed_form.grouped(payment.events, rows), account.limit.delta))
 
 
 def _exchange(payer: Payer, account: Account) -> None:
-    """Render the download of the account, and the upload of another whose payments are added to it."""
     with st.expander("Export or import the account"):
         if account.limit is not None or account.payments:
             take_along.download(
@@ -221,11 +210,13 @@ def _exchange(payer: Payer, account: Account) -> None:
 
 
 def _share(payer: Payer) -> None:
-    """Let the owner share the account with one other person, who then pays from it too."""
     with st.expander("Share this account"):
         st.caption(account_text.SHARED)
         if st.button("Make a code", key="own share"):
-            st.code(session.attempt(payer.share), language=None)
+            try:
+                st.code(payer.share(), language=None)
+            except (ValueError, OSError) as reason:
+                st.error(account_text.refused("written", reason))
 
 
 def _change_limit(payer: Payer, limit: Limit) -> None:

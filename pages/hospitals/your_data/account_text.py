@@ -42,12 +42,10 @@ class Spending(NamedTuple):
 
     @property
     def exceeds_limit(self) -> bool:
-        """Return whether the release would bring the total beyond the limit."""
         return not numerical.within(self.after, self.most)
 
     @property
     def rest(self) -> float:
-        """Return what is left afterwards."""
         return numerical.epsilon_left(self.after, self.most)
 
 
@@ -56,13 +54,18 @@ Form = Callable[[str, float, Spending, int, float], str]
 
 
 def again(spent: Spending) -> str:
-    """Return "This release", or "Another" where something is spent already."""
     return "Another release" if spent.now > 0 else "This release"
 
 
+def _limit(account: Account) -> Limit:
+    if account.limit is None:
+        raise ValueError("nothing is sold before an account has a limit")
+    return account.limit
+
+
 def spending(account: Account, events: tuple[Event, ...] = ()) -> Spending:
-    """Return what is spent, and what would be after a release with these events. The account has a limit."""
-    return Spending(account.spent().epsilon, account.spent(events).epsilon, account.limit.epsilon)
+    """Return what is spent, and what would be after a release with these events."""
+    return Spending(account.spent().epsilon, account.spent(events).epsilon, _limit(account).epsilon)
 
 
 def price(what: str, asked: ReleaseRequest, account: Account, form: Form) -> tuple[str, bool]:
@@ -72,7 +75,6 @@ def price(what: str, asked: ReleaseRequest, account: Account, form: Form) -> tup
 
 
 def refused(doing: str, reason: ValueError | OSError) -> str:
-    """Return why an account could not be used; doing: "read" or "written", for a refusal of the disk."""
     if isinstance(reason, OSError):  # its text holds a path
         return f"The account could not be {doing} ({reason.strerror})."
     not_utf8 = isinstance(reason, UnicodeDecodeError)
@@ -80,7 +82,6 @@ def refused(doing: str, reason: ValueError | OSError) -> str:
 
 
 def exact(spent: numerical.Total, limit: Limit) -> str:
-    """Return the total epsilon that is held against the limit, that by simple composition, and delta."""
     return (
         f"ε = {text.number(round(spent.epsilon, 4))} at δ = {text.number(limit.delta)}. It is the least of "
         "the closed form for Gaussian noise, simple composition and, where these are quick, privacy loss "
@@ -90,7 +91,6 @@ def exact(spent: numerical.Total, limit: Limit) -> str:
 
 
 def of_others(many: int) -> str:
-    """Return how many releases others paid for from this account, and that only their cost is shown."""
     releases = text.count(many, "release was", "releases were")
     return (
         f"{releases} paid for by another owner. The cost counts, for it was spent on the same patients. What "
@@ -99,23 +99,20 @@ def of_others(many: int) -> str:
 
 
 def _when(payment: Payment) -> str:
-    """Return the day and the minute of a release."""
     return f"{literal(payment.at[:16].replace('T', ' '))} UTC"
 
 
 def _interrupted(payment: Payment) -> str:
-    """Return that a paid release was not finished, with its time."""
     return f"What was paid for on {_when(payment)} was interrupted."
 
 
 def interrupted(payment: Payment) -> str:
-    """Return that a paid release was interrupted, and can be completed for nothing."""
     free = "it costs nothing more, and what was drawn is not drawn again."
     return f"**{_interrupted(payment)}** Go on with it: {free}"
 
 
 def interrupted_of_another(payment: Payment) -> str:
-    """Return that a paid release was interrupted, but not of the table as it is read now."""
+    """Return that a paid release was begun, but not of the table as it is read now."""
     return (
         f"{_interrupted(payment)} It was begun with another dictionary, row bound, other hospitals or "
         "another answer on the rows of one patient: set these again to go on with it."
@@ -123,16 +120,12 @@ def interrupted_of_another(payment: Payment) -> str:
 
 
 def unreadable(payment: Payment, reason: ValueError | OSError) -> str:
-    """Return that a paid release is in the book, and why it cannot be read."""
     return f"{_interrupted(payment)} {refused('read', reason)}"
 
 
 def lost(absent: Sequence[Payment], account: Account, named: Callable[[str, str, float], str]) -> str:
-    """Return which paid releases are not in the book, and what can be done.
-
-    named: forms a release's name from its title, its time and its epsilon (`analyst_text.named`).
-    """
-    delta = account.limit.delta
+    """Return which paid releases are not in the book; named: as `analyst_text.named`."""
+    delta = _limit(account).delta
     listed = [
         named(payment.title, _when(payment), closed_form.epsilon_of(payment.events, delta))
         for payment in absent[-_LISTED:]
@@ -146,7 +139,6 @@ def lost(absent: Sequence[Payment], account: Account, named: Callable[[str, str,
 
 
 def title(tables: Sequence[BookTable]) -> str:
-    """Return by what an owner knows an account: its first table's size and day, and how many more."""
     first, more = tables[0], len(tables) - 1
     columns = text.count(len(first.columns), "column", "columns")
     others = f" and {text.count(more, 'more table', 'more tables')}" if more else ""
@@ -154,10 +146,8 @@ def title(tables: Sequence[BookTable]) -> str:
 
 
 def offered(tables: Sequence[BookTable]) -> str:
-    """Return the answer that a table's patients are those of this account."""
     return f"Yes, those of the {title(tables)}"
 
 
 def further(many: int) -> str:
-    """Return how many further accounts are offered."""
     return text.count(many, "more account", "more accounts")

@@ -17,8 +17,8 @@ COMPONENT, LOADING = "component", "loading"
 def price(what: str, cost: float, spent: Spending, rows: int, of_patient: float) -> str:
     """Return what a release will cost for one row and, where patients have several, for a patient.
 
-    what: begins the sentence, as "A release by DPS-PCA". cost: epsilon for a row. spent: of the limit, before
-    and after. rows: how many one patient can have at most. of_patient: epsilon for a patient with so many.
+    what: begins the sentence, as "A release by DPS-PCA". cost, of_patient: epsilon for a row, and for a
+    patient with as many rows as one can have.
     """
     if spent.exceeds_limit:
         total, limit = epsilon(spent.after), text.number(spent.most)
@@ -38,26 +38,19 @@ def price(what: str, cost: float, spent: Spending, rows: int, of_patient: float)
 
 
 def left(spent: Spending) -> str:
-    """Return how much of the limit is spent, and how much is left."""
     limit = text.number(spent.most)
     return f"{text.short(spent.after)} of the limit ε = {limit} is spent, {_rest_in_words(spent)} is left"
 
 
 def _rest_in_words(spent: Spending) -> str:
-    """Return what is left of the limit as a number, or "nothing"."""
     return text.short(spent.rest) if spent.rest > 0 else "nothing"
 
 
 def named(title: str, when: str, cost: float) -> str:
-    """Return the name of a release in a list: its title, its time and its epsilon for a row."""
     return f"{literal(title)} on {when}, {epsilon(cost)}"
 
 
 def restated(then: str, now: str, cost: float) -> str:
-    """Return what an earlier release costs a patient now that the owner states another number of rows.
-
-    then, now: how many rows one patient can have, in words. cost: epsilon for a patient by the statement now.
-    """
     return (
         f"This release states {then} per patient. By your answer now, {now}, it has ε = {loss(cost)} for a "
         "patient."
@@ -65,7 +58,6 @@ def restated(then: str, now: str, cost: float) -> str:
 
 
 def cannot_know(rows: int) -> str:
-    """Return that a rehearsal cannot tell whether noise spoils the answer; rows: as in `StopSign`."""
     return (
         "**Whether noise would spoil the answer cannot be known:** nobody has stated which share of the "
         f"{noun(rows)} is usable. State it above, or fill in missing cells."
@@ -73,10 +65,6 @@ def cannot_know(rows: int) -> str:
 
 
 def stop(sign: StopSign) -> str:
-    """Return the warning that a release would be of little use, and why.
-
-    Where noise is the cause it says what epsilon or how many rows would do.
-    """
     units = noun(sign.rows)
     recovered, unprotected, goal = (
         phrases.share(sign.recovered(share)) for share in (sign.share, sign.unprotected, TOO_MUCH)

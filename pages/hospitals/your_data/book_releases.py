@@ -3,7 +3,6 @@
 import json
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 from dppca_core.accounts.account import Account
 from dppca_core.accounts.book import Finished
@@ -44,13 +43,11 @@ def account_after(job: ReleaseJob) -> Account:
 
 
 def delete(state: TableSession, job: ReleaseJob) -> None:
-    """Delete a release from the book and from this session; its payment stays."""
     session.book().delete(job.result.payment.id, owner.owner())
     state.confirmed = [other for other in state.confirmed if other is not job]
 
 
 def _job(finished: Finished) -> ReleaseJob:
-    """Return a finished job with the result that the book holds."""
     document = finished.document
     public = document["public"]
     table = TableIdentity(
@@ -60,11 +57,9 @@ def _job(finished: Finished) -> ReleaseJob:
         tuple(document["hospitals"]),
         public.get("rows kept of a patient", public.get("rows of a patient")),
     )
-    # What is kept of each kind, how it is called in an order, and how its request is read.
-    kept: Any
+    payment, account = finished.payment, finished.account
     if document["what"] == spectrum.TITLE:
-        kept, kind, request = Spectrum, "spectrum", SpectrumRequest.from_asked(document)
-    else:
-        kept, kind, request = Released, "release", bundle.recipe(document)
-    order = Order(kind, request, finished.account, table, _NAME)
-    return ReleaseJob.finished(order, kept.from_document(document, finished.payment), finished.account)
+        eigenvalues = Order(SpectrumRequest.from_asked(document), account, table, _NAME)
+        return ReleaseJob.finished(eigenvalues, Spectrum.from_document(document, payment), account)
+    components = Order(bundle.recipe(document), account, table, _NAME)
+    return ReleaseJob.finished(components, Released.from_document(document, payment), account)

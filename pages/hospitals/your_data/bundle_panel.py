@@ -19,11 +19,13 @@ from pages.hospitals.your_data.release_job import ReleaseJob
 def ask_how_chosen() -> None:
     """Ask the owner how columns and k, the number of components, were chosen; releases publish the answer."""
     state = session.current()
-    answer, sentence = state.how_chosen
+    before, sentence = state.how_chosen
     key = f"own chosen {state.tables_loaded}"  # another table is asked about anew
     options = how_chosen.ANSWERS
     answer = st.radio(
-        *(text.HOW_CHOSEN, options, options.index(answer) if answer else None),
+        text.HOW_CHOSEN,
+        options,
+        index=options.index(before) if before else None,
         key=key,
         help=text.HOW_CHOSEN_HELP,
     )
@@ -31,7 +33,9 @@ def ask_how_chosen() -> None:
         st.caption(text.CHOSEN_BY_LOOKING)
     if answer:
         sentence = st.text_input(
-            *("In a sentence of yours, public", sentence, how_chosen.MOST_LETTERS),
+            "In a sentence of yours, public",
+            sentence,
+            max_chars=how_chosen.MOST_LETTERS,
             key=f"{key} sentence",
             placeholder="such as: protocol of 12 March, section 4",
         )
@@ -39,11 +43,9 @@ def ask_how_chosen() -> None:
 
 
 def show_downloads(release: ReleaseJob, layout: PageLayout) -> None:
-    """Render the downloads of a release: all files in one first, then some of them alone, as details."""
     state = session.current()
 
     def pack() -> tuple[bytes, dict[str, str]]:
-        """Return the ZIP, and the texts in it by their names."""
         result = release.result
         texts = bundle.files(result.document, book_releases.account_after(release), result.payment)
         return bundle.pack(texts), texts
@@ -53,7 +55,10 @@ def show_downloads(release: ReleaseJob, layout: PageLayout) -> None:
     left, right = st.columns([1, 2], vertical_alignment="center")
     right.markdown(where_kept())
     left.download_button(
-        *("Download everything (ZIP)", packed, bundle.NAME, "application/zip"),
+        "Download everything (ZIP)",
+        packed,
+        file_name=bundle.NAME,
+        mime="application/zip",
         on_click="ignore",
         type="primary",
         width="stretch",
@@ -74,18 +79,15 @@ File = tuple[str, str, str, str]  # the button's label, the content, the file's 
 
 
 def show_files(files: Sequence[File], columns: Sequence[DeltaGenerator]) -> None:
-    """Render a download in each column."""
     for column, file in zip(columns, files, strict=True):
         column.download_button(*file, on_click="ignore", width="stretch")
 
 
 def where_kept() -> str:
-    """Return where a finished release is kept, and how long."""
     return text.IN_BOOK if owner.has_book() else text.IN_SESSION
 
 
 def offer_deletion(job: ReleaseJob) -> None:
-    """Let the owner delete a finished release; its payment stays on the account."""
     with st.popover("Delete this release"):
         st.markdown(text.DELETE)
         if st.button("Delete it for good", key=f"own delete {job.number}"):
@@ -95,7 +97,7 @@ def offer_deletion(job: ReleaseJob) -> None:
 def choose_job(jobs: Sequence[ReleaseJob], label: str, key: str, form: str) -> ReleaseJob:
     """Let one of the finished jobs be chosen, and return it; the last is chosen at first.
 
-    form: a format of their titles, with the places {at}, the time, and {name}, the table's file.
+    form: of their titles, with the places {at}, the time, and {name}, the table's file.
     """
     # "at" is a date and time by ISO 8601, of which the title has the time.
     titles = [

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dppca_core.arrays import Array
+from dppca_core.arrays import Array, Indices
 from pages.shared import text
 from pages.shared.charts import style, traces
 from pages.shared.charts.traces import Figure, Trace
@@ -29,16 +30,13 @@ def _label(name: str) -> str:
     return html.escape(short, quote=False)
 
 
-def _heaviest(basis: Array, most: int) -> Array:
-    """Return the indices of the heaviest features, by the norm of their rows of the basis, falling.
-
-    most: how many at most. Features whose loadings are all 0 are left out.
-    """
+def _heaviest(basis: Array, most: int) -> Indices:
+    """Return at most so many features by the norm of their loadings, falling; without those of 0 alone."""
     norms = np.linalg.norm(basis, axis=1)
-    return np.argsort(-norms, kind="stable")[: int(min(most, np.count_nonzero(norms)))]
+    return np.argsort(-norms, kind="stable")[: min(most, int(np.count_nonzero(norms)))]
 
 
-def strongest(basis: Array) -> Array:
+def strongest(basis: Array) -> Indices:
     """Return the indices of the features that a table lists, rising: all up to 200, else the 200 heaviest."""
     return np.sort(_heaviest(basis, MOST_LISTED)) if len(basis) > MOST_LISTED else np.arange(len(basis))
 
@@ -82,12 +80,8 @@ def loadings(
     )
 
 
-def _greyed(trace: Trace, unknown: Array, **layout: Any) -> dict[str, Any]:
-    """Return the figure of a heat map, with a grey over the cells that may be noise alone.
-
-    trace: the map. unknown: whether a cell may be noise, in the shape of the map. layout: the properties of
-    the figure's layout.
-    """
+def _greyed(trace: Trace, unknown: NDArray[np.bool_], **layout: Any) -> dict[str, Any]:
+    """Return the figure of a heat map, with a grey over the cells that may be noise alone."""
     grey = {"type": "heatmap", "y": trace["y"], "x": trace["x"], "hoverinfo": "skip", "showscale": False}
     grey |= {"z": [[1 if cell else None for cell in row] for row in unknown.tolist()]}
     # A cell of the grey map is 1, or None where the map below is seen; both ends of its colours are the same.
@@ -96,10 +90,7 @@ def _greyed(trace: Trace, unknown: Array, **layout: Any) -> dict[str, Any]:
 
 
 def describe_loadings(figure: Figure, component: str) -> str:
-    """Return the description of what `loadings` draws: each component's largest loadings that are not grey.
-
-    component: what this view calls one.
-    """
+    """Return the description of what `loadings` draws: each component's largest that are not grey."""
     trace = figure["data"][0]
     # z, the loadings that are drawn, is NaN where one may be noise alone.
     names, z = figure["layout"]["yaxis"]["ticktext"], np.array(trace["z"], dtype=float)

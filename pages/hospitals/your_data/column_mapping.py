@@ -25,11 +25,8 @@ class ColumnMapping:
     with a `version`, which is part of the editor's key. `of_label` leads from an option of the editor to its
     column.
 
-    Args:
-        names: What is asked about.
-        columns: The options for each name.
-        none: How the option reads that no column stands for a name.
-        other_names: What files call a column, by its name, as the dictionary states it.
+    none: how the option reads that no column stands for a name. other_names: what files call a column, by its
+    name, as the dictionary states it.
     """
 
     def __init__(
@@ -53,20 +50,15 @@ class ColumnMapping:
 
     @property
     def unanswered(self) -> list[str]:
-        """List the names for which neither a column nor "none" was chosen."""
         return [name for name in self.names if name not in self.answers]
 
     @property
     def twice(self) -> str:
-        """Return the first column that is chosen for two names, or "" where none is."""
         chosen = Counter(column for column in self.answers.values() if column is not None)
         return next((column for column, times in chosen.items() if times > 1), "")
 
     def to_frame(self, units: Mapping[str, str]) -> pd.DataFrame:
-        """Return the draft as the editor's table: names, labels of columns, and which were suggested.
-
-        units: of the names, where they are stated.
-        """
+        """Return the draft as the editor's table: names, labels of columns, and which were suggested."""
         label = {column: label for label, column in self.of_label.items()}  # by column, None for no column
         rows = [
             (
@@ -88,6 +80,5 @@ class ColumnMapping:
         self.draft, self.version = dict(self.answers), self.version + 1
 
     def leave_out_rest(self) -> None:
-        """Answer for all names without an answer that no column stands for them."""
         self.answers |= dict.fromkeys(self.unanswered)
         self.restart()

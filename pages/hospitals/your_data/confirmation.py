@@ -28,7 +28,7 @@ Make = Callable[..., Any]
 
 
 def show(
-    order: Order,
+    order: Order[Any],
     label: str,
     what: str,
     question: str,
@@ -40,16 +40,10 @@ def show(
 ) -> None:
     """Render the price and the button, then the question, then the state of the job.
 
-    Args:
-        order: What would be paid for. One job of its kind can be pending or running.
-        label: The button's.
-        what: What is paid for, as the sentence with the price begins.
-        question: What is asked after the button was pressed; the price follows again.
-        make: Makes the release of the table that the session has when the button is pressed. It must not hold
-            rows: a button's arguments outlive the table.
-        end: What the question ends with.
-        form: Forms the sentence with the price, in the words of one view.
-        first: What has to be answered before the button can be pressed; "" for nothing.
+    order: what would be paid for. One job of its kind can be pending or running. what: begins the sentence
+    with the price, which `form` forms. make: makes the release of the table that the session has when the
+    button is pressed. It must not hold rows: a button's arguments outlive the table. end: what the question
+    ends with. first: what has to be answered before the button can be pressed.
     """
     state = session.current()
     price_sentence, exceeds_limit = account_text.price(what, order.request, order.account, form)
@@ -77,32 +71,27 @@ def show(
         st.warning(text.ended(last))
 
 
-def _make_pending(state: TableSession, order: Order, make: Make) -> None:
+def _make_pending(state: TableSession, order: Order[Any], make: Make) -> None:
     """Make a job of an order, which waits for the answer to its question; none if the table has gone."""
     if state.ready is not None:
         state.pending = _build_job(state.ready, order, make)
 
 
-def _build_job(table: PreparedTable, order: Order, make: Make) -> ReleaseJob:
-    """Return a job that makes a release of the table once it is confirmed."""
+def _build_job(table: PreparedTable, order: Order[Any], make: Make) -> ReleaseJob:
     payer = session.payer(table)  # knows the table's key and no rows
     # A job is paid for when it begins, so a connection that breaks for a moment must not stop it.
     is_present = sessions.return_check(sessions.visitor())
 
     def make_result(progress: Progress) -> Any:
-        """Make what the order asks for; progress is told the share done, and answers whether to go on."""
         return make(order, table, **release_keywords(order, table, payer, progress))
 
     return ReleaseJob(order, make_result, is_present)
 
 
-def release_keywords(order: Order, table: PreparedTable, payer: Payer, progress: Progress) -> dict[str, Any]:
-    """Return the keywords with which every kind of release is made: rows, who pays, and what is public.
-
-    They are those of `dppca_core.release.private_release.make`, which explains them. order: what is paid for.
-    table: whose rows it is made of. payer: of this table. progress: is told the share done, and
-    answers whether to go on.
-    """
+def release_keywords(
+    order: Order[Any], table: PreparedTable, payer: Payer, progress: Progress
+) -> dict[str, Any]:
+    """Return the keywords of `dppca_core.release.private_release.make`: rows, who pays, what is public."""
     return {
         "rows": table.parts,
         "payer": payer,
@@ -114,7 +103,7 @@ def release_keywords(order: Order, table: PreparedTable, payer: Payer, progress:
     }
 
 
-def go_on(order: Order, make: Make) -> None:
+def go_on(order: Order[Any], make: Make) -> None:
     """Resume a release that was paid for and interrupted; no question is asked, since nothing is spent."""
     state = session.current()
     last = state.last(order.kind)
@@ -154,13 +143,9 @@ def _confirm(state: TableSession, job: ReleaseJob) -> None:
 
 
 def show_progress(job: ReleaseJob, doing: str) -> None:
-    """Render how far a job is, and a button that stops it, again and again until it has ended.
-
-    doing: what the job does, as the bar says it.
-    """
+    """Render how far a job is, and a button that stops it, until it has ended."""
 
     def show_bar() -> None:
-        """Render the share done as a bar, and the button that stops the job."""
         left, right = st.columns([5, 1], vertical_alignment="center")
         left.progress(min(job.share, 1.0), doing)
         right.button("Stop", key=f"own stop {job.number}", on_click=job.stop, width="stretch")

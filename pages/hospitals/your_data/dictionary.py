@@ -7,9 +7,9 @@ filled into missing cells. A line is one column of it that may still be incomple
 import json
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import pandas as pd
@@ -38,20 +38,17 @@ ALL = "all"  # typed as a choice: all columns
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
 _POSITIONS = re.compile(r"(\d{1,6})(?:\s*-\s*(\d{1,6}))?")
-_DTYPES = {"kind": "str", "low": "str", "high": "str", "categories": "str"}
-_DTYPES |= {"missing": "str", "usual": "str", "codes": "str", "synonyms": "str"}
-_DTYPES |= {"marks": "str", "other_names": "str", "unit": "str"}
+_FIELDS = [field.name for field in fields(DictionaryLine)]
 _PATIENTS = "patients"  # of a saved dictionary: the column that names them, and how their rows count
 MOST_ROWS = 10_000  # of one patient
 
 
 @dataclass(frozen=True)
 class OpenedDictionary:
-    """Hold what a dictionary's file says.
+    """Hold what a dictionary's file says; some of its lines may be incomplete.
 
-    name: the file's. lines: by name of column; some may be incomplete. bound: of rows; None for the default.
-    patients: the column that names them, and how the rows of one count; None where that is not stated.
-    record: the field that REDCap's dictionary begins with, or "".
+    bound: of rows; None for the default. patients: the column that names them, and how the rows of one count;
+    None where that is not stated. record: the field that REDCap's dictionary begins with, or "".
     """
 
     name: str
@@ -62,7 +59,6 @@ class OpenedDictionary:
 
     @property
     def complete(self) -> dict[str, DictionaryLine]:
-        """Return the lines with a range or categories."""
         return {name: line for name, line in self.lines.items() if not line.incomplete}
 
     @property
@@ -91,7 +87,6 @@ def expected(line: DictionaryLine) -> Expected:
 
 
 def _number(typed: str) -> float | None:
-    """Return a typed number, None for another text."""
     try:
         return float(typed)
     except ValueError:
@@ -99,10 +94,7 @@ def _number(typed: str) -> float | None:
 
 
 def add_words(line: DictionaryLine, taken: Mapping[str, str]) -> DictionaryLine:
-    """Return the line with further codes and synonyms.
-
-    taken: by word, AS_MISSING or what it stands for, a category or a number as text.
-    """
+    """Return the line with further codes and synonyms; taken: by word, AS_MISSING or what it stands for."""
     codes = [word for word, take_as in taken.items() if take_as == AS_MISSING]
     synonyms = [(word, take_as) for word, take_as in taken.items() if take_as != AS_MISSING]
     return replace(
@@ -123,11 +115,7 @@ def proposed_line(name: str, kind: str) -> DictionaryLine:
 
 
 def to_schema(lines: Mapping[str, DictionaryLine], bound: float | None) -> Schema:
-    """Return the dictionary that the lines state, with its columns in their order.
-
-    bound: the length to which encoded rows are shortened; None for the dictionary's default. Raises
-    ValueError with one sentence while a line is incomplete or impossible.
-    """
+    """Return the dictionary that the lines state. Raises ValueError while one is incomplete or impossible."""
     return Schema(tuple(to_column(name, line) for name, line in lines.items()), bound)
 
 
@@ -157,7 +145,7 @@ def parse_choice(typed: str, columns: Sequence[str]) -> tuple[str, ...]:
 
 
 def describe_choice(chosen: Sequence[str], columns: Sequence[str]) -> str:
-    """Return a text that `parse_choice` reads as the chosen of these columns: "all", or a name a line."""
+    """Return a text that `parse_choice` reads as the chosen of these columns."""
     return ALL if tuple(chosen) == tuple(columns) else "\n".join(chosen)
 
 
@@ -172,7 +160,7 @@ def to_frame(lines: Mapping[str, DictionaryLine]) -> pd.DataFrame:
         | {"low": number_text(line.low), "high": number_text(line.high)}
         for name, line in lines.items()
     ]
-    return pd.DataFrame(rows, columns=["column", *_DTYPES]).astype({"column": "str"} | _DTYPES)
+    return pd.DataFrame(rows, columns=["column", *_FIELDS]).astype("str")
 
 
 def lines_from_frame(typed: pd.DataFrame, names: Collection[str]) -> dict[str, DictionaryLine]:
@@ -181,23 +169,21 @@ def lines_from_frame(typed: pd.DataFrame, names: Collection[str]) -> dict[str, D
     names: of the columns, in the order of the table's rows. The table's own names may have been changed by
     `to_frame`, so they are not read. Cells that were emptied count as not typed.
     """
-    return {
-        name: DictionaryLine(
-            row.kind if row.kind in KINDS else KINDS[0],
-            *map(_end, (row.low, row.high)),
-            # A row begins with index, column, kind, low and high; then come the line's other fields in order.
-            *("" if pd.isna(cell) else str(cell) for cell in row[5:]),
-        )
-        for name, row in zip(names, typed.itertuples(), strict=True)
-    }
+    return {name: _line(row) for name, row in zip(names, typed.to_dict("records"), strict=True)}
 
 
-def _end(typed: object) -> float | None:
+def _line(row: Mapping[Hashable, Any]) -> DictionaryLine:
+    cells = {name: "" if pd.isna(row[name]) else str(row[name]) for name in _FIELDS}
+    kind, low, high = (cells.pop(name) for name in ("kind", "low", "high"))
+    return DictionaryLine(kind if kind in KINDS else KINDS[0], _end(low), _end(high), **cells)
+
+
+def _end(typed: str) -> float | None:
     """Return an end of a range as it was typed, with a decimal point or comma; None where it is no number.
 
     2.000 and 2,000 may be two thousand or two: they are none. A number field of a browser would take one.
     """
-    text = "" if pd.isna(typed) else str(typed).strip()
+    text = typed.strip()
     if not _NUMBER.fullmatch(text) or _THOUSANDS.fullmatch(text):
         return None
     return float(text.replace(",", "."))
@@ -231,14 +217,15 @@ def _stated_patients(stated: object) -> tuple[str, Counting] | None:
     """
     if stated is None:
         return None
-    column, rows = (stated.get("column"), stated.get("rows")) if isinstance(stated, dict) else (None, None)
-    at_most = isinstance(rows, int) and not isinstance(rows, bool) and 1 <= rows <= MOST_ROWS
-    if not isinstance(column, str) or not (at_most or rows in (AVERAGED, MERGED)):
-        raise ValueError(
-            f'"{_PATIENTS}" of the dictionary needs a "column", and "rows": "{AVERAGED}", "{MERGED}" or a '
-            f"number up to {MOST_ROWS:,}."
-        )
-    return column, rows
+    if isinstance(stated, dict) and isinstance(column := stated.get("column"), str):
+        rows = stated.get("rows")
+        at_most = isinstance(rows, int) and not isinstance(rows, bool) and 1 <= rows <= MOST_ROWS
+        if isinstance(rows, int | str) and (at_most or rows in (AVERAGED, MERGED)):
+            return column, rows
+    raise ValueError(
+        f'"{_PATIENTS}" of the dictionary needs a "column", and "rows": "{AVERAGED}", "{MERGED}" or a '
+        f"number up to {MOST_ROWS:,}."
+    )
 
 
 def write(schema: Schema, column: str | None, counting: Counting) -> str:

@@ -26,9 +26,10 @@ def take_over(state: TableSession) -> None:
     dictionary has none of the table's columns and nothing can be asked.
     """
     state.names_asked = None
-    opened, first = state.dictionary, state.hospitals.first
-    if opened is None or first is None:
+    opened, hospitals = state.dictionary, state.hospitals
+    if opened is None or hospitals is None:
         return
+    first = hospitals.first
     absent = [name for name in opened.lines if name not in first.columns]
     free = [name for name in first.columns if name not in opened.lines and not name.startswith(_OF_REDCAP)]
     if absent and free and len(absent) <= MOST_LISTED:
@@ -38,7 +39,7 @@ def take_over(state: TableSession) -> None:
             _take_columns(state)
             return
     if len(absent) < len(opened.lines):
-        state.take_dictionary()
+        state.take_dictionary(opened, first)
     elif state.names_asked is None:
         raise ValueError("The dictionary speaks of none of this table's columns.")
 
@@ -48,9 +49,10 @@ def show(state: TableSession) -> None:
 
     It is folded where no column is called alike: then the table has probably fewer columns.
     """
-    if (mapping := state.names_asked) is None:
+    mapping, opened = state.names_asked, state.dictionary
+    if mapping is None or opened is None:
         return
-    likely = bool(mapping.suggested) or len(mapping.names) == len(state.dictionary.lines)
+    likely = bool(mapping.suggested) or len(mapping.names) == len(opened.lines)
     with st.expander(literal(upload_text.left_out(mapping.names)), expanded=likely):
         st.caption(several_text.MAP_DICTIONARY)
         # The file's id is in the key: another dictionary gets another editor.
@@ -65,18 +67,18 @@ def show(state: TableSession) -> None:
 
 def _take_columns(state: TableSession) -> None:
     """Give the chosen columns the dictionary's names, and take over the dictionary's lines."""
-    if (mapping := state.names_asked) is None or state.hospitals.first is None:
+    mapping, opened, hospitals = state.names_asked, state.dictionary, state.hospitals
+    if mapping is None or opened is None or hospitals is None:
         return
     state.names_asked = None
     new_names = {column: name for name, column in mapping.answers.items() if column is not None}
-    state.hospitals.rename(new_names)  # several tables are joined again before the page reads them
+    hospitals.rename(new_names)  # several tables are joined again before the page reads them
     for attribute in ("named_patients", "hospital_column"):
         column_name = getattr(state, attribute)
         setattr(state, attribute, new_names.get(column_name, column_name))
-    lines = dict(state.dictionary.lines)
+    lines = dict(opened.lines)
     for column, name in new_names.items():  # saved with the dictionary, so that it is asked once
         others = dictionary_lines.split_words(lines[name].other_names)
         if column not in others:
             lines[name] = replace(lines[name], other_names=dictionary_lines.join_words([*others, column]))
-    state.dictionary = replace(state.dictionary, lines=lines)
-    state.take_dictionary()
+    state.take_dictionary(replace(opened, lines=lines), hospitals.first)

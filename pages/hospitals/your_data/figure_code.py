@@ -2,7 +2,7 @@
 
 A recipe names a function of `dppca_core.experiments.figure_tables.own_table` and its arguments. What the page
 does not put into code, as the dictionary and a release, it names by the file that the visitor has downloaded.
-Nothing private is here. A twin is the rehearsal of a release on invented patients (`rehearsal.Twin`); its
+Nothing private is here. A twin is the rehearsal of a release on invented patients (`twin_runs.Twin`); its
 others are rehearsals of the same release on further populations.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import replace
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.populations.dictionary_twin import DictionaryTwin
-from pages.hospitals.your_data.rehearsal import Twin, predicted_at
+from pages.hospitals.your_data.twin_runs import Twin, predicted_at
 
 _DICTIONARY, _RELEASE = "dictionary.json", "release.json"  # of "Save the dictionary"; of the ZIP
 
@@ -20,9 +20,7 @@ _DICTIONARY, _RELEASE = "dictionary.json", "release.json"  # of "Save the dictio
 def _without_dictionary(twin: Twin) -> tuple[ExplorerExperiment, float]:
     """Return a twin's experiment without the dictionary, which code reads from its file, and a spread.
 
-    The spread is how far numbers spread, as `DictionaryTwin` has it. Where invented rows follow the
-    dictionary, the experiment's population becomes the Gaussian that they are made from. Else the experiment
-    stays and the spread is 0.
+    The spread is how far numbers spread, as `DictionaryTwin` has it; 0 where no row follows the dictionary.
     """
     population = twin.experiment.population
     if isinstance(population, DictionaryTwin):
@@ -45,7 +43,6 @@ def rehearsal(by_trust: Mapping[str, Twin]) -> FigureRecipe:
 
 
 def _predicted(by_trust: Mapping[str, Twin]) -> FigureRecipe:
-    """Return the recipe of the rehearsal's figure where its errors are predicted by closed forms."""
     populations = tuple(
         (f"{trust}, {each.pattern.title}", trust, each.request.method, budget, numbers)
         for trust, twin in by_trust.items()

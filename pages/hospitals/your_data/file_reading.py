@@ -1,7 +1,6 @@
 """Read an uploaded table, and ask what only a person can tell of its file."""
 
 from collections.abc import Callable
-from functools import partial
 
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -18,45 +17,44 @@ from pages.shared.background import memory
 ENDINGS = ["csv", "tsv", "tab", "dat", "txt", "parquet", "xlsx", "xls", "xlsb", "ods"]
 
 
-def read(data: bytes, name: str, answers: dict[str, str]) -> Raw | QuestionError:
-    """Return a table, or the question that its file raises.
+def read(data: bytes, name: str, answers: dict[str, str]) -> Raw:
+    """Return a table, for which there is memory left.
 
-    Raises ValueError with one sentence for a file that is no table, or for which there is no memory left.
+    Raises QuestionError for what only a person can tell, and ValueError with one sentence for any other file.
     """
     memory_check.check(data, memory.available())
-    try:
-        return tables.read(data, name, answers)
-    except QuestionError as question:
-        return question
+    return tables.read(data, name, answers)
 
 
-def take(state: TableSession, uploader: str, upload: UploadedFile | None, use: Callable[[Raw], str]) -> str:
+def take(state: TableSession, uploader: str, upload: UploadedFile | None, use: Callable[[Raw], None]) -> str:
     """Read an upload once, and render the question that it raises. Return why it is refused.
 
-    uploader: the widget's name. use: takes the table, and returns "" or why it is refused.
+    uploader: the widget's name. use: takes the table, or raises ValueError with one sentence.
     """
     if upload is None:
-        return state.handle(uploader, "", str)
+        return state.handle(uploader, "", lambda: None)
     file_id = upload.file_id
     answers = state.answers.get(file_id, {})
 
-    def read_and_use() -> str:
-        """Return "" if the table was used or something is asked, or why it is refused."""
+    def read_and_use() -> None:
         state.questions.pop(uploader, None)
-        with st.spinner("Reading"):
-            reading = partial(read, upload.getvalue(), upload.name, answers)
-            table = session.attempt(reading, upload_text.UNREADABLE)
-        if isinstance(table, QuestionError):
-            state.questions[uploader] = file_id, table
-            return ""
-        if isinstance(table, str):
-            return_memory()  # of as much as was read
-            return table
+        unread = ""
+        try:
+            with st.spinner("Reading"), session.refusing(upload_text.UNREADABLE):
+                table = read(upload.getvalue(), upload.name, answers)
+        except QuestionError as question:
+            state.questions[uploader] = file_id, question
+            return
+        except ValueError as reason:
+            unread = str(reason)
+        if unread:  # outside of the block, in which the error holds what was read
+            return_memory()
+            raise ValueError(unread)
         if table.guessed:  # it may have to be read again
             state.guessed.add(file_id)
         elif file_id not in state.guessed:
             session.drop_upload(file_id)  # it is in this session now
-        return use(table)
+        use(table)
 
     refused = state.handle(uploader, f"{file_id} {answers}", read_and_use)
     asked_of, question = state.questions.get(uploader, ("", None))
@@ -76,7 +74,6 @@ def take(state: TableSession, uploader: str, upload: UploadedFile | None, use: C
 
 
 def _offer_alphabets(state: TableSession, file_id: str, answers: dict[str, str]) -> None:
-    """Let a file be read again in another alphabet than was taken for it."""
     taken, options = answers.get("encoding", WESTERN), list(ENCODINGS)
     with st.popover("Another alphabet?"):
         chosen = st.radio(

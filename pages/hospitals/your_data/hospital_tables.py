@@ -18,8 +18,7 @@ class HospitalTable:
     """Hold the table of a hospital beside the first.
 
     number: counts the tables that were added, and stays if others are removed. mapping: asks which columns
-    stand for those of the first table whose names this one does not have. confirmed: whether the owner has
-    confirmed the answers.
+    stand for those of the first table whose names this one does not have.
     """
 
     number: int
@@ -41,23 +40,21 @@ class HospitalTable:
 class HospitalTables:
     """Hold the first table, and those of other hospitals in the order in which they were added.
 
-    first: None without a table. added: how
-    many tables were ever added, so that no number is used twice. joined: the joined table that was made last,
-    with what it was made from.
+    added: how many tables were ever added, so that no number is used twice. joined: the joined table that was
+    made last, with what it was made from.
     """
 
-    first: Raw | None = field(default=None, repr=False)
+    first: Raw = field(repr=False)
     first_name: str = "Hospital 1"
     others: list[HospitalTable] = field(default_factory=list)
     added: int = 0
-    joined: tuple[object, Raw] | None = field(default=None, repr=False)  # with what it was joined from
+    joined: tuple[object, Raw] | None = field(default=None, repr=False)
 
     def add(self, raw: Raw, other_names: Mapping[str, Sequence[str]]) -> None:
-        """Add another hospital's table, and the question which of its columns stand for the first table's.
+        """Add another hospital's table, and the question which of its columns are the first table's.
 
-        other_names: what files call a column, by its name, as the dictionary states it. Raises ValueError
-        with one sentence for a table that is here already, and for one in which more than 200 of the first
-        table's names are missing.
+        Raises ValueError with one sentence for a table that is here already, and for one in which more than
+        200 of the first table's names are missing.
         """
         named = ((self.first_name, self.first), *((other.name, other.raw) for other in self.others))
         for name, held in named:
@@ -72,7 +69,6 @@ class HospitalTables:
         self.others.append(HospitalTable(self.added, name, raw, mapping, not mapping.names))
 
     def remove(self, number: int) -> None:
-        """Take out the table that was added with this number."""
         self.others = [other for other in self.others if other.number != number]
 
     def rename(self, new: Mapping[str, str]) -> None:
@@ -95,19 +91,19 @@ class HospitalTables:
                 return several_text.unconfirmed(other.name)
         return ""
 
-    def table(self) -> Raw | None:
+    def table(self) -> Raw:
         """Return all tables as one, the same object until something changes; without others, the first.
 
         Raises ValueError with one sentence for hospitals' names that cannot be used, and for tables that are
         too large together.
         """
-        if self.first is None or not self.others:
+        if not self.others:
             self.joined = None
             return self.first
         names = check_hospitals([self.first_name, *(other.name for other in self.others)])
         # By the first table's names, the column of each table; in the first itself these are the same.
-        mappings = [dict(zip(self.first.columns, self.first.columns, strict=True))]
-        mappings += [other.columns(self.first) for other in self.others]
+        same: dict[str, str | None] = {name: name for name in self.first.columns}
+        mappings = [same, *(other.columns(self.first) for other in self.others)]
         request = (names, mappings, [other.number for other in self.others])
         if self.joined is None or self.joined[0] != request:
             raws = [self.first, *(other.raw for other in self.others)]

@@ -33,10 +33,10 @@ class PageLayout:
 
     @contextmanager
     def step(self, name: str, on_demand: bool = False) -> Iterator[None]:
-        """Render a step of the page in this context; in plain view the step's expander stands below it.
+        """Render a step of the page in this context; in plain view the step's expander is below it.
 
-        name: of the step, for the expander's key. on_demand: whether the page runs again when the expander is
-        opened, so that its costly parts are computed only then (`details_are_open`).
+        on_demand: whether the page runs again when the expander is opened, so that its costly parts are
+        computed only then (`details_are_open`).
         """
         main, self._place = st.container(), st.container()
         self._fold, self._name, self._on_demand = None, name, on_demand
@@ -44,7 +44,6 @@ class PageLayout:
             yield
 
     def say(self, sentence: str) -> None:
-        """Render a sentence of plain view alone; nothing where it is empty."""
         if self.plain and sentence:
             st.markdown(sentence)
 
@@ -59,7 +58,6 @@ class PageLayout:
         return fold
 
     def details_are_open(self) -> bool:
-        """Return whether a step's technical parts are in sight, as they always are for analysts."""
         return not self.plain or bool(getattr(self.details(), "open", True))
 
     def details_here(self) -> DeltaGenerator:
@@ -73,8 +71,7 @@ def choose_or_none(
     """Let one of some names be chosen, or none of them. Return it, or None.
 
     The choice is by position, since a name may read as the option `none` does. begin: the position chosen at
-    first, 0 for none, 1 for the first name. place: where the widget is rendered. more: the widget's other
-    arguments.
+    first, 0 for none, 1 for the first name.
     """
     options = [none, *names]  # Streamlit keeps the options: texts, and no table
     index = place.selectbox(label, range(len(options)), begin, format_func=options.__getitem__, **more)

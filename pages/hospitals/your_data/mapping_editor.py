@@ -10,9 +10,8 @@ from pages.hospitals.your_data.column_mapping import COLUMN, HOW, NAME, ColumnMa
 def edit(mapping: ColumnMapping, key: str, names: str, columns: str, units: Mapping[str, str]) -> None:
     """Let the answers of a mapping be edited.
 
-    key: the widget's; the mapping's version is added. names, columns: headings of the two columns. They are
-    in the editor's download, where a spreadsheet must not read them as formulas. units: of the names, where
-    they are stated.
+    names, columns: headings of the two columns. They are in the editor's download, where a spreadsheet must
+    not read them as formulas.
     """
     key = f"{key} {mapping.version}"
     if key not in st.session_state:  # a new editor; an old one keeps what is typed as changes to its draft

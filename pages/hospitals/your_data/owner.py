@@ -42,7 +42,6 @@ def is_local() -> bool:
 
 
 def _host(address: str) -> str | None:
-    """Return the host's name in an address, without its port; None where there is none."""
     try:
         return urlsplit(address).hostname
     except ValueError:

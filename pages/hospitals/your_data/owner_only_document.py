@@ -16,13 +16,14 @@ import pandas as pd
 
 from dppca_core.arrays import Array
 from dppca_core.numerics import linalg, subspace_metrics
+from dppca_core.numerics.subspace_metrics import in_unit
 from dppca_core.release.private_release import Released
 from dppca_core.tables import limits
 from dppca_core.tables.encode import PreparedTable
 from dppca_core.tables.patients import Counting
 from pages.hospitals.your_data.text import HARDLY_BETTER, TOO_MUCH, is_fitted, noun
 from pages.shared import text
-from pages.shared.charts.metric_axis import in_unit, value_text
+from pages.shared.charts.metric_axis import value_text
 from pages.shared.document.blocks import Block, Note, Table, Text
 
 NEARLY_THE_MEAN = 0.9  # |cos|: an angle of 26 degrees
@@ -137,8 +138,8 @@ def advice(compared: ReleaseVerdict, rows: int) -> str:
 def usable(n: int, counted: int, rows: int, counting: Counting | None) -> str:
     """Return how many patients are usable, which must not be stated in public.
 
-    n: all patients. counted: the usable ones. rows: how many one patient can have. counting: how
-    those of one patient count; None where no column names the patients.
+    n: all patients. counted: the usable ones. counting: how rows of one count; None where no column names
+    them.
     """
     units = noun(rows)
     what = f"**{counted:,} of {n:,} {units} are usable:** nothing fills in the missing cells of the others."
@@ -148,10 +149,6 @@ def usable(n: int, counted: int, rows: int, counting: Counting | None) -> str:
 
 
 def rehearsed_for_usable(counted: int, share: float, pattern: str, rows: int) -> str:
-    """Return the error of a release of so many usable patients, as a share of a guess's.
-
-    pattern: the title of the worst one, on which it is.
-    """
     end = " **That is of little use.**" if share > TOO_MUCH else ""
     return (
         f"Rehearsed for {counted:,} {noun(rows)}, a release has {text.percent(min(share, 1.0))} of a guess's "

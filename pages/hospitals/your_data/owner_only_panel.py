@@ -2,15 +2,16 @@
 
 from functools import partial
 
+from dppca_core.numerics.subspace_metrics import in_unit
 from dppca_core.tables import limits
 from dppca_core.tables.encode import PreparedTable
-from pages.hospitals.your_data import owner_only_document, plain_text, rehearsal, session
+from pages.hospitals.your_data import owner_only_document, plain_text, rehearsal, session, twin_runs
 from pages.hospitals.your_data.layout import PageLayout
 from pages.hospitals.your_data.owner_only_document import ReleaseVerdict
-from pages.hospitals.your_data.rehearsal import Twin
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.text import TOO_MUCH
-from pages.shared.charts.metric_axis import error_unit, in_unit
+from pages.hospitals.your_data.twin_runs import Twin
+from pages.shared.charts.metric_axis import error_unit
 from pages.shared.document import streamlit
 from pages.shared.document.blocks import Block, Note, OwnersOnly, Text
 
@@ -42,7 +43,6 @@ def _show(*blocks: Block) -> None:
 
 
 def _show_usable(prepared: PreparedTable, twin: Twin | None, layout: PageLayout) -> None:
-    """Show how many patients are usable, and the rehearsal for these."""
     usable, rows = prepared.usable, session.current().rows_per_patient or 1
     _show(Text(owner_only_document.usable(prepared.n, usable, rows, prepared.counting)))
     if twin is None:
@@ -51,9 +51,9 @@ def _show_usable(prepared: PreparedTable, twin: Twin | None, layout: PageLayout)
     rehearse = partial(rehearsal.rehearse_for_owner, twin, prepared.schema, sizes)
     patterns = tuple(each.pattern for each in twin.rehearsed)
     owners_twin = session.current().cached_for_table(("usable", twin.request, patterns), rehearse)
-    error = rehearsal.share_of_guess(owners_twin)
+    error = twin_runs.share_of_guess(owners_twin)
     if layout.plain:
-        shares = rehearsal.recovered(owners_twin), rehearsal.recovered_by_guess(owners_twin)
+        shares = twin_runs.recovered(owners_twin), twin_runs.recovered_by_guess(owners_twin)
         _show(Text(plain_text.usable(usable, *shares, error > TOO_MUCH)))
     with layout.details():
         title = owners_twin.pattern.title
@@ -61,7 +61,6 @@ def _show_usable(prepared: PreparedTable, twin: Twin | None, layout: PageLayout)
 
 
 def _show_comparison(prepared: PreparedTable, release: ReleaseJob, layout: PageLayout) -> None:
-    """Show how good the release is, which is computed once."""
     compare = partial(owner_only_document.compare, prepared, release.result)
     compared: ReleaseVerdict = session.current().cached_for_table(("compared", release.number), compare)
     if layout.plain:

@@ -7,6 +7,7 @@ import streamlit as st
 
 from dppca_core.accounts.account import Account
 from dppca_core.accounts.book import Payer
+from dppca_core.release.request import Request
 from dppca_core.tables.encode import PreparedTable
 from pages.hospitals.your_data import (
     account_panel,
@@ -24,24 +25,31 @@ from pages.hospitals.your_data import (
 from pages.hospitals.your_data.layout import PageLayout
 from pages.hospitals.your_data.rehearsal import Rehearsal
 from pages.hospitals.your_data.release_job import ReleaseJob
-from pages.hospitals.your_data.release_request import requested
+from pages.hospitals.your_data.release_request import NotReleasedError, requested
 from pages.hospitals.your_data.settings import DELTAS
 from pages.shared.document import streamlit
 from pages.shared.settings import catalogue, widgets
+from pages.shared.text import symbols
 
 
 def show_release(
     prepared: PreparedTable, payer: Payer, account: Account, made: Rehearsal | None, layout: PageLayout
 ) -> None:
-    """Render what a release asks for, its limit and price, and its button."""
-    rows = session.current().rows_per_patient or 1
-    request = requested(layout.settings, prepared, account, rows) if made is None else made.twin.request
+    rows, refused = session.current().rows_per_patient or 1, ""
+    request: Request | None = None
+    try:
+        request = requested(layout.settings, prepared, account, rows) if made is None else made.twin.request
+    except NotReleasedError as reason:
+        refused = str(reason)
     release_panel.choose_others(prepared, request, layout)
     if account.limit is None:
         account_panel.ask_limit(payer, layout)
         return
     if not session.current().drawing:  # a release in the making is paid for, and would seem interrupted
         release_panel.show_interrupted(prepared, payer, account, layout)
+    if request is None:
+        layout.details().error(text.refusal(symbols(refused)))
+        return
     warned = made is not None and any(results.warnings(made, layout.plain))
     release_panel.show(prepared, account, request, warned, layout)
 
@@ -52,14 +60,11 @@ def address() -> str:
 
 
 def offer_rehearsal(made: Rehearsal) -> None:
-    """Render the button that saves the rehearsal, such as for an ethics vote."""
     file = results.file_of_rehearsal(made, layout.plain)
     _offer("Download the rehearsal", partial(file.html, address()), "dppca-rehearsal.html")
 
 
 def offer_release(release: ReleaseJob) -> None:
-    """Render the button that saves the release that is shown."""
-
     def write() -> bytes:
         return results.file_of_release(release.result, layout.plain).html(address()).encode()
 
@@ -115,8 +120,12 @@ if prepared is not None and payer is not None and account is not None:
         account_panel.show(payer, account, layout)
 # The first step that is not done is suggested; the last counts as never done.
 done = (
-    *(state.raw is not None, state.rows_per_patient is not None, prepared is not None),
-    *(bool(state.releases), layout.settings["own.shown"], False),
+    state.raw is not None,
+    state.rows_per_patient is not None,
+    prepared is not None,
+    bool(state.releases),
+    bool(layout.settings["own.shown"]),
+    False,
 )
 st.markdown(f"**Try this:** {text.TRY_THIS[done.index(False)]}")
 streamlit.show_block(sources.fold())

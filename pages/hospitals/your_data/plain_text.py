@@ -30,11 +30,7 @@ def part(share: float) -> str:
 
 
 def price(what: str, cost: float, spent: Spending, rows: int, of_patient: float) -> str:
-    """Return which part of the privacy budget a release uses, or that it needs more than is left.
-
-    what, cost: not said here, since `analyst_text.price` says them. rows: the most rows of one patient.
-    of_patient: the epsilon of such a patient.
-    """
+    """Return which part of the privacy budget a release uses; `what` and `cost` are for analysts."""
     if spent.exceeds_limit:
         return f"{again(spent)} needs more than what is left of your privacy budget: ask for more protection."
     used = f"This uses {part((spent.after - spent.now) / spent.most)} of your privacy budget."
@@ -44,7 +40,6 @@ def price(what: str, cost: float, spent: Spending, rows: int, of_patient: float)
 
 
 def left(spent: Spending) -> str:
-    """Return what is used of the privacy budget."""
     if spent.after <= 0:
         return "Nothing of your privacy budget is used"
     words = part(min(spent.after / spent.most, 1.0))
@@ -52,20 +47,14 @@ def left(spent: Spending) -> str:
 
 
 def named(title: str, when: str, cost: float) -> str:
-    """Return the name of a release in a list: its time and epsilon, without its method."""
     return f"one on {when}, privacy loss {loss(cost)}"
 
 
 def restated(then: str, now: str, cost: float) -> str:
-    """Return what an earlier release costs a patient by the owner's statement now, not by that of then.
-
-    then, now: how many rows one patient can have, in words. cost: epsilon for a patient by the statement now.
-    """
     return f"This release was made for {then} per patient. With {now}, the privacy loss is {loss(cost)}."
 
 
 def rehearsed(recovered: float, guess: float) -> str:
-    """Return the sentence on a rehearsal; recovered, guess: shares of the pattern, in %."""
     return (
         f"**A release like this would recover {phrases.share(recovered)} of the pattern.** "
         f"A random guess recovers {phrases.share(guess)}."
@@ -73,7 +62,6 @@ def rehearsed(recovered: float, guess: float) -> str:
 
 
 def cannot_know(rows: int) -> str:
-    """Return that nobody knows whether noise spoils the answer; rows: the most rows of one patient."""
     return (
         f"**We cannot know whether noise would spoil the answer.** {noun(rows).capitalize()} with a missing "
         "value are left out: state above how many stay."
@@ -81,7 +69,6 @@ def cannot_know(rows: int) -> str:
 
 
 def stop(sign: StopSign) -> str:
-    """Return the warning that a release would be of little use, and what would do instead."""
     if not sign.is_noise:
         return "**Even with no privacy the answer would be poor.** A larger privacy loss would hardly help."
     begin = f"**{noise_would(sign.share)}.**"
@@ -94,31 +81,26 @@ def stop(sign: StopSign) -> str:
 
 
 def promise(request: Request, n: int) -> str:
-    """Return what each of n patients is promised, as an attacker's odds, with a warning if delta is large."""
     delta = request.budget.delta
     bound = text.odds(request.patient_epsilon, delta)
     return f"{bound} {own_odds(request)} {phrases.delta_too_large(delta, n)}".strip()
 
 
 def released(k: int, patients: str, component: str, day: str) -> str:
-    """Return what was released, and when. patients: their number in words. component: this view's word."""
     what = text.count(k, f"{component} of", f"{component}s of")
     return f"**Released on {day}:** {what} {patients}. Anybody may see {'it' if k == 1 else 'them'}."
 
 
 def apart(many: int, of_all: int, loading: str) -> str:
-    """Return how many of all released loadings can be told from noise; loading: this view's word for one."""
     sentence = f"{many:,} of {of_all:,} {loading}s stand out from the noise."
     return f"{sentence} Grey {loading}s may be noise. Do not read them."
 
 
 def releases(many: int) -> str:
-    """Return how many releases the account has."""
     return f"{text.count(many, 'release', 'releases')} so far." if many else NO_RELEASE
 
 
 def usable(counted: int, recovered: float, guess: float, of_little_use: bool) -> str:
-    """Return what a release would recover with so many usable patients; recovered, guess: shares, in %."""
     end = " **That is of little use.**" if of_little_use else ""
     return (
         f"With your {counted:,} usable patients a release would recover {phrases.share(recovered)} of the "
@@ -127,7 +109,6 @@ def usable(counted: int, recovered: float, guess: float, of_little_use: bool) ->
 
 
 def verdict(recovered: float, guess: float) -> str:
-    """Return what a release recovers of the table's own pattern; recovered, guess: shares of it, in %."""
     end = " **That is no better than a guess.**" if phrases.no_answer(recovered, guess) else ""
     return (
         f"The release recovers {phrases.share(recovered)} of your table's own pattern. "

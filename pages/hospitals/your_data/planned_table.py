@@ -22,17 +22,14 @@ class PlannedTable:
 
     @property
     def n(self) -> int:
-        """Return the number of patients."""
         return sum(self.sizes)
 
     @property
     def d(self) -> int:
-        """Return the number of features of an encoded row."""
         return self.schema.d
 
     @property
     def counting(self) -> Counting | None:
-        """Return how the rows of one patient will count; None where no column names the patients."""
         return AVERAGED if self.averaged else None
 
 
@@ -40,10 +37,7 @@ Study = PreparedTable | PlannedTable
 
 
 def deal(patients: int, hospitals: int) -> tuple[int, ...]:
-    """Return how many patients each hospital has, as evenly as whole numbers allow.
-
-    Raises ValueError for fewer patients than hospitals.
-    """
+    """Return how many patients each hospital has, as evenly as whole numbers allow. Raises ValueError."""
     if patients < hospitals:
         raise ValueError(f"{hospitals:,} hospitals need at least one patient each, got {patients:,}")
     each, more = divmod(patients, hospitals)

@@ -5,17 +5,17 @@ suggestion is a word that may need that (`tables.quality`). All of it is private
 """
 
 import re
-from functools import partial
+from contextlib import suppress
 from itertools import chain
 
 import pandas as pd
 import streamlit as st
 
 from dppca_core.arrays import Indices
-from dppca_core.tables import JoinedTable, cells, patients, safe_cell
+from dppca_core.tables import JoinedTable, Raw, cells, patients, safe_cell
 from dppca_core.tables.encode import PreparedTable
 from dppca_core.tables.quality import AS_MISSING, ColumnQuality, Suggestion, check_column
-from pages.hospitals.your_data import dictionary, owner_only_document, quality_text, session
+from pages.hospitals.your_data import dictionary, owner_only_document, quality_text
 from pages.hospitals.your_data.session import TableSession
 from pages.hospitals.your_data.text import refusal
 from pages.shared import text
@@ -26,15 +26,12 @@ _MOST_NAMED = 5  # hospitals of a column, or columns that are asked about
 _FORMULA = re.compile(r"[^\W\d_]|\(")  # of a formula: letters or a call, which a signed number has not
 
 
-def show(state: TableSession, prepared: PreparedTable | None) -> None:
-    """Render counts by column and what may be mapped; prepared: None while the dictionary does not fit.
-
-    It is folded where it asks nothing.
-    """
+def show(state: TableSession, raw: Raw, prepared: PreparedTable | None) -> None:
+    """Render counts by column and what may be mapped; prepared: None while the dictionary does not fit."""
     try:
         with st.spinner("Counting cells"):
-            hospitals = _hospitals(state)
-            columns = _qualities(state, hospitals)
+            hospitals = _hospitals(state, raw)
+            columns = _qualities(state, raw, hospitals)
     except Exception:  # the text of an error may hold a cell, and would go to the log
         st.caption(quality_text.UNCOUNTED)
         return
@@ -48,16 +45,20 @@ def show(state: TableSession, prepared: PreparedTable | None) -> None:
         _map_words(state, columns)
 
 
-def _hospitals(state: TableSession) -> dict[str, Indices]:
+def _hospitals(state: TableSession, raw: Raw) -> dict[str, Indices]:
     """Return the rows of each hospital by its name; empty where there is one, or some row names none."""
-    raw, column, marks = state.raw, state.hospital_column, state.raw.marks
+    column, marks = state.hospital_column, raw.marks
     if isinstance(raw, JoinedTable):
         column, marks = raw.hospital_column, cells.POINT
-    if column not in raw.table.column_names:
+    if column is None or column not in raw.table.column_names:
         return {}
-    find = partial(patients.by_column, raw.table[column], column, marks=marks)
-    rows = state.cached_for_table(("hospitals", column), partial(session.attempt, find))
-    return rows if isinstance(rows, dict) else {}
+
+    def find() -> dict[str, Indices]:
+        with suppress(ValueError):
+            return patients.by_column(raw.table[column], column, marks=marks)
+        return {}
+
+    return state.cached_for_table(("hospitals", column), find)
 
 
 def _ask_units(state: TableSession, columns: dict[str, ColumnQuality], hospitals: list[str]) -> None:
@@ -74,8 +75,7 @@ def _ask_units(state: TableSession, columns: dict[str, ColumnQuality], hospitals
 def _show_columns(columns: dict[str, ColumnQuality], hospitals: list[str]) -> None:
     """Render counts of each column with cells that are missing, not read or outside, the worst first.
 
-    The list can be downloaded, so names are changed that a spreadsheet would read as formulas. hospitals:
-    their names, by which cells outside are counted too.
+    The list can be downloaded, so names are changed that a spreadsheet would read as formulas.
     """
     counts = {name: (each.missing, each.unread, each.outside) for name, each in columns.items()}
     shares = {name: sum(counts[name]) / each.cells for name, each in columns.items()}
@@ -99,19 +99,18 @@ def _show_columns(columns: dict[str, ColumnQuality], hospitals: list[str]) -> No
 
 
 def _by_hospital(quality: ColumnQuality, hospitals: list[str]) -> str:
-    """Return how many of the cells that were read are outside, in those hospitals that have most."""
     counted = zip(quality.by_hospital, hospitals, strict=True)
     some = [(outside, read, name) for (outside, read), name in counted if outside]
     most = sorted(some, key=lambda each: -each[0])[:_MOST_NAMED]
     return ", ".join(f"{name}: {outside:,} of {read:,}" for outside, read, name in most)
 
 
-def _qualities(state: TableSession, hospitals: dict[str, Indices]) -> dict[str, ColumnQuality]:
+def _qualities(state: TableSession, raw: Raw, hospitals: dict[str, Indices]) -> dict[str, ColumnQuality]:
     """Return each chosen column's quality, counted again only where its line or the hospitals have changed.
 
     Reads private rows.
     """
-    raw, rows = state.raw, list(hospitals.values())
+    rows = list(hospitals.values())
     for name, line in state.typed.items():
         counted_by = line, state.hospital_column if hospitals else None
         if name not in state.quality or state.quality[name][0] != counted_by:
@@ -121,7 +120,6 @@ def _qualities(state: TableSession, hospitals: dict[str, Indices]) -> dict[str, 
 
 
 def _map_words(state: TableSession, columns: dict[str, ColumnQuality]) -> None:
-    """Let the owner take words as missing or as categories, which changes the lines of the dictionary."""
     words = [(name, each) for name, quality in columns.items() for each in quality.suggestions]
     words = sorted(filter(_can_be_mapped, words), key=lambda entry: -entry[1].times)[:_MOST_LISTED]
     if words:
@@ -160,7 +158,6 @@ def _can_be_mapped(entry: tuple[str, Suggestion]) -> bool:
 
 
 def _to_frame(words: list[tuple[str, Suggestion]]) -> pd.DataFrame:
-    """Return the editor's table: column, word, how many cells hold it, and what it is taken as at first."""
     # A suggestion without a proposal, None, is left as it is at first; a category has its own name.
     names = {None: LEAVE, AS_MISSING: MISSING}
     rows = [
@@ -171,10 +168,7 @@ def _to_frame(words: list[tuple[str, Suggestion]]) -> pd.DataFrame:
 
 
 def _enter_words(state: TableSession, words: list[tuple[str, Suggestion]], taken: list[str]) -> None:
-    """Enter words in the lines of their columns, and keep these lines as they were for one undo.
-
-    taken: for each word what the owner chose: LEAVE, MISSING, what was suggested, or one of its categories.
-    """
+    """Enter words in the lines of their columns; taken: LEAVE, MISSING, what was suggested, or a category."""
     mapped: dict[str, dict[str, str]] = {}
     for (name, each), take_as in zip(words, taken, strict=True):
         meant = (LEAVE, MISSING, each.take_as, *dictionary.expected(state.lines[name]).categories)
@@ -190,7 +184,6 @@ def _enter_words(state: TableSession, words: list[tuple[str, Suggestion]], taken
 
 
 def _undo_mapping(state: TableSession) -> None:
-    """Put back the lines as they were before words were last mapped."""
     state.lines |= state.unmapped
     state.unmapped = {}
     state.generation += 1

@@ -14,7 +14,6 @@ _LISTED = 5  # columns
 
 
 def rows(prepared: PreparedTable) -> list[str]:
-    """List sentences on rows: read, left out and shortened, and columns that are the same in all of them."""
     owner = prepared.owner
     read = "patients were merged" if prepared.counting == MERGED else "rows of the table were read"
     lines = [
@@ -32,11 +31,7 @@ def rows(prepared: PreparedTable) -> list[str]:
 
 
 def listed(shown: int, many: int, columns: int) -> str:
-    """Return how many columns are shown, how many have nothing to say, and what "outside" means.
-
-    shown: of the columns with cells that are missing or do not fit. many: how many such columns there are.
-    columns: how many count in all.
-    """
+    """Return how many of the `many` columns with counts are shown, and what "outside" means."""
     first = f"The {shown:,} worst of {many:,} columns are listed. " if shown < many else ""
     rest = text.count(columns - many, "other column has", "other columns have")
     without_counts = f"{rest} nothing to say. " if many < columns else ""
@@ -45,7 +40,6 @@ def listed(shown: int, many: int, columns: int) -> str:
 
 
 def fine(columns: int) -> str:
-    """Return that no cell of so many columns is missing or does not fit."""
     return f"All cells of {text.count(columns, 'column', 'columns')} are there, and fit the dictionary."
 
 
@@ -57,5 +51,4 @@ def nearly_all_outside(column: str, hospitals: Sequence[str], kind: str) -> str:
 
 
 def not_a_category(column: str, take_as: str) -> str:
-    """Return that a word of this column cannot be taken as `take_as`, which is none of its categories."""
     return f"'{take_as}' is no category of '{column}'"

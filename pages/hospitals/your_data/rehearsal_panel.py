@@ -1,11 +1,14 @@
 """Render the rehearsal of the release that a press of Release would make, on as many invented patients."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from dppca_core.accounts.account import Account
 from dppca_core.privacy import Budget
+from dppca_core.release import discrete_gaussian
 from dppca_core.release import spectrum as spectrum_release
 from dppca_core.release.discrete_gaussian import Progress
 from dppca_core.release.request import Request
@@ -19,12 +22,13 @@ from pages.hospitals.your_data import (
     session,
     twin_text,
     usable_patients,
+    wide_table,
 )
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.layout import PageLayout
 from pages.hospitals.your_data.planned_table import Study
 from pages.hospitals.your_data.rehearsal import Rehearsal
-from pages.hospitals.your_data.release_request import requested
+from pages.hospitals.your_data.release_request import NotReleasedError, requested
 from pages.hospitals.your_data.session import Order
 from pages.shared import text
 from pages.shared.document import streamlit
@@ -48,7 +52,6 @@ def choose(study: Study, layout: PageLayout) -> None:
 
 
 def _ask_usable(study: Study, settings: Settings) -> None:
-    """Ask which share of the patients is usable, and say how many are counted."""
     widgets.show_control("own.usable")
     usable = sum(usable_patients.sizes(study.schema, study.sizes, settings))
     share, rows = usable_patients.stated_share(study.schema, settings), session.current().rows_per_patient
@@ -58,20 +61,17 @@ def _ask_usable(study: Study, settings: Settings) -> None:
 def show(study: Study, account: Account | None, layout: PageLayout) -> Rehearsal | None:
     """Render the rehearsal, and return it; None after showing why nothing is rehearsed."""
     settings, rows = layout.settings, session.current().rows_per_patient or 1
-    request = requested(settings, study, account, rows)
-    usable = usable_patients.sizes(study.schema, study.sizes, settings)
-    judged, too_wide = rehearsal.judge(request, sum(usable), study.d, len(usable))
-    if judged:
-        (layout.details().warning if too_wide else layout.details().info)(judged)
     paid = paid_spectrum(study.identity) if isinstance(study, PreparedTable) else None
 
-    def ask(epsilon: float, trust: str) -> Request | str:
+    def ask(epsilon: float, trust: str) -> Request:
         return requested(settings | {"own.epsilon": epsilon}, study, account, rows, trust)
 
-    made = rehearsal.under_each_trust(ask, study, settings, paid)
-    if isinstance(made, str):
+    try:
+        _judge(study, layout, partial(requested, settings, study, account, rows))
+        made = rehearsal.under_each_trust(ask, study, settings, paid)
+    except NotReleasedError as reason:
         layout.say(plain_text.NOT_REHEARSED)
-        layout.details().caption(f"Nothing is rehearsed. {page_text.refusal(text.symbols(made))}")
+        layout.details().caption(f"Nothing is rehearsed. {page_text.refusal(text.symbols(str(reason)))}")
         return None
     streamlit.show_blocks(results.rehearsed(made))
     for warning in results.warnings(made, layout.plain):
@@ -87,6 +87,19 @@ def show(study: Study, account: Account | None, layout: PageLayout) -> Rehearsal
     return made
 
 
+def _judge(study: Study, layout: PageLayout, ask: Callable[[], Request]) -> None:
+    """Say of a wide table what methods can do for it. Raises NotReleasedError where `ask` does."""
+    usable = usable_patients.sizes(study.schema, study.sizes, layout.settings)
+    try:
+        judged, too_wide = wide_table.judge(ask(), sum(usable), study.d, len(usable))
+    except NotReleasedError as reason:
+        if study.d > discrete_gaussian.MOST_FEATURES:
+            layout.details().warning(twin_text.not_possible(str(reason), study.d))
+        raise
+    if judged:
+        (layout.details().warning if too_wide else layout.details().info)(judged)
+
+
 def _sell_spectrum(prepared: PreparedTable, account: Account, settings: Settings, rows: int) -> None:
     """Render what pays for the table's eigenvalues, which then shape its rehearsal."""
     with st.expander("Shape the rehearsal by your own table, for a slice of the budget", key="own shaping"):
@@ -94,7 +107,7 @@ def _sell_spectrum(prepared: PreparedTable, account: Account, settings: Settings
         assert account.limit is not None
         budget = Budget(settings["own.slice"], settings["own.delta"], account.limit.neighbours)
         request = SpectrumRequest(budget, rows)
-        order = Order("spectrum", request, account, prepared.identity, prepared.raw.name)
+        order = Order(request, account, prepared.identity, prepared.raw.name)
         label, what = "Pay for the spectrum …", "A release of all eigenvalues"
         confirmation.show(order, label, what, "**Release the strength of every direction?**", make)
 
@@ -107,10 +120,8 @@ def paid_spectrum(table: TableIdentity) -> Spectrum | None:
     return next((job.result for job in reversed(paid) if job.what.table == table), None)
 
 
-def make(order: Order, _: PreparedTable, *, by_column: bool, progress: Progress, **given: Any) -> Spectrum:
-    """Make the release of eigenvalues of an order; it is drawn at once, and states no hospitals.
-
-    given: as `confirmation.release_keywords` returns, and `resumed`, the payment, where a release is gone on
-    with.
-    """
+def make(
+    order: Order[SpectrumRequest], _: PreparedTable, *, by_column: bool, progress: Progress, **given: Any
+) -> Spectrum:
+    """Make the release of eigenvalues of an order; it is drawn at once, and states no hospitals."""
     return spectrum_release.make(order.request, **given)

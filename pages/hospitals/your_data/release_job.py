@@ -21,11 +21,9 @@ _job_numbers = itertools.count(1)
 class ReleaseJob:
     """Run `make` at the first `confirm` alone, however often a button is pressed.
 
-    Args:
-        what: What it makes, such as a `session.Order`; without any row, since it is kept with the result.
-        make: Makes and returns the result. It gets a function to which it reports the share done, and which
-            answers whether to go on.
-        present: Tells whether the visitor is still there; the job stops when they have left.
+    what: what it makes, such as a `session.Order`; without any row, since it is kept with the result. make:
+    gets a function to which it reports the share done, and which answers whether to go on. present: tells
+    whether the visitor is still there; the job stops when they have left.
     """
 
     def __init__(self, what: Any, make: Callable[[Progress], Any], present: Callable[[], bool]) -> None:
@@ -57,7 +55,6 @@ class ReleaseJob:
 
     @property
     def failed(self) -> bool:
-        """Return whether the job has ended without a result."""
         return self.state not in ("pending", "running", "done")
 
     def confirm(self) -> bool:
@@ -79,7 +76,6 @@ class ReleaseJob:
         self._stop.set()
 
     def wait(self, seconds: float) -> None:
-        """Wait until the job has ended, at most so long."""
         self._ended.wait(seconds)
 
     def _go_on(self, share: float) -> bool:
@@ -92,6 +88,7 @@ class ReleaseJob:
         """Make the result in the job's thread, and set how it ended."""
         make, self._make = self._make, None  # the job must not hold the rows once this has ended
         try:
+            assert make is not None  # a job runs once
             self.result = make(self._go_on)
             self.state = "done"
         except StoppedError:

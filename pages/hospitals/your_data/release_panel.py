@@ -13,15 +13,9 @@ import streamlit as st
 from dppca_core.accounts.account import Account
 from dppca_core.accounts.book import Drawn, Payer
 from dppca_core.methods import METHODS
-from dppca_core.release import (
-    how_chosen,
-    private_release,
-    spectrum,
-)
+from dppca_core.release import how_chosen, private_release, spectrum
 from dppca_core.release.private_release import Released
-from dppca_core.release.request import (
-    Request,
-)
+from dppca_core.release.request import Request
 from dppca_core.release.spectrum import SpectrumRequest
 from dppca_core.tables.encode import PreparedTable
 from dppca_core.tables.layout import layout_of
@@ -48,8 +42,8 @@ from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
 
 
-def choose_others(study: Study, request: Request | str, layout: PageLayout) -> None:
-    """Render what few change, under one fold: method, k and what the method has, delta; and what it does."""
+def choose_others(study: Study, request: Request | None, layout: PageLayout) -> None:
+    """Render what few change, under one fold; request: None where the settings cannot be released."""
     method = layout.settings["own.method"]
     with layout.details(), st.expander("Other choices", key="own choices"):
         for column, key in zip(
@@ -57,7 +51,7 @@ def choose_others(study: Study, request: Request | str, layout: PageLayout) -> N
         ):
             with column:
                 widgets.show_control(key)
-        if isinstance(request, str):
+        if request is None:
             return
         for sentence in (*adjustments(request, layout.settings), *_about(request, study, method)):
             if sentence:
@@ -65,7 +59,6 @@ def choose_others(study: Study, request: Request | str, layout: PageLayout) -> N
 
 
 def _about(request: Request, study: Study, method: str) -> Iterator[str]:
-    """Yield what a request's method fits, centres, trusts and estimates; method: as it was chosen."""
     if method == RECOMMENDED:
         yield page_text.recommended(request)
     if request.fitted:
@@ -79,16 +72,9 @@ def _about(request: Request, study: Study, method: str) -> Iterator[str]:
 
 
 def show(
-    prepared: PreparedTable, account: Account, request: Request | str, stopped: bool, layout: PageLayout
+    prepared: PreparedTable, account: Account, request: Request, stopped: bool, layout: PageLayout
 ) -> None:
-    """Render the promise, the price, the button, the question and the progress of a release.
-
-    account: what the release is paid from. request: as `requested` returns it; a reason is shown alone.
-    stopped: whether the rehearsal warns that the answer would be noise, which the button then says too.
-    """
-    if isinstance(request, str):
-        layout.details().error(page_text.refusal(text.symbols(request)))
-        return
+    """Render the promise, the price, the button, the question and the progress of a release."""
     rows, budget = request.rows_per_patient, request.budget
     bundle_panel.ask_how_chosen()
     layout.say(plain_text.promise(request, prepared.n))
@@ -105,23 +91,33 @@ def show(
     except ValueError as reason:
         st.error(page_text.refusal(str(reason)))
         return
-    order = Order("release", request, account, prepared.identity, prepared.raw.name, how_were_chosen)
-    order = order._replace(usable_share=_usable_share(prepared, layout.settings))
+    order = Order(
+        request,
+        account,
+        table=prepared.identity,
+        name=prepared.raw.name,
+        chosen=how_were_chosen,
+        usable_share=_usable_share(prepared, layout.settings),
+    )
     word = layout.words.COMPONENT
     components = text.count(request.k, word, f"{word}s")
     question = f"**Release {components} of {prepared.n:,} {page_text.noun(rows)}?**"
     end = "The noise is drawn once, and anybody may see the result."
     label = "Release anyway …" if stopped else "Release …"
-    words = {"end": end, "form": layout.words.price, "first": "" if answer else page_text.ANSWER_HOW_CHOSEN}
-    confirmation.show(order, label, what, question, _make_release, **words)
+    confirmation.show(
+        order,
+        label,
+        what,
+        question,
+        _make_release,
+        end=end,
+        form=layout.words.price,
+        first="" if answer else page_text.ANSWER_HOW_CHOSEN,
+    )
 
 
-def _make_release(order: Order, table: PreparedTable, **given: Any) -> Released:
-    """Make the release of an order, whose table's rows are among the keywords `given`.
-
-    given: as `confirmation.release_keywords` returns, and `resumed`, the payment, where a release is gone on
-    with. A fitted bound takes rows as they were encoded.
-    """
+def _make_release(order: Order[Request], table: PreparedTable, **given: Any) -> Released:
+    """Make the release of an order; a fitted bound takes rows as they were encoded."""
     if order.request.fitted:
         given |= {"rows": table.encoded_parts, "layout": layout_of(table.schema)}
     return private_release.make(order.request, chosen=order.chosen, usable_share=order.usable_share, **given)
@@ -157,20 +153,13 @@ def show_interrupted(prepared: PreparedTable, payer: Payer, account: Account, la
         else:
             left, right = st.columns([4, 2], vertical_alignment="center")
             left.warning(account_text.interrupted(payment))
-            kind, make = _KINDS[type(request)]
-            order = Order(kind, request, account, prepared.identity, prepared.raw.name)
+            make = rehearsal_panel.make if isinstance(request, SpectrumRequest) else _make_release
+            order = Order(request, account, prepared.identity, prepared.raw.name)
             order = order._replace(usable_share=_usable_share(prepared, layout.settings))
             go_on = partial(confirmation.go_on, order, partial(make, resumed=payment))
             right.button("Go on with it", key=f"own resume {payment.id}", on_click=go_on, width="stretch")
     if lost:
         st.warning(account_text.lost(lost, account, layout.words.named))
-
-
-# By the type of its request: what a paid release is called in an order, and what makes it.
-_KINDS: dict[type, tuple[str, confirmation.Make]] = {
-    Request: ("release", _make_release),
-    SpectrumRequest: ("spectrum", rehearsal_panel.make),
-}
 
 
 def _request_kept(drawn: Drawn, prepared: PreparedTable) -> Request | SpectrumRequest | None:
@@ -193,7 +182,6 @@ def _request_kept(drawn: Drawn, prepared: PreparedTable) -> Request | SpectrumRe
 
 
 def show_releases(layout: PageLayout) -> ReleaseJob | None:
-    """Render the finished releases, one of them in full. Return the one that is shown."""
     state = session.current()
     finished = [release for release in state.releases if release.result is not None]
     if not finished:
@@ -211,7 +199,6 @@ def show_releases(layout: PageLayout) -> ReleaseJob | None:
 
 
 def _show_release(release: ReleaseJob, layout: PageLayout) -> None:
-    """Render a release: what was released, how, and its files."""
     streamlit.show_blocks(results.released(release.result, layout.plain))
     with layout.details():
         streamlit.show_blocks(results.how_released(release.result))

@@ -14,21 +14,20 @@ from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED
 from dppca_core.release import discrete_gaussian, fitted_bound
-from dppca_core.release.request import (
-    FITTED,
-    OFFERED,
-    STACKED_ROUNDS,
-    TWO_STAGES,
-    Request,
-    most_features,
-)
+from dppca_core.release.request import FITTED, OFFERED, STACKED_ROUNDS, TWO_STAGES, Request, most_features
 from dppca_core.tables import Schema
 from dppca_core.tables.layout import layout_of
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data import usable_patients
 from pages.hospitals.your_data.planned_table import Study
 from pages.hospitals.your_data.settings import EQUAL_WEIGHT, RECOMMENDED
-from pages.shared.settings.catalogue import CHOICES, Settings
+from pages.shared.settings import catalogue
+from pages.shared.settings.catalogue import Settings
+
+
+class NotReleasedError(Exception):
+    """Say in one sentence why the settings cannot be released, or not rehearsed."""
+
 
 # By trust the method of one noisy moment, of all features.
 ONE_MOMENT = {
@@ -37,17 +36,15 @@ ONE_MOMENT = {
     "untrusted server": "own_noise_sparse",
 }
 # By method the settings that it has. All other methods on offer have a number of features to keep, s_hat.
-METHOD_SETTINGS = {
-    **dict.fromkeys(OFFERED, ("own.k", "own.s_hat")),
-    **dict.fromkeys((RECOMMENDED, "analyze_gauss", *STACKED_ROUNDS), ("own.k",)),
-    "dpdis_pca": ("own.k", "own.rank"),
-}
+METHOD_SETTINGS: dict[str, tuple[str, ...]] = dict.fromkeys(OFFERED, ("own.k", "own.s_hat"))
+METHOD_SETTINGS |= dict.fromkeys((RECOMMENDED, "analyze_gauss", *STACKED_ROUNDS), ("own.k",))
+METHOD_SETTINGS["dpdis_pca"] = ("own.k", "own.rank")
 
 
 def requested(
     settings: Settings, study: Study, account: Account | None, rows: int, trust: str = ""
-) -> Request | str:
-    """Return the request for the release that is set, or why it would be refused, in one sentence.
+) -> Request:
+    """Return the request for the release that is set. Raises NotReleasedError where it would be refused.
 
     Numbers that the table is too narrow for are moved to the nearest possible ones (`adjustments` says so).
     Of the table only what is public is read: its dictionary, and the patients of each hospital.
@@ -57,7 +54,7 @@ def requested(
     d = study.d
     # Before the limit is set, neighbours are what the limit's form begins with.
     limit = account.limit if account is not None else None
-    neighbours = limit.neighbours if limit is not None else CHOICES["neighbours"].default
+    neighbours = limit.neighbours if limit is not None else catalogue.defaults()["neighbours"]
     k, s_hat = min(settings["own.k"], d - 1), settings["own.s_hat"]
     method = RECOMMENDED if trust else settings["own.method"]
     try:
@@ -95,7 +92,7 @@ def requested(
         hospitals, equal = len(study.sizes), settings["own.counts"] == EQUAL_WEIGHT
         return fitted_bound.requested(request, layout, sum(study.sizes), hospitals, equal)
     except ValueError as reason:
-        return str(reason)
+        raise NotReleasedError(str(reason)) from None
 
 
 def _mean_share(schema: Schema, budget: Budget, n: int) -> float:
@@ -109,14 +106,14 @@ def _mean_share(schema: Schema, budget: Budget, n: int) -> float:
 def _recommended(n: int, d: int, k: int, budget: Budget, hospitals: int, trust: str) -> str:
     """Return the method of one noisy moment or, of more features than it takes, that which errs least.
 
-    These are two stages and stacked rounds, by their predicted errors on the worst of three spectra. n, d, k:
-    patients, features and components. budget: what a mean leaves of it.
+    These are two stages and stacked rounds, by their predicted errors on the worst of three spectra.
     """
     if d <= most_features(ONE_MOMENT[trust]):
         return ONE_MOMENT[trust]
     possible = [name for name in (*TWO_STAGES, *STACKED_ROUNDS) if METHODS[name].trust == trust]
-    setting = {"n": n, "d": d, "k": k, "budget": budget, "providers": hospitals}
-    return stated_spectra.recommend_blindly(trust, **setting, among=possible)
+    return stated_spectra.recommend_blindly(
+        trust, n=n, d=d, k=k, budget=budget, providers=hospitals, among=possible
+    )
 
 
 def adjustments(request: Request, settings: Settings) -> list[str]:

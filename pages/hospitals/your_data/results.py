@@ -24,6 +24,7 @@ from pages.hospitals.your_data import (
     plain_text,
     rehearsal,
     sources,
+    twin_runs,
     twin_text,
     upload_text,
     usable_patients,
@@ -42,16 +43,17 @@ _STEM = "dppca-your-data"
 
 
 def words_of(plain: bool) -> ModuleType:
-    """Return the module with the sentences of a view."""
     return plain_text if plain else analyst_text
 
 
 def rehearsed(made: Rehearsal) -> Blocks:
-    """Yield the number that a rehearsal gives, and the chart of the three trusts."""
-    shares, recovered = rehearsal.shares(made), rehearsal.recovered(made.twin)
+    shares, recovered = rehearsal.shares(made), twin_runs.recovered(made.twin)
     yield Text(f"{plain_text.REHEARSAL} {plain_text.rehearsed(recovered, shares.guess)}")
     yield Figure(
-        *("rehearsal figure", share_rows.figure(shares), plain_text.REHEARSED, _STEM),
+        "rehearsal figure",
+        share_rows.figure(shares),
+        title=plain_text.REHEARSED,
+        stem=_STEM,
         says=share_rows.description(shares),
         code=partial(figure_code.rehearsal, made.by_trust),
     )
@@ -62,7 +64,6 @@ def rehearsed(made: Rehearsal) -> Blocks:
 
 
 def warnings(made: Rehearsal, plain: bool) -> Iterator[str]:
-    """Yield why a release of what was rehearsed may be of little use; nothing where it is not."""
     words, rows = words_of(plain), made.twin.request.rows_per_patient
     if made.sign is not None:
         counted = usable_patients.counted_by_stop_sign(made.usable_share, rows)
@@ -72,7 +73,6 @@ def warnings(made: Rehearsal, plain: bool) -> Iterator[str]:
 
 
 def how_rehearsed(made: Rehearsal) -> Blocks:
-    """Yield for a statistician what was rehearsed, on which populations, and how."""
     twin, schema = made.twin, made.schema
     yield Text(twin_text.rehearsed(twin.request, len(made.sizes)))
     yield Text(twin_text.populations(rehearsal.errors(twin), twin.pattern.paid, twin.in_closed_form))
@@ -80,12 +80,19 @@ def how_rehearsed(made: Rehearsal) -> Blocks:
     if twin.is_only_predicted:
         yield Note(twin_text.only_predicted(schema.d))
         return
-    given = twin.experiment, twin.request.rows_per_patient, twin.pattern.title, schema.bound
-    yield Note(twin_text.invented(*given, twin.request.method, sum(made.sizes)))
+    yield Note(
+        twin_text.invented(
+            twin.experiment,
+            twin.request.rows_per_patient,
+            strength=twin.pattern.title,
+            bound=schema.bound,
+            method=twin.request.method,
+            n=sum(made.sizes),
+        )
+    )
 
 
 def released(result: Released, plain: bool) -> Blocks:
-    """Yield what was released: how much, its loadings as a figure, and how many stand out of the noise."""
     words, sizes = words_of(plain), result.document["hospitals"]
     noun = page_text.noun(result.document["rows per patient"])
     k, day = result.basis.shape[1], result.document["at"][:10]
@@ -93,7 +100,10 @@ def released(result: Released, plain: bool) -> Blocks:
     features = result.document["features"]
     drawn = charts.loadings(features, result.basis, result.loading_std, words.COMPONENT, words.LOADING)
     yield Figure(
-        *("own loadings", drawn, f"Released {words.COMPONENT}s", "private-components"),
+        "own loadings",
+        drawn,
+        title=f"Released {words.COMPONENT}s",
+        stem="private-components",
         says=charts.describe_loadings(drawn, words.COMPONENT),
         code=lambda: figure_code.RELEASED,
     )
@@ -103,12 +113,11 @@ def released(result: Released, plain: bool) -> Blocks:
 
 
 def how_released(result: Released) -> Blocks:
-    """Yield for a statistician how a release was made, its eigenvalues, and its loadings as a table."""
     noise_drawn = page_text.how_noise_is_drawn(result.document["method"])
     yield Text(f"**{page_text.promise(result)}** {noise_drawn}")
     yield Text(page_text.centring(result))
-    if result.eigenvalues is not None:
-        yield Text(page_text.eigenvalues(result))
+    if eigenvalues := page_text.eigenvalues(result):
+        yield Text(eigenvalues)
     yield Note(page_text.told_from_zero(result))
     yield Fold("Loadings as a table", "own loadings table", partial(_loadings, result))
 
@@ -147,7 +156,6 @@ def _rehearsal(made: Rehearsal, plain: bool) -> Blocks:
 
 
 def file_of_release(result: Released, plain: bool) -> Document:
-    """Return the file of a release, of its `release.json` alone."""
     document = result.document
     request = bundle.recipe(document)
     schema = Schema.from_json(json.dumps(document["public"]["dictionary"]))
@@ -200,7 +208,6 @@ def _settings(
     usable_share: float | None,
     plain: bool,
 ) -> list[tuple[str, str]]:
-    """Return names and values of all that a release was, or would be, asked for."""
     noun, budget = page_text.noun(request.rows_per_patient), request.budget
     entries = [
         (noun.capitalize(), f"{sum(sizes):,}"),
@@ -230,7 +237,6 @@ def _settings(
 
 
 def _rows_of_one_patient(request: Request, counting: Counting | None) -> str:
-    """Return how many rows of one patient there are at most, or how they count where patients are named."""
     if isinstance(counting, int):
         return f"the first {counting:,}, each counting 1/{counting:,}"
     return page_text.stated(request.rows_per_patient) if counting is None else str(counting)
@@ -249,7 +255,8 @@ def _public(schema: Schema) -> Blocks:
 
 def _public_line(column: Column) -> tuple[str, str, str]:
     """Return a column's name, its range or categories, and what is filled in if a cell is missing."""
-    values, written = ", ".join(column.categories), str
+    written: Callable[[float | str | None], str] = str
+    values = ", ".join(column.categories)
     if column.kind == "number":
         written = dictionary_lines.number_text
         values = f"{written(column.low)} to {written(column.high)}"

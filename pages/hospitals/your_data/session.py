@@ -8,17 +8,21 @@ Nothing here is given to a cache, a log, a link or a file. The book holds no cel
 """
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import streamlit as st
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import RerunException, get_script_run_ctx
 
 from dppca_core.accounts.account import Account
 from dppca_core.accounts.book import Book, BookTable, Payer, default_path
 from dppca_core.byte_cache import return_memory
+from dppca_core.release.request import Request
+from dppca_core.release.spectrum import SpectrumRequest
 from dppca_core.tables import JoinedTable, QuestionError, Raw
 from dppca_core.tables.dictionary_lines import DictionaryLine
 from dppca_core.tables.encode import PreparedTable, TableIdentity
@@ -32,26 +36,40 @@ from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session_expiry import SessionExpiry
 from pages.hospitals.your_data.upload_text import NAMED, ONE
 
+Kind = Literal["release", "spectrum"]
+Made = TypeVar("Made")
+Asked = TypeVar("Asked", bound=Request | SpectrumRequest)
 _SESSION_KEY = "own table"
 _REPEATED = "redcap_repeat_instrument"  # a column of exports whose rows have a part of a patient's cells each
 
 
-class Order(NamedTuple):
+class Order(NamedTuple, Generic[Asked]):
     """Hold what a job would make of a table, paid for from an account. No row is in it.
 
-    kind: "release" of components, or "spectrum" of eigenvalues. request: what to make, a request of that
-    kind. account: as it stood when the price was shown. name: of the table's file. chosen: how columns and k
-    were chosen, as the owner states it. usable_share: that of the patients on which the rehearsal of a
-    release rested, as the owner states it; None where nothing is stated.
+    request: a release of components, or of eigenvalues. account: as it stood when the price was shown. name:
+    of the table's file. chosen: how columns and k were chosen, as the owner states it. usable_share: that of
+    the patients on which the rehearsal of a release rested, as the owner states it; None where nothing is
+    stated.
     """
 
-    kind: str
-    request: Any
+    request: Asked
     account: Account
     table: TableIdentity
     name: str
     chosen: str = ""
     usable_share: float | None = None
+
+    @property
+    def kind(self) -> Kind:
+        return "spectrum" if isinstance(self.request, SpectrumRequest) else "release"
+
+
+class Preparation(NamedTuple):
+    """Hold a table as it was prepared last, or why it does not fit its dictionary; request: for what."""
+
+    request: object
+    table: PreparedTable | None
+    refusal: str = ""
 
 
 @dataclass
@@ -63,7 +81,7 @@ class TableSession:
     """
 
     raw: Raw | None = None  # of several hospitals, their tables joined
-    hospitals: HospitalTables = field(default_factory=HospitalTables)
+    hospitals: HospitalTables | None = None  # as long as there is a table
     dictionary: OpenedDictionary | None = None  # as its file says, for the table that is there or will be
     dictionary_taken: bool = False  # whether its lines were taken over for a table
     names_asked: ColumnMapping | None = None  # which columns its other names are, until that is answered
@@ -86,7 +104,7 @@ class TableSession:
     hospital_column: str | None = None  # names the hospitals; None where no column does
     generation: int = 0  # grows whenever lines or columns are replaced, and not typed
     folded: bool = False  # whether a dictionary has filled all lines, and none has lacked anything since
-    prepared: tuple[object, PreparedTable | str] | None = None  # with what it was prepared from
+    prepared: Preparation | None = None
     quality: dict[str, tuple[object, ColumnQuality]] = field(default_factory=dict)  # by what it counted
     unmapped: dict[str, DictionaryLine] = field(default_factory=dict)  # lines before words were last mapped
     book: Book | None = None  # in memory, for who did not sign in
@@ -103,9 +121,7 @@ class TableSession:
 
     @property
     def ready(self) -> PreparedTable | None:
-        """Return the table as it was prepared last, if it fits its dictionary."""
-        result = self.prepared[1] if self.prepared is not None else None
-        return result if isinstance(result, PreparedTable) else None
+        return None if self.prepared is None else self.prepared.table
 
     @property
     def patient_column(self) -> str | None:
@@ -114,24 +130,21 @@ class TableSession:
 
     @property
     def patients(self) -> tuple[str | None, Counting]:
-        """Return that column, and how the rows of one patient count."""
         return self.patient_column, self.counting
 
     @property
     def rows_per_patient(self) -> int | None:
-        """Return how many rows one patient can have at most, or None until the owner has answered."""
+        """Return how many rows one patient can have at most; None until the owner has answered."""
         if self.rows_answer == NAMED:  # the guarantee for a row is the patient's
             return None if self.raw is not None and self.named_patients is None else 1
         return 1 if self.rows_answer == ONE else self.most_rows if self.rows_answer else None
 
     @property
     def typed(self) -> dict[str, DictionaryLine]:
-        """Return the lines of the columns that count."""
         return {name: self.lines[name] for name in self.chosen}
 
     @property
     def units(self) -> dict[str, str]:
-        """Return in which unit columns are measured, by name, where that is stated."""
         opened = {} if self.dictionary is None else self.dictionary.lines
         return {name: line.unit for name, line in (opened | self.lines).items() if line.unit}
 
@@ -149,22 +162,21 @@ class TableSession:
             self.rows_answer, self.most_rows = (None if stated is None else NAMED), None
         self.generation += 1
 
-    def take_dictionary(self) -> None:
-        """Let the dictionary's columns count that the first table has, without those that lack a range."""
-        known = set(self.hospitals.first.columns)
-        lines = {name: line for name, line in self.dictionary.lines.items() if name in known}
+    def take_dictionary(self, opened: OpenedDictionary, first: Raw) -> None:
+        """Let a dictionary's columns count that the first table has, without those that lack a range."""
+        self.dictionary, known = opened, set(first.columns)
+        lines = {name: line for name, line in opened.lines.items() if name in known}
         complete = {name: line for name, line in lines.items() if not line.incomplete}
         self.lines |= lines
         # The stated bound is for rows of all columns.
-        whole = len(complete) == len(self.dictionary.lines)
-        self.set_lines(complete, self.dictionary.bound if whole else None)
+        self.set_lines(complete, opened.bound if len(complete) == len(opened.lines) else None)
         self.dictionary_taken = self.folded = True
-        self._take_patients()
+        self._take_patients(first)
 
-    def _take_patients(self) -> None:
+    def _take_patients(self, first: Raw) -> None:
         """Answer how rows of one patient count as the dictionary says, if the first table has its column."""
         stated = None if self.dictionary is None else self.dictionary.patients
-        if stated is not None and stated[0] in self.hospitals.first.columns:
+        if stated is not None and stated[0] in first.columns:
             self.rows_answer, (self.named_patients, self.counting) = NAMED, stated
 
     def load(self, raw: Raw) -> None:
@@ -178,7 +190,7 @@ class TableSession:
         return_memory()  # of the former table, and of what reading this one needed
         self.rows_answer = self.most_rows = self.named_patients = None
         self.counting = MERGED if _REPEATED in raw.columns else AVERAGED
-        self._take_patients()
+        self._take_patients(raw)
         self.how_chosen = ("", "")
         self.tables_loaded += 1
         known = set(raw.columns)
@@ -209,28 +221,29 @@ class TableSession:
         self.guessed.clear()
         for name in ("dictionary", "template", "saved"):
             self.cache_by_name.pop(name, None)
-        self.hospitals = HospitalTables()
+        self.hospitals = None
         self.lines = {name: line.without_words for name, line in self.lines.items()}
         self.editor_lines = {}
         return_memory()  # else it stays with this process, and the next visitor's table finds no room
 
     def _drop_results(self) -> None:
-        """Drop all that was computed from the table or waits to be confirmed for it."""
         self.prepared = self.pending = None
         for by_name in (self.diagnostics, self.quality, self.unmapped):
             by_name.clear()
 
-    def cached_for_table(self, key: object, compute: Callable[[], Any]) -> Any:
+    def cached_for_table(self, key: object, compute: Callable[[], Made]) -> Made:
         """Return `compute()`, computed once for this table, dictionary and key; it is for the owner alone."""
         if key not in self.diagnostics:
             self.diagnostics[key] = compute()
-        return self.diagnostics[key]
+        made: Made = self.diagnostics[key]
+        return made
 
-    def cached_by_name(self, name: str, request: object, make: Callable[[], Any]) -> Any:
+    def cached_by_name(self, name: str, request: object, make: Callable[[], Made]) -> Made:
         """Return `make()`, made anew only when the request differs from the last one under this name."""
         if name not in self.cache_by_name or self.cache_by_name[name][0] != request:
             self.cache_by_name[name] = request, make()
-        return self.cache_by_name[name][1]
+        made: Made = self.cache_by_name[name][1]
+        return made
 
     @property
     def releases(self) -> list[ReleaseJob]:
@@ -238,20 +251,18 @@ class TableSession:
         return [job for job in self.confirmed if job.what.kind == "release"]
 
     def last(self, kind: str) -> ReleaseJob | None:
-        """Return the job of this kind that was confirmed last."""
         return next((job for job in reversed(self.confirmed) if job.what.kind == kind), None)
 
     @property
     def drawing(self) -> bool:
-        """Return whether something that was paid for is being drawn."""
         return any(job.running for job in self.confirmed)
 
-    def handle(self, uploader: str, file_id: str, take: Callable[[], str]) -> str:
+    def handle(self, uploader: str, file_id: str, take: Callable[[], None]) -> str:
         """Take an upload once, though the page runs often. Return why it was refused, as long as it is there.
 
-        uploader: the widget's name. file_id: the upload's, "" for none. take: takes it, and returns "" or why
-        it was refused. Where `take` is interrupted it has changed nothing, and a newer run of the page calls
-        it again.
+        uploader: the widget's name. file_id: the upload's, "" for none. take: takes it, or raises ValueError
+        with one sentence. Where `take` is interrupted it has changed nothing, and a newer run of the page
+        calls it again.
         """
         # The id of the upload that was handled last, and why it was refused.
         former = self.files.get(uploader, ("", ""))
@@ -259,33 +270,33 @@ class TableSession:
             # Note it before it is taken: a page that is run anew meanwhile must not take it too.
             self.files[uploader] = file_id, ""
             try:
-                self.files[uploader] = file_id, take() if file_id else ""
+                if file_id:
+                    take()
+            except ValueError as reason:
+                self.files[uploader] = file_id, str(reason)
             except RerunException:
                 self.files[uploader] = former
                 raise
+            else:
+                self.files[uploader] = file_id, ""
         _, refusal = self.files.get(uploader, ("", ""))
         return refusal
 
 
-def attempt(make: Callable[[], Any], otherwise: str = "") -> Any:
-    """Return what `make` returns, or the sentence of the ValueError with which it refuses.
-
-    otherwise: what is returned for any other error, since that error's text may hold a cell and would go to
-    the log. Where it is "" such an error is raised.
-    """
+@contextmanager
+def refusing(sentence: str) -> Iterator[None]:
+    """Raise ValueError with this sentence for any other error: its text may hold a cell, for the log."""
     try:
-        return make()
-    except ValueError as reason:
-        return str(reason)
+        yield
+    except ValueError:
+        raise
     except Exception:
-        if not otherwise:
-            raise
-        return otherwise
+        raise ValueError(sentence) from None
 
 
 def current() -> TableSession:
     """Return the session of the visitor whose page is running, which is forgotten once they have left."""
-    state = st.session_state.setdefault(_SESSION_KEY, TableSession())
+    state: TableSession = st.session_state.setdefault(_SESSION_KEY, TableSession())
     context = get_script_run_ctx()
     if context is not None:
         expiry().watch(context.session_id, state)
@@ -302,7 +313,9 @@ def drop_upload(file_id: str) -> None:
     """Drop an uploaded file once it was read: the server would hold it until the session ends."""
     context = get_script_run_ctx()
     if context is not None:
-        context.uploaded_file_mgr.remove_file(context.session_id, file_id)
+        files = context.uploaded_file_mgr
+        assert isinstance(files, MemoryUploadedFileManager)
+        files.remove_file(context.session_id, file_id)
 
 
 def book() -> Book:

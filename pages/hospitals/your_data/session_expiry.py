@@ -21,10 +21,7 @@ _MOST_TRIES = 5  # to forget one visitor's table
 
 @dataclass
 class _Watched:
-    """Hold what is known of one visitor: the session with a table, and how to find that they have left.
-
-    tries: how often forgetting was tried.
-    """
+    """Hold the session of one visitor, and how often forgetting its table was tried."""
 
     holder: weakref.ref[Any]
     may_come_back: Callable[[], bool]
@@ -63,7 +60,6 @@ class SessionExpiry:
             return bool(self._watched) and self._thread.start()
 
     def _work(self) -> None:
-        """Check again and again, as the thread does, until nobody is left to watch."""
         while not self.check():
             time.sleep(self._check_seconds)
 

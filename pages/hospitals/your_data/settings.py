@@ -5,14 +5,14 @@ is one control (`Choice`): its options, its default and its words.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
 
 from dppca_core.methods import METHODS
 from dppca_core.records import RELEASED
 from dppca_core.release.request import OFFERED
 from pages.shared import text
 from pages.shared.settings.of_pages import Panel
-from pages.shared.settings.setting import Choice, among, switch
+from pages.shared.settings.setting import Choice, Value, among, switch
 
 RECOMMENDED = "recommended"
 UNKNOWN = "unknown"
@@ -29,46 +29,60 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     """Return the settings of a person's own table: what a release asks for, never what the table holds."""
     titles = {name: METHODS[name].title for name in OFFERED}
 
-    def like(key: str, default: float | int, label: str = "", plain: str = "", help: str = "") -> Choice:
-        """Return a control with the options of the shared setting `key`, under this page's key.
-
-        default: the option that this page begins with. label, plain, help: its names for analysts and in
-        plain view and its help, where they are others than those of the shared setting.
-        """
+    def like(key: str, default: Value) -> Choice:
+        """Return a control like that of the shared setting `key`, with this page's key and default."""
         same = shared[key]
-        names = (label or same.label, plain or same.plain)
-        link = f"own.{same.parameter}"
-        words = {option: same.text(option) for option in same.options if isinstance(option, str)} or None
-        more: dict[str, Any] = {"link_name": link, "link_words": same.link_words}
-        return Choice(f"own.{key}", *names, same.options, default, words, help or same.help, **more)
+        words: dict[Value, str] = {each: same.text(each) for each in same.options if isinstance(each, str)}
+        return replace(
+            same,
+            key=f"own.{key}",
+            default=default,
+            words=words or None,
+            plain_words=None,
+            link_name=f"own.{same.parameter}",
+        )
 
     return [
-        like(
-            *("providers", 1, "Number of hospitals", "Number of hospitals"),
+        replace(
+            like("providers", 1),
+            label="Number of hospitals",
+            plain="Number of hospitals",
             help="1: all patients in one place. More: patients are assigned at random, to rehearse methods "
             "for several hospitals.",
         ),
         like("trust", "secure aggregation"),
         among(
-            *("own.method", "Method", {RECOMMENDED: "Recommended for this table"} | titles),
+            "own.method",
+            "Method",
+            {RECOMMENDED: "Recommended for this table"} | titles,
             help="Recommended: one noisy moment, whose bound is fitted to the rows.",
             link_words={RECOMMENDED: RECOMMENDED},
         ),
         like("epsilon", 0.5),
         Choice(
-            *("own.delta", shared["delta"].label, shared["delta"].plain, DELTAS, 1e-6),
+            "own.delta",
+            shared["delta"].label,
+            shared["delta"].plain,
+            options=DELTAS,
+            default=1e-6,
             help=shared["delta"].help,
             plain_words={delta: text.one_in(delta) for delta in DELTAS},
         ),
         switch("own.delta_set", "Failure chance set by hand"),
         among(
-            *("own.counts", "What should count?", COUNTS),
+            "own.counts",
+            "What should count?",
+            COUNTS,
             help="It decides what is estimated: on real tables the two answers are far apart, at any budget.",
         ),
         like("k", 2),
         like("s_hat", RELEASED),
         Choice(
-            "own.rank", "R, directions that each hospital sends", "Directions sent", tuple(range(1, 51)), 5
+            "own.rank",
+            "R, directions that each hospital sends",
+            "Directions sent",
+            options=tuple(range(1, 51)),
+            default=5,
         ),
         Choice(
             "own.usable",

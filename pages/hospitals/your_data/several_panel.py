@@ -9,39 +9,39 @@ import streamlit as st
 
 from dppca_core.tables import Raw, dictionary_lines, limits, safe_cell
 from pages.hospitals.your_data import file_reading, mapping_editor, session, several_text
-from pages.hospitals.your_data.hospital_tables import HospitalTable
+from pages.hospitals.your_data.hospital_tables import HospitalTable, HospitalTables
 from pages.hospitals.your_data.session import TableSession
 from pages.hospitals.your_data.text import refusal
 from pages.shared.server import uploads
 
 
-def show(state: TableSession) -> bool:
+def show(state: TableSession, hospitals: HospitalTables) -> bool:
     """Render the tables of other hospitals, and join them to the first once all questions are answered.
 
     Returns whether the page can go on: not while an answer is missing, and not with tables that cannot be
     joined.
     """
-    hospitals = state.hospitals
     with st.expander("Another hospital's table", expanded=bool(hospitals.others)):
         if hospitals.others:
-            _show_tables(state, hospitals.first)
-        _choose_another(state)
+            _show_tables(state, hospitals)
+        _choose_another(state, hospitals)
     if problem := hospitals.problem():
         st.info(refusal(problem))
         return False
-    table = session.attempt(hospitals.table, several_text.UNJOINED)
-    if isinstance(table, str):
-        st.error(refusal(table))
+    try:
+        with session.refusing(several_text.UNJOINED):
+            table = hospitals.table()
+    except ValueError as reason:
+        st.error(refusal(str(reason)))
         return False
-    if table is not None and table is not state.raw:
+    if table is not state.raw:
         state.join(table)
     return True
 
 
-def _show_tables(state: TableSession, first: Raw) -> None:
+def _show_tables(state: TableSession, hospitals: HospitalTables) -> None:
     """Render each hospital's name and size, and the question on its columns until it is confirmed."""
-    hospitals = state.hospitals
-    hospitals.first_name = _ask_name(state, 0, hospitals.first_name, first)
+    hospitals.first_name = _ask_name(state, 0, hospitals.first_name, hospitals.first)
     for other in hospitals.others:
         other.name = _ask_name(state, other.number, other.name, other.raw)
         if not other.mapping.names:
@@ -57,10 +57,6 @@ def _show_tables(state: TableSession, first: Raw) -> None:
 
 
 def _ask_name(state: TableSession, number: int, name: str, raw: Raw) -> str:
-    """Let a hospital be named, and taken out again if it is not the first. Return its name.
-
-    number: of its table. name: as it is so far. raw: its table, whose size is shown.
-    """
     left, middle, right = st.columns([2, 2, 1], vertical_alignment="bottom")
     key = f"own hospital {state.tables_loaded} {number}"
     typed = left.text_input("Hospital", name, max_chars=limits.MOST_NAME, key=key)
@@ -72,23 +68,18 @@ def _ask_name(state: TableSession, number: int, name: str, raw: Raw) -> str:
 
 
 def _remove(state: TableSession, number: int) -> None:
-    """Take out the table with this number."""
     # A button's arguments outlive the table, so it gets a number and no table, here and below.
-    state.hospitals.remove(number)
+    if state.hospitals is not None:
+        state.hospitals.remove(number)
 
 
 def _confirm(state: TableSession, number: int, confirmed: bool) -> None:
-    """Note that the owner has confirmed which columns of a table are which, or that they want to change it.
-
-    number: of the table. confirmed: False lets the answers be changed.
-    """
-    for other in state.hospitals.others:
+    for other in [] if state.hospitals is None else state.hospitals.others:
         if other.number == number:
             other.confirmed = confirmed
 
 
 def _ask_columns(state: TableSession, other: HospitalTable) -> None:
-    """Render the question which of a hospital's columns stand for the first table's."""
     st.caption(several_text.MAP)
     key = f"own mapping {state.tables_loaded} {other.number}"
     mapping_editor.edit(other.mapping, key, "first table", safe_cell(other.name), state.units)
@@ -107,9 +98,7 @@ def _ask_columns(state: TableSession, other: HospitalTable) -> None:
         middle.button(label, key=f"{key} rest", on_click=other.mapping.leave_out_rest, width="stretch")
 
 
-def _choose_another(state: TableSession) -> None:
-    """Render the upload of another hospital's table, or that no more can be joined."""
-    hospitals = state.hospitals
+def _choose_another(state: TableSession, hospitals: HospitalTables) -> None:
     if len(hospitals.others) + 1 >= limits.MOST_HOSPITALS:
         st.caption(several_text.MOST)
         return
@@ -118,9 +107,7 @@ def _choose_another(state: TableSession) -> None:
     upload = uploads.ask("A table of another hospital", file_reading.ENDINGS, key)
     st.caption(several_text.ASKED)
     former_count = hospitals.added
-    # `add` returns None, or a sentence takes its place where the table is refused.
-    others = dictionary_lines.other_names(state.lines)
-    add = lambda table: session.attempt(partial(hospitals.add, table, others)) or ""  # noqa: E731
+    add = partial(hospitals.add, other_names=dictionary_lines.other_names(state.lines))
     refused = file_reading.take(state, "another", upload, add)
     if refused:
         st.error(refusal(refused))

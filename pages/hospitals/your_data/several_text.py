@@ -30,15 +30,10 @@ MOST = f"At most {limits.MOST_HOSPITALS} hospitals can be joined."
 
 
 def about(raw: Raw) -> str:
-    """Return a table's name and size."""
     return f"{literal(raw.name)}: {raw.n:,} rows, {len(raw.columns):,} columns."
 
 
 def mapped(answers: Mapping[str, str | None], units: Mapping[str, str]) -> str:
-    """Return which columns have other names in a table, and how many it lacks, by a mapping's answers.
-
-    units: of the first table's columns, where they are stated.
-    """
     named = [
         f"{column} is {name} ({units[name]})" if name in units else f"{column} is {name}"
         for name, column in answers.items()
@@ -50,26 +45,21 @@ def mapped(answers: Mapping[str, str | None], units: Mapping[str, str]) -> str:
 
 
 def again(name: str) -> str:
-    """Return that a table is that of this hospital again."""
     return f"This is the table of {name} again: its patients would count twice."
 
 
 def too_many(columns: int) -> str:
-    """Return that so many columns have other names, too many to answer by hand."""
     return f"{columns:,} columns of the first table have other names here: rename them by a script."
 
 
 def twice(name: str, column: str) -> str:
-    """Return that a column is chosen for two of the first table's."""
     return f"{name}: '{column}' is chosen twice."
 
 
 def unanswered(name: str, columns: Sequence[str]) -> str:
-    """Return the first of these columns that need an answer, and how many more there are."""
     more = f" and {len(columns) - 1:,} more" if len(columns) > 1 else ""
     return f"{name}: choose the column for '{columns[0]}'{more}, or say that it was not measured there."
 
 
 def unconfirmed(name: str) -> str:
-    """Return that the mapping has to be confirmed."""
     return f"{name}: check which column stands for which, then confirm it."

@@ -16,12 +16,7 @@ from dppca_core.auditing import tradeoff_curves
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.release.private_release import Released
-from dppca_core.release.request import (
-    STACKED_ROUNDS,
-    TWO_STAGES,
-    Request,
-    patient_epsilon,
-)
+from dppca_core.release.request import STACKED_ROUNDS, TWO_STAGES, Request, patient_epsilon
 from pages.hospitals.your_data.charts import SURE
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.shared import text
@@ -88,7 +83,6 @@ _MARKUP = re.compile(r"([\\`*_\[\]<>$~|#]|:(?=\w))")
 
 
 def noise_would(share: float) -> str:
-    """Return what noise does where it is too large; share: of a guess's error, that a release has."""
     return f"Noise would {'hide' if share > HARDLY_BETTER else 'cost much of'} the pattern"
 
 
@@ -109,17 +103,14 @@ def unit(rows: int) -> str:
 
 
 def noun(rows: int) -> str:
-    """Return the plural of `unit`."""
     return f"{unit(rows)}s"
 
 
 def stated(rows: int) -> str:
-    """Return how many rows one patient can have, as it stands in reports."""
     return "1" if rows == 1 else f"up to {rows:,}"
 
 
 def left_out_as_blank(rows: int) -> str:
-    """Return that so many rows of the file are blank, and are no patients."""
     what = text.count(rows, "blank row is", "blank rows are")
     return f"{what} left out: a row without any cell is no patient."
 
@@ -130,7 +121,6 @@ def loss(value: float) -> str:
 
 
 def epsilon(value: float) -> str:
-    """Return an epsilon with its symbol."""
     return f"ε = {loss(value)}"
 
 
@@ -179,8 +169,7 @@ def elsewhere(request: Request) -> str:
 def patient_total(account: Account, rows: int) -> str:
     """Return what all releases so far cost a patient with several rows, or "" where that is the total.
 
-    Where a column names patients now, it says whether earlier releases counted rows. Releases that counted
-    patients cost a patient with several rows less than is said here.
+    Releases that counted patients cost a patient with several rows less than is said here.
     """
     if rows == 1 and any(payment.averaged for payment in account.payments):
         if all(payment.averaged for payment in account.payments):
@@ -199,10 +188,9 @@ def patient_total(account: Account, rows: int) -> str:
 
 
 def restated(released: Released, rows: int, words: Callable[[str, str, float], str]) -> str:
-    """Return what an earlier release costs by the owner's answer now, where it was another then.
+    """Return what an earlier release costs by the owner's answer now, or "" where it was the same then.
 
-    rows: the answer now. words: forms the sentence from what was stated then, what is stated now, and the
-    epsilon for a patient (`analyst_text.restated`). "" where the two answers do not differ.
+    words: `restated` of the present view.
     """
     then = int(released.document["rows per patient"])
     # Where patients were counted, then or now, no number of rows makes a difference to say.
@@ -214,7 +202,6 @@ def restated(released: Released, rows: int, words: Callable[[str, str, float], s
 
 
 def ended(job: ReleaseJob) -> str:
-    """Return why a job that has ended has no result, and whether it was paid for."""
     return {
         "stopped": "Stopped: it is paid for, and nothing of it was shown. You can go on with it for nothing.",
         "refused": f"Nothing was released: {refusal(job.message)}",
@@ -225,18 +212,17 @@ def ended(job: ReleaseJob) -> str:
 
 
 def adjusted(key: str, settings: Settings, value: int) -> str:
-    """Return that this value is used, and not the one to which the control `key` is set."""
     return f"{CHOICES[key].label} {'lowered' if value < settings[key] else 'raised'} to {value} here."
 
 
 def promise(released: Released) -> str:
     """Return the guarantee of a release in a sentence, with its delta written as elsewhere on screen."""
-    budget = released.document["parameters"]["budget"]
-    return released.document["guarantee"].replace(f"{budget['delta']:g}", text.number(budget["delta"]))
+    guarantee: str = released.document["guarantee"]
+    delta: float = released.document["parameters"]["budget"]["delta"]
+    return guarantee.replace(f"{delta:g}", text.number(delta))
 
 
 def strongest(listed: int, features: int) -> str:
-    """Return how many of all features a table lists, the strongest ones, and where all are."""
     return f"Listed: the {listed:,} strongest of {features:,} measurements. The files have all."
 
 
@@ -251,7 +237,6 @@ def apart_from_zero(released: Released) -> tuple[int, int]:
 
 
 def told_from_zero(released: Released) -> str:
-    """Return how many released loadings can be told from 0, and which other chance that does not count."""
     apart, many = apart_from_zero(released)
     # What two stages leave out is no noise.
     other_chance = " or in which measurements were kept" if released.document["method"] in TWO_STAGES else ""
@@ -269,11 +254,14 @@ def strengths(values: Iterable[float], may_be_noise: Iterable[bool]) -> str:
 
 
 def eigenvalues(released: Released) -> str:
-    """Return the released eigenvalues, of which rows they are, and how far noise moves them.
+    """Return the released eigenvalues, of which rows they are, and how far noise moves them; "" without any.
 
     Those of components that are grey are grey too.
     """
-    method, error = released.document["method"], released.eigenvalue_error
+    values, error = released.eigenvalues, released.eigenvalue_error
+    if values is None or error is None:
+        return ""
+    method = released.document["method"]
     length = "b²" if is_fitted(released) else "B²"
     scaled = (
         "rows of length 1"
@@ -283,7 +271,7 @@ def eigenvalues(released: Released) -> str:
     if released.document["stages"] is not None:
         scaled += ", of the features kept alone"
     return (
-        f"Private eigenvalues of {scaled}: {strengths(released.eigenvalues, released.is_noise)}. "
+        f"Private eigenvalues of {scaled}: {strengths(values, released.is_noise)}. "
         f"Noise moves each by {text.short(error)} at most, in 95 of 100 draws."
     )
 
@@ -331,7 +319,6 @@ def _centring(released: Released, share: float) -> str:
 
 
 def is_fitted(released: Released) -> bool:
-    """Return whether the bound of a release's rows was fitted to their lengths."""
     return released.document["fitted bound"] is not None
 
 
@@ -352,10 +339,7 @@ def estimates(method: str, is_fitted: bool) -> str:
 
 
 def several(method: str, hospitals: int) -> str:
-    """Return what a method that is made for several hospitals does on this page, which holds all their rows.
-
-    hospitals: how many the table has.
-    """
+    """Return what a method for several hospitals does on this page, which holds all their rows."""
     # alone: hospitals trust nobody, so that each adds all the noise that protects its own patients.
     title, alone = METHODS[method].title, METHODS[method].trust == "untrusted server"
     if hospitals == 1:
@@ -369,7 +353,6 @@ def several(method: str, hospitals: int) -> str:
 
 
 def public_centre(usual: bool) -> str:
-    """Return where rows are centred without a paid mean; usual: whether the dictionary has usual values."""
     return "the usual values that the dictionary gives" if usual else "the middle of their public ranges"
 
 
@@ -387,7 +370,6 @@ def centre(share: float, usual: bool) -> str:
 
 
 def shares(request: Request) -> str:
-    """Return which shares of the budget pay for what comes before the components; "" where nothing does."""
     names = {
         "squares share": "mean squares",
         "mean share": "the mean",
@@ -398,7 +380,6 @@ def shares(request: Request) -> str:
 
 
 def fitted(request: Request) -> str:
-    """Return what a fitted bound is, what it costs, and which target a request with it has."""
     return (
         f"The bound is fitted: a part of the budget ({shares(request)}) pays for how long rows are, so that "
         f"noise is no larger than they need. It estimates {TARGETS[request.standardised]}."
@@ -406,7 +387,6 @@ def fitted(request: Request) -> str:
 
 
 def recommended(request: Request) -> str:
-    """Return that a request's method is recommended, and why."""
     title = METHODS[request.method].title
     if request.fitted:
         return f"Recommended is {title}: one noisy moment of all rows."
@@ -417,6 +397,5 @@ def recommended(request: Request) -> str:
 
 
 def how_noise_is_drawn(method: str) -> str:
-    """Return how exactly the method's noise is drawn, and whether eigenvalues (strengths) are released."""
     strengths = "No strength comes" if method in STACKED_ROUNDS else "Strengths come"
     return f"Its noise is exact: OpenDP draws it on whole numbers. {strengths} with the directions."

@@ -38,7 +38,6 @@ class WaysOut(NamedTuple):
 
 
 def rehearsed(request: Request, hospitals: int) -> str:
-    """Return what is rehearsed, with all its parameters: the release that a press of Release would make."""
     what = f"**Rehearsed is what *Release* would make:** {METHODS[request.method].title}"
     where = f"{noun(request.rows_per_patient)} in {where_patients_are(hospitals)}"
     epsilon, delta = request.budget.epsilon, request.budget.delta
@@ -55,8 +54,7 @@ def populations(errors: Sequence[tuple[str, float]], paid: bool, in_closed_form:
     """Return which population is shown, the one with the largest error, and how large the errors of all are.
 
     errors: the title and the error of each population; the one that is shown comes first. paid: whether the
-    patterns are as strong as eigenvalues that were paid for. in_closed_form: whether errors are predicted,
-    not run.
+    patterns are as strong as eigenvalues that were paid for.
     """
     (worst, _), *_ = errors  # the title of the first
     shares = text.listed([f"{text.percent(min(share, 1.0))} ({title})" for title, share in errors])
@@ -72,12 +70,10 @@ def populations(errors: Sequence[tuple[str, float]], paid: bool, in_closed_form:
 
 
 def chosen_trust(trust: str) -> str:
-    """Return which row of the chart the number is of."""
     return f"The number is that of the darker bar: {phrases.ROWS[trust].lower()}."
 
 
 def only_predicted(d: int) -> str:
-    """Return why a wide table is not rehearsed by runs."""
     return (
         f"So many measurements ({d:,}) are not rehearsed by runs: errors are closed forms of public numbers. "
         "No patient of yours has a part in this figure, so it costs nothing."
@@ -87,9 +83,8 @@ def only_predicted(d: int) -> str:
 def invented(twin: ExplorerExperiment, rows: int, strength: str, bound: float, method: str, n: int) -> str:
     """Return what the twin has in common with the table, and in what it differs.
 
-    twin: the experiment that rehearses the release. rows: how many one patient can have. strength: how the
-    twin's pattern is, in words. bound: the length to which a release shortens rows. method: the release's.
-    n: of all patients, of whom the twin has as many as are usable.
+    strength: how the twin's pattern is, in words. bound: the length to which a release shortens rows. n: of
+    all patients, of whom the twin has as many as are usable.
     """
     unit = is_unit(method, twin.fitted is not None)
     if isinstance(twin.population, DictionaryTwin):
@@ -123,7 +118,6 @@ def invented(twin: ExplorerExperiment, rows: int, strength: str, bound: float, m
 
 
 def can_take(d: int) -> str:
-    """Return which methods can take a table with so many features, more than most can."""
     return (
         f"**{d:,} measurements:** stacked rounds and two stages can take them. Methods that add up a whole "
         f"moment take at most {discrete_gaussian.MOST_FEATURES}."
@@ -131,16 +125,11 @@ def can_take(d: int) -> str:
 
 
 def not_possible(reason: str, d: int) -> str:
-    """Return why settings cannot be released of a wide table, for a reason, and what could be released."""
     why = f"These settings cannot be released: {refusal(reason)}"
     return f"{can_take(d)} {why} Choose another method, or {PUBLIC}."
 
 
 def judged(request: Request, n: int, d: int, ways: WaysOut) -> str:
-    """Return whether any method gets an answer from a wide table, and what it would take if none does.
-
-    n, d: rows and features. ways: the best predicted error, and what would do.
-    """
     share, patients, epsilon, features = ways
     units, budget = noun(request.rows_per_patient), request.budget
     error = f"{text.percent(min(share, 1.0))} of a guess's error"
@@ -159,7 +148,6 @@ def judged(request: Request, n: int, d: int, ways: WaysOut) -> str:
 
 
 def centre(twin: ExplorerExperiment, rows: int) -> str:
-    """Return where the twin's mean is, and that a table's first component may be its mean, no pattern."""
     if twin.fitted is not None:
         return ALL_PAID
     if twin.mean_share:
@@ -176,10 +164,9 @@ def centre(twin: ExplorerExperiment, rows: int) -> str:
 
 
 def spectrum(paid: Spectrum, k: int, centred: bool) -> str:
-    """Return what paid eigenvalues state about the table's pattern.
+    """Return what paid eigenvalues state about the table's pattern; centred: as the release's rows.
 
-    k: components. centred: whether the release is of rows about their mean; the first eigenvalue, which may
-    be the mean, is left out then.
+    The first eigenvalue, which may be the mean of rows, is left out where these are centred.
     """
     # With centred rows one more, since the first may be the mean.
     error, first = SURE * paid.std, paid.eigenvalues[: k + centred]

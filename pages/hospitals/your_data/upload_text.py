@@ -51,7 +51,6 @@ _LISTED = 3  # columns
 
 
 def uploaded(raw: Raw) -> str:
-    """Return the table's name, form and size in one line."""
     line = f"**{literal(raw.name)}** ({raw.form}): {raw.n:,} rows, {len(raw.columns):,} named columns."
     if raw.unnamed:
         line += f" Column {', '.join(map(str, raw.unnamed[:_LISTED]))} has no name and is left out."
@@ -72,48 +71,39 @@ ONLY_PLANNED = "Nothing can be released without a table: this is to rehearse one
 
 
 def ask_rows(joined: bool) -> str:
-    """Return what is asked of the rows of one patient; joined: whether the table is of several hospitals."""
     return f"Can one patient have more than one row{', in one table or in several' if joined else ''}?"
 
 
 def patients_stated(column: str) -> str:
-    """Return that the opened dictionary states this column."""
     return f"Your dictionary says that {literal(column)} names the patient."
 
 
 def opened(name: str, lines: int) -> str:
-    """Return the name of a dictionary that was opened without a table, and how many columns it states."""
     return f"**{literal(name)}**: {text.count(lines, 'column', 'columns')} with a range or categories."
 
 
 def without_range(names: Sequence[str]) -> str:
-    """Return which columns of a dictionary do not count, as it does not state their values."""
     return f"Left out, as no range is stated: {_first_names(names)}."
 
 
 def planned(table: PlannedTable, rows: int) -> str:
-    """Return the numbers of a planned table, and that it cannot be released."""
     return f"**Planned:** {_numbers(table, rows)} {ONLY_PLANNED}"
 
 
 def chosen(many: int, columns: int) -> str:
-    """Return how many columns of a wide table count, and what else chooses them."""
     return f"{many:,} of {columns:,} columns count. A data dictionary chooses its own."
 
 
 def incomplete(names: Sequence[str]) -> str:
-    """Return of which columns something has still to be typed."""
     listed = _first_names(names)
     return f"Still to be typed, from a code book, not from these patients: range or categories of {listed}."
 
 
 def left_out(names: Sequence[str]) -> str:
-    """Return which columns of a dictionary the table does not have."""
     return f"Not in this table: {_first_names(names)}."
 
 
 def _first_names(names: Sequence[str]) -> str:
-    """Return the first of these names in one text, and how many more there are."""
     more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
     return ", ".join(names[:_LISTED]) + more
 
@@ -128,7 +118,6 @@ COUNTED = {
 
 
 def counted(counting: Counting) -> str:
-    """Return how rows of one patient count."""
     whole = (
         "Each guarantee and price is for a patient with all their rows. A patient of several hospitals "
         "counts in the first."
@@ -149,12 +138,10 @@ def counted(counting: Counting) -> str:
 
 
 def ready(prepared: PreparedTable, rows: int) -> str:
-    """Return that the table is ready, with its numbers of patients, hospitals and measurements."""
     return f"**Ready:** {_numbers(prepared, rows)}"
 
 
 def _numbers(table: Study, rows: int) -> str:
-    """Return the numbers of patients, hospitals and measurements of a table."""
     measured = text.count(table.d, "measurement", "measurements")
     where = where_patients_are(len(table.sizes))
     if len(table.sizes) > 1:
@@ -163,7 +150,6 @@ def _numbers(table: Study, rows: int) -> str:
 
 
 def spread(sizes: Sequence[int]) -> str:
-    """Return the range of hospitals' sizes in words, or the one size that all have."""
     least, most = min(sizes), max(sizes)
     return f"{least:,} to {most:,}" if least < most else f"{least:,}"
 
@@ -174,7 +160,6 @@ def where_patients_are(hospitals: int) -> str:
 
 
 def at_random(rows: int) -> str:
-    """Return that the hospitals to which the page has assigned the rows are invented."""
     return (
         f"{noun(rows).capitalize()} are assigned to hospitals at random: these hospitals do not "
         "exist. This is to rehearse methods for several hospitals."
@@ -182,10 +167,6 @@ def at_random(rows: int) -> str:
 
 
 def counts_public(assignment: str, schema: Schema, rows: int) -> str:
-    """Return which numbers count as public beside the dictionary.
-
-    assignment: how patients were assigned to hospitals, as the release states it.
-    """
     many, each = noun(rows), unit(rows)
     sentence = f"The number of {many}, and of each hospital's, counts as public and is part of every release."
     if rows > 1:
@@ -201,7 +182,6 @@ def counts_public(assignment: str, schema: Schema, rows: int) -> str:
 
 
 def bound(schema: Schema, rows: int) -> str:
-    """Return what the bound of rows' lengths does, its default, and the length that no row can exceed."""
     return (
         f"Cap per {unit(rows)}: a row longer than {schema.bound:.4g} is shortened to that length, so that no "
         f"{unit(rows)} dominates. A lower cap needs less noise but distorts more. Unless you set it, the cap "

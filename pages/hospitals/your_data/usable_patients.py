@@ -33,15 +33,10 @@ def sizes(schema: Schema, sizes: tuple[int, ...], settings: Settings) -> tuple[i
 
 
 def in_words(share: float | None) -> str:
-    """Return a share as the owner has stated it, for a report."""
     return "not stated" if share is None else f"{text.percent(share)}, as stated"
 
 
 def counted(n: int, usable: int, share: float | None, rows: int) -> str:
-    """Return how many patients the rehearsal counts, and why.
-
-    n: all patients. usable: those that are counted. rows: how many one patient can have.
-    """
     units = noun(rows)
     if share is None:
         return (

@@ -47,9 +47,7 @@ def published(items: tuple[tuple[str, Any], ...], name: str) -> StudyPlan:
 
     Settings on which a plan does not depend are fixed, so that moving them finds what was evaluated before.
 
-    Args:
-        items: The settings as pairs, which `lru_cache` can hash.
-        name: The planned method.
+    items: the settings as pairs, which `lru_cache` can hash. name: the planned method.
     """
     settings = dict(items)
     fixed = {"start": "random", "metric": "sin", "repeats": 10, "provider_noise": "independent"}

@@ -12,8 +12,11 @@ from pages.shared.settings.catalogue import Settings
 
 # Plain view has no control for these settings: they are as advised, whatever a link from the other view says.
 ADVISED = {
-    **{"plan.trust": "any", "plan.tuned": "published", "plan.simulate": False},
-    **{"accounting": "exact", "scaling": "public"},
+    "plan.trust": "any",
+    "plan.tuned": "published",
+    "plan.simulate": False,
+    "accounting": "exact",
+    "scaling": "public",
 }
 
 
@@ -21,9 +24,6 @@ class PlainPlanner(Plans):
     """Give the answer under each trust, and what one hospital that asks for more privacy costs.
 
     That hospital's epsilon, `strictest`, is smaller by the factor of the setting "plan.cautious".
-
-    Args:
-        settings: As `Plans` takes them.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -32,7 +32,6 @@ class PlainPlanner(Plans):
 
     @property
     def least(self) -> list[TrustAnswer]:
-        """Return what is recommended under each trust, and its answer; the least trust first."""
         return self.by_trust()[::-1]
 
     @property
@@ -46,7 +45,6 @@ class PlainPlanner(Plans):
 
     @property
     def has_cautious(self) -> bool:
-        """Return whether one of several hospitals can be more cautious than the others."""
         return self.asked == "patients" and self.settings["providers"] > 1
 
     def with_cautious(self, least: TrustAnswer) -> PlanAnswer:
@@ -66,7 +64,6 @@ class PlainPlanner(Plans):
                     yield self._cautious_evaluation(least)
 
     def code(self) -> FigureRecipe:
-        """Return the recipe of the chart's numbers, the answer under each trust."""
         names = tuple(each.name for each in self.by_trust())
         # Experiment and target are the same in the plans of all methods, so the first gives them.
         values = self._figure_values(self.untuned_plan(names[0]))

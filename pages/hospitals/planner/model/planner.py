@@ -36,11 +36,10 @@ QUESTIONS: tuple[Asked, ...] = ("patients", "epsilon", "hospitals")
 class DrawnPlan(NamedTuple):
     """Hold what the chart draws. Amounts are hospitals where hospitals are asked for, else patients.
 
-    Attributes:
-        plane: The losses of the method in focus over amounts and epsilon; None while there is no curve of it.
-        amounts: The smallest and the largest amount of the plane.
-        curves: By planned method, the amount that reaches the target at each of `CHART_EPSILONS`, or NaN.
-        floor: The amount below which the method in focus misses the target at any epsilon; NaN off the plane.
+    plane: the losses of the method in focus over amounts and epsilon; None while there is no curve of it.
+    amounts: the smallest and the largest of the plane. curves: by planned method, the amount that reaches the
+    target at each of `CHART_EPSILONS`, or NaN. floor: the amount below which the method in focus misses the
+    target at any epsilon; NaN off the plane.
     """
 
     plane: Plane | None
@@ -54,24 +53,17 @@ class DrawnPlan(NamedTuple):
 
 
 class Planner(Plans):
-    """Hold the page in full view at some settings.
-
-    Args:
-        settings: As `Plans` takes them.
-        simulations: The answers by simulation so far, by planned method.
-    """
+    """Hold the page in full view at some settings; simulations: answers so far, by planned method."""
 
     def __init__(self, settings: Settings, simulations: dict[str, SimulatedAnswer] | None = None) -> None:
         super().__init__(settings)
         self.simulations = simulations or {}
 
     def changed(self, settings: Settings) -> "Planner":
-        """Return a planner in which these settings are changed, without simulations."""
         return Planner(self.settings | settings)
 
     @property
     def simulation(self) -> SimulatedAnswer | None:
-        """Return the simulated answer of the method in focus so far; None where it is not simulated."""
         return self.simulations.get(self.focus)
 
     def wanted(self) -> Iterator[Evaluation]:
@@ -171,11 +163,8 @@ class Planner(Plans):
         """Return the simulation that would answer what is asked of a method, or of the one in focus.
 
         It begins at the closed form's solution, whether the formula applies there or not; without a formula,
-        at the answer of a similar method that has one.
-
-        Returns:
-            The search; None where there is no value to begin at, and for a bundled table, whose patients
-            cannot be more.
+        at the answer of a similar method that has one. None where there is no value to begin at, and for a
+        bundled table, whose patients cannot be more.
         """
         study, closed_form, asked = self.plan(name), self.answer(name), self.asked
         # These two kinds say that no epsilon is enough by formula, so the largest is tried.
@@ -211,11 +200,7 @@ class Planner(Plans):
         return (math.ceil(simulation.value) if whole else simulation.value) / closed_form.value
 
     def suggestion(self) -> tuple[str, Value]:
-        """Return the key of a setting that the page's hint proposes to change, and the value to try.
-
-        Where hospitals are asked for, the hint halves their size; for epsilon, it multiplies patients by ten;
-        for patients, it makes the target stricter.
-        """
+        """Return the key of a setting that the page's hint proposes to change, and the value to try."""
         settings = self.settings
         if self.asked == "hospitals":
             key, wanted_value = "plan.size", self.size / 2
@@ -227,7 +212,6 @@ class Planner(Plans):
         return key, CHOICES[key].nearest(wanted_value)
 
     def code(self) -> FigureRecipe:
-        """Return the recipe of the chart's numbers: what a downloaded program calls to compute them."""
         drawn = self.drawn()
         values = self._figure_values(self.untuned_plan()) | {
             "names": tuple(drawn.curves),

@@ -20,13 +20,7 @@ from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.experiment import DPS_PCA
 from dppca_core.experiments.explorer.trusts import recommended as recommended_at
 from dppca_core.experiments.planning.evaluations import EVALUATIONS, Evaluation
-from dppca_core.experiments.planning.planning import (
-    PLANNED_METHODS,
-    Asked,
-    PlanAnswer,
-    Question,
-    StudyPlan,
-)
+from dppca_core.experiments.planning.planning import PLANNED_METHODS, Asked, PlanAnswer, Question, StudyPlan
 from dppca_core.records import TRUSTS
 from pages.hospitals.planner.model.evaluated import (
     EVALUATING,
@@ -56,16 +50,10 @@ class TrustAnswer(NamedTuple):
 class Plans(ABC):
     """Give each method's plan at the page's settings, and its answers as far as they have been evaluated.
 
-    Args:
-        settings: Of the page.
-
-    Attributes:
-        n: The patients of all hospitals at this setting.
-        size: The patients of each hospital, where hospitals are asked for.
-        bundled: The real table that comes with the program, if its patients are planned for, else None.
-        energetic: Whether the target is a share of the captured energy, not an error.
-        planned: All methods that can be compared here, by whom they trust, those with a formula first.
-        trust: Whom the hospitals trust: a method is recommended for that.
+    n: the patients of all hospitals at this setting. size: of each hospital, where hospitals are asked for.
+    bundled: the real table that comes with the program, if its patients are planned for. energetic: whether
+    the target is a share of the captured energy, not an error. planned: all methods that can be compared
+    here, by whom they trust, those with a formula first. trust: a method is recommended for that.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -225,7 +213,6 @@ class Plans(ABC):
 
     @staticmethod
     def guaranteed(names: list[str]) -> list[str]:
-        """Return the methods whose guarantee is (ε, δ): only these are compared by what they need."""
         return [name for name in names if method(name).guarantee == "(ε, δ)"]
 
     def _recommendation(self, at: TrustAnswer) -> Recommendation:
@@ -247,7 +234,6 @@ class Plans(ABC):
         return [(each, self._recommendation(each)) for each in answers]
 
     def _figure_values(self, study: StudyPlan) -> dict[str, Any]:
-        """Return the arguments that both recipes have."""
         return {
             "experiment": study.experiment,
             "question": tuple(self.question),

@@ -29,12 +29,8 @@ def values_of(job: sweep_jobs.Job) -> Point:
 class Simulated:
     """Hold a visitor's simulations of the plans at some settings.
 
-    Args:
-        settings: As `Planner` takes them.
-        visitor: Whose jobs they are. A file is made outside of their session, so they are named.
-
-    Attributes:
-        planner: The plans without simulations.
+    visitor: whose jobs they are; a file is made outside of their session. planner: the plans without
+    simulations.
     """
 
     def __init__(self, settings: Settings, visitor: str) -> None:

@@ -11,6 +11,7 @@ from pages.hospitals.planner.model.evaluated import title
 from pages.hospitals.planner.model.planner import USUAL_VALUES, Planner, seconds
 from pages.hospitals.planner.model.plans import Plans
 from pages.hospitals.planner.sentences.numbers import amount, error_words, goal, number, value
+from pages.hospitals.planner.sentences.reasons import reason
 from pages.shared import text
 
 LEAST_CHANCE = 0.9  # below this chance that all features that matter are kept, an answer is called uncertain
@@ -23,26 +24,6 @@ SWEPT = {
     "epsilon": "privacy losses",
 }
 _PEOPLE_ON_EARTH = 8.2e9  # United Nations 2024
-# Why there is no answer, by its kind, to be filled with its numbers. For other kinds `failed` says why.
-_REASON_TEMPLATES = {
-    "guess": "a random guess does as well ({guess})",
-    "first order": "an error beyond a third of a random guess is outside what the formula describes",
-    "sampling": "{n} patients give {without} even without any noise for privacy",
-    "epsilon": "even ε = 10 gives {best}; without noise it would be {without}",
-    "patients": "{most} patients still give {best}",
-    "hospitals": "{most} such hospitals still give {best}",
-}
-_SHORT_REASONS = {
-    "guess": "a random guess does",
-    "gap": "no eigengap",
-    "first order": "target too rough",
-    "assumption": "formula does not hold",
-    "sampling": "none: too few patients",
-    "simulation": "by simulation",
-    "evaluating": "…",
-    "too large": "too many features",
-    "epsilon": "none up to 10",
-}
 
 
 def headline(planner: Planner) -> str:
@@ -66,7 +47,6 @@ def headline(planner: Planner) -> str:
 
 
 def _confirmation(planner: Planner, simulation: SimulatedAnswer | None) -> str:
-    """Return whether simulation agrees with the closed form; empty until both have an answer."""
     ratio = planner.agreement
     if ratio is None or simulation is None:
         return ""
@@ -77,7 +57,6 @@ def _confirmation(planner: Planner, simulation: SimulatedAnswer | None) -> str:
 
 
 def details(planner: Planner) -> str:
-    """Return how an answer is judged, and which method needs least; empty without an answer."""
     answer = planner.answer()
     if answer.value is None:
         return ""
@@ -102,7 +81,6 @@ def floor(plans: Plans) -> str:
 
 
 def _without_formula(planner: Planner) -> str:
-    """Return which method is recommended in place of that in focus, if nothing predicts it; else ""."""
     for (trust, name, _answer), recommendation in planner.recommended():
         better = recommendation.method
         if trust == planner.trust and name == planner.focus and nothing_predicts(planner, name, better):
@@ -160,9 +138,8 @@ def no_answer(planner: Planner) -> str:
 
 
 def _reason(answer: PlanAnswer, planner: Planner) -> str:
-    if answer.kind == "too large":
-        return answer.failed[0]
-    if answer.kind not in _REASON_TEMPLATES:
+    template = reason(answer).full
+    if not template:
         return "; ".join(answer.failed)
 
     def words(name: str, figure: float) -> str:
@@ -173,13 +150,13 @@ def _reason(answer: PlanAnswer, planner: Planner) -> str:
         return error_words(figure, planner.settings)
 
     numbers = {name: words(name, figure) for name, figure in answer.numbers.items()}
-    return _REASON_TEMPLATES[answer.kind].format(**numbers)
+    return template.format(**numbers)
 
 
 def short_reason(answer: PlanAnswer, plans: Plans) -> str:
     if answer.kind == "simulation" and plans.bundled is not None:
         return "no formula"
-    return _SHORT_REASONS.get(answer.kind, "none")
+    return reason(answer).cell
 
 
 def chance_of(answer: PlanAnswer, simulation: SimulatedAnswer | None) -> str:
@@ -223,7 +200,6 @@ def interval_of(simulation: SimulatedAnswer, asked: Asked) -> str:
 
 
 def simulated_cell(simulation: SimulatedAnswer | None, asked: Asked) -> str:
-    """Return a simulated answer as a cell of the table, by its state; empty where nothing is simulated."""
     if simulation is None:
         return ""
     answer, low, high = _ends(simulation, asked)
@@ -232,7 +208,6 @@ def simulated_cell(simulation: SimulatedAnswer | None, asked: Asked) -> str:
 
 
 def offer(planner: Planner) -> str:
-    """Return the label of the button that simulates the method in focus; empty where nothing can be."""
     answer, search, name = planner.answer(), planner.search(), title(planner.focus)
     confirm = answer.value is not None or answer.kind == "evaluating"
     if search is None and answer.kind != "evaluating":

@@ -20,10 +20,7 @@ from pages.shared import text
 
 
 def table(planner: Planner) -> pd.DataFrame:
-    """Return a row for every method: its three answers by closed form, and the simulated one if there is any.
-
-    For two stages the predicted chance that all features that matter are kept stands beside what is asked.
-    """
+    """Return a row for every method: three answers by closed form, and the simulated one if any."""
     at = f"at ε = {text.number(planner.epsilon)}"
     columns: dict[Asked, str] = {
         "patients": f"patients {at}",
@@ -41,8 +38,9 @@ def table(planner: Planner) -> pd.DataFrame:
             answer = planner.answer(name, key)
             # No smaller number was tried, so less may do; there is no less than a single hospital.
             at_most = "≤ " if answer.at_lower_limit and key != "hospitals" else ""
-            row[column] = short_reason(answer, planner)
-            if answer.value is not None:
+            if answer.value is None:
+                row[column] = short_reason(answer, planner)
+            else:
                 row[column] = at_most + number(answer.value, key) + uncertainty_mark(answer)
             if two_stages and key == planner.asked:
                 chance = "" if answer.chance is None else text.chance(answer.chance)
@@ -65,7 +63,6 @@ def tuned_to(planner: Planner, name: str) -> str:
 
 
 def below_chart(planner: Planner, drawn: DrawnPlan) -> str:
-    """Return what the chart's lines are, or why there is no bold one."""
     study, focus, answer = planner.plan(), title(planner.focus), planner.answer()
     if study.no_formula and not study.predicted:
         return f"Lines: {goal(planner)}, by methods with a formula. Diamond: this method, simulated."
@@ -86,7 +83,6 @@ def below_chart(planner: Planner, drawn: DrawnPlan) -> str:
 
 
 def below_table(planner: Planner) -> str:
-    """Return what the numbers of the table mean, and which methods have another guarantee."""
     kinds = {title(name): method(name).guarantee_at(planner.settings["k"]) for name in planner.listed}
     notes = [
         "Closed form to the left, rounded up; simulation, where asked for, with its 95 % interval.",

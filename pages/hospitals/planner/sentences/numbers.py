@@ -9,14 +9,7 @@ from dppca_core.experiments.planning.planning import Asked
 from dppca_core.numerics.subspace_metrics import in_unit
 from pages.hospitals.planner.model.plans import Plans
 from pages.shared import text
-from pages.shared.charts.metric_axis import (
-    error_unit,
-    factor,
-    more_is_better,
-    random_guess,
-    unit,
-    value_text,
-)
+from pages.shared.charts.metric_axis import error_unit, factor, more_is_better, random_guess, unit, value_text
 from pages.shared.settings.catalogue import CHOICES, Settings
 
 _GOAL_TEMPLATES = {"share": "at least {} of the pattern recovered", "degrees": "an angle of at most {}"}
@@ -62,7 +55,6 @@ def value(answer: float, asked: Asked) -> str:
 
 
 def goal(plans: Plans) -> str:
-    """Return the target, such as "error ‖sin Θ‖ at most 0.1"."""
     settings = plans.settings
     if plans.energetic:
         return f"at least {100 * settings['plan.share']:g} % of the energy captured"

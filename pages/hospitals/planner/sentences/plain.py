@@ -11,6 +11,7 @@ from pages.hospitals.planner.sentences import answer as answers
 from pages.hospitals.planner.sentences import methods, surroundings
 from pages.hospitals.planner.sentences.answer import nothing_predicts, uncertainty_mark
 from pages.hospitals.planner.sentences.numbers import goal_unit, number, target_in_words
+from pages.hospitals.planner.sentences.reasons import reason
 from pages.shared import text
 from pages.shared.plain import phrases
 
@@ -42,19 +43,9 @@ LIMITS = (
     "Patients who differ from these assumptions may need a larger or a smaller study.",
     "Looking at the data to choose measurements or limits costs privacy that is not counted here.",
 )
-_REASONS = {  # why there is no number, by the `kind` of a `PlanAnswer`
-    "guess": "a random guess does as well",
-    "first order": "so rough a target cannot be predicted",
-    "sampling": "there are too few patients, however weak the protection",
-    "epsilon": "no privacy loss here is large enough",
-    "patients": "no number of patients is enough",
-    "hospitals": "no number of such hospitals is enough",
-}
-_NO_FORMULA = "no formula applies"
 
 
 def headline(planner: PlainPlanner) -> str:
-    """Return what a study needs under the least trust and under the most for which there is an answer."""
     if EVALUATING in (each.answer for each in planner.least):
         return WORKING
     verb = "You can keep" if planner.asked == "epsilon" else "You need"
@@ -100,20 +91,18 @@ def rows(planner: PlainPlanner) -> list[str]:
 
 
 def row(asked: Asked, least: TrustAnswer) -> str:
-    """Return the sentence of one trust: its number, that it is being worked out, or why there is none."""
     trust, answer = least.trust, least.answer
     if answer == EVALUATING:
         return f"{phrases.ROWS[trust]}: {WORKING}"
     if answer.value is None:
-        return no_answer(trust, answer.kind)
+        return no_answer(least)
     if asked == "epsilon":
         return f"{_begin(trust)}, the privacy loss can be as low as {number(answer.value, asked)}."
     return f"{_begin(trust)}, the study needs at least {needed(answer.value, asked)}."
 
 
-def no_answer(trust: str, kind: str) -> str:
-    """Return why there is no number under a trust. kind: that of the `PlanAnswer`."""
-    return f"{_begin(trust)}, there is no number: {_REASONS.get(kind, _NO_FORMULA)}."
+def no_answer(least: TrustAnswer) -> str:
+    return f"{_begin(least.trust)}, there is no number: {reason(least.answer).plain}."
 
 
 def _begin(trust: str) -> str:
@@ -151,7 +140,6 @@ def cautious(planner: PlainPlanner) -> list[str]:
 
 
 def cautious_row(trust: str, before: float, after: float) -> str:
-    """Return what the cautious hospital costs under a trust: the patients needed without and with it."""
     share = after / before - 1
     more = f"{text.percent(share)} more" if share >= 0.005 else "hardly more"  # which would round to 0 %
     return f"{_begin(trust)}: {needed(after, 'patients')} instead of {number(before, 'patients')}, {more}."
@@ -190,7 +178,6 @@ def aim(planner: PlainPlanner) -> str:
 
 
 def guarantee(planner: PlainPlanner) -> str:
-    """Return what each patient is promised and who is trusted; where no plan exists, why not."""
     answer, trust, delta = planner.chosen.answer.value, planner.chosen.trust, planner.settings["delta"]
     if answer is None:
         return row(planner.asked, planner.chosen)  # the sentence that tells why
@@ -199,7 +186,10 @@ def guarantee(planner: PlainPlanner) -> str:
     n, epsilon, _ = planner.question.at(stated)
     parts = (
         f"Differential privacy protects each patient, with a privacy loss of {text.number(epsilon)}.",
-        *(text.odds(epsilon, delta), text.margin(delta), phrases.delta_too_large(delta, n), TRUST[trust]),
+        text.odds(epsilon, delta),
+        text.margin(delta),
+        phrases.delta_too_large(delta, n),
+        TRUST[trust],
     )
     return " ".join(filter(None, parts))
 

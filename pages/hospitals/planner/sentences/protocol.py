@@ -111,7 +111,6 @@ def _amount(needed: float, planner: Planner) -> str:
 
 
 def guarantee(planner: Planner) -> str:
-    """Return what each patient is promised under the plan, or that nothing is where there is none."""
     needed, confirmed, asked = _needed(planner), _confirmed(planner), planner.asked
     if confirmed is not None and not agrees(planner.agreement):
         needed = confirmed.value  # the plan says to go by it

@@ -1,6 +1,7 @@
 """Form what stands around the answer: title, hint, sources and limits."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from dppca_core.bounds import BOUNDS
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
@@ -8,12 +9,7 @@ from dppca_core.records import Bound
 from pages.hospitals.planner.model.evaluated import method, title
 from pages.hospitals.planner.model.planner import Planner
 from pages.hospitals.planner.sentences import answer
-from pages.hospitals.planner.sentences.numbers import (
-    stricter_upwards,
-    target_in_words,
-    target_name,
-    value,
-)
+from pages.hospitals.planner.sentences.numbers import stricter_upwards, target_in_words, target_name, value
 from pages.shared import text
 from pages.shared.reports import sources
 from pages.shared.settings.catalogue import CHOICES
@@ -49,19 +45,7 @@ FLOOR = (
     "can lie in any measurements. This is to first order, for the root mean square error against the "
     "table's own components."
 )
-FORMULA = r"""
-To first order a symmetric error $E$ turns direction $j\le k$ towards $i>k$ by
-$E_{ij}/(\lambda_j-\lambda_i)$, with $\lambda$ of the rows divided by the public bound $B(n)$. So
-
-$$
-\sin^2\Theta\approx\sum_{j\le k<i}\frac{\mathrm E|E_{ij}|^2}{(\lambda_j-\lambda_i)^2},\qquad
-\text{energy lost}\approx\frac{1}{\sum_{j\le k}\lambda_j}\sum_{j\le k<i}
-\frac{\mathrm E|E_{ij}|^2}{\lambda_j-\lambda_i},
-$$
-
-solved for $n$, $\varepsilon$ or $N$ with $B(n)$ computed at every $n$. The simulated answer fits
-$\ln\overline{\sin^2}=\ln(\text{closed form})+a+b\ln n$ to the runs near it.
-"""
+FORMULA = Path(__file__).with_name("formula.md").read_text(encoding="utf-8")
 ENERGY_LOST = (
     "Captured energy lost: each pair of directions j ≤ k < i that turns by sin²Θ_ij loses "
     "(λ_j − λ_i) sin²Θ_ij; summed over pairs, over the sum of the k leading eigenvalues."
@@ -103,7 +87,6 @@ def _hint(planner: Planner) -> str:
 
 
 def about(planner: Planner) -> Iterator[str]:
-    """Yield where the numbers come from: a table of the methods with their sources, and formulas."""
     yield f"{CLOSED_FORM} {SIMULATION} {TUNING}"
     if answer.floor(planner):
         yield FLOOR
@@ -135,7 +118,6 @@ def assumptions(planner: Planner, bound: Bound) -> Iterator[str]:
 
 
 def confirmed(planner: Planner) -> str:
-    """Return that a simulation is lacking; empty where there is one."""
     if planner.simulation is None and planner.plan().no_formula and not planner.plan().predicted:
         return "Nothing was simulated."
     if planner.simulation is None:

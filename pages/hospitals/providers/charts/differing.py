@@ -80,17 +80,13 @@ def against_strength(view: SiteView) -> Trace:
 
 
 def _dots(name: str, spread: Array, colour: str, thick: int, **more: Any) -> Trace:
-    """Return dots at the medians of a spread, (3, N), with arms to 10 and 90 %, `thick` pixels wide."""
     low, middle, high = spread
     ends = arms(low, middle, high, colour, thickness=thick, width=2 * thick + 2)
     return line(1, name, colour, x=rounded(middle), mode="markers", error_x=ends, **more)
 
 
 def by_kind(view: SiteView) -> Trace:
-    """Draw the error of the joint answer for every kind: a dot with its 10-90 % interval.
-
-    For the real table, whose hospitals differ as they do, so that there is no strength to draw over.
-    """
+    """Draw the error of the joint answer for every kind: of the real table, which has no strength."""
     spreads = {kind: spread for kind, (spread, _plain) in view.joint_errors(view.strength).items()}
     floor, scale = _error_axis(view, [float(spread[0]) for spread in spreads.values()])
     names = {kind: _broken(KIND_TITLES[kind]) for kind in view.recipe.kinds}  # also those without any answer
@@ -147,7 +143,12 @@ def missing() -> Trace:
         "z": [rounded([absent[hospital][key].share for hospital in hospitals]) for key in keys],
         # Faint enough for the page's own text colour, on white and on black.
         "colorscale": [[0, "rgba(128,140,150,0.08)"], [1, "rgba(33,102,172,0.55)"]],
-        **{"zmin": 0, "zmax": 1, "xgap": 2, "ygap": 2, "showscale": False, "hoverinfo": "skip"},
+        "zmin": 0,
+        "zmax": 1,
+        "xgap": 2,
+        "ygap": 2,
+        "showscale": False,
+        "hoverinfo": "skip",
     }
     words: dict[str, Any] = {
         "x": [name for _ in keys for name in across],
@@ -187,7 +188,6 @@ def _broken(name: str, width: int = 17) -> str:
 def _figure_of_names(
     traces: list[Trace], xaxis: Trace, names: list[str], guess: float | None = None
 ) -> Trace:
-    """Return a chart with a line for each name, the first on top, and a random guess across all if given."""
     order = {"categoryorder": "array", "categoryarray": names, "range": [len(names) - 0.4, -0.6]}
     yaxis = axis("", type="category", automargin=True, ticksuffix=" ") | order
     if guess is None:

@@ -39,13 +39,8 @@ def _stacked(
 ) -> tuple[list[Row], list[float], Trace, int]:
     """Stack the rows below each other, with a heading over those of each trust and hospital.
 
-    Args:
-        grouped: The rows by trust, those of one hospital in succession.
-        recipe: The hospitals, whose sizes stand in headings.
-
-    Returns:
-        All rows in order, the vertical position of each (downwards, one for each line), the axis with their
-        names and the headings as ticks, and its height in pixels.
+    Returns all rows in order, the vertical position of each (downwards, one for each line), the axis with
+    their names and the headings as ticks, and its height in pixels.
     """
     rows, positions, position = [], [], 0.0
     labels: dict[float, str] = {}
@@ -102,10 +97,7 @@ def gains(results: CollaborationResults, grouped: dict[str, list[Row]], settings
 
 
 def sent(results: CollaborationResults, grouped: dict[str, list[Row]], settings: Settings) -> Trace:
-    """Draw the bytes that one hospital sends in a round, and those of all rounds in both directions.
-
-    Only protocols by which hospitals join have a line: a hospital alone sends nothing.
-    """
+    """Draw what a hospital that joins sends in a round, and the bytes of all rounds in both directions."""
     joined = {trust: rows for trust, rows in grouped.items() if not rows[0].protocol.alone}
     rows, positions, names_axis, pixels = _stacked(joined, results.recipe)
     traffic = [results.recipe.traffic(row.protocol) for row in rows]
@@ -113,7 +105,6 @@ def sent(results: CollaborationResults, grouped: dict[str, list[Row]], settings:
     colours = [look(row.protocol).colour for row in rows]
 
     def dots(name: str, values: Array, hover: str, **marker: object) -> Trace:
-        """Return a dot for every row at its bytes; hover: the words after them. marker: how dots look."""
         return line(1, name, style.GUESS, mode="markers", x=values.tolist(), y=positions, showlegend=True) | {
             "customdata": [text.size(value) for value in values],
             "marker": {"size": 11, "color": colours} | marker,

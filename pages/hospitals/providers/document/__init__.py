@@ -49,34 +49,33 @@ _STEM = "dppca-joining"
 
 
 def at(settings: Settings, names: Sequence[str] = ()) -> Document:
-    """Return the page at these settings, in the view that they name.
-
-    names: what somebody called the hospitals, in their order, "" where nobody did.
-    """
+    """Return the page in the view that is set; names: what somebody called the hospitals, or ""."""
     board = JoiningBoard(settings, names)
-    introduction, stem = decision.INTRODUCTION, _STEM
-    steps: tuple[str, ...] = ()
+    of_board = partial(Document, decision.TITLE, decision.INTRODUCTION, _STEM, complete=board.complete)
     if settings["view"] == "plain":
-        described = partial(_plain, board), partial(_plain_frame, board)
-    elif differ(settings):
-        described = partial(_full_differing, board), partial(_frame_differing, board)
-    else:
-        recipe, adjustments = model.to_setting(settings)
-        described = partial(_full, board, recipe, adjustments), partial(_frame, board, recipe)
-        introduction, steps = surroundings.INTRODUCTION, surroundings.STEPS
-        stem = _STEM if settings["join.panel"] == "gain" else "dppca-bytes"
-    return Document(decision.TITLE, introduction, stem, *described, steps=steps, complete=board.complete)
+        return of_board(partial(_plain, board), partial(_plain_frame, board))
+    if differ(settings):
+        return of_board(partial(_full_differing, board), partial(_frame_differing, board))
+    recipe, adjustments = model.to_setting(settings)
+    return Document(
+        decision.TITLE,
+        surroundings.INTRODUCTION,
+        stem=_STEM if settings["join.panel"] == "gain" else "dppca-bytes",
+        blocks=partial(_full, board, recipe, adjustments),
+        frame=partial(_frame, board, recipe),
+        steps=surroundings.STEPS,
+        complete=board.complete,
+    )
 
 
 def _main_settings(settings: Settings) -> Controls:
     """Return the main settings of a telephone, which has no sidebar, but for what the table decides."""
     plain = settings["view"] == "plain"
     size = {ALIKE: "providers", SYNTHETIC: "n"}.get(settings["sites.data"])  # real hospitals are as they are
-    shown = (
-        *(() if plain and typed_losses(settings) else ("epsilon",)),
-        *(() if typed_sizes(settings) or size is None else (size,)),
-    )
-    return Controls("main settings", shown, on_telephone=True)
+    shown = [] if plain and typed_losses(settings) else ["epsilon"]
+    if size is not None and not typed_sizes(settings):
+        shown.append(size)
+    return Controls("main settings", tuple(shown), on_telephone=True)
 
 
 def _plain(board: JoiningBoard) -> Blocks:
@@ -91,7 +90,6 @@ def _plain(board: JoiningBoard) -> Blocks:
 
 
 def _answer(board: JoiningBoard) -> Blocks:
-    """Yield the verdict and the numbers behind it, as far as they are measured."""
     yield failed_runs.notice(board.failed)
     yield Headline(decision.headline(board))
     yield Text(decision.numbers(board))
@@ -99,11 +97,13 @@ def _answer(board: JoiningBoard) -> Blocks:
 
 
 def _decision(board: JoiningBoard) -> Blocks:
-    """Yield the verdict and what it rests on, as far as it is measured."""
     yield from _answer(board)
     headline, shares = decision.headline(board), board.bars()
     yield Figure(
-        *("joining figure", rows.figure(shares), decision.TITLE, _STEM),
+        "joining figure",
+        rows.figure(shares),
+        title=decision.TITLE,
+        stem=_STEM,
         says=f"{headline} {rows.description(shares)}",
         code=board.code,
     )
@@ -145,7 +145,8 @@ def _cases(board: JoiningBoard) -> Blocks:
         yield _then("leaves", after)
 
     by_name: dict[str, Callable[[], Blocks]] = {
-        **{"cautious": cautious, "leaves": leaves},
+        "cautious": cautious,
+        "leaves": leaves,
         "breached": lambda: [_listed(cases.BREACHED)],
         "cheats": lambda: [_listed(cases.CHEATS)],
         "colludes": lambda: [_listed(cases.colludes(board))],
@@ -157,7 +158,6 @@ def _cases(board: JoiningBoard) -> Blocks:
 
 
 def _papers(board: JoiningBoard) -> Blocks:
-    """Yield the page to sign and the dossier behind it, once there is a verdict on joining others."""
     if board.decision is None or len(board.setting.hospitals) == 1:
         return
 
@@ -222,7 +222,6 @@ def _full_differing(board: JoiningBoard) -> Blocks:
 
 
 def _choices(results: CollaborationResults, settings: Settings) -> Blocks:
-    """Yield the button that measures slow protocols or leaves them out, and what is compared."""
     if settings["all_methods"] and results.slow:
         seconds = sum(results.recipe.seconds(PROTOCOLS[key]) for key in results.slow)
         titles = [compared.title(PROTOCOLS[key], results.recipe) for key in results.slow]
@@ -232,7 +231,6 @@ def _choices(results: CollaborationResults, settings: Settings) -> Blocks:
 
 
 def _compared(results: CollaborationResults, settings: Settings) -> Blocks:
-    """Yield the errors or the bytes of every protocol, with what has been measured so far."""
     recipe, grouped = results.recipe, model.rows(results, settings)
     # A cell begins with its protocol.
     yield failed_runs.notice(results.failed, lambda cell: compared.title(PROTOCOLS[cell[0]], recipe))
@@ -246,7 +244,10 @@ def _compared(results: CollaborationResults, settings: Settings) -> Blocks:
         figure, table_name = charts.sent(results, grouped, settings), "collaboration.sent"
     if figure["data"][-1]["x"]:  # a figure without a row has no points, and is not shown
         yield Figure(
-            *(f"{name} figure", figure, decision.TITLE, f"dppca-{name}"),
+            f"{name} figure",
+            figure,
+            title=decision.TITLE,
+            stem=f"dppca-{name}",
             says=finding,
             table=results.table,
             code=lambda: FigureRecipe(table_name, {"setting": recipe}),
@@ -258,7 +259,6 @@ def _compared(results: CollaborationResults, settings: Settings) -> Blocks:
 
 
 def _evidence(board: JoiningBoard) -> Blocks:
-    """Yield the runs, methods and intervals behind the verdict, and where it turns."""
     yield Text(decision.turns(board))
     yield Note(decision.progress(board))
     if board.decision is not None:

@@ -26,12 +26,10 @@ from pages.shared.settings.catalogue import Settings
 
 
 def view(settings: Settings) -> SiteView:
-    """Return the comparison that the settings ask for, with what has been measured of it."""
     return SiteView(cache.site_results(to_recipe(settings)), settings)
 
 
 def compared(shown: SiteView) -> Blocks:
-    """Yield the controls, what is measured, and what the real table lacks."""
     synthetic, results = shown.recipe.synthetic, shown.results
     yield Controls("sites", ("sites.method", "sites.kind", "sites.share", "sites.against"))
     if synthetic:
@@ -42,7 +40,10 @@ def compared(shown: SiteView) -> Blocks:
     if not synthetic:
         yield Section(sentences.MISSING)
         yield Figure(
-            *("missing figure", charts.missing(), sentences.MISSING, "dppca-missing"),
+            "missing figure",
+            charts.missing(),
+            title=sentences.MISSING,
+            stem="dppca-missing",
             says=sentences.missing(),
             code=lambda: FigureRecipe("collaboration.missing", {}),
         )
@@ -58,7 +59,6 @@ def _first(shown: SiteView) -> Iterator[None]:
 
 
 def _measured(shown: SiteView) -> Blocks:
-    """Yield both figures with what has been measured so far."""
     results = shown.results
     coming = results.next_missing(shown.strength, shown.kind) is not None
     details = sentences.details(shown) or (text.MEASURING if coming else failed_runs.NO_ANSWER)
@@ -66,7 +66,10 @@ def _measured(shown: SiteView) -> Blocks:
     yield Section(sentences.STANDARDISING)
     draw = charts.against_strength if shown.recipe.synthetic else charts.by_kind
     yield Figure(
-        *("standardising figure", draw(shown), sentences.STANDARDISING, "dppca-standardising"),
+        "standardising figure",
+        draw(shown),
+        title=sentences.STANDARDISING,
+        stem="dppca-standardising",
         says=details,
         table=results.table,
         code=lambda: shown.code("standardising"),
@@ -77,7 +80,10 @@ def _measured(shown: SiteView) -> Blocks:
     yield Section(sentences.BY_HOSPITAL)
     about = sentences.about_joining(shown)
     yield Figure(
-        *("hospitals figure", charts.joining(shown), sentences.BY_HOSPITAL, "dppca-hospitals"),
+        "hospitals figure",
+        charts.joining(shown),
+        title=sentences.BY_HOSPITAL,
+        stem="dppca-hospitals",
         says=about,
         table=results.table,
         code=lambda: shown.code("joining"),
@@ -87,7 +93,6 @@ def _measured(shown: SiteView) -> Blocks:
 
 
 def origins(shown: SiteView, decided: str) -> Fold:
-    """Return where the numbers come from; decided: how the decision is made."""
     methods = phrases.methods([shown.recipe.method], shown.recipe.k)
     about = (decided, sentences.about(shown.recipe), *methods, sentences.FORMULAS)
     return sources.fold(shown.settings, lambda: about, sentences.LIMITS)

@@ -1,8 +1,8 @@
 """Describe the page that a board signs: one sheet of A4, at most 380 words and 30 an item."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -29,40 +29,43 @@ _NAMES = {  # of the bars
     "together, no privacy": "Together, no privacy",
 }
 SEALED = "No product we know runs this safely today; simulated only."
-_SEALED_SUMS: Mapping[str, str] = {
-    "untrusted server": "Not used: each hospital adds its own noise, and nobody need be trusted.",
-    "secure aggregation": f"Only the sum over all hospitals can be read. {SEALED}",
-    "central": "Not used: one trusted place reads each hospital's sums, and adds the noise.",
-}
-_LEAVES: Mapping[str, str] = {
-    "untrusted server": "Sums over our patients, with our own noise",
-    "secure aggregation": "Sums over our patients, with a share of the noise, sealed",
-    "central": "Sums over our patients, without noise, for the trusted place alone",
-}
-_NEVER_LEAVES: Mapping[str, str] = {
-    "untrusted server": "Records, names, and sums without noise.",
-    "secure aggregation": "Records, names, and any sum that can be read by itself.",
-    "central": "Records and names.",
-}
-_LEAVING: Mapping[str, str] = {
-    "untrusted server": "We may stop before any message; the others can go on.",
-    "secure aggregation": "We may stop before any message; without us no sum opens.",
-    "central": "We may stop before any message; the trusted place keeps what it has.",
+
+
+class _TrustWords(NamedTuple):
+    """Hold what leaves our hospital and what never does, of sealed sums, and how we can stop."""
+
+    leaves: str
+    never_leaves: str
+    sealed_sums: str
+    stopping: str
+
+
+_BY_TRUST = {
+    "untrusted server": _TrustWords(
+        leaves="Sums over our patients, with our own noise",
+        never_leaves="Records, names, and sums without noise.",
+        sealed_sums="Not used: each hospital adds its own noise, and nobody need be trusted.",
+        stopping="We may stop before any message; the others can go on.",
+    ),
+    "secure aggregation": _TrustWords(
+        leaves="Sums over our patients, with a share of the noise, sealed",
+        never_leaves="Records, names, and any sum that can be read by itself.",
+        sealed_sums=f"Only the sum over all hospitals can be read. {SEALED}",
+        stopping="We may stop before any message; without us no sum opens.",
+    ),
+    "central": _TrustWords(
+        leaves="Sums over our patients, without noise, for the trusted place alone",
+        never_leaves="Records and names.",
+        sealed_sums="Not used: one trusted place reads each hospital's sums, and adds the noise.",
+        stopping="We may stop before any message; the trusted place keeps what it has.",
+    ),
 }
 _WITHDRAWAL = "A patient who withdraws is left out of later releases. What was released stays."
 _HEIGHT = 150  # pixels of the figure
 
 
 def paper(agreement: Agreement, made: str) -> Document:
-    """Return the page to sign.
-
-    Args:
-        agreement: What the board would sign.
-        made: When it was made, with which seed and versions.
-
-    Returns:
-        A document that prints on one sheet.
-    """
+    """Return the page to sign, which prints on one sheet; made: when, with which seed and versions."""
     setting = agreement.setting
     use = "to publish" if setting.use == "publish" else "for our own use"
     question = (
@@ -82,7 +85,6 @@ def _blocks(agreement: Agreement) -> Blocks:
 
 
 def answer(agreement: Agreement) -> str:
-    """Return the verdict as a sentence."""
     decision = agreement.decision
     verdict = decision.in_words.capitalize()
     if decision.answer == Answer.JOIN_IF and not agreement.joins:
@@ -91,7 +93,6 @@ def answer(agreement: Agreement) -> str:
 
 
 def numbers(agreement: Agreement) -> str:
-    """Return the three numbers behind the answer, each with its interval."""
     alone, together, free = (_share(agreement.bars[name]) for name in _NAMES)
     protected = ", protected" if agreement.setting.use == "publish" else ""
     whose = "our own pattern" if agreement.setting.differing else "the pattern"
@@ -108,18 +109,18 @@ def _share(each: ShareBar) -> str:
 
 def items(agreement: Agreement) -> Iterator[tuple[str, str]]:
     """Yield the name and the words of each item, blank lines where only the hospital knows."""
-    budget, noise_by = agreement.budget, agreement.noise_by
+    budget, words = agreement.budget, _BY_TRUST[agreement.noise_by]
     yield "Purpose", f"{_LINE}\\\n{_LINE}"
     yield "Benefit to patients", f"{_LINE}\\\n{_LINE}"
-    yield "Whom we trust", f"{text.TRUST_TITLES[noise_by]}."
+    yield "Whom we trust", f"{text.TRUST_TITLES[agreement.noise_by]}."
     yield "What leaves", _leaves(agreement)
-    yield "What never leaves", _NEVER_LEAVES[noise_by]
+    yield "What never leaves", words.never_leaves
     yield "Promise to each patient", text.odds(budget.epsilon, budget.delta)
     yield "Failure chance δ", _delta(agreement)
     yield "Privacy loss ε", f"{text.number(budget.epsilon)}, for one patient's record. {published()}"
-    yield "Sealed sums", _SEALED_SUMS[noise_by]
+    yield "Sealed sums", words.sealed_sums
     yield f"Budget for {YEARS} years", _years(agreement)
-    yield "Leaving, withdrawal", f"{_LEAVING[noise_by]} {_WITHDRAWAL}"
+    yield "Leaving, withdrawal", f"{words.stopping} {_WITHDRAWAL}"
     yield "Not promised", "All of this to a patient in several hospitals; anything to a hospital as a whole."
     yield "Not checked", _not_checked(agreement)
     yield "Server run by", _LINE
@@ -131,7 +132,6 @@ def items(agreement: Agreement) -> Iterator[tuple[str, str]]:
 
 
 def published() -> str:
-    """Return the privacy loss of published health releases, each with its unit."""
     by_unit: dict[str, list[float]] = {}
     for release in deployments():
         if release.health:
@@ -149,7 +149,7 @@ def _span(values: list[float]) -> str:
 def _leaves(agreement: Agreement) -> str:
     size, messages = data_flow.bytes_sent(agreement), data_flow.messages_sent(agreement)
     most = f"at most {text.size(size)} in {text.count(messages, 'message', 'messages')}"
-    sums = f"{_LEAVES[agreement.noise_by]}: {most}."
+    sums = f"{_BY_TRUST[agreement.noise_by].leaves}: {most}."
     return sums if agreement.joins else f"Nothing, unless we join. {sums}"
 
 
@@ -179,13 +179,15 @@ def _not_checked(agreement: Agreement) -> str:
 
 
 def _bars(agreement: Agreement) -> dict[str, Any]:
-    """Return the three bars with their intervals."""
     shown = [agreement.bars[name] for name in _NAMES]
     own_use = agreement.setting.use == "in-house"
     colours = (style.NOT_PRIVATE if own_use else style.PRIVATE, style.PRIVATE, style.NOT_PRIVATE)
     traces = [
         bar(
-            *(name, colour, 1, 1),
+            name,
+            colour,
+            fill=1,
+            edge=1,
             x=[each.median],
             y=[name],
             error_x=_arms(each),
@@ -207,6 +209,5 @@ def _bars(agreement: Agreement) -> dict[str, Any]:
 
 
 def _arms(each: ShareBar) -> Trace:
-    ends = (np.array([end]) for end in (each.lower, each.median, each.upper))
-    low, middle, high = ends
+    low, middle, high = (np.array([end]) for end in (each.lower, each.median, each.upper))
     return arms(low, middle, high, style.INK)

@@ -82,13 +82,9 @@ def first(results: CollaborationResults, settings: Settings) -> Iterator[None]:
 class Row(NamedTuple):
     """Hold a line of the chart: a protocol at a hospital, and the 10, 50 and 90 % quantiles of its runs.
 
-    Attributes:
-        protocol: By which hospitals join, or one works alone.
-        hospital: The index of the one that is alone, else `ALL`.
-        error: The quantiles of the error in the metric on screen, (3,); NaN before the first run.
-        energy: Those of the share of captured energy, likewise.
-        shares: Those of the share of the pattern recovered, in %, in any metric.
-        metric: The metric of errors on screen. Of "share", the share recovered, more is better.
+    hospital: the index of the one that is alone, else `ALL`. error: in the metric on screen, (3,); NaN before
+    the first run. energy: of the share of captured energy. shares: of the share of the pattern recovered, in
+    %, in any metric.
     """
 
     protocol: Protocol
@@ -105,7 +101,6 @@ class Row(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Return the median error as a text for sentences."""
         return value_text(self.metric, float(self.error[1]))
 
 
@@ -149,10 +144,7 @@ def advised(grouped: dict[str, list[Row]], settings: Settings, trust: str) -> Ad
 def advised_alone(
     grouped: dict[str, list[Row]], settings: Settings, patients: int, hospital: int
 ) -> Advised | None:
-    """Return the row of the method recommended to a hospital of so many patients that publishes alone.
-
-    None before its first run.
-    """
+    """Return the row of the method recommended to a hospital alone; None before its first run."""
     experiment, epsilon = to_experiment_of(settings)
     chosen = trusts.recommended_alone(experiment, epsilon, patients)
     return _measured(grouped, ALONE[chosen.method], hospital, chosen.near_guess)
@@ -175,7 +167,6 @@ def few(recipe: CollaborationSetting, settings: Settings) -> frozenset[str]:
 
 
 def next_cell(results: CollaborationResults, settings: Settings) -> tuple[Any, ...] | None:
-    """Return the run to measure next; None where all that is shown is measured."""
     return results.next_missing(settings["slow"], few(results.recipe, settings))
 
 
@@ -189,7 +180,6 @@ def without_privacy(grouped: dict[str, list[Row]], hospital: int) -> Row | None:
 def _measured(
     grouped: dict[str, list[Row]], protocol: Protocol, hospital: int, near_guess: bool
 ) -> Advised | None:
-    """Return the row of this protocol at a hospital; None before its first run."""
     rows_there = (row for members in grouped.values() for row in members if row.hospital == hospital)
     row = next((row for row in rows_there if row.protocol == protocol), None)
     return Advised(row, near_guess) if row and math.isfinite(row.middle) else None

@@ -38,13 +38,8 @@ class AnswerGroup(NamedTuple):
 class Decided:
     """Hold the decision of one setting, as far as it is measured.
 
-    Args:
-        setting: The hospitals.
-        trust: Whom they trust in the bar of all together.
-        brief: Whether only the verdict and the bars are asked for.
-
-    Attributes:
-        cells: The runs, which all visitors with the same hospitals share.
+    trust: whom they trust in the bar of all together. brief: whether only the verdict and the bars are asked
+    for. cells: the runs, which all visitors with the same hospitals share.
     """
 
     def __init__(self, setting: JoiningSetting, trust: str, *, brief: bool = True) -> None:
@@ -61,13 +56,11 @@ class Decided:
         return Measuring(self.cells, missing, partial(engine.missing_cells, self.cells, missing))
 
     def complete(self) -> None:
-        """Measure all that is missing."""
         while (cell := self.cells.next_missing(self.brief)) is not None:
             self.cells.try_cell(*cell)
 
     @property
     def decision(self) -> JoiningDecision | None:
-        """Return our verdict; None until it is known."""
         decision: JoiningDecision | None = self.cells.cells.get((VERDICT,))
         return decision
 
@@ -78,7 +71,6 @@ class Decided:
 
     @property
     def hopeless(self) -> bool:
-        """Return whether our verdict cannot come."""
         return (VERDICT,) in self.cells.failed
 
     @property
@@ -88,7 +80,6 @@ class Decided:
 
     @property
     def done(self) -> int:
-        """Return how many runs our verdict has."""
         return min(len(self.cells.shares((TOGETHER, trust))) for trust in rows.LOOKS)
 
     @property
@@ -98,7 +89,6 @@ class Decided:
         return self.cells.runs.quantities() if complete else None
 
     def turns(self, along: Along) -> tuple[Turn, ...] | None:
-        """Return where our verdict is predicted to turn; None until it is known."""
         turns: tuple[Turn, ...] | None = self.cells.cells.get((TURNS, along))
         return turns
 
@@ -158,12 +148,7 @@ class Decided:
 
 
 class JoiningBoard(Decided):
-    """Hold the page's decision, and the settings that would follow if something happened.
-
-    Args:
-        settings: Of the page.
-        names: What somebody called the hospitals, in their order, "" where nobody did.
-    """
+    """Hold the page's decision, and the settings that would follow if something happened."""
 
     def __init__(self, settings: Settings, names: Sequence[str] = ()) -> None:
         self.settings = settings

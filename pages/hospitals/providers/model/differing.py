@@ -73,17 +73,8 @@ def recommended(recipe: SiteRecipe, kind: str, trust: str) -> Recommendation:
 class SiteView:
     """Give the results of a comparison in the unit of the screen.
 
-    Args:
-        results: The cells measured so far.
-        settings: The settings of the page.
-
-    Attributes:
-        kind: The kind of standardisation shown: the chosen one, if the data allow it.
-        strength: How much the hospitals differ; 0 for the real table.
-        against: The truth that hospitals are measured against: "own" or "common".
-        unit: The metric of errors on screen.
-        guess: The error of a random guess in that metric.
-        error_title: The axis title of errors.
+    kind: of standardisation; the chosen one, if the data allow it. strength: 0 for the real table. against:
+    "own" or "common". unit: the metric of errors on screen, in which `guess` is that of a random guess.
     """
 
     def __init__(self, results: SiteResults, settings: catalogue.Settings) -> None:
@@ -105,10 +96,7 @@ class SiteView:
         return not self.recipe.synthetic and self.against == "common"
 
     def code(self, name: str) -> FigureRecipe:
-        """Return the recipe of a figure's numbers, from which the page makes a program to take along.
-
-        name: "standardising", for the joint errors, or "joining", for every hospital.
-        """
+        """Return a figure's recipe: "standardising", of joint errors, or "joining", of every hospital."""
         values = {"recipe": self.recipe, "strength": self.strength, "kind": self.kind}
         return FigureRecipe(f"collaboration.{name}", values)
 
@@ -119,35 +107,29 @@ class SiteView:
         return runs_in_unit(self.unit, sines, angles, self.recipe.k)
 
     def text(self, value: float) -> str:
-        """Return an error as a text for sentences."""
         return metric_axis.value_text(self.unit, value)
 
     def _joint_error(self, cell: SiteCell) -> float:
-        """Return the error of a joint answer against the common truth."""
         # A cell holds it for each hospital, but it is the same for all.
         return float(runs_in_unit(self.unit, cell.common[0], cell.common_angle[0], self.recipe.k))
 
     def spread(self, what: What) -> Array | None:
-        """Return 10, 50 and 90 % over the repeats of the hospitals' values, (3, N); None before the first.
-
-        what: "joined" or "alone".
-        """
+        """Return 10, 50 and 90 % over the repeats of the hospitals' values, (3, N); None before the first."""
         cells = self.results.measured(what, self.strength, self.kind)
         return quantiles([self.values(cell) for cell in cells]) if cells else None
 
     def without_privacy(self) -> Array:
         """Return each hospital's median value of the joint answer without privacy, (N,).
 
-        It may be called once there is a joint answer with privacy, whose cells hold both.
+        There must be a joint answer with privacy, whose cells hold both.
         """
         cells = self.results.measured("joined", self.strength, self.kind)
         return np.median([self.values(cell.plain) for cell in cells if cell.plain], axis=0)
 
     def joint_errors(self, strength: float) -> dict[str, tuple[Array, float]]:
-        """Return the joint answer's error against the common truth, for every kind that has been measured.
+        """Return by kind the joint answer's error against the common truth, where it is measured.
 
-        Returns:
-            By kind, 10, 50 and 90 % over the repeats, (3,), and the median without privacy.
+        Errors are 10, 50 and 90 % over the repeats, (3,), and the median without privacy.
         """
         errors = {}
         for kind in self.recipe.kinds:

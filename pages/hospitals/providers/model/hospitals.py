@@ -17,15 +17,7 @@ MOST_LETTERS_OF_A_NAME = 24  # that `printable` leaves
 
 
 class HospitalLine(NamedTuple):
-    """Hold a line of the table, whose cells come from the browser and may hold anything.
-
-    Attributes:
-        name: What its hospital is called.
-        count: How many hospitals it stands for.
-        patients: Of each.
-        epsilon: The privacy loss of each; None for the slider's.
-        ours: Whether it is ours.
-    """
+    """Hold a line of the table, whose cells come from the browser and may hold anything."""
 
     name: Any = None
     count: Any = 1
@@ -65,7 +57,6 @@ def are_few(listed: Sequence[HospitalLine], settings: Settings) -> bool:
 
 
 def note(settings: Settings) -> str:
-    """Return how many hospitals there are, and how to change them."""
     now = sizes(settings)
     if settings["sites.data"] == HEART:
         return f"{table.facts(now)} {table.SIZES_ARE_REAL}"
@@ -74,12 +65,7 @@ def note(settings: Settings) -> str:
 
 
 def edited(base: Sequence[HospitalLine], changes: Mapping[str, Any]) -> list[HospitalLine]:
-    """Return the lines after a data editor's edits, with one of ours at most: the one marked last.
-
-    Args:
-        base: The lines that it began with.
-        changes: The editor's state, which comes from the browser.
-    """
+    """Return the lines after a data editor's edits, with one of ours at most: the one marked last."""
     edits = {int(row): values for row, values in changes.get("edited_rows", {}).items()}
     added = [HospitalLine(**_fields(values)) for values in changes.get("added_rows", [])]
     result = [line._replace(**_fields(edits.get(i, {}))) for i, line in enumerate(base)] + added

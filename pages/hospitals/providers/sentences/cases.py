@@ -42,20 +42,17 @@ WITHDRAWS = (
 
 
 def cautious(board: JoiningBoard, hospital: int, after: Decided) -> str:
-    """Return which hospital is the most cautious, and what it would ask for."""
     before, now = board.setting.hospitals[hospital], after.setting.hospitals[hospital]
     losses = f"{loss_text(now.epsilon)} in place of {loss_text(before.epsilon)}"
     return f"{board.names[hospital]} asks for a privacy loss of {losses}. All others stay as they are."
 
 
 def leaves(board: JoiningBoard, hospital: int) -> str:
-    """Return which hospital leaves: the largest other."""
     size = text.count(board.setting.sizes[hospital], "patient", "patients")
     return f"{board.names[hospital]} leaves, the largest of the others, with {size}."
 
 
 def then(decided: Decided) -> str:
-    """Return the verdict that follows, and the gains by trust."""
     decision = decided.decision
     if decision is None:
         return headline(decided)
@@ -68,7 +65,6 @@ def then(decided: Decided) -> str:
 
 
 def colludes(board: JoiningBoard) -> tuple[str, ...]:
-    """Return what the server learns of the others, by trust."""
     count, strict = len(board.setting.hospitals), loss_text(board.setting.strictest)
     lowered = text.short(board.colluding(1))
     parts = [f"**With sealed sums**: the noise of one is taken off. Privacy loss {strict} becomes {lowered}."]

@@ -34,13 +34,19 @@ BYTES_NOTE = (
 )
 _SERVER_SEES = {"sum": "only sums", "messages": "noisy messages", "differences": "exact differences"}
 _COLUMNS = (
-    *("protocol", "who", "the server sees", "rounds", "sent a round", "received in all", "both ways in all"),
-    *("error", "energy captured"),
+    "protocol",
+    "who",
+    "the server sees",
+    "rounds",
+    "sent a round",
+    "received in all",
+    "both ways in all",
+    "error",
+    "energy captured",
 )
 
 
 def title(protocol: Protocol, recipe: CollaborationSetting) -> str:
-    """Return the protocol's name on screen; that of DPdisPCA tells how many directions it sends."""
     name = protocol.title
     if protocol.key == "dpdis_pca":
         name += f", {text.count(recipe.rank, 'direction', 'directions')}"
@@ -48,7 +54,6 @@ def title(protocol: Protocol, recipe: CollaborationSetting) -> str:
 
 
 def heading(trust: str, hospital: int, recipe: CollaborationSetting) -> str:
-    """Return the heading over the protocols of a trust, with the size of a hospital that is alone."""
     if hospital == ALL:
         return JOIN_TITLES[trust]
     return f"{JOIN_TITLES[trust]}: {text.patients(recipe.sizes[hospital])} patients"
@@ -100,16 +105,12 @@ def numbers(results: CollaborationResults, settings: Settings) -> str:
 
 
 def _first_and_last(alone: list[Row]) -> str:
-    """Return the error of the largest hospital and, if it is another, that of the smallest.
-
-    alone: the rows of hospitals that work alone, the largest first.
-    """
+    """Return the error of the largest hospital, the first, and of the smallest if it is another."""
     last = f", the smallest {alone[-1].text}" if len(alone) > 1 else ""
     return f"{alone[0].text}{last}"
 
 
 def table(results: CollaborationResults, settings: Settings) -> pd.DataFrame:
-    """Return a row for each protocol shown: its trust, what the server sees, its bytes and median errors."""
     recipe, lines = results.recipe, []
     for trust, members in rows(results, settings).items():
         for row in members:
@@ -126,10 +127,7 @@ def table(results: CollaborationResults, settings: Settings) -> pd.DataFrame:
 
 
 def notes(results: CollaborationResults, settings: Settings, grouped: dict[str, list[Row]]) -> str:
-    """Return the notes below the chart: runs, guarantees, hospitals shown and protocols left out.
-
-    grouped: the rows of the chart.
-    """
+    """Return the notes below the chart: runs, guarantees, hospitals shown and protocols left out."""
     recipe = results.recipe
     shown = [row.protocol for members in grouped.values() for row in members]
     kinds = {title(each, recipe): METHODS[each.method].guarantee_at(recipe.k) for each in shown}
@@ -157,7 +155,6 @@ def _number_of_runs(results: CollaborationResults, settings: Settings) -> str:
 
 
 def about(recipe: CollaborationSetting) -> str:
-    """Return how the numbers of this page are simulated, with the sources of the methods."""
     runs = text.count(recipe.repeats, "run", "runs")
     methods = (
         "Hospitals hold different patients, so each has the whole privacy budget, alone or joined. DPS-PCA: "
@@ -179,7 +176,6 @@ def about(recipe: CollaborationSetting) -> str:
 
 
 def bytes_line(grouped: dict[str, list[Row]], recipe: CollaborationSetting) -> str:
-    """Return with which protocols a hospital that joins sends least and most in a round, and least in all."""
     joined = [row for members in grouped.values() for row in members if row.hospital == ALL]
     sent = {title(row.protocol, recipe): recipe.traffic(row.protocol) for row in joined}
     if not sent:

@@ -26,10 +26,10 @@ from pages.shared.plain import decisions, phrases, rows
 
 TITLE = "Should we join?"
 INTRODUCTION = "What our hospital finds alone, what all find together, and whether that is worth joining for."
-BY_TRUST, BY_HOSPITAL, TURNS, WHAT_IF = (
-    *("By whom we trust", "Which hospitals should join"),
-    *("Where the verdict turns", "What happens if"),
-)
+BY_TRUST = "By whom we trust"
+BY_HOSPITAL = "Which hospitals should join"
+TURNS = "Where the verdict turns"
+WHAT_IF = "What happens if"
 TRY = "**Try this:** change the size of our hospital in the table. From which size on should it stay alone?"
 TRY_SEVERAL = "**Try this:** add a hospital to the table. Then there is somebody to join."
 TRY_OTHERS = "**Try this:** choose to publish, and mark another hospital as ours. Does the answer change?"
@@ -89,7 +89,6 @@ LIMITS = (
 
 
 def headline(decided: Decided) -> str:
-    """Return our verdict, or that it is being measured or confirmed, or cannot come."""
     decision = decided.decision
     if decision is None:
         if decided.hopeless:
@@ -101,14 +100,12 @@ def headline(decided: Decided) -> str:
 
 
 def progress(decided: Decided) -> str:
-    """Return how many repeats are done, until the verdict is known or waits for others; then nothing."""
     if decided.decision is not None or decided.hopeless or decided.cells.confirming:
         return ""
     return f"{decided.done} of {decided.repeats} repeats are done."
 
 
 def numbers(decided: Decided) -> str:
-    """Return the three numbers, and why the verdict is open where it is."""
     shares = decided.bars()
     if decided.decision is None or not all(row.measured for row in shares.rows):
         return ""
@@ -140,12 +137,10 @@ def claims(decided: Decided) -> dict[Claim, str]:
 
 
 def claimed(decided: Decided) -> str:
-    """Return what runs show of privacy, of trust and of a random guess, as a paragraph."""
     return " ".join(claims(decided).values())
 
 
 def _why_open(decided: Decided) -> Iterator[str]:
-    """Yield why there is neither yes nor no, where the verdict is open."""
     decision = decided.decision
     if decision is None or decision.answer.decided:
         return
@@ -178,7 +173,6 @@ def _evidence_by_trust(decided: Decided) -> list[tuple[str, Evidence]]:
 
 
 def by_trust(decided: Decided) -> pd.DataFrame:
-    """Return a line for each trust: the gain with its interval, and whether it is enough."""
     lines = []
     for trust, evidence in _evidence_by_trust(decided):
         lines.append(
@@ -203,7 +197,6 @@ def _worth(evidence: Evidence) -> str:
 
 
 def reading(decided: Decided) -> str:
-    """Return how to read the lines of `by_trust`."""
     laws = {trust: decided.cells.runs.plan(trust) for trust in rows.LOOKS}
     parts = [RULE]
     if laws["secure aggregation"] == laws["untrusted server"]:
@@ -216,7 +209,6 @@ def reading(decided: Decided) -> str:
 
 
 def by_hospital(board: JoiningBoard, groups: list[AnswerGroup]) -> pd.DataFrame:
-    """Return a line for each answer: which hospitals get it, with their patients and privacy losses."""
     each = board.setting.hospitals
     several = len({hospital.epsilon for hospital in each}) > 1
     lines = []
@@ -232,7 +224,6 @@ def by_hospital(board: JoiningBoard, groups: list[AnswerGroup]) -> pd.DataFrame:
 
 
 def _who(board: JoiningBoard, indices: tuple[int, ...]) -> str:
-    """Return the first two of these hospitals, and how many more there are."""
     ours_first = sorted(indices, key=lambda i: i != board.setting.ours)
     names = [board.names[i] for i in ours_first[: 2 if len(indices) < 4 else 1]]
     more = len(indices) - len(names)
@@ -244,14 +235,12 @@ def _ends(ordered: list[str]) -> str:
 
 
 def between(groups: list[AnswerGroup]) -> str:
-    """Return how hospitals get an answer that are not measured themselves; empty where all are."""
     if all(len(group.answers) == 1 for group in groups):
         return ""
     return "Where two verdicts are listed, the next smaller and the next larger hospital differ."
 
 
 def turns(decided: Decided) -> str:
-    """Return the numbers of patients and the privacy losses at which our verdict turns, as a list."""
     if decided.decision is None or len(decided.setting.hospitals) == 1:
         return ""
     if decided.setting.differing:
@@ -295,7 +284,6 @@ def _turn(decided: Decided, turn: Turn) -> str:
 
 
 def hospitals_in_words(board: JoiningBoard) -> str:
-    """Return the hospitals as a file lists them: the groups of equal ones."""
     each, parts = board.setting.hospitals, []
     ours = each[board.setting.ours]
     parts.append(f"ours: {text.count(ours.patients, 'patient', 'patients')} at {loss_text(ours.epsilon)}")
@@ -310,7 +298,6 @@ def hospitals_in_words(board: JoiningBoard) -> str:
 
 
 def evidence(decided: Decided) -> pd.DataFrame:
-    """Return what the verdict rests on, for a statistician: method, noise, gain and runs by trust."""
     lines = []
     for trust, known in _evidence_by_trust(decided):
         plan = decided.cells.runs.plan(trust)
@@ -331,7 +318,6 @@ def evidence(decided: Decided) -> pd.DataFrame:
 
 
 def evidence_list(decided: Decided) -> str:
-    """Return `evidence` as Markdown."""
     table = evidence(decided)
     cells = [
         [f"{cell:.3g}" if isinstance(cell, float) else cell for cell in line] for line in table.to_numpy()
@@ -341,7 +327,6 @@ def evidence_list(decided: Decided) -> str:
 
 
 def how_decided(decided: Decided) -> str:
-    """Return the rule and the runs behind it."""
     setting = decided.setting
     alone = (
         "the best method with no privacy" if setting.use == "in-house" else "its own release, with its own ε"
@@ -369,7 +354,6 @@ def large_delta(decided: Decided) -> str:
 
 
 def try_this(decided: Decided) -> str:
-    """Return a suggestion of what to do next: one that is possible."""
     if decided.setting.differing:
         return TRY_OTHERS
     return TRY if len(decided.setting.hospitals) > 1 else TRY_SEVERAL

@@ -6,6 +6,7 @@ privacy.
 """
 
 import math
+from pathlib import Path
 
 import pandas as pd
 
@@ -42,7 +43,6 @@ LIMITS = "Accounting is exact. A study tool, not a hardened release."
 
 
 def details(view: SiteView) -> str:
-    """Return the error of the joint answer; empty before a run."""
     recipe, measured = view.recipe, view.joint_errors(view.strength)
     if view.kind not in measured:
         return ""
@@ -88,7 +88,6 @@ def costs(view: SiteView) -> pd.DataFrame:
 
 
 def below_costs(recipe: SiteRecipe) -> str:
-    """Return what the errors of the first chart and its table are measured against."""
     against = "the directions that hospitals would share if none differed."
     if not recipe.synthetic:
         against = f"PCA without privacy of the pooled rows, standardised in the same way.{NOT_PRIVATE}"
@@ -99,7 +98,6 @@ def below_costs(recipe: SiteRecipe) -> str:
 
 
 def about_joining(view: SiteView) -> str:
-    """Return what "alone" and "joined" mean in the second chart, and what they are measured against."""
     synthetic = view.recipe.synthetic
     truths = {
         ("common", True): "the directions common to all hospitals",
@@ -117,7 +115,6 @@ def about_joining(view: SiteView) -> str:
 
 
 def runs(view: SiteView) -> str:
-    """Return of how many runs the figures are, once all are measured."""
     most = "at most " if view.results.failed else ""
     return f"Medians of {most}{view.recipe.repeats} runs; intervals hold 8 of 10."
 
@@ -143,7 +140,6 @@ def missing() -> str:
 
 
 def notes(view: SiteView) -> list[str]:
-    """List which settings do not count or were adjusted here, and what is special about the guarantee."""
     recipe, settings, method = view.recipe, view.settings, METHODS[view.recipe.method]
     guarantee, sentences = method.guarantee_at(recipe.k), []
     if typed_sizes(settings):
@@ -167,7 +163,6 @@ def notes(view: SiteView) -> list[str]:
 
 
 def about(recipe: SiteRecipe) -> str:
-    """Return how the numbers are simulated: on synthetic patients, or with noise on the real table."""
     if recipe.synthetic:
         factors = text.listed([name for name, _, _ in clinical.FACTORS])
         return (
@@ -191,16 +186,4 @@ def about(recipe: SiteRecipe) -> str:
     )
 
 
-FORMULAS = r"""
-Each hospital releases, $u$ a row in public units clipped to the public bound $B$ and divided by it,
-
-$$
-\tilde m=\tfrac1n\sum u+N\big(0,(\tfrac{\Delta_1z'}{n})^2I\big),\quad
-\tilde q=\tfrac1n\sum u\circ u+N\big(0,(\tfrac{\Delta_2z'}{n})^2I\big).
-$$
-
-$\Delta_1=2$, $\Delta_2=\sqrt2$ for replace one, since $\Vert u-v\Vert\le2$ and $u\circ u$ has no negative
-entry and a length of at most 1; both are 1 for add or remove one. With $z(\varepsilon,\delta)$ of one
-Gaussian release (Balle & Wang 2018) and the share $f$, $z'=z\sqrt{2/f}$ and the PCA has $z/\sqrt{1-f}$ left:
-$1/z^2=2/z'^2+(1-f)/z^2$, exactly (Dong, Roth & Su 2022, Corollary 3.3).
-"""
+FORMULAS = Path(__file__).with_name("formulas.md").read_text(encoding="utf-8")

@@ -20,20 +20,15 @@ EVIDENCE_NOTE = (
 
 
 def sizes_ignored(patients: int) -> str:
-    """Return the notice that the typed sizes add up to more than a table's patients."""
     return f"The sizes add up to more than the table's {patients:,} patients: the sliders' are used."
 
 
 def one_epsilon(epsilon: float) -> str:
-    """Return that protocols are compared at one privacy loss, where hospitals have their own."""
     return f"Protocols are compared at ε = {text.number(epsilon)} ; the decision has each hospital's own."
 
 
 def try_this(recipe: CollaborationSetting, settings: catalogue.Settings) -> str:
-    """Return a suggestion of what to do next in this panel: one that is possible and changes what is seen."""
-
     def name(key: str) -> str:
-        """Return the name on screen of a setting."""
         return catalogue.CHOICES[key].label
 
     if len(recipe.sizes) == 1:

@@ -24,12 +24,10 @@ BACK = "Back to the sliders"
 
 
 def is_default(name: str) -> bool:
-    """Return whether a name is one that we give."""
     return not name or name in (OURS, OTHERS) or re.fullmatch(r"Hospital ([A-Z]|\d+)", name) is not None
 
 
 def not_read(lines: Sequence[int]) -> str:
-    """Return that these lines do not count yet, and what they need."""
     which = text.listed([str(line) for line in lines])
     begins = f"Line {which} does" if len(lines) == 1 else f"Lines {which} do"
     losses = f"a privacy loss from {LEAST_LOSS:g} to {MOST_LOSS:,.0f}"
@@ -37,10 +35,8 @@ def not_read(lines: Sequence[int]) -> str:
 
 
 def facts(sizes: Sequence[int]) -> str:
-    """Return how many hospitals and patients there are."""
     return f"{text.count(len(sizes), 'hospital', 'hospitals')}, {sum(sizes):,} patients."
 
 
 def ranging(sizes: Sequence[int]) -> str:
-    """Return what stands for a table that would be too long."""
     return f"Our hospital and {len(sizes) - 1} others of {min(sizes):,} to {max(sizes):,} patients."

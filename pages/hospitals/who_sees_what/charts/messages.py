@@ -70,7 +70,6 @@ def message(shown: Transcript, hospital: int, settings: Settings, names: tuple[s
         return part
 
     def cells(pair: MessagePair, matrix: Array | None) -> Trace:
-        """Return what a frame sets in a heat map: the part of the matrix that is shown, and its scale."""
         if matrix is None or pair not in featured:
             return {"z": []}
         # Messages of one stage, which have equally many rows, share a scale: so rounds can be compared.
@@ -108,12 +107,20 @@ def message(shown: Transcript, hospital: int, settings: Settings, names: tuple[s
             legend.insert(0, (name, shade, "solid", "band"))
         legend.insert(0, ("no noise: received as it is", style.GUESS, "dot", "line"))
     words = [sentences.message(pair) for pair in pairs]
-    layouts, tiles = _layouts(len(rows), reach), sentences.MESSAGE_TILES
-    return playback.payload(data, *layouts, frames, words, tiles, legend, settings)
+    wide, narrow = _layouts(len(rows), reach)
+    return playback.payload(
+        data,
+        wide,
+        narrow,
+        frames=frames,
+        words=words,
+        tiles=sentences.MESSAGE_TILES,
+        legend=legend,
+        settings=settings,
+    )
 
 
 def _points(across: Array | None, up: Array | None) -> Trace:
-    """Return the entries of two matrices of one shape as the points of a frame; none where one is missing."""
     if across is None or up is None:
         return {"x": [], "y": []}
     return {"x": rounded(_sample(across)), "y": rounded(_sample(up))}
@@ -137,7 +144,7 @@ def _band(std: float, reach: float) -> list[Trace]:
 def _layouts(rows: int, reach: float | None) -> tuple[Trace, Trace]:
     """Return the layout, dots beside two heat maps, and what is different on a telephone: dots above them.
 
-    rows: of a heat map. reach: where the axes of the dots end; None for a single heat map and no dots.
+    reach: where the axes of the dots end; None for a single heat map and no dots.
     """
     bare: Trace = {"showgrid": False, "ticks": ""}
     names = axis("", autorange="reversed", type="category", anchor="x2", **bare)
@@ -200,7 +207,6 @@ def pair(shared: Transcript, independent: Transcript, first: int, second: int, s
     ]
 
     def placed(*domains: Sequence[float]) -> Trace:
-        """Return the axes in these domains, horizontal and vertical in turn, with a title on each panel."""
         at = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "showarrow": False}
         corners = zip(runs, domains[::2], domains[1::2], strict=True)
         titles = [at | {"text": f"<b>{run}</b>", "x": x[0], "y": y[1]} for run, x, y in corners]
@@ -214,4 +220,13 @@ def pair(shared: Transcript, independent: Transcript, first: int, second: int, s
         ("shared noise", _SHARED_COLOUR, "solid", "band"),
         ("noise of their own", _RECEIVED_COLOUR, "solid", "band"),
     ]
-    return playback.payload(data, wide, narrow, frames, words, sentences.PAIR_TILES, legend, settings)
+    return playback.payload(
+        data,
+        wide,
+        narrow,
+        frames=frames,
+        words=words,
+        tiles=sentences.PAIR_TILES,
+        legend=legend,
+        settings=settings,
+    )

@@ -34,16 +34,12 @@ _NAME_LETTERS = 12  # in a line of a name
 
 
 class _Ring:
-    """Hold where the N hospitals stand around the server, and draw them, their names and the arrows.
+    """Hold where the N hospitals are around the server, and draw them, their names and the arrows.
 
-    Attributes:
-        out: The hospitals' positions, unit vectors (N, 2), clockwise from the top.
-        aside: By how much an arrow to the server is beside the straight line, (N, 2), at right angles to
-            it; the arrow back is as far on the other side.
-        widths: The dots' diameters in pixels, whose areas are as the numbers of patients, but not too small.
-        named: The hospitals whose names are drawn.
-        weighed: Those beside whose arrows the bytes stand.
-        thick: The arrows' width in pixels.
+    out: the hospitals' positions, unit vectors (N, 2), clockwise from the top. aside: by how much an arrow to
+    the server is beside the straight line, (N, 2), at right angles to it; the arrow back is as far on the
+    other side. widths: the dots' diameters in pixels, whose areas are as the numbers of patients, but not too
+    small. named, weighed: the hospitals whose names are drawn, and beside whose arrows the bytes are.
     """
 
     def __init__(self, shown: Transcript) -> None:
@@ -61,7 +57,6 @@ class _Ring:
         self.thick = max(0.4, min(3.0, 45 / count))
 
     def arrows(self, up: bool, hospitals: list[int]) -> list[Trace]:
-        """Return the shafts and the heads of these hospitals' arrows; up: to the server, and not from it."""
         side, colour = (1, _UP) if up else (-1, _DOWN)
         out, aside = self.out[hospitals], side * self.aside[hospitals]
         radii = (_OUTER_END, _INNER_END) if up else (_INNER_END, _OUTER_END)
@@ -90,7 +85,6 @@ class _Ring:
         return _placed(at) | {"text": [words] * len(labelled)}
 
     def hospitals(self, failed: list[int]) -> Trace:
-        """Return the hospitals' dots; those that failed are red and hollow."""
         lost = [i in failed for i in range(self.plan.hospitals)]
         marker = {
             "size": rounded(self.widths),
@@ -123,10 +117,7 @@ def _placed(points: Array) -> Trace:
 
 
 def steps(shown: Transcript) -> list[tuple[int, bool]]:
-    """Return (round, whether it shows the answers) of every frame: a round has a question, then answers.
-
-    A round in which nothing is asked has one frame alone.
-    """
+    """Return (round, whether it shows answers) of every frame; a round that asks nothing has one."""
     return [
         (round_.number, answering)
         for round_ in shown.record.rounds
@@ -138,12 +129,7 @@ def steps(shown: Transcript) -> list[tuple[int, bool]]:
 class _Curve:
     """Hold the error by round where the truth is known, else how far each round moved the result.
 
-    Attributes:
-        rounds: The rounds that have a value; 0 is the start.
-        values: Their errors in the unit on screen, or moves as sin Theta.
-        guess: The error of a random guess.
-        floor: The least value that the axis shows.
-        axis: The vertical axis.
+    rounds: those that have a value; 0 is the start. floor: the least value that the axis shows.
     """
 
     def __init__(self, shown: Transcript, settings: Settings) -> None:
@@ -163,7 +149,6 @@ class _Curve:
 
 
 def figure(shown: Transcript, settings: Settings) -> Trace:
-    """Draw the ring, and beside it the error after each round, with a sentence for each frame."""
     ring, curve = _Ring(shown), _Curve(shown, settings)
     rounds, shown_steps = shown.record.rounds, steps(shown)
     frames, words = [], []
@@ -198,8 +183,18 @@ def figure(shown: Transcript, settings: Settings) -> Trace:
         ("a hospital, its area by patients", _HOSPITAL, "solid", "band"),
         ("random guess", style.GUESS, "dot", "line"),
     ]
-    drawn, titles = (_traces(ring, curve), *_layouts(curve, len(rounds))), sentences.tile_titles(shown)
-    return playback.payload(*drawn, frames, words, titles, legend, settings, active_step)
+    wide, narrow = _layouts(curve, len(rounds))
+    return playback.payload(
+        _traces(ring, curve),
+        wide,
+        narrow,
+        frames=frames,
+        words=words,
+        tiles=sentences.tile_titles(shown),
+        legend=legend,
+        settings=settings,
+        active=active_step,
+    )
 
 
 def _traces(ring: _Ring, curve: _Curve) -> list[Trace]:

@@ -40,11 +40,8 @@ NOBODY_TO_COMPARE = "One hospital has nobody to compare its messages with: raise
 
 
 def try_this(m: Messages) -> str:
-    """Return a suggestion of what to do next in this panel: one that is possible and changes what is seen."""
-    panel, names = (
-        m.settings["sees.panel"],
-        {key: CHOICES[key].label for key in ("providers", "d", "epsilon")},
-    )
+    panel = m.settings["sees.panel"]
+    names = {key: CHOICES[key].label for key in ("providers", "d", "epsilon")}
     if panel == "pair" and len(m.recipe.sizes) == 1:
         tries = f"move *{names['providers']}* to 5: then hospitals have somebody to compare with."
     elif not m.simulated:
@@ -74,7 +71,6 @@ def promise(budget: Budget) -> str:
 
 
 def of_plan(plan: Plan) -> list[tuple[str, str]]:
-    """Return what a run that took place was set to, as labels and words."""
     settings = {"epsilon": plan.budget.epsilon, "delta": plan.budget.delta, "n": sum(plan.sizes)}
     settings |= {"providers": plan.hospitals, "d": plan.d, "k": plan.k}
     words = [(CHOICES[key].label, text.number(value)) for key, value in settings.items()]

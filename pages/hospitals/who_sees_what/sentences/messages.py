@@ -18,7 +18,7 @@ _ROUNDING = 1e-10  # a relative error up to which a difference is exact but for 
 def message(pair: model.MessagePair) -> dict[str, object]:
     """Return the words of one frame of a message: its place ("at"), a sentence, and the `MESSAGE_TILES`.
 
-    Tiles are a value and what is said below it. They compare the noise with what it hides, if that is known.
+    Tiles compare the noise with what it hides, if that is known.
     """
     shown, number, hospital = pair.shown, pair.number, pair.hospital
     round_ = shown.record.rounds[number - 1]
@@ -66,10 +66,7 @@ def message_note(shown: Transcript, most_rows: int) -> str:
 
 
 def pair(shared: Difference, independent: Difference, number: int, rounds: int) -> dict[str, object]:
-    """Return the words of one frame: what two messages of a round tell, by shared and by independent noise.
-
-    They are its place in the run ("at"), a sentence, and the `PAIR_TILES`.
-    """
+    """Return the words of one frame: what two messages of a round tell, by both kinds of noise."""
     exact, times = shared.relative < _ROUNDING, _times(independent.relative)
     recovered = "exactly" if exact else f"up to {text.short(shared.relative)}"
     difference = "of the difference: rounding" if exact else "of the difference"

@@ -28,10 +28,7 @@ def answer_bytes(round_: Round) -> int:
 
 
 def travelled(shown: Transcript, number: int, answering: bool) -> int:
-    """Return the bytes that travelled between the server and all hospitals, both ways, up to this step.
-
-    number: the round. answering: whether its answers are counted as well as its question.
-    """
+    """Return the bytes that travelled both ways up to a round's question or, if `answering`, its answers."""
     total = 0
     for round_ in shown.record.rounds[:number]:
         # A sum is recorded as one answer, though every hospital was asked and sent its part of it.
@@ -55,11 +52,7 @@ def _value(shown: Transcript, value: float, settings: Settings) -> str:
 
 
 def step(shown: Transcript, number: int, answering: bool, settings: Settings) -> dict[str, object]:
-    """Return the words of one frame of the diagram: a round's question or, if `answering`, its answers.
-
-    They are its place in the run ("at"), a sentence, the tiles that `tile_titles` names, each a value and
-    what is said below it, and notes on hospitals that failed.
-    """
+    """Return the words of one frame of the diagram: a round's question or, if `answering`, its answers."""
     round_, round_count = shown.record.rounds[number - 1], len(shown.record.rounds)
     errors = dict(zip(*model.curve_in_unit(shown, settings), strict=True))  # by round
     error = _value(shown, errors.get(number if answering else number - 1, math.nan), settings)
@@ -123,10 +116,6 @@ def _asked(round_: Round) -> str:
 
 
 def _answered(shown: Transcript, round_: Round, error: str) -> str:
-    """Return the sentence on a round's answers: from whom, of what size, with what noise.
-
-    error: the error after the round, in words; "–" where the round has none.
-    """
     begin = f"{stage(shown, round_.number)}round {round_.number} of {len(shown.record.rounds)}: ".capitalize()
     if not round_.answers:
         return f"{begin}no hospital's answer could be used."
@@ -152,7 +141,6 @@ def _faults(shown: Transcript, round_: Round) -> str:
 
 
 def headline(shown: Transcript, settings: Settings) -> str:
-    """Return a sentence on the whole run, and the error with which it ends or that it broke off."""
     plan, record = shown.record.plan, shown.record
     where = "simulated with the messages of the protocol"
     if shown.over_network:

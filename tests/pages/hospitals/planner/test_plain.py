@@ -89,7 +89,7 @@ def test_a_cautious_hospital_that_no_study_satisfies_is_not_worked_out_for_ever(
     none = PlanAnswer(None, "patients")
     monkeypatch.setattr(PlainPlanner, "with_cautious", lambda self, least: none)
     planner = PlainPlanner(page(PAGE, **SMALL).settle().settings)
-    expected = [plain.no_answer(each.trust, "patients") for each in planner.least]
+    expected = [plain.no_answer(each._replace(answer=none)) for each in planner.least]
     assert plain.cautious(planner)[1:] == expected
 
 

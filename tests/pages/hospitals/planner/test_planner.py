@@ -35,7 +35,6 @@ def table(page):
 
 
 def mark(page, name):
-    """Return the only point of this name in the chart, or None."""
     points = [(trace["x"][0], trace["y"][0]) for trace in page.figure["data"] if trace["name"] == name]
     return points[0] if points else None
 
@@ -57,8 +56,11 @@ def test_it_opens_with_few_methods_and_a_paragraph_and_has_all_methods_at_a_pres
     assert table(shown).loc[focus, "patients at ε = 1"] == f"{needed} (uncertain)"
     assert paragraph(shown) == protocol.paragraph(planner)
     for part in (
-        *(f"at least {needed} patients in total, in 5 hospitals", "(ε, δ) = (1, 1e-7)", "d = 200"),
-        *("ŝ = 20 features kept", "a random guess has 1.72"),
+        f"at least {needed} patients in total, in 5 hospitals",
+        "(ε, δ) = (1, 1e-7)",
+        "d = 200",
+        "ŝ = 20 features kept",
+        "a random guess has 1.72",
     ):
         assert part in paragraph(shown)
     assert mark(shown, "the answer") == (1, answer)
@@ -348,8 +350,10 @@ def test_printed_constants_state_the_epsilon_that_they_truly_give():
 @pytest.mark.parametrize(
     ("value", "up", "words"),
     [
-        *((192_001, True, "193,000"), (193_000, True, "193,000")),
-        *((999_999, True, "1 million"), (4_158_522_747, False, "4.16 billion")),
+        (192_001, True, "193,000"),
+        (193_000, True, "193,000"),
+        (999_999, True, "1 million"),
+        (4_158_522_747, False, "4.16 billion"),
     ],
 )
 def test_amounts_are_rounded_so_that_they_suffice(value, up, words):

@@ -36,12 +36,10 @@ SMALL = {"view": "plain", "d": "30", "n": "20000", "k": "2", "s": "6", "shat": "
 
 
 def opened(page, **link):
-    """Return the page once its runs are complete."""
     return page(PAGE, **SMALL | link).settle()
 
 
 def scene(page, name, **link):
-    """Return the page of a scene, as its button sets it."""
     preset = catalogue.CHOICES["preset"].link(name)
     return page(PAGE, preset=preset, **{"view": "plain"} | link).settle()
 
@@ -173,7 +171,6 @@ def test_both_views_of_hospitals_that_differ_have_one_answer_and_nothing_is_pred
 
 
 def _folds(shown):
-    """Return the words of every fold of what may happen, measured."""
     for name in cases.TITLES:
         held = list(next(x for x in shown.all(b.Fold) if x.name == f"if {name}").blocks())
         for block in held:

@@ -31,7 +31,6 @@ DEFAULTS = catalogue.defaults() | {"sites.data": HEART, "repeats": 3, "sites.kin
 
 @pytest.fixture(scope="module")
 def measured() -> SiteResults:
-    """Everything a first look at the table's hospitals needs."""
     results = SiteResults(view.to_recipe(DEFAULTS))
     for cell in results.first(0.0, "public"):
         results.try_cell(*cell)

@@ -50,7 +50,6 @@ class Seen(HTMLParser):
 
 
 def words(shown: str) -> list[str]:
-    """Return the words of a text, of which rules to write on are none."""
     return [word for word in shown.split() if re.search(r"\w", word.replace("_", ""))]
 
 

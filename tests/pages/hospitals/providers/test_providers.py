@@ -25,12 +25,10 @@ SMALL = {"d": "30", "n": "20000", "k": "2", "s": "6", "shat": "10"}
 
 
 def opened(page, **link):
-    """Return the page once its runs are complete."""
     return page(PAGE, **SMALL | link).settle()
 
 
 def results_of(page):
-    """Return the cells that the page shows."""
     return cache.collaboration_results(model.to_setting(page.settings)[0])
 
 
@@ -119,7 +117,6 @@ def test_sizes_are_read_where_they_can_be_read_in_one_way_only(typed, read):
 
 @pytest.fixture(scope="module")
 def measured():
-    """Return all cells at a small setting with three repeats, and the setting."""
     settings = catalogue.defaults() | {"d": 30, "n": 20_000, "k": 2, "s": 6, "s_hat": 10, "repeats": 3}
     settings |= {"largest_share": 0.6, "metric": "projector", "all_methods": True}
     results = CollaborationResults(model.to_setting(settings)[0])

@@ -381,8 +381,13 @@ def test_the_first_few_faults_are_written_and_the_others_counted():
 @pytest.mark.parametrize(
     ("seconds", "words"),
     [
-        *((0.012, "12 ms"), (0.2, "200 ms"), (3.46, "3.5 s"), (89, "89 s"), (300.0, "5 min")),
-        *((7200, "2 h"), (1e308, "1.2e303 days")),
+        (0.012, "12 ms"),
+        (0.2, "200 ms"),
+        (3.46, "3.5 s"),
+        (89, "89 s"),
+        (300.0, "5 min"),
+        (7200, "2 h"),
+        (1e308, "1.2e303 days"),
     ],
 )
 def test_a_duration_has_the_unit_of_a_person(seconds, words):
@@ -417,7 +422,7 @@ def test_an_uploaded_record_is_shown_on_screen_and_in_its_file_or_why_it_is_not(
     page.run()
     (reason,) = texts(page)
     assert reason.startswith("This file is not a run's record: ") and "http://x" not in page.markdown
-    whole = document.at(page.settings, reason).html()
+    whole = document.at(page.settings, why_none=reason).html()
     assert reason in html.unescape(whole) and "<img" not in whole
 
 

@@ -72,7 +72,6 @@ class TablePage(Screen):
         self.run()
 
     def answer(self, rows=1):
-        """State how many rows a patient can have: the page waits for it."""
         self.answer_rows("unnamed" if rows > 1 else "one")
         if rows > 1:
             self.most_rows.set_value(rows)
@@ -109,7 +108,6 @@ class TablePage(Screen):
         self.run()
 
     def type_line(self, **changes):
-        """Edit the first line of the dictionary."""
         key = self.app.data_editor[0].key
         self.app.session_state[key] = {"edited_rows": {0: changes}, "added_rows": [], "deleted_rows": []}
         self.run()
@@ -159,17 +157,14 @@ class TablePage(Screen):
 
     @property
     def spent(self):
-        """Return what the account's bar says."""
         return self.app.get("progress")[0].proto.text
 
     @property
     def drawn(self):
-        """Return all figures, as they are sent to the browser."""
         return "".join(figure.proto.json for figure in self.app.get("bidi_component"))
 
     @property
     def payer(self):
-        """Return what pays for the page's table, as the owner of all accounts."""
         ready = self.state.ready
         raw = self.state.raw if ready is None else ready.raw  # a large table's key is known once it was read
         return (self.state.book or Book(default_path())).payer(BookTable(raw.key, raw.n, ()))
@@ -187,7 +182,6 @@ def of_size(d, n, usual=False):
 
 
 def prepared(data=TABLE, dictionary=DICTIONARY, name="ours.csv", rows=1, **link):
-    """Return the page with a table that is ready for a release."""
     page = TablePage(**link)
     page.upload(data, name)
     page.answer(rows)

@@ -9,7 +9,7 @@ from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.figure_tables.figure_recipe import from_dict
 from dppca_core.methods import METHODS
 from dppca_core.tables import Column, examples
-from pages.hospitals.your_data import figure_code, rehearsal
+from pages.hospitals.your_data import figure_code, rehearsal, twin_runs
 from pages.shared.charts.traces import as_shown
 from pages.shared.reports import python_code, take_along
 from tests.pages.hospitals.your_data.table_page import WIDE, TablePage
@@ -26,7 +26,6 @@ def here(tmp_path, monkeypatch):
 
 
 def run(source):
-    """Return the table of a program, which is also what the command runs."""
     program = python_code.of_table(source)
     assert from_dict(json.loads(json.dumps(source.to_dict()))) == source
     assert len(program.splitlines()) < 75 and max(map(len, program.splitlines())) <= 110, program
@@ -49,7 +48,7 @@ def test_a_rehearsal_is_run_again_from_the_dictionary(here, method):
     made = rehearsal.Rehearsal(twin, METHODS[method].trust, by_trust, None, schema, (300,), "", None, 1.0)
     (row,) = rehearsal.shares(made).rows
     for each in twin.rehearsed:
-        drawn = trusts.spread(rehearsal.run_errors(each), 2)
+        drawn = trusts.spread(twin_runs.run_errors(each), 2)
         given = table.loc[(f"{row.trust}, {each.pattern.title}", twin.epsilon)].to_numpy()
         assert given == pytest.approx(drawn, rel=1e-6)
         assert each is not twin or row.spread == pytest.approx(drawn)
@@ -59,7 +58,7 @@ def test_a_prediction_is_made_again():
     _, twin = rehearsed(tuple(Column(f"c{i}", "number", 0.0, 1.0) for i in range(2001)), n=5000)
     table = run(figure_code.rehearsal({"central": twin}))
     for each in twin.rehearsed:
-        assert table.loc[f"central, {each.pattern.title}"].item() == rehearsal.run_errors(each)[0]
+        assert table.loc[f"central, {each.pattern.title}"].item() == twin_runs.run_errors(each)[0]
 
 
 def test_what_was_released_is_read(here, monkeypatch):

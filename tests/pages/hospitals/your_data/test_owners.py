@@ -40,7 +40,6 @@ def first_releases(visitor):
 
 
 def share(page):
-    """Return the code by which a page's owner shares its account."""
     page.press("Make a code")
     return page.app.code[-1].value
 

@@ -20,7 +20,6 @@ COLUMN = "record number"
 
 
 def visits():
-    """Return 120 patients with one to four visits."""
     frame = patients().assign(**{COLUMN: [f"R-{i:04d}" for i in range(120)]})
     again = np.repeat(np.arange(120), np.arange(120) % VISITS + 1)
     return frame.iloc[again].reset_index(drop=True)
@@ -169,7 +168,6 @@ def session_payments(page):
 
 
 def saved(offered):
-    """Return the dictionaries that the last run of the page offers to save."""
     return [data for build in offered if isinstance(data := build(), str) and '"fields"' in data]
 
 

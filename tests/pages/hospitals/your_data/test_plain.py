@@ -12,6 +12,7 @@ from pages.hospitals.your_data import (
     plain_text,
     rehearsal,
     release_request,
+    twin_runs,
 )
 from pages.hospitals.your_data.account_text import Spending
 from pages.hospitals.your_data.rehearsal import StopSign
@@ -47,7 +48,7 @@ def test_a_whole_release_has_no_technical_word_outside_of_folds(built):
     table = page.state.ready
     asked = release_request.requested(last, table, None, 1)
     twin = rehearsal.rehearse(asked, table.schema, table.sizes, last)
-    share = 100 * (1 - np.median(rehearsal.run_errors(twin)) ** 2 / 2)
+    share = 100 * (1 - np.median(twin_runs.run_errors(twin)) ** 2 / 2)
     assert plain_text.rehearsed(share, 100 * 2 / table.d) in page.markdown
     assert plain_text.rehearsed(share, 100 * 2 / table.d).replace("**", "") in in_words(built())
     assert not technical(in_words(built())), technical(in_words(built()))
@@ -79,7 +80,9 @@ def test_a_poor_rehearsal_says_what_would_do_and_rows_of_a_patient_count():
         ),
         lambda epsilon: rehearsal.rehearse(
             release_request.requested(settings | {"own.epsilon": epsilon}, table, None, 1),
-            *(table.schema, table.sizes, settings),
+            table.schema,
+            table.sizes,
+            settings,
         ),
     )
     assert plain_text.stop(sign) in page.warnings and page.has_button("Release anyway")

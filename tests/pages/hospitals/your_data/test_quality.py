@@ -42,7 +42,6 @@ def counted_on(page):
 
 
 def take(page, **taken):
-    """Choose what the words are taken as, by word, then press the button."""
     frame = words(page)
     edits = {i: {"take as": taken[cell]} for i, cell in enumerate(frame["cell"]) if cell in taken}
     page.app.session_state[page.app.data_editor[1].key] = {
@@ -149,7 +148,9 @@ def test_a_hospital_that_writes_a_column_in_another_unit_is_asked_about(files):
         Column("w", "number", 0, 1, missing_codes=("a, b",)),
         Column("w", "number", 0, 1, missing_codes=("a, b", "c")),
         Column(
-            *("s", "category", 0.0, 0.0, ("a, b",)),
+            "s",
+            "category",
+            categories=("a, b",),
             missing_codes=("-",),
             synonyms=(("x=y", "a, b"), (">=50", "a, b")),
         ),

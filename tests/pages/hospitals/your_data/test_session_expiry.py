@@ -25,7 +25,6 @@ class Holder:
 
 @pytest.fixture
 def here(monkeypatch) -> set[str]:
-    """Return the visitors who are there."""
     visitors = {"ann", "bob"}
     monkeypatch.setattr(sessions, "is_connected", visitors.__contains__)
     return visitors

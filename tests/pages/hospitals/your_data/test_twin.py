@@ -25,6 +25,7 @@ from pages.hospitals.your_data import (
     plain_text,
     rehearsal,
     release_request,
+    twin_runs,
     twin_text,
 )
 from pages.hospitals.your_data import text as page_text
@@ -145,7 +146,7 @@ def test_each_trust_is_rehearsed_and_more_trust_does_no_worse(makes, epsilon):
         asked = release_request.requested(settings, table, None, 1, trust)
         assert (asked.method, METHODS[method].trust) == (method, trust)
         twin = rehearsal.rehearse(asked, table.schema, table.sizes, settings)
-        alone[trust] = float(trusts.spread(rehearsal.run_errors(twin), 2)[1])
+        alone[trust] = float(trusts.spread(twin_runs.run_errors(twin), 2)[1])
     ordered = ("untrusted server", "secure aggregation", "central")
     best = np.maximum.accumulate([alone[trust] for trust in ordered])
     (drawn,) = (trace["x"] for trace in page.figure["data"] if trace["name"] == "share recovered, %")
@@ -186,7 +187,7 @@ def test_a_stop_sign_says_what_it_would_take_and_that_does_it():
     for epsilon in (max(e for e in EPSILONS if e < enough), enough):
         asked = release_request.requested(settings | {"own.epsilon": epsilon}, table, None, 1)
         twin = rehearsal.rehearse(asked, table.schema, table.sizes, settings)
-        shares.append(rehearsal.share_of_guess(twin))
+        shares.append(twin_runs.share_of_guess(twin))
     assert shares[1] <= 1 / 3 < shares[0]
     z = [gaussian.noise_multiplier(Budget(epsilon, 1e-6)) for epsilon in (0.1, enough)]
     assert int(stop[2].replace(",", "")) == pytest.approx(120 * z[0] / z[1], rel=0.1)
@@ -354,7 +355,7 @@ def test_a_rehearsal_draws_rows_that_the_dictionary_allows(columns, features):
         assert population.fitted == "centred"
         assert twin.experiment.fitted == FittedTwin(300, False, complete=complete)
         assert not any(name in repr(population) for name in ("'c'", "c0", "abc"))
-        assert np.isfinite(rehearsal.share_of_guess(twin))
+        assert np.isfinite(twin_runs.share_of_guess(twin))
 
 
 def test_a_paid_spectrum_sets_how_long_rows_are():
@@ -372,8 +373,8 @@ def test_the_ten_runs_of_a_large_twin_share_draws_of_its_rows(n, draws):
     """All draws together have ten million numbers at most, so that the page waits as long for any table."""
     settings, schema = catalogue.defaults() | {"own.method": "stacked_rounds"}, Schema(NUMBERS)
     request = release_request.requested(settings, of_size(6, n), None, 1)
-    pattern = rehearsal.patterns(6, 2, None, True)[0]
-    experiment = rehearsal.twin_of(request, schema, (n,), pattern, n).experiment
+    pattern = twin_runs.patterns(6, 2, None, True)[0]
+    experiment = twin_runs.twin_of(request, schema, (n,), pattern, n).experiment
     assert (experiment.repeats, experiment.patient_draws) == (10, draws)
 
 
@@ -385,11 +386,11 @@ def test_a_large_twin_is_gaussian_and_says_so():
         (2 * 10**6, "recommended", True),
     ):
         settings = catalogue.defaults() | {"own.method": method}
-        experiment = rehearsal.twin_of(
+        experiment = twin_runs.twin_of(
             release_request.requested(settings, of_size(6, n), None, 1),
             Schema(NUMBERS),
             (n,),
-            rehearsal.patterns(6, 2, None, True)[0],
+            twin_runs.patterns(6, 2, None, True)[0],
             n,
         ).experiment
         assert isinstance(experiment.population, DictionaryTwin) == follows

@@ -13,6 +13,7 @@ from pages.hospitals.your_data import (
     owner_only_document,
     rehearsal,
     release_request,
+    twin_runs,
     usable_patients,
 )
 from pages.hospitals.your_data.settings import UNKNOWN
@@ -123,7 +124,7 @@ def test_the_owners_part_rehearses_for_the_patients_that_are_usable(monkeypatch,
     assert owner_only_document.usable(N, usable, 1, None) in page.markdown
     owners_twin = next(value for key, value in page.state.diagnostics.items() if key[0] == "usable")
     assert owners_twin.experiment.n == usable and set(asked) == {N}
-    share = rehearsal.share_of_guess(owners_twin)
+    share = twin_runs.share_of_guess(owners_twin)
     assert share > 0.5
     sentence = owner_only_document.rehearsed_for_usable(usable, share, owners_twin.pattern.title, 1)
     assert sentence in page.markdown and sentence.endswith("**That is of little use.**")

@@ -9,7 +9,7 @@ import pytest
 from dppca_core.accounting import gaussian
 from dppca_core.bounds.stated_spectra import STATED, predicted_errors
 from dppca_core.privacy import Budget
-from pages.hospitals.your_data import dictionary, rehearsal, release_request, upload_text
+from pages.hospitals.your_data import dictionary, release_request, upload_text, wide_table
 from pages.hospitals.your_data.text import TOO_MUCH
 from pages.shared.document.blocks import Table
 from pages.shared.settings import catalogue
@@ -93,8 +93,11 @@ def test_what_is_judged_to_do_does_and_half_of_it_does_not(n, d, usual):
         budget = budget if usual else gaussian.remaining(budget, request.mean_share)
         on_all = [
             predicted_errors(
-                *("central",),
-                **{"n": n, "d": d, "k": request.k, "budget": budget},
+                "central",
+                n=n,
+                d=d,
+                k=request.k,
+                budget=budget,
                 ratio=each.times(d, request.k),
                 carriers=each.carriers(d, request.k),
             )
@@ -103,8 +106,8 @@ def test_what_is_judged_to_do_does_and_half_of_it_does_not(n, d, usual):
         names = ["stacked_rounds", "two_stage", *["analyze_gauss"] * (d <= 400)]
         return min(max(errors[name] / guess for errors, guess in on_all) for name in names)
 
-    sentence, stopped = rehearsal.judge(request, n, d, 1)
-    now, patients, epsilon, features = rehearsal._ways_out(
+    sentence, stopped = wide_table.judge(request, n, d, 1)
+    now, patients, epsilon, features = wide_table._ways_out(
         n, d, request.k, request.budget, request.mean_share, 1, "central"
     )
     assert stopped and now == pytest.approx(share(n, d, 0.5)) and now > 0.4
@@ -117,19 +120,17 @@ def test_what_is_judged_to_do_does_and_half_of_it_does_not(n, d, usual):
 
 
 @pytest.mark.parametrize(
-    ("request_", "n", "words", "stops"),
+    ("request_", "words"),
     [
-        (asked(10**6, 20_000), 10**6, "The better of them is predicted", False),
-        (
-            asked(10**6, 20_000, **{"own.method": "analyze_gauss"}),
-            10**6,
-            "cannot be released: D must be",
-            True,
-        ),
-        (asked(10**6, 400), 10**6, "", False),
+        (asked(10**6, 20_000), "The better of them is predicted"),
+        (asked(10**6, 400), ""),
     ],
 )
-def test_what_a_width_allows_is_judged(request_, n, words, stops):
-    d = 400 if not words else 20_000
-    sentence, stopped = rehearsal.judge(request_, n, d, 1)
-    assert (words in sentence) and bool(sentence) == bool(words) and stopped == stops
+def test_what_a_width_allows_is_judged(request_, words):
+    sentence, stopped = wide_table.judge(request_, 10**6, request_.d, 1)
+    assert (words in sentence) and bool(sentence) == bool(words) and not stopped
+
+
+def test_a_method_that_cannot_take_a_wide_table_is_refused():
+    with pytest.raises(release_request.NotReleasedError, match="d must be"):
+        asked(10**6, 20_000, **{"own.method": "analyze_gauss"})
