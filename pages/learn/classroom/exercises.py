@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from pages.shared.settings.catalogue import CHOICES, Settings, Value, defaults_with, to_link
+from pages.shared.settings.catalogue import CHOICES, Settings, defaults_with, to_link
+from pages.shared.settings.setting import Value
 
 
 @dataclass(frozen=True)

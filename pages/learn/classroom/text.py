@@ -31,18 +31,14 @@ LESSON_MINUTES = 45
 
 def timetable(content: dict[str, Any]) -> list[dict[str, str]]:
     """Return the lesson's timetable, a row for each part."""
-    rows, now = [], 0
     titles = [screen["title"] for screen in content["screens"]]
-    last = LESSON_MINUTES - MINUTES * len(titles)
-    for title, minutes in [
-        *((title, MINUTES) for title in titles),
-        ("The end: codes, and what surprised us", last),
-    ]:
-        rows.append(
-            {"Minutes": f"{now} to {now + minutes}", "Screen": title, "What the class does": _DOES[len(rows)]}
-        )
-        now += minutes
-    return rows
+    begins = [MINUTES * position for position in range(len(titles) + 1)]
+    ends = [*begins[1:], LESSON_MINUTES]
+    parts = zip(begins, ends, [*titles, "The end: codes, and what surprised us"], _DOES, strict=True)
+    return [
+        {"Minutes": f"{begin} to {end}", "Screen": title, "What the class does": does}
+        for begin, end, title, does in parts
+    ]
 
 
 _DOES: Sequence[str] = (

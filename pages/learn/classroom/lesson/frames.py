@@ -15,6 +15,7 @@ from dppca_core import datasets
 from dppca_core.accounting import gaussian
 from dppca_core.arrays import Array
 from dppca_core.auditing import membership, tradeoff_curves
+from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.experiments import draws, no_privacy
 from dppca_core.experiments.collaboration.protocols import ALONE, PROTOCOLS
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
@@ -64,7 +65,7 @@ SIZES = (50, 100, 200, 400, 800, 1600)
 JOIN_EPSILON, ASKED_SIZE, RUNS = 1.0, 200, 10
 NEEDED_SHARE = 95.0  # of the pattern, which the screen asks for
 # DPS-PCA as published; in one place its noise is that of sealed sums.
-PUBLISHED = dict.fromkeys(trusts.TRUSTS, "dps_pca secure") | {"untrusted server": "dps_pca"}
+PUBLISHED = dict.fromkeys(TRUSTS, "dps_pca secure") | {"untrusted server": "dps_pca"}
 
 
 def delta(n: int) -> float:
@@ -188,7 +189,7 @@ class Cloud(NamedTuple):
 def cloud(draw: int) -> Cloud:
     """Return the patients of screen 3, drawn from a real table, and what PCA says of them."""
     names = datasets.table(TABLE).features
-    columns = [names.index(name) for name in MEASUREMENTS]
+    columns = np.array([names.index(name) for name in MEASUREMENTS])
     chosen = draws.generator(draw, 0, "lesson points").permutation(datasets.table(TABLE).n)[:POINTS]
     points = np.round(datasets.rows(TABLE)[np.ix_(chosen, columns)], 2)
     moment = np.cov(points.T)
@@ -289,7 +290,7 @@ def ways(draw: int, size: int) -> Ways:
     truth = setting.truth.basis
     lone = ALONE[trusts.recommended_alone(experiment, JOIN_EPSILON, size).method].key
     _, free = no_privacy.of_best_way(RARE, size, K, seed=draw, repeats=RUNS)
-    best = {trust: trusts.recommended(experiment, JOIN_EPSILON, trust).method for trust in trusts.TRUSTS}
+    best = {trust: trusts.recommended(experiment, JOIN_EPSILON, trust).method for trust in TRUSTS}
     return Ways(
         alone=float(trusts.spread(list(free.sin), K)[1]),
         alone_published=share(lone, 0),
