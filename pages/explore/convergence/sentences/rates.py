@@ -5,6 +5,7 @@ A reading's `fit` has the factor ("rate") by which a round multiplies tan theta,
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pandas as pd
 
@@ -14,30 +15,7 @@ from pages.explore.convergence.model import Convergence, CurveReading
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES, Settings
 
-_DERIVATION = r"""**How the factor and the plateau are read off.**
-With $e_t=\Vert\sin\Theta_t\Vert_F$, the median over the runs, the fit is to the tangent of the typical angle,
-which a power iteration multiplies by the same factor every round while the sine stays below $\sqrt k$:
-
-$$
-\tau_t^2=\frac{e_t^2}{k-e_t^2},\qquad \tau_t^2\approx\tau_\infty^2+A^2q^{2t}.
-$$
-
-The **plateau** $e_\infty$ is the median of the last third of the rounds (at least 3), unless $\log e_t$ still
-falls there by more than a factor 0.9 a round. The **geometric phase** is the rounds in a row from the first
-that stays below 0.95 of a random guess, $\sqrt{k(1-k/d)}$, for as long as $\tau_t\ge2\tau_\infty$. The
-**factor** $q$ is by least squares of $\tfrac12\log(\tau_t^2-\tau_\infty^2)$ on $t$ over that phase, which
-needs two rounds. Without noise the last rounds tend to $\lambda_{k+1}/\lambda_k$.
-
-Theorem 4.3 of Ge, Wang, Wang & Liu (AISTATS 2018) bounds the term $\xi_{opt}$ that falls by
-$\rho^{(t-1)/4}$ with
-
-$$
-\rho=\frac{\gamma}{1-\alpha},\qquad\gamma=\frac{3\lambda_{k+1}+\lambda_k}{3\lambda_k+\lambda_{k+1}},\qquad
-\alpha=\frac{2k\,c\,(\sqrt{\hat s}+\sqrt k+\tau)\,\sigma}{n\lambda_k},
-$$
-
-$c=\sqrt N$, $N$ or $1$ by noise mode. Its $\tau=3.3$ is a slack and no tangent.
-"""
+_DERIVATION = Path(__file__).with_name("rates.md").read_text(encoding="utf-8")
 
 # As long as the sentence that replaces it, so that nothing below it moves.
 MEASURING = (

@@ -7,6 +7,7 @@ another ε than the promised one.
 """
 
 import math
+from pathlib import Path
 
 from dppca_core.accounting import gaussian
 from dppca_core.auditing import membership, tradeoff_curves
@@ -29,24 +30,7 @@ STEPS = (
 )
 INTRODUCTION = "**What can an attacker learn about one patient?** Here is the best possible attempt."
 THREE_ODDS = "How often the attacker is right: promised, best possible, measured"
-FORMULAS = r"""
-A test has false alarms $\alpha$ and misses $\beta$. $(\varepsilon,\delta)$ allows $\beta\ge
-f(\alpha)=\max(0,\;1-\delta-e^{\varepsilon}\alpha,\;e^{-\varepsilon}(1-\delta-\alpha))$; a Gaussian release
-that a patient moves by $\mu=\Delta/\sigma$ standard deviations has as its best tests exactly
-$G_\mu(\alpha)=\Phi(\Phi^{-1}(1-\alpha)-\mu)$ (Dong, Roth & Su, JRSS-B 2022), attained by a threshold on the
-coordinate of the message along the way in which it moves (Neyman & Pearson 1933). From even odds the best
-guess is right with probability $\Phi(\mu/2)$ against this release,
-$(e^{\varepsilon}+\delta)/(1+e^{\varepsilon})$ against the worst that the promise allows.
-
-$T$ rounds with noise $\sigma$ are one release with $\mu=\sqrt T\,\Delta/\sigma$ (exact); basic composition
-adds $T$ times $(\varepsilon/T,\delta/T)$; advanced composition charges
-$\sqrt{2T\ln(2/\delta)}\,e+Te(e^{e}-1)$ for $T$ rounds of $(e,\delta/2T)$; zCDP adds
-$\rho=\Delta^2/2\sigma^2$ and converts by Canonne, Kamath & Steinke (2020); Ge et al. print
-$\sigma=\tfrac{2T}{\varepsilon}\sqrt{2\ln(2T/\delta)}$ (with the logarithm of their Lemma A.1 restored).
-
-The audit's bound is that of $\mu\ge\Phi^{-1}(1-\alpha)-\Phi^{-1}(\beta)$ at upper limits of both error
-rates, over 9 thresholds, and the $\varepsilon$ of a Gaussian release with that $\mu$ at $\delta$.
-"""
+FORMULAS = Path(__file__).with_name("formulas.md").read_text(encoding="utf-8")
 
 PAPERS = (
     "Trade-off curves: Wasserman & Zhou (JASA 2010); Dong, Roth & Su (JRSS-B 2022). "
