@@ -17,7 +17,8 @@ from dppca_core.experiments.explorer.regime_map import RegimeMap
 from dppca_core.experiments.explorer.results import quantiles
 from dppca_core.methods import METHODS
 from dppca_core.records import Bound
-from pages.explore.bounds.model import THEOREM, Bounds
+from pages.explore.bounds.model import THEOREM, Bounds, BoundState
+from pages.explore.bounds.sentences import TERMS
 from pages.shared import text
 from pages.shared.charts import Scale, Trace, arms, axis, band, line, marks, one_panel, rounded, style, traces
 from pages.shared.charts.metric_axis import span_of
@@ -123,7 +124,7 @@ def table(m: Bounds) -> pd.DataFrame:
     ]
     bounds = [
         {"what": BOUNDS[name].kind, "name": name, "epsilon": e, "sin_theta": bound.final}
-        | {"state": m.state(name, bound), "chance": bound.quantities.get("support_probability")}
+        | {"state": m.state(name, bound).value, "chance": bound.quantities.get("support_probability")}
         for name, row in m.evaluated.items()
         for e, bound in zip(EPSILONS, row, strict=True)
     ]
@@ -141,18 +142,17 @@ def _bound_traces(m: Bounds, name: str, bounds: Sequence[Bound], scale: Scale) -
     states = [m.state(name, bound) for bound in bounds]
     drawn = scale.bound_in_unit([bound.final for bound in bounds])
 
-    def drawn_where(kind: str) -> list[float | None]:
+    def drawn_where(state: BoundState) -> list[float | None]:
         """Return the bound where it is in this state, and gaps elsewhere."""
-        values = [v if s == kind else math.nan for v, s in zip(drawn, states, strict=True)]
+        values = [v if s == state else math.nan for v, s in zip(drawn, states, strict=True)]
         return rounded(np.maximum(values, scale.floor))
 
     shared: Trace = {"x": list(EPSILONS), "legendgroup": name, "mode": "lines+markers"}
     shared["marker"] = {"symbol": symbol, "size": 7, "color": shade, "maxdisplayed": _MARKED}
-    full, thin = (
-        line(1, f"{title}{words}", shade, dash, width, y=drawn_where(kind)) | shared
-        for words, kind, width in (("", "applies", 2), (": an assumption fails", "assumption fails", _THIN))
-    )
-    return [full | {"showlegend": any(s != "void" for s in states)}, thin]
+    full = line(1, title, shade, dash, 2, y=drawn_where(BoundState.APPLIES)) | shared
+    failing = drawn_where(BoundState.FAILS)
+    thin = line(1, f"{title}: an assumption fails", shade, dash, _THIN, y=failing) | shared
+    return [full | {"showlegend": any(state != BoundState.VOID for state in states)}, thin]
 
 
 def terms(m: Bounds) -> dict[str, Any]:
@@ -165,14 +165,13 @@ def terms(m: Bounds) -> dict[str, Any]:
     curves: list[Trace] = []
     # Reach up to the metric's own upper end where more is better, else a little beyond a guess.
     top = scale.span(smallest=0.01)[1] if scale.more_is_better else 1.6 * scale.guess
-    if bound.terms and m.state(THEOREM, bound) != "void":
+    if bound.terms and m.state(THEOREM, bound) != BoundState.VOID:
         # Only "opt" differs from iteration to iteration.
         each = [np.broadcast_to(bound.terms[term], iterations) for term in ("stat", "priv", "opt")]
         stacked = scale.bound_in_unit(np.cumsum(each, axis=0))
         top = max(top, 1.1 * float(np.nan_to_num(stacked).max()))
-        names = ("sampling ξ_stat", "+ privacy ξ_priv", "+ optimisation ξ_opt")
         opacity = 0.6 if bound.applies else 0.25
-        for row, name, shade, dash in zip(stacked, names, style.THEOREM, style.THEOREM_DASHES, strict=True):
+        for row, name, shade, dash in zip(stacked, TERMS, style.THEOREM, style.THEOREM_DASHES, strict=True):
             fill = {"fill": "tonexty" if curves else "tozeroy", "fillcolor": style.faded(shade, opacity)}
             curve = line(1, name, style.THEOREM[0], dash, x=steps[1:], y=rounded(row), showlegend=True)
             curves.append(curve | fill)

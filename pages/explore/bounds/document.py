@@ -40,8 +40,11 @@ def at(settings: Settings) -> Document:
     """Return the page at these settings; it has one view."""
     m = Bounds(settings)
     return Document(
-        *(sentences.TITLE, sentences.INTRODUCTION, "dppca-bounds"),
-        *(partial(_blocks, m), partial(_frame, m)),
+        title=sentences.TITLE,
+        question=sentences.INTRODUCTION,
+        stem="dppca-bounds",
+        blocks=partial(_blocks, m),
+        frame=partial(_frame, m),
         steps=sentences.STEPS,
     )
 
@@ -67,7 +70,10 @@ def _measured(m: Bounds) -> Blocks:
     yield Headline(headline)
     yield failed_runs.by_method(m.results)
     yield Figure(
-        *("bounds figure", charts.against_epsilon(m), sentences.TITLE, "dppca-bounds"),
+        name="bounds figure",
+        payload=charts.against_epsilon(m),
+        title=sentences.TITLE,
+        stem="dppca-bounds",
         says=headline,
         table=lambda: charts.table(m),
         code=lambda: _code(m, "against_epsilon", **recipe),
@@ -80,7 +86,10 @@ def _measured(m: Bounds) -> Blocks:
         terms = charts.terms(m)
         yield Text("**Theorem 4.3 term by term**, at this ε")
         yield Figure(
-            *("terms figure", terms, "Theorem 4.3 term by term", "dppca-theorem-terms"),
+            name="terms figure",
+            payload=terms,
+            title="Theorem 4.3 term by term",
+            stem="dppca-theorem-terms",
             says=sentences.terms(terms, m.here[THEOREM].applies),
             code=lambda: _code(m, "terms", epsilon=m.epsilon, constants=dict(m.constants(THEOREM))),
         )
@@ -93,7 +102,10 @@ def _chances(m: Bounds) -> Blocks:
     recipe = {"method": m.method, "rule": rule, "constants": dict(m.constants(rule))}
     yield Text(f"**{sentences.CHANCES}**, predicted and measured")
     yield Figure(
-        *("chances figure", charts.chances(m), sentences.CHANCES, "dppca-rows-recovered"),
+        name="chances figure",
+        payload=charts.chances(m),
+        title=sentences.CHANCES,
+        stem="dppca-rows-recovered",
         says=says,
         code=lambda: _code(m, "chances", **recipe),
     )
@@ -102,14 +114,17 @@ def _chances(m: Bounds) -> Blocks:
 
 def _map(m: Bounds) -> Blocks:
     """Yield the map of where privacy is free, which follows from a rule and needs no runs."""
-    by, place = m.settings["map"], (m.experiment.n, m.epsilon)
+    by, n = m.settings["map"], m.experiment.n
     constants = m.constants(RULES[by])
     regime_map = cache.regimes(m.experiment, by, m.tau, constants)
     yield Section(sentences.MAP)
     yield Controls("map", ("map",))
     yield Figure(
-        *("regime figure", charts.regimes(regime_map, *place), sentences.MAP, "dppca-regimes"),
-        says=sentences.regimes(regime_map, *place),
+        name="regime figure",
+        payload=charts.regimes(regime_map, n, m.epsilon),
+        title=sentences.MAP,
+        stem="dppca-regimes",
+        says=sentences.regimes(regime_map, n, m.epsilon),
         code=lambda: _code(m, "regimes", by=by, constants=dict(constants)),
     )
     yield Note(sentences.REGIME_NOTES[by])
@@ -139,7 +154,10 @@ def _figure_2(m: Bounds) -> Blocks:
     if not m.settings["figure2"]:
         return
     yield Figure(
-        *("figure 2", charts.figure_2(), sentences.FIGURE_2, "ge-figure-2"),
+        name="figure 2",
+        payload=charts.figure_2(),
+        title=sentences.FIGURE_2,
+        stem="ge-figure-2",
         says=sentences.FIGURE_2_NOTE,
         code=lambda: FigureRecipe("bounds.figure_2", {}),
     )

@@ -10,6 +10,7 @@ with a probability of zero. EPSILONS are the values of the privacy slider, and a
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
@@ -26,6 +27,14 @@ from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import CHOICES, Settings
 
 THEOREM = "ge2018"  # Theorem 4.3 of Ge et al.
+
+
+class BoundState(StrEnum):
+    """Say what holds of a bound at a setting; void is one that says nothing."""
+
+    APPLIES = "applies"
+    FAILS = "assumption fails"
+    VOID = "void"
 
 
 def always_drawn(settings: Settings) -> str | None:
@@ -98,12 +107,11 @@ class Bounds:
         """Return whether a bound is about the method measured; one that names no methods is about all."""
         return not BOUNDS[name].methods or self.method in BOUNDS[name].methods
 
-    def state(self, name: str, bound: Bound) -> str:
-        """Return what holds of a bound: "applies", "assumption fails" or "void", where it says nothing."""
+    def state(self, name: str, bound: Bound) -> BoundState:
         beyond = BOUNDS[name].kind == "upper" and bound.final >= self.most
         if not math.isfinite(bound.final) or beyond or bound.quantities.get("probability", 1.0) <= 0:
-            return "void"
-        return "applies" if bound.applies else "assumption fails"
+            return BoundState.VOID
+        return BoundState.APPLIES if bound.applies else BoundState.FAILS
 
     def scale(self) -> Scale:
         """Return what converts errors to the unit on screen; no bound here is on captured energy."""

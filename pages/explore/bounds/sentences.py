@@ -1,6 +1,7 @@
 """The sentences of the bounds page, formed from its numbers."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS, count_com
 from dppca_core.experiments.explorer.regime_map import RegimeMap
 from dppca_core.methods import METHODS
 from dppca_core.records import Bound
-from pages.explore.bounds.model import THEOREM, Bounds
+from pages.explore.bounds.model import THEOREM, Bounds, BoundState
 from pages.shared import text
 from pages.shared.charts import Figure, drawn_values
 
@@ -50,10 +51,26 @@ CHANCES_NOTE = (
     "not patients. The runs are of this population alone. Bars hold 80 % of what the chance could be."
 )
 _KINDS = {"upper": "upper bound", "lower": "lower bound", "prediction": "closed-form prediction"}
+# The curves that draw the terms of Theorem 4.3, one on top of the other, and the word for each term.
+TERMS = {
+    "sampling ξ_stat": "sampling",
+    "+ privacy ξ_priv": "privacy",
+    "+ optimisation ξ_opt": "optimisation",
+}
+
+
+class _StateWords(NamedTuple):
+    badge: str  # of a bound's card
+    one: str  # the verb after one bound
+    several: str
+
+
 _STATES = {
-    "applies": ":green[every assumption holds]",
-    "assumption fails": ":orange[an assumption fails]",
-    "void": ":red[says nothing here]",
+    BoundState.APPLIES: _StateWords(":green[every assumption holds]", "applies", "apply"),
+    BoundState.FAILS: _StateWords(
+        ":orange[an assumption fails]", "has an assumption that fails", "have an assumption that fails"
+    ),
+    BoundState.VOID: _StateWords(":red[says nothing here]", "says nothing", "say nothing"),
 }
 
 
@@ -66,14 +83,13 @@ def headline(m: Bounds) -> str:
     states = {name: m.state(name, bound) for name, bound in m.here.items() if m.concerns(name)}
     middle = scale.text(float(np.median([scale.final_error(cell) for cell in cells]))) if cells else "…"
     quality = {"share": "recovers", "degrees": "has a largest angle of"}.get(scale.metric, "has error")
-    kinds = {  # by state: the verb after one bound, and after several
-        "applies": ("applies", "apply"),
-        "assumption fails": ("has an assumption that fails", "have an assumption that fails"),
-        "void": ("says nothing", "say nothing"),
-    }
     here = list(states.values())
-    counted = [text.count(here.count(kind), *verbs) for kind, verbs in kinds.items() if kind in here]
-    void = [BOUNDS[name].title for name, kind in states.items() if kind == "void"]
+    counted = [
+        text.count(here.count(state), words.one, words.several)
+        for state, words in _STATES.items()
+        if state in here
+    ]
+    void = [BOUNDS[name].title for name, state in states.items() if state == BoundState.VOID]
     named = f": {text.listed(void)}" if 0 < len(void) <= 2 else ""
     return (
         f"At ε = {text.number(m.epsilon)}, {METHODS[m.method].title} {quality} {middle} "
@@ -84,7 +100,7 @@ def headline(m: Bounds) -> str:
 
 def card_title(m: Bounds, name: str) -> str:
     rule = BOUNDS[name]
-    return f"**{rule.title}** · {_KINDS[rule.kind]} · {_STATES[m.state(name, m.here[name])]}"
+    return f"**{rule.title}** · {_KINDS[rule.kind]} · {_STATES[m.state(name, m.here[name])].badge}"
 
 
 def value(m: Bounds, name: str) -> str:
@@ -161,7 +177,7 @@ def below_a_lower_bound(m: Bounds) -> str:
         BOUNDS[name]
         for name, bound in m.here.items()
         if BOUNDS[name].kind == "lower" and m.concerns(name) and bound.final > middle
-        if m.state(name, bound) == "applies"
+        if m.state(name, bound) == BoundState.APPLIES
     ]
     if not above:
         return ""
@@ -194,12 +210,12 @@ def terms(figure: Figure, applies: bool) -> str:
 
     applies: whether every assumption holds.
     """
-    stack = {trace["name"]: drawn_values(trace)[-1] for trace in figure["data"] if "ξ" in trace["name"]}
+    drawn = {trace["name"]: drawn_values(trace)[-1] for trace in figure["data"]}
+    stack = {word: drawn[curve] for curve, word in TERMS.items() if curve in drawn}
     if not stack:
         return "Theorem 4.3 says nothing here."
     each = np.diff([0.0, *stack.values()])  # the figure stacks the terms: each curve includes those below it
-    names = (name.removeprefix("+ ").partition(" ")[0] for name in stack)
-    parts = [f"{name} {text.error(float(value))}" for name, value in zip(names, each, strict=True)]
+    parts = [f"{term} {text.error(float(value))}" for term, value in zip(stack, each, strict=True)]
     but = "" if applies else ", of which an assumption fails here,"
     whole = text.error(float(max(stack.values())))
     return f"Theorem 4.3{but} in the last round: {text.listed(parts)}, together {whole}."

@@ -29,8 +29,13 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         among("of", "Method measured", titles, "dps_pca"),
         among("map", "Regions", regions),
         switch("figure2", "Draw Figure 2 of Ge et al."),
-        # The key, the control's name for analysts and for a board, its options, its default.
-        Choice("tau", "Theorem 4.3's τ", "Theorem's slack", (1.0, 2.0, 2.5, 3.0, 3.3, 4.0, 5.0, 6.0), 3.3),
+        Choice(
+            key="tau",
+            label="Theorem 4.3's τ",
+            plain="Theorem's slack",
+            options=(1.0, 2.0, 2.5, 3.0, 3.3, 4.0, 5.0, 6.0),
+            default=3.3,
+        ),
     ]
     for name in SIN_BOUNDS:
         choices.append(switch(f"show.{name}", BOUNDS[name].title, name in _FIRST_BOUNDS))

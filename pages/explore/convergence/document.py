@@ -33,8 +33,11 @@ def at(settings: Settings) -> Document:
     """Return the page at these settings; it has one view."""
     m = Convergence(settings)
     return Document(
-        *(sentences.TITLE, sentences.INTRODUCTION, "dppca-convergence"),
-        *(partial(_blocks, m), partial(_frame, m)),
+        title=sentences.TITLE,
+        question=sentences.INTRODUCTION,
+        stem="dppca-convergence",
+        blocks=partial(_blocks, m),
+        frame=partial(_frame, m),
         steps=sentences.STEPS,
     )
 
@@ -63,8 +66,10 @@ def _measured(m: Convergence) -> Blocks:
     drawn = {"recipe": m.recipe, "key": m.key, "k": settings["k"], "metric": error_unit(settings)}
     yield Headline(headline)
     yield Figure(
-        f"{settings['layout']} figure",
-        *(charts.figure(m, readings), sentences.TITLE, "dppca-convergence"),
+        name=f"{settings['layout']} figure",
+        payload=charts.figure(m, readings),
+        title=sentences.TITLE,
+        stem="dppca-convergence",
         says=headline,
         table=lambda: by_round(m.job.table()),
         code=lambda: FigureRecipe("sweeps.trajectories", drawn),

@@ -35,8 +35,15 @@ SLOT = "convergence"  # the name under which this page's sweep is kept for each 
 _NOTHING: dict[str, Any] = {"errors": np.empty((3, 0)), "angles": np.empty((3, 0))}  # before the first run
 # Neighbouring values differ by about this factor, which is enough to be seen.
 _RATIOS = {
-    **{"epsilon": 10**0.5, "delta": 100.0, "n": 10.0, "providers": 3.0, "iterations": 1.7},
-    **{"d": 2.0, "k": 1.7, "s": 2.0, "s_hat": 2.0},
+    "epsilon": 10**0.5,
+    "delta": 100.0,
+    "n": 10.0,
+    "providers": 3.0,
+    "iterations": 1.7,
+    "d": 2.0,
+    "k": 1.7,
+    "s": 2.0,
+    "s_hat": 2.0,
 }
 
 

@@ -45,8 +45,11 @@ def full(m: Explorer) -> Document:
     """Return the page for researchers: picture, error against ε and by method, in the papers' terms."""
     why = sentences.why(m.experiment, m.epsilon, m.settings["trust"])
     return Document(
-        *(sentences.TITLE, why, "dppca-explorer"),
-        *(partial(_full, m), partial(_frame, m)),
+        title=sentences.TITLE,
+        question=why,
+        stem="dppca-explorer",
+        blocks=partial(_full, m),
+        frame=partial(_frame, m),
         steps=sentences.STEPS,
         switches=("view", "ghost", "loadings"),
         beside="first_panel",
@@ -55,8 +58,13 @@ def full(m: Explorer) -> Document:
 
 def plain(m: PlainExplorer) -> Document:
     """Return the page for a board: the picture, and the share of the pattern under each trust."""
-    described = partial(_plain, m), partial(_plain_frame, m)
-    return Document(sentences.TITLE, sentences.QUESTION, "dppca-explorer", *described)
+    return Document(
+        title=sentences.TITLE,
+        question=sentences.QUESTION,
+        stem="dppca-explorer",
+        blocks=partial(_plain, m),
+        frame=partial(_plain_frame, m),
+    )
 
 
 def _full(m: Explorer) -> Blocks:
@@ -89,7 +97,10 @@ def _measured(m: Explorer) -> Blocks:
         release = {"experiment": m.experiment, "method": m.experiment.method, "epsilon": m.epsilon}
         yield Section(sentences.LOADINGS)
         yield Figure(
-            *("loadings figure", drawn, sentences.LOADINGS, "dppca-loadings"),
+            name="loadings figure",
+            payload=drawn,
+            title=sentences.LOADINGS,
+            stem="dppca-loadings",
             says=loadings.description(drawn),
             code=lambda: FigureRecipe("explorer.loadings", release),
         )
@@ -104,7 +115,10 @@ def _live_figure(m: Explorer) -> Figure:
     others = tuple(name for name in m.results.live_methods if name in m.shown and name != experiment.method)
     panels = {"experiment": experiment, "epsilon": m.epsilon, "others": others, "metric": unit(m.settings)}
     return Figure(
-        *("live", m.payload(), sentences.TITLE, "dppca-explorer"),
+        name="live",
+        payload=m.payload(),
+        title=sentences.TITLE,
+        stem="dppca-explorer",
         table=m.results.table,
         code=lambda: FigureRecipe("explorer.panels", panels),
         recipe=lambda: to_experiment.over_epsilon(experiment, m.epsilon, (experiment.method,)),

@@ -101,7 +101,7 @@ class Explorer:
     def payload(self) -> dict[str, Any]:
         """Return all that the browser draws: figure, frames, words, and which epsilon is active."""
         return explorer_summary.payload(
-            *(self.results, self.epsilon, self.settings, self.shown), self.figure, self.next_cell
+            self.results, self.epsilon, self.settings, self.shown, self.figure, self.next_cell
         )
 
 

@@ -13,7 +13,8 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
     return [
         among("first_panel", "First panel", panels, link_name="first"),
         switch(
-            *("all_methods", "All methods"),
+            "all_methods",
+            "All methods",
             help="Beside the recommended one of each trust, DPS-PCA as published, and the answers without "
             "privacy.",
             link_name="all",

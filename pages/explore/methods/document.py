@@ -47,8 +47,14 @@ from pages.shared.settings.catalogue import Settings
 def at(settings: Settings) -> Document:
     """Return the page at these settings."""
     m = MethodsCompared(settings)
-    described = partial(_blocks, m), partial(_frame, m)
-    return Document(notes.TITLE, notes.INTRODUCTION, "dppca-methods", *described, steps=notes.STEPS)
+    return Document(
+        title=notes.TITLE,
+        question=notes.INTRODUCTION,
+        stem="dppca-methods",
+        blocks=partial(_blocks, m),
+        frame=partial(_frame, m),
+        steps=notes.STEPS,
+    )
 
 
 def _blocks(m: MethodsCompared) -> Blocks:
@@ -99,9 +105,17 @@ def _against(runs: SweepRuns) -> Blocks:
     left_out = swept.left_out(sweep.over, sweep.left_out)
     caption = (notes.drawn(measure, sweep), *left_out, failures, scaled, runs.progress)
     beside = sweeps.on_unit_rows(sweep, runs.table) if measure.errs and not runs.unit.empty else None
-    named = ("methods figure", f"dppca-{measure.panel}")
     yield Headline(finding)
-    yield _figure(runs, charts.against(runs), finding, named, "against", _axes(runs), beside=beside)
+    yield _figure(
+        runs,
+        charts.against(runs),
+        name="methods figure",
+        stem=f"dppca-{measure.panel}",
+        finding=finding,
+        code="against",
+        values=_axes(runs),
+        beside=beside,
+    )
     yield Note(". ".join(part.rstrip(".") for part in caption if part) + ".")
     yield Text("**The same methods at the current setting**")
     yield Table(facts(runs), wide=True)
@@ -122,9 +136,16 @@ def _needed(runs: SweepRuns) -> Blocks:
     estimates = patients_needed(table[complete], **values)
     finding = findings.needed(estimates, measure.wanted(target))
     drawn = charts.needed(estimates, measure, grid, len(runs.methods))
-    named = ("needed figure", "dppca-patients-needed")
     yield Headline(finding)
-    yield _figure(runs, drawn, finding, named, "needed", values)
+    yield _figure(
+        runs,
+        drawn,
+        name="needed figure",
+        stem="dppca-patients-needed",
+        finding=finding,
+        code="needed",
+        values=values,
+    )
     yield Note(f"{notes.grid(grid)} {notes.no_energy(measure.settings)}{runs.progress}")
 
 
@@ -134,10 +155,17 @@ def _frontier(runs: SweepRuns) -> Blocks:
     off = hulls.off_hull(measure.results.experiment, runs.methods)
     hull = hulls.hull(runs.table, measure, [name for name in runs.methods if name not in off])
     finding = findings.frontier(hull)
-    picks = Picks("compare.release", "compare.at")
-    named = ("frontier figure", "dppca-frontier")
     yield Headline(finding)
-    yield _figure(runs, charts.frontier(runs, hull), finding, named, "against", _axes(runs), on_pick=picks)
+    yield _figure(
+        runs,
+        charts.frontier(runs, hull),
+        name="frontier figure",
+        stem="dppca-frontier",
+        finding=finding,
+        code="against",
+        values=_axes(runs),
+        on_pick=Picks("compare.release", "compare.at"),
+    )
     beside = f"{notes.off_hull(off)} {notes.no_energy(measure.settings)}{runs.progress}"
     yield Note(f"{notes.FRONTIER_HELP} {beside}")
 
@@ -151,8 +179,10 @@ def _axes(runs: SweepRuns) -> dict[str, Any]:
 def _figure(
     runs: SweepRuns,
     drawn: dict[str, Any],
+    *,
+    name: str,
+    stem: str,
     finding: str,
-    named: tuple[str, str],
     code: str,
     values: dict[str, Any],
     beside: Recipe | None = None,
@@ -165,7 +195,10 @@ def _figure(
     recipes = sweeps.recipes_with(runs.sweep, set(runs.table["method"]))
     both = (*recipes, *([beside] if beside else ()))
     return Figure(
-        *(named[0], drawn, notes.TITLE, named[1]),
+        name=name,
+        payload=drawn,
+        title=notes.TITLE,
+        stem=stem,
         says=finding,
         table=lambda: runs.table,
         code=lambda: FigureRecipe(f"sweeps.{code}", {"recipes": both} | values),
@@ -196,7 +229,10 @@ def _release(m: MethodsCompared) -> Blocks:
     yield Text(notes.release(name, epsilon, error, estimate))
     yield Note(notes.true_epsilon(explorer_text.other_epsilon(m.experiment, name, epsilon)))
     yield Figure(
-        *("release figure", drawn, f"One release of {title}", "dppca-release"),
+        name="release figure",
+        payload=drawn,
+        title=f"One release of {title}",
+        stem="dppca-release",
         says=loadings.description(drawn),
         code=lambda: FigureRecipe("explorer.loadings", release),
     )
@@ -212,7 +248,10 @@ def _against_packages(neighbours: str) -> Blocks:
         return
     yield Text(finding)
     yield Figure(
-        *("peers figure", charts.against_packages(neighbours), notes.PACKAGES, "dppca-packages"),
+        name="peers figure",
+        payload=charts.against_packages(neighbours),
+        title=notes.PACKAGES,
+        stem="dppca-packages",
         says=finding,
         code=lambda: FigureRecipe("sweeps.packages", {"neighbours": neighbours}),
     )

@@ -27,7 +27,9 @@ def choose() -> None:
     with right.popover(f"{len(now)} of {len(METHODS)} methods", width="stretch"):
         # One box for all methods, of which each has a setting `use.<method>` of its own.
         st.multiselect(
-            *("Methods", order(list(METHODS)), now),  # the box's label, its options, those chosen now
+            label="Methods",
+            options=order(list(METHODS)),
+            default=now,
             format_func=lambda name: METHODS[name].title,
             placeholder="choose one or more",
             **editions.widget_arguments("methods compared", now, keep),

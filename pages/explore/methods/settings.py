@@ -39,7 +39,7 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         among("compare.panel", "Shown", PANELS),
         Choice("compare.target", "Error wanted", "Error wanted", targets, 0.1),
         among("compare.release", "One release of", titles, "dps_pca"),
-        Choice("compare.at", *("at ε",) * 2, EPSILONS, 1.0),
+        Choice("compare.at", "at ε", "at ε", EPSILONS, 1.0),
     ]
 
 

@@ -107,7 +107,8 @@ def _guess(figure: Figure, recipe: Recipe | None, curves: pd.DataFrame) -> Trace
     # The distance of two projectors is sqrt 2 ||sin Theta||_F.
     factor = math.sqrt(2) if figure.metric == "projector_distance" else 1.0
     xs = sorted(set(curves["x"]))
-    guesses = [random_guess(**(size | ({figure.x: int(x)} if figure.x in size else {}))) for x in xs]
+    sizes = [size | {figure.x: int(x)} if figure.x in size else size for x in xs]
+    guesses = [random_guess(**each) for each in sizes]
     return {"x": rounded(xs), "y": rounded([factor * guess for guess in guesses])}
 
 

@@ -34,9 +34,14 @@ from pages.shared.settings.catalogue import Settings
 def at(settings: Settings) -> Document:
     """Return the page at these settings."""
     m = RemadeFigure(settings)
-    described = partial(_blocks, m), partial(_frame, m)
-    introduction = sentences.introduction(model.counts())
-    return Document(sentences.TITLE, introduction, "dppca-papers", *described, steps=sentences.STEPS)
+    return Document(
+        title=sentences.TITLE,
+        question=sentences.introduction(model.counts()),
+        stem="dppca-papers",
+        blocks=partial(_blocks, m),
+        frame=partial(_frame, m),
+        steps=sentences.STEPS,
+    )
 
 
 def _blocks(m: RemadeFigure) -> Blocks:
@@ -67,7 +72,8 @@ def _runs(m: RemadeFigure) -> Blocks:
     second = m.figure.curves(m.run, job.table()) if job is not None and len(job.table()) else None
     curves = {"key": m.figure.key, "index": m.index}
     yield Figure(
-        *("paper figure", charts.comparison(m.figure, m.recipe, m.stored.curves, second)),
+        name="paper figure",
+        payload=charts.comparison(m.figure, m.recipe, m.stored.curves, second),
         title=text.symbols(f"{m.figure.paper}, {m.figure.title}: {m.run.title}"),
         stem=m.figure.key,
         says=sentences.paper(m.heading, m.stored.curves, charts.Y_TITLES[m.figure.metric]),

@@ -66,14 +66,6 @@ def result(key: str, index: int) -> Result:
     return Result(figure.curves(run, table), figure.verdict(run, table), source)
 
 
-def recipe_of(run: PaperRun) -> tuple[Recipe | None, str]:
-    """Return the run's recipe, or None and why it cannot be run; a formula has no recipe and no reason."""
-    try:
-        return (recipe(run.recipe) if run.recipe else None), ""
-    except ValueError as reason:
-        return None, f"{str(reason)[:1].upper()}{str(reason)[1:]}."
-
-
 def sizes(run: PaperRun) -> str:
     """Return the sizes of a run in words; empty for a formula."""
     return sentences.sizes(paper_results.sizes(run.recipe)) if run.recipe else ""
@@ -150,7 +142,12 @@ class RemadeFigure:
         self.index = min(settings["run"], len(self.figure.runs) - 1)
         self.run = self.figure.runs[self.index]
         self.stored = result(self.figure.key, self.index)
-        self.recipe, self.why_not = recipe_of(self.run)
+        self.recipe: Recipe | None = None
+        self.why_not = ""
+        try:
+            self.recipe = recipe(self.run.recipe) if self.run.recipe else None
+        except ValueError as reason:
+            self.why_not = f"{str(reason)[:1].upper()}{str(reason)[1:]}."
         self.heading = f"{self.figure.title}: {verdict(self.figure.key, self.index)}"
         self.slot, self.visitor = f"papers {self.run.recipe}", sessions.visitor()
 

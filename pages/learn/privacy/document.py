@@ -44,8 +44,11 @@ def at(settings: Settings) -> Document:
     m = Privacy(settings)
     blocks, frame = (_plain, _plain_frame) if settings["view"] == "plain" else (_full, _frame)
     return Document(
-        *(attack.TITLE, attack.INTRODUCTION, "dppca-privacy"),
-        *(partial(blocks, m), partial(frame, m)),
+        title=attack.TITLE,
+        question=attack.INTRODUCTION,
+        stem="dppca-privacy",
+        blocks=partial(blocks, m),
+        frame=partial(frame, m),
         steps=attack.STEPS,
     )
 
@@ -93,8 +96,15 @@ def _releases(m: Privacy) -> Figure:
 def _figure(
     name: str, payload: dict[str, Any], title: str, says: str, recipe: FigureRecipe, **more: Any
 ) -> Figure:
-    names = f"{name} figure", payload, title, f"dppca-{name}"
-    return Figure(*names, says=says, code=lambda: recipe, **more)
+    return Figure(
+        name=f"{name} figure",
+        payload=payload,
+        title=title,
+        stem=f"dppca-{name}",
+        says=says,
+        code=lambda: recipe,
+        **more,
+    )
 
 
 def _best_test(m: Privacy, tested: Attack) -> Blocks:

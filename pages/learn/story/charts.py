@@ -20,9 +20,7 @@ from pages.shared.plain import decisions, rows
 
 # The browser sizes figure and type by the window, so that a talk fills any screen.
 _TYPE, _HEIGHT, _PRESENTED = 0.0107, 0.43, 0.53  # shares of the window's width and height: 20 px at 1920
-_LAYOUT: Trace = {
-    **{"height": 480, "margin": {"l": 20, "r": 20, "t": 20, "b": 20}, "bargap": 0.55},
-}
+_LAYOUT: Trace = {"height": 480, "margin": {"l": 20, "r": 20, "t": 20, "b": 20}, "bargap": 0.55}
 _LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal", "font": {}}
 
 
@@ -36,16 +34,14 @@ def _axis(title: str, **more: object) -> Trace:
     return axis(title, automargin=True, fixedrange=True) | more
 
 
-def _bars(story: Story, lines: Sequence[tuple[str, str, str, bool]], free: bool) -> Trace:
+def _bars(story: Story, shown: Sequence[rows.ShareRow], free: bool) -> Trace:
     """Draw the bars of the page that decides, in type that grows with the window.
 
-    lines: for each bar its label, its quantity, its colour, and whether it stands out. free: whether a line
-    shows what all recover without privacy.
+    free: whether a line shows what all recover without privacy.
     """
     here = story.here
-    made = tuple(rows.ShareRow(label, here.spread(name), colour, bold) for label, name, colour, bold in lines)
     unprotected = here.median(FREE) if free else math.nan
-    figure = rows.figure(rows.Shares(made, unprotected, here.median(GUESS)))
+    figure = rows.figure(rows.Shares(tuple(shown), unprotected, here.median(GUESS)))
     for trace in figure["data"]:
         trace.pop("textfont", None)
     layout = figure["layout"]
@@ -53,25 +49,33 @@ def _bars(story: Story, lines: Sequence[tuple[str, str, str, bool]], free: bool)
     return figure
 
 
-def _alone(story: Story) -> tuple[str, str, str, bool]:
+def _alone(story: Story) -> rows.ShareRow:
     use = story.setting.use
     colour = style.PRIVATE if use == "publish" else style.NOT_PRIVATE
-    return decisions.alone_label(story.ours.patients, use), ALONE, colour, True
+    label = decisions.alone_label(story.ours.patients, use)
+    return rows.ShareRow(label, story.here.spread(ALONE), colour)
 
 
 def sharing(story: Story) -> Trace:
     """Draw step 1: what our hospital recovers alone, and all together without privacy."""
-    together = (decisions.WITHOUT, FREE, style.NOT_PRIVATE, True)
-    return _bars(story, (_alone(story), together) if story.count > 1 else (_alone(story),), free=False)
+    shown = [_alone(story)]
+    if story.count > 1:
+        shown.append(rows.ShareRow(decisions.WITHOUT, story.here.spread(FREE), style.NOT_PRIVATE))
+    return _bars(story, shown, free=False)
 
 
 def joined(story: Story) -> Trace:
     """Draw step 7: what all recover by whom hospitals trust, of which one is chosen, and ours alone."""
-    trusts = (
-        (decisions.together_label(trust), under(trust), rows.LOOKS[trust].colour, trust == story.trust)
+    shown = [
+        rows.ShareRow(
+            label=decisions.together_label(trust),
+            spread=story.here.spread(under(trust)),
+            colour=rows.LOOKS[trust].colour,
+            stands_out=trust == story.trust,
+        )
         for trust in TRUSTS
-    )
-    return _bars(story, (*trusts, _alone(story)), free=True)
+    ]
+    return _bars(story, [*shown, _alone(story)], free=True)
 
 
 def rebuilt(story: Story) -> Trace:

@@ -52,6 +52,9 @@ def under(trust: str) -> str:
     return f"{TOGETHER}, {trust}"
 
 
+_ARMS: Mapping[str, Arm] = {FREE: (WITHOUT, "")} | {under(trust): (TOGETHER, trust) for trust in TRUSTS}
+
+
 class ShownClaim(NamedTuple):
     """Hold a claim that a sentence makes, and the hospitals whose runs show it."""
 
@@ -71,9 +74,7 @@ class Point:
 
     def arm(self, quantity: str) -> Arm:
         """Return the runs behind a quantity that claims name."""
-        if quantity == ALONE:
-            return ALONE_AT, self.setting.ours
-        return (WITHOUT, "") if quantity == FREE else (TOGETHER, quantity.removeprefix(f"{TOGETHER}, "))
+        return (ALONE_AT, self.setting.ours) if quantity == ALONE else _ARMS[quantity]
 
     def shares(self, quantity: str) -> Array | None:
         """Return a quantity, in % by run; None until all of its runs are there."""

@@ -31,9 +31,23 @@ from pages.shared.charts.traces import ZERO
 from pages.shared.settings.catalogue import Settings
 
 Spreads = dict[str, tuple[list[float], Array]]  # by method: swept values, and 10, 50 and 90 % at each
-_COSTS = {  # by panel: column, factor to the unit shown, axis title, words before a value
-    "time": ("seconds", 1e3, "time per fit (ms)", "a fit takes"),
-    "bytes": ("bytes_sent_per_hospital", 1.0, "sent by a hospital (bytes)", "a hospital sends"),
+
+
+class Cost(NamedTuple):
+    """Hold what a panel shows that is no error; `factor` leads from the table's column to the unit shown."""
+
+    column: str
+    factor: float
+    title: str  # of the axis
+    who: str
+    verb: str
+
+
+COSTS = {
+    "time": Cost("seconds", 1e3, "time per fit (ms)", who="a fit", verb="takes"),
+    "bytes": Cost(
+        "bytes_sent_per_hospital", 1.0, "sent by a hospital (bytes)", who="a hospital", verb="sends"
+    ),
 }
 TRUST_NEEDS = {
     "central": "a curator who sees all second moments",
@@ -60,16 +74,22 @@ class ComparisonMeasure:
 
     def __init__(self, results: Results, settings: Settings, panel: str) -> None:
         self.results, self.settings, self.panel = results, settings, panel
-        self.errs = panel not in _COSTS
+        self.errs = panel not in COSTS
         self.metric = metric_axis.unit(settings) if panel == "error" else metric_axis.error_unit(settings)
         self.energy, self.more_is_better = self.metric == "energy", metric_axis.more_is_better(self.metric)
         self.log = settings["scale"] == "log" and not (self.errs and self.metric in metric_axis.SPANS)
-        energy = (METRICS["energy"], 1.0, text.METRIC_TITLES["energy"], "captured energy")
-        column = METRICS["angle" if self.metric == "degrees" else "sin"]
-        quantity = metric_axis.QUANTITIES.get(self.metric, "error")
-        error = (column, 1.0, metric_axis.error_title(settings), quantity)
-        shown = _COSTS.get(panel, energy if self.energy else error)
-        self.column, self.factor, self.title, self.quantity = shown
+        self.factor = 1.0
+        if panel in COSTS:
+            cost = COSTS[panel]
+            self.column, self.factor, self.title = cost.column, cost.factor, cost.title
+            self.quantity = f"{cost.who} {cost.verb}"
+        elif self.energy:
+            self.column, self.title = METRICS["energy"], text.METRIC_TITLES["energy"]
+            self.quantity = "captured energy"
+        else:
+            self.column = METRICS["angle" if self.metric == "degrees" else "sin"]
+            self.title = metric_axis.error_title(settings)
+            self.quantity = metric_axis.QUANTITIES.get(self.metric, "error")
 
     def values(self, rows: pd.DataFrame) -> Array:
         """Return the value of each row of the table, in the unit on screen; NaN for a run that failed."""

@@ -15,11 +15,10 @@ from dppca_core.methods import METHODS
 from dppca_core.numerics.subspace_metrics import random_guess
 from pages.explore.methods.model import packages
 from pages.explore.methods.model.frontier import Corner
-from pages.explore.methods.model.measure import ComparisonMeasure
+from pages.explore.methods.model.measure import COSTS, ComparisonMeasure
 from pages.explore.methods.model.packages import BEST_PACKAGE, NO_PRIVACY, OURS
 from pages.shared import text
 from pages.shared.charts.explorer_text import other_epsilon
-from pages.shared.settings.catalogue import CHOICES
 
 _WHERE = {  # by trust: the words that open its finding
     "central": "where all trust one place",
@@ -42,8 +41,7 @@ def compared(measure: ComparisonMeasure, values: Mapping[str, Array], key: str, 
     """
     if not values:
         return text.MEASURING
-    choice = CHOICES[key]
-    where = f"At {choice.label.split()[-1]} = {text.number(here)}"
+    where = f"At {text.symbols(key)} = {text.number(here)}"
     where += ", of the methods chosen" if measure.errs and len(values) > 1 else ""
     finding = _least_error(measure, values, key, here) if measure.errs else _least_cost(measure, values)
     finding = f"{where}{finding}"
@@ -101,9 +99,9 @@ def _least_cost(measure: ComparisonMeasure, costs: Mapping[str, Array]) -> str:
     if len(costs) < 2:
         return ": one method, nothing to compare."
     ranked = sorted(costs, key=lambda name: float(costs[name][1]))
+    verb = COSTS[measure.panel].verb
     least, most = (
-        # The verb is the last word of the quantity: "a fit takes", "a hospital sends".
-        (f"{METHODS[name].title} {measure.quantity.split()[-1]}", measure.text(float(costs[name][1])))
+        (f"{METHODS[name].title} {verb}", measure.text(float(costs[name][1])))
         for name in (ranked[0], ranked[-1])
     )
     each = "a fit" if measure.panel == "time" else "a hospital, in all rounds"

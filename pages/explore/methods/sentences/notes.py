@@ -65,11 +65,13 @@ def start(name: str, seconds: float) -> str:
 
 def runs(sweep: SweepSetting | None) -> str:
     """Return how often each method was run at each value: quick ones may have more runs than heavy ones."""
-    if sweep is None:
-        return ""
+    return "" if sweep is None else f"{_number_of_runs(sweep)}, each with its own noise"
+
+
+def _number_of_runs(sweep: SweepSetting) -> str:
     times = sorted({recipe.repeats for recipe in (sweep.live, *sweep.heavy.values()) if recipe is not None})
     numbers = " or ".join(str(number) for number in reversed(times))
-    return f"{numbers} runs of each method at each value, each with its own noise"
+    return f"{numbers} runs of each method at each value"
 
 
 def drawn(measure: ComparisonMeasure, sweep: SweepSetting) -> str:
@@ -77,7 +79,7 @@ def drawn(measure: ComparisonMeasure, sweep: SweepSetting) -> str:
     if measure.panel == "bytes":
         return "What a hospital sends in all rounds together: the same in every run"
     where = ", timed on this server while others run" if measure.panel == "time" else ""
-    return f"Lines: median of {runs(sweep).partition(',')[0]}; bands hold 8 of 10{where}"
+    return f"Lines: median of {_number_of_runs(sweep)}; bands hold 8 of 10{where}"
 
 
 def of_scaling(runs: SweepRuns) -> str:

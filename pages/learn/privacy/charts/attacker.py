@@ -87,8 +87,13 @@ def releases(picture: Picture) -> Trace:
         "layout": _releases_layout(titles, reach, count),
         "frames": frames,
         "words": sentences.frames(picture),
-        **{"active": count - 1, "play": True, "scrub": "Results", "ends": ["first", "last"]},
-        **{"tiles": [], "legend": [], "complete": True},
+        "active": count - 1,
+        "play": True,
+        "scrub": "Results",
+        "ends": ["first", "last"],
+        "tiles": [],
+        "legend": [],
+        "complete": True,
     }
 
 
@@ -216,10 +221,19 @@ def audits(attacked: AttackSetting, true_epsilon: float, shown: Mapping[str, flo
     # The last two are no audits.
     shades = [*(_REFUTED if value > promised else colour for value in values[:-2]), _CROWD, _PROMISED]
     bars = {
-        **{"type": "bar", "orientation": "h", "x": rounded(values), "y": list(rows), "width": 0.6},
-        **{"marker": {"color": shades}, "text": [figures(value) for value in values]},
-        **{"textangle": 0, "textposition": "auto", "insidetextanchor": "start", "cliponaxis": False},
-        **{"hovertemplate": "%{y}: %{x:.3g}<extra></extra>", "showlegend": False},
+        "type": "bar",
+        "orientation": "h",
+        "x": rounded(values),
+        "y": list(rows),
+        "width": 0.6,
+        "marker": {"color": shades},
+        "text": [figures(value) for value in values],
+        "textangle": 0,
+        "textposition": "auto",
+        "insidetextanchor": "start",
+        "cliponaxis": False,
+        "hovertemplate": "%{y}: %{x:.3g}<extra></extra>",
+        "showlegend": False,
     }
     limit = {"type": "line", "x0": promised, "x1": promised, "yref": "paper", "y0": 0, "y1": 1}
     limit["line"] = {"color": style.GUESS, "width": 1.5, "dash": "dash"}

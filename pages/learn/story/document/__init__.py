@@ -1,6 +1,6 @@
 """Describe the story: a step on the screen, all eight in a file, and the speaker's notes on paper."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 
 from dppca_core.methods import METHODS
@@ -45,8 +45,11 @@ def at(settings: Settings) -> Document:
     settings = settings | {"view": "plain"}
     story, whole = Story(settings, (settings["story.step"],)), Story(settings, _ALL)
     return Document(
-        *(steps.TITLE, steps.opening(story), _STEM),
-        *(partial(_blocks, story, whole), partial(_frame, whole)),
+        title=steps.TITLE,
+        question=steps.opening(story),
+        stem=_STEM,
+        blocks=partial(_blocks, story, whole),
+        frame=partial(_frame, whole),
         switches=(),
         complete=whole.complete,
     )
@@ -81,8 +84,10 @@ def _step(story: Story, step: int) -> Blocks:
 
 def _figure(story: Story, step: int, wording: StepText, again: str = "") -> Figure:
     return Figure(
-        *(f"story {step}{again}", charts.of_step(story, step)),
-        *(steps.QUESTIONS[step - 1], f"{_STEM}-{step}"),
+        name=f"story {step}{again}",
+        payload=charts.of_step(story, step),
+        title=steps.QUESTIONS[step - 1],
+        stem=f"{_STEM}-{step}",
         says=wording.sentences,
         code=partial(story.code, step),
     )
@@ -118,8 +123,13 @@ def _notes(story: Story) -> str:
             yield Text(f"**Likely question:** {note.question}")
             yield Text(f"**Answer:** {note.answer}")
 
-    notes: Callable[[], Iterable[Block]] = blocks
-    return Document("Speaker notes", steps.opening(story), "", notes, partial(_frame, story)).html()
+    return Document(
+        title="Speaker notes",
+        question=steps.opening(story),
+        stem="",
+        blocks=blocks,
+        frame=partial(_frame, story),
+    ).html()
 
 
 def _about(story: Story) -> Iterable[str]:

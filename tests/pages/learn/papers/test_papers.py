@@ -41,8 +41,8 @@ def test_every_run_is_drawn_with_all_its_curves():
     drawn, stored = {}, {}
     for key, index in RUNS:
         curves = model.result(key, index).curves
-        recipe, _ = model.recipe_of(FIGURES[key].runs[index])
-        figure = charts.comparison(FIGURES[key], recipe, curves)
+        run = FIGURES[key].runs[index]
+        figure = charts.comparison(FIGURES[key], recipe(run.recipe) if run.recipe else None, curves)
         groups = [trace["legendgroup"] for trace in figure["data"] if "legendgroup" in trace]
         drawn[key, index] = list(dict.fromkeys(groups))
         stored[key, index] = [text.symbols(label) or "this run" for label in curves["label"].unique()]
@@ -182,16 +182,16 @@ def test_equal_runs_agree_and_shifted_ones_do_not():
 
 def test_what_the_explorer_is_given_is_the_recipe():
     """Every setting is an option of its control, and those of the model are exact."""
-    recipes = {key: model.recipe_of(figure.runs[0])[0] for key, figure in FIGURES.items()}
-    given = {key: (recipe, model.explorer_settings(recipe)) for key, recipe in recipes.items() if recipe}
-    given = {key: (recipe, settings) for key, (recipe, settings) in given.items() if settings is not None}
+    recipes = {key: recipe(figure.runs[0].recipe) for key, figure in FIGURES.items() if figure.runs[0].recipe}
+    given = {key: (first, model.explorer_settings(first)) for key, first in recipes.items()}
+    given = {key: (first, settings) for key, (first, settings) in given.items() if settings is not None}
     notes = {
         key: catalogue.reconcile(catalogue.defaults() | settings)[1] for key, (_, settings) in given.items()
     }
     assert len(given) >= 3 and {key: note for key, note in notes.items() if note} == {}
     ranks = {
-        key: settings["k"] in (recipe.population.k, *recipe.swept[0].values)
-        for key, (recipe, settings) in given.items()
+        key: settings["k"] in (first.population.k, *first.swept[0].values)
+        for key, (first, settings) in given.items()
     }
     assert [key for key, right in ranks.items() if not right] == []
 
