@@ -37,7 +37,6 @@ from pages.shared.settings.catalogue import Settings
 
 
 def at(settings: Settings) -> Document:
-    """Return the page at these settings; it has one view."""
     m = Bounds(settings)
     return Document(
         title=sentences.TITLE,
@@ -63,7 +62,6 @@ def _blocks(m: Bounds) -> Blocks:
 
 
 def _measured(m: Bounds) -> Blocks:
-    """Yield the error against epsilon with all bounds, and below it the terms of Theorem 4.3."""
     headline = sentences.headline(m)
     bounds = {name: dict(m.constants(name)) for name in m.names}
     recipe = {"method": m.method, "bounds": bounds, "metric": error_unit(m.settings)}
@@ -97,7 +95,6 @@ def _measured(m: Bounds) -> Blocks:
 
 
 def _chances(m: Bounds) -> Blocks:
-    """Yield how often all true features are found, predicted and measured."""
     says, rule = f"{sentences.chances(m)} {sentences.CHANCES_NOTE}", CLOSED_FORMS[m.method]
     recipe = {"method": m.method, "rule": rule, "constants": dict(m.constants(rule))}
     yield Text(f"**{sentences.CHANCES}**, predicted and measured")
@@ -113,7 +110,6 @@ def _chances(m: Bounds) -> Blocks:
 
 
 def _map(m: Bounds) -> Blocks:
-    """Yield the map of where privacy is free, which follows from a rule and needs no runs."""
     by, n = m.settings["map"], m.experiment.n
     constants = m.constants(RULES[by])
     regime_map = cache.regimes(m.experiment, by, m.tau, constants)
@@ -131,7 +127,6 @@ def _map(m: Bounds) -> Blocks:
 
 
 def _card(m: Bounds, name: str) -> Iterator[Block]:
-    """Yield a bound's formula, value, assumptions, free constants and source."""
     rule, bound = BOUNDS[name], m.here[name]
     yield Text(sentences.card_title(m, name))
     yield Text(f"$$\n{rule.formula}\n$$")
@@ -147,7 +142,6 @@ def _card(m: Bounds, name: str) -> Iterator[Block]:
 
 
 def _figure_2(m: Bounds) -> Blocks:
-    """Yield the switch of a paper's figure and, where it is on, the figure."""
     heading = Section(sentences.FIGURE_2)
     yield heading if m.settings["figure2"] else OnScreen((heading,))
     yield Controls("figure2", ("figure2",))
@@ -165,7 +159,6 @@ def _figure_2(m: Bounds) -> Blocks:
 
 
 def _code(m: Bounds, figure: str, **values: Any) -> FigureRecipe:
-    """Return the recipe of a figure's numbers, from which its menu makes Python code."""
     return FigureRecipe(f"bounds.{figure}", {"experiment": m.experiment, "tau": m.tau} | values)
 
 

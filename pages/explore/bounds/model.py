@@ -30,39 +30,23 @@ THEOREM = "ge2018"  # Theorem 4.3 of Ge et al.
 
 
 class BoundState(StrEnum):
-    """Say what holds of a bound at a setting; void is one that says nothing."""
-
     APPLIES = "applies"
     FAILS = "assumption fails"
-    VOID = "void"
+    VOID = "void"  # it says nothing
 
 
 def always_drawn(settings: Settings) -> str | None:
-    """Return the closed form of the measured method, which is drawn without being switched on.
-
-    None where the method has no closed form, or one that is switched on by default: that one the visitor may
-    switch off.
-    """
+    """Return the measured method's closed form; None where a switch that is on by default decides."""
     name = CLOSED_FORMS.get(settings["of"])
     return None if name is None or CHOICES[f"show.{name}"].default else name
 
 
 def drawn(settings: Settings) -> list[str]:
-    """Return the bounds that are drawn."""
     always = always_drawn(settings)
     return [name for name in SIN_BOUNDS if name == always or settings[f"show.{name}"]]
 
 
 class Bounds:
-    """Hold the page at these settings.
-
-    Attributes:
-        method: The one measured.
-        names: Of the bounds drawn.
-        tau: The slack of Theorem 4.3.
-        most: The largest ||sin Theta||_F there is: min(k, d - k) principal angles can be 90 degrees.
-    """
-
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.experiment, self.epsilon = to_experiment.from_settings(settings)
@@ -70,6 +54,7 @@ class Bounds:
         self.method: str = settings["of"]
         self.tau: float = settings["tau"]
         self.names = drawn(settings)
+        # The largest ||sin Theta||_F there is: min(k, d - k) principal angles can be 90 degrees.
         self.most = math.sqrt(min(self.experiment.k, self.experiment.d - self.experiment.k))
 
     @cached_property
@@ -86,7 +71,6 @@ class Bounds:
 
     @property
     def here(self) -> dict[str, Bound]:
-        """Return each bound that is drawn, at the current epsilon."""
         return {name: bounds[EPSILONS.index(self.epsilon)] for name, bounds in self.evaluated.items()}
 
     @property
@@ -104,7 +88,6 @@ class Bounds:
         return tuple((constant, self.settings[f"{name}.{constant}"]) for constant in BOUNDS[name].constants)
 
     def concerns(self, name: str) -> bool:
-        """Return whether a bound is about the method measured; one that names no methods is about all."""
         return not BOUNDS[name].methods or self.method in BOUNDS[name].methods
 
     def state(self, name: str, bound: Bound) -> BoundState:
@@ -118,7 +101,6 @@ class Bounds:
         return Scale(self.results, self.settings | {"metric": error_unit(self.settings)})
 
     def _of_theorem(self) -> list[Key]:
-        """Return the runs that are drawn beside the terms of Theorem 4.3."""
         repeats = self.results.repeats_of(DPS_PCA) if THEOREM in self.names else 0
         return [(DPS_PCA, self.epsilon, repeat) for repeat in range(repeats)]
 
@@ -133,19 +115,13 @@ class Bounds:
         yield from self.results.steps(self._of_theorem())
 
     def next_cell(self) -> Key | None:
-        """Return the run to measure next; None where the view is complete.
-
-        A method that takes long has fewer repeats, but the share of runs that find all features needs all.
-        """
+        """Return the run to measure next. Chances need all repeats, also of a method that takes long."""
         repeats = self.experiment.repeats if self.has_chances else None
         missing = self.results.first_missing(self._of_theorem())
         return missing or self.results.next_of(self.method, repeats)
 
     def fit(self, name: str) -> fit_constant.Fitted:
-        """Fit a bound's free constant `rule.fits` to the measured errors at all epsilons; others are held.
-
-        The interval of the fit holds 80 % of resampled runs. Raises ValueError where none can be fitted.
-        """
+        """Fit a bound's free constant, with an 80 % interval. Raises ValueError where none can be fitted."""
         rule = BOUNDS[name]
         settings = [replace(self.results.setting(epsilon), tau=self.tau) for epsilon in self.runs]
         errors = [[float(cell.sin[-1]) for cell in cells] for cells in self.runs.values()]

@@ -75,10 +75,7 @@ _STATES = {
 
 
 def headline(m: Bounds) -> str:
-    """Return the method's median error, and how many of the bounds on it apply, fail or say nothing here.
-
-    Up to two that say nothing are named: they have no line.
-    """
+    """Return the median error, and how many bounds apply, fail or are void; up to two void ones by name."""
     scale, cells = m.scale(), m.runs.get(m.epsilon)
     states = {name: m.state(name, bound) for name, bound in m.here.items() if m.concerns(name)}
     middle = scale.text(float(np.median([scale.final_error(cell) for cell in cells]))) if cells else "…"
@@ -104,7 +101,6 @@ def card_title(m: Bounds, name: str) -> str:
 
 
 def value(m: Bounds, name: str) -> str:
-    """Return a bound's value here, its constants, and the least probability with which it holds, if any."""
     bound, given = m.here[name], constants(m, name)
     shown = text.short(bound.final) if math.isfinite(bound.final) else "none"
     chance = bound.quantities.get("probability", math.nan)  # neither case below where the paper gives none
@@ -116,7 +112,6 @@ def value(m: Bounds, name: str) -> str:
 
 
 def assumptions(bound: Bound) -> str:
-    """Return each assumption with its numbers, in Markdown: green where it holds, red where it fails."""
     return "  \n".join(
         line.replace("holds:", ":green[✓ holds:]", 1).replace("fails:", ":red[✗ fails:]", 1)
         for line in bound.why
@@ -124,14 +119,12 @@ def assumptions(bound: Bound) -> str:
 
 
 def constants(m: Bounds, name: str) -> str:
-    """Return the constants that a bound's paper leaves open, as they are set; empty where it has none."""
     slack = [f"τ = {m.tau:g}"] if name == THEOREM else []
     symbols = BOUNDS[name].symbols
     return ", ".join([*slack, *(f"{symbols[constant]} = {value:g}" for constant, value in m.constants(name))])
 
 
 def fitted_constant(m: Bounds, name: str) -> str:
-    """Return which value of a bound's free constant fits the runs, or why none does."""
     rule = BOUNDS[name]
     try:
         fit = m.fit(name)
@@ -146,7 +139,6 @@ def fitted_constant(m: Bounds, name: str) -> str:
 
 
 def below_the_figure(m: Bounds) -> str:
-    """Return what the floor is, why a line is missing, and why a lower bound lies above the error."""
     return " ".join(filter(None, (_floor(m), _no_closed_form(m), _no_degrees(m), below_a_lower_bound(m))))
 
 
@@ -169,7 +161,6 @@ def _no_degrees(m: Bounds) -> str:
 
 
 def below_a_lower_bound(m: Bounds) -> str:
-    """Return which lower bounds lie above the measured error, and why that may be; empty where none does."""
     cells = m.runs.get(m.epsilon)
     # Before the first run no bound lies above the error.
     middle = float(np.median([cell.sin[-1] for cell in cells])) if cells else math.inf
@@ -190,7 +181,6 @@ def below_a_lower_bound(m: Bounds) -> str:
 
 
 def chances(m: Bounds) -> str:
-    """Return in how many runs all true features are found at this epsilon, beside the predicted chance."""
     cells = m.results.measured(m.method, m.epsilon)
     chance = text.chance(m.here[CLOSED_FORMS[m.method]].quantities["support_probability"])
     runs = text.count(len(cells), "run", "runs")
@@ -201,15 +191,11 @@ def chances(m: Bounds) -> str:
 
 
 def incomplete(m: Bounds) -> str:
-    """Return how many runs a file was made of while more were coming; empty where it has all."""
     return "" if m.next_cell() is None else f"Made when {len(m.results.cells):,} runs were measured."
 
 
 def terms(figure: Figure, applies: bool) -> str:
-    """Return Theorem 4.3's three terms and their sum in the last round, read off the figure that draws them.
-
-    applies: whether every assumption holds.
-    """
+    """Return Theorem 4.3's terms and their sum in the last round, read off the figure that draws them."""
     drawn = {trace["name"]: drawn_values(trace)[-1] for trace in figure["data"]}
     stack = {word: drawn[curve] for curve, word in TERMS.items() if curve in drawn}
     if not stack:
@@ -222,7 +208,6 @@ def terms(figure: Figure, applies: bool) -> str:
 
 
 def regimes(regime_map: RegimeMap, n: int, epsilon: float) -> str:
-    """Return which share of the map of patients and privacy each region takes, and which has this setting."""
     shares = [float((regime_map.codes == code).mean()) for code in range(len(REGIONS))]
     parts = [
         f"{name} in {text.percent(share)} of it" for name, share in zip(REGIONS, shares, strict=True) if share

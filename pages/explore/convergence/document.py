@@ -30,7 +30,6 @@ from pages.shared.settings.catalogue import Settings
 
 
 def at(settings: Settings) -> Document:
-    """Return the page at these settings; it has one view."""
     m = Convergence(settings)
     return Document(
         title=sentences.TITLE,
@@ -43,7 +42,6 @@ def at(settings: Settings) -> Document:
 
 
 def _words(m: Convergence) -> ModuleType:
-    """Return the module with the method's sentences."""
     return rates if m.has_rate else stages
 
 
@@ -60,7 +58,6 @@ def _blocks(m: Convergence) -> Blocks:
 
 
 def _measured(m: Convergence) -> Blocks:
-    """Yield the chart and the table of what has been measured so far."""
     words, settings, readings = _words(m), m.settings, m.readings(m.job.table())
     headline = words.headline(m, readings)
     drawn = {"recipe": m.recipe, "key": m.key, "k": settings["k"], "metric": error_unit(settings)}

@@ -35,14 +35,12 @@ from pages.shared.settings.catalogue import CHOICES, RECOMMENDED, Settings
 
 
 def at(settings: Settings) -> Document:
-    """Return the page at these settings, in the view that they name."""
     if settings["view"] == "plain":
         return plain(PlainExplorer(settings))
     return full(Explorer(settings))
 
 
 def full(m: Explorer) -> Document:
-    """Return the page for researchers: picture, error against ε and by method, in the papers' terms."""
     why = sentences.why(m.experiment, m.epsilon, m.settings["trust"])
     return Document(
         title=sentences.TITLE,
@@ -57,7 +55,6 @@ def full(m: Explorer) -> Document:
 
 
 def plain(m: PlainExplorer) -> Document:
-    """Return the page for a board: the picture, and the share of the pattern under each trust."""
     return Document(
         title=sentences.TITLE,
         question=sentences.QUESTION,
@@ -78,7 +75,6 @@ def _full(m: Explorer) -> Blocks:
 
 
 def _slow_methods(m: Explorer) -> Controls:
-    """Return the button that measures the slow methods, or leaves them out."""
     sizes = m.experiment.d, m.experiment.k, m.experiment.providers
     seconds = sum(run_seconds(name, *sizes) for name in m.results.slow)
     titles = [METHODS[name].title for name in m.results.slow]
@@ -87,7 +83,6 @@ def _slow_methods(m: Explorer) -> Controls:
 
 
 def _measured(m: Explorer) -> Blocks:
-    """Yield what there is of the runs so far."""
     yield _live_figure(m)
     yield Note(sentences.of_scaling(m.results, m.epsilon, m.settings["trust"]))
     yield Note(sentences.two_stages(m.results, m.epsilon, m.settings, m.shown))
@@ -109,7 +104,6 @@ def _measured(m: Explorer) -> Blocks:
 
 
 def _live_figure(m: Explorer) -> Figure:
-    """Return the moving figure: its slider sets ε, and on a telephone another the number of patients."""
     experiment = m.experiment
     # `results.live_methods` are the methods fast enough to be measured live.
     others = tuple(name for name in m.results.live_methods if name in m.shown and name != experiment.method)

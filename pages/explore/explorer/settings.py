@@ -5,10 +5,6 @@ from pages.shared.settings.setting import Choice, among, switch
 
 
 def settings(shared: dict[str, Choice]) -> list[Choice]:
-    """Return the explorer's own settings: what its first panel shows, and whether all methods are shown.
-
-    shared: the settings of all pages, by key; none of them is needed here.
-    """
     panels = {"picture": "Picture", "rounds": "Round by round"}
     return [
         among("first_panel", "First panel", panels, link_name="first"),

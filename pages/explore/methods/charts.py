@@ -30,10 +30,7 @@ _PACKAGES = {
 
 
 def against(runs: SweepRuns) -> dict[str, Any]:
-    """Draw every method's median and 10-90 % band against what is swept, and the random guess.
-
-    Bytes, the same in every run, and errors on rows of length 1 have no band.
-    """
+    """Draw each method's median and band against what is swept; bytes are the same in every run."""
     measure, sweep, table, methods, _, unit = runs
     bands: list[Trace] = []
     lines: list[Trace] = []
@@ -68,11 +65,7 @@ def against(runs: SweepRuns) -> dict[str, Any]:
 def needed(
     estimates: pd.DataFrame, measure: ComparisonMeasure, grid: Sequence[Value], rows: int
 ) -> dict[str, Any]:
-    """Draw how many patients each method needs, a bar with its interval, or that no number was enough.
-
-    grid: the numbers of patients that were run. rows: bars for which there is room, so that the height stays
-    while methods are measured.
-    """
+    """Draw how many patients each method needs, with room for `rows` bars; grid: the numbers run."""
     here = measure.results.experiment.n
     never = [METHODS[name].title for name in estimates["method"][estimates["state"] == "never"]]
     ranked = estimates[np.isfinite(estimates["patients"])].sort_values("patients", ascending=False)
@@ -114,10 +107,7 @@ def needed(
 
 
 def frontier(runs: SweepRuns, corners: Sequence[Corner]) -> dict[str, Any]:
-    """Draw medians as points to click, their hull, and a ring around the one whose release is shown.
-
-    A point's trace has its method as "uid", which a click reports.
-    """
+    """Draw medians and their hull; a point's trace has its method as "uid", which a click reports."""
     measure, table, settings = runs.measure, runs.table, runs.measure.settings
     points = spreads(table, measure, order(runs.methods), "epsilon")
     reach, floor = span(measure, points)  # values below the axis are drawn on its edge, `floor`
@@ -141,7 +131,6 @@ def frontier(runs: SweepRuns, corners: Sequence[Corner]) -> dict[str, Any]:
 
 
 def against_packages(neighbours: str) -> dict[str, Any]:
-    """Draw error against d, a line for each recipe; a recipe without an answer has no point."""
     measured, k = packages.rows("sparse population", neighbours), packages.stored().record["settings"]["k"]
     drawn = []
     for recipe, look in _PACKAGES.items():
@@ -164,19 +153,16 @@ def against_packages(neighbours: str) -> dict[str, Any]:
 
 
 def _grouped(name: str) -> Trace:
-    """Return the trace properties that put a method into the legend's group of its trust."""
     trust = METHODS[name].trust
     return {"legendgroup": trust, "legendgrouptitle": {"text": text.trust_heading(trust)}}
 
 
 def _upward(measure: ComparisonMeasure, span: Sequence[float]) -> Trace:
-    """Return the vertical axis over the range `span`, which is in powers of ten where it is logarithmic."""
     powers = {} if measure.errs or not measure.log else {"exponentformat": "power"}
     return axis(measure.title, decades=measure.log, range=list(span), **powers)
 
 
 def _across(key: str, values: Sequence[float]) -> Trace:
-    """Return the horizontal axis of a swept control; values: ascending, of which the ends set the range."""
     title = CHOICES[key].label
     low, high = values[0], values[-1]
     # Pad both ends, so that marks there are drawn in full.

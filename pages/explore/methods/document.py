@@ -45,7 +45,6 @@ from pages.shared.settings.catalogue import Settings
 
 
 def at(settings: Settings) -> Document:
-    """Return the page at these settings."""
     m = MethodsCompared(settings)
     return Document(
         title=notes.TITLE,
@@ -81,7 +80,6 @@ def _blocks(m: MethodsCompared) -> Blocks:
 
 
 def _measured(m: MethodsCompared) -> Blocks:
-    """Yield what there is of the runs so far, and how far each job is."""
     jobs = m.jobs()
     runs = m.runs(jobs)
     if runs is None:
@@ -98,7 +96,6 @@ def _measured(m: MethodsCompared) -> Blocks:
 
 
 def _against(runs: SweepRuns) -> Blocks:
-    """Yield error, time or bytes against what is swept, and a table at the current setting."""
     measure, sweep = runs.measure, runs.sweep
     finding = findings.compared(measure, runs.here(measure), sweep.over, sweep.here)
     failures, scaled = (notes.failures(runs.table), notes.of_scaling(runs)) if measure.errs else ("", "")
@@ -122,11 +119,7 @@ def _against(runs: SweepRuns) -> Blocks:
 
 
 def _needed(runs: SweepRuns) -> Blocks:
-    """Yield how many patients each method needs for the error wanted.
-
-    A method is shown once it has runs at all numbers of patients: from some of them the answer would be
-    wrong.
-    """
+    """Yield how many patients each method needs; with runs at some n alone its answer would be wrong."""
     measure, grid, table = runs.measure, runs.sweep.values, runs.table
     target = measure.settings["compare.target"]
     # The table has ||sin Theta||, and the target may be set for another multiple of it.
@@ -150,7 +143,6 @@ def _needed(runs: SweepRuns) -> Blocks:
 
 
 def _frontier(runs: SweepRuns) -> Blocks:
-    """Yield error against epsilon as points to click, and the hull of methods whose guarantees compare."""
     measure = runs.measure
     off = hulls.off_hull(measure.results.experiment, runs.methods)
     hull = hulls.hull(runs.table, measure, [name for name in runs.methods if name not in off])
@@ -171,7 +163,6 @@ def _frontier(runs: SweepRuns) -> Blocks:
 
 
 def _axes(runs: SweepRuns) -> dict[str, Any]:
-    """Return the arguments of the table behind a figure whose x axis is what is swept."""
     measure, k = runs.measure, runs.measure.results.experiment.k
     return {"over": runs.sweep.over, "column": measure.column, "k": k, "metric": measure.metric}
 
@@ -188,10 +179,7 @@ def _figure(
     beside: Recipe | None = None,
     on_pick: Picks | None = None,
 ) -> Figure:
-    """Return a figure of a sweep, with its key and its files' name, and the table behind it.
-
-    beside: the recipe of published methods on rows of length 1, where they are drawn too.
-    """
+    """Return a figure of a sweep; beside: the recipe of published methods on rows of length 1, if drawn."""
     recipes = sweeps.recipes_with(runs.sweep, set(runs.table["method"]))
     both = (*recipes, *([beside] if beside else ()))
     return Figure(
@@ -208,7 +196,6 @@ def _figure(
 
 
 def _chosen_release(m: MethodsCompared) -> Blocks:
-    """Yield the release that is chosen on the page, with its button where it takes long."""
     if m.release_seconds:
         label = f"Draw one release of {METHODS[m.released].title}, about {text.duration(m.release_seconds)}"
         yield Asked(label, "draw release", partial(_release, m))
@@ -217,7 +204,6 @@ def _chosen_release(m: MethodsCompared) -> Blocks:
 
 
 def _release(m: MethodsCompared) -> Blocks:
-    """Yield the loadings of one release."""
     name, epsilon, title = m.released, m.settings["compare.at"], METHODS[m.released].title
     try:
         estimate, error = m.release()

@@ -13,7 +13,6 @@ from pages.shared.settings import editions, widgets
 
 
 def choose() -> None:
-    """Show which methods are compared, what is swept, and what is drawn of it."""
     left, middle, right = widgets.beside("methods", [8, 2, 2])
     settings = widgets.settings()
     with left:
@@ -37,7 +36,6 @@ def choose() -> None:
 
 
 def keep(picked: Collection[str]) -> None:
-    """Switch on the methods picked in the box, and all others off."""
     for name in METHODS:
         widgets.set_to(f"use.{name}", name in picked)
 

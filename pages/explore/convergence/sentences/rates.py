@@ -25,7 +25,6 @@ MEASURING = (
 
 
 def headline(m: Convergence, readings: Sequence[CurveReading]) -> str:
-    """Return how the error falls at the current setting, and how that changes along the family."""
     reading = m.reading(readings)
     if reading.fit is None:
         return MEASURING
@@ -40,10 +39,7 @@ def headline(m: Convergence, readings: Sequence[CurveReading]) -> str:
 
 
 def _course(reading: CurveReading, fit: Contraction) -> str:
-    """Return a clause on one trajectory: its factor per round, and where it ends or settles.
-
-    It tells apart errors that still fall, that never leave a guess, and that settle, with or without a rate.
-    """
+    """Return a clause on one trajectory: it still falls, never leaves a guess, or settles."""
     error, levels = reading.quantity, reading.plateau
     fall = f"the {error} goes from {reading.error(0)}"
     if fit.rate is not None:
@@ -61,7 +57,7 @@ def _course(reading: CurveReading, fit: Contraction) -> str:
 
 
 def _theorem_rate(reading: CurveReading, settings: Settings) -> str:
-    """Return the rate that Theorem 4.3 of Ge et al. promises, or the failed condition; for DPS-PCA alone."""
+    """Return the rate that Theorem 4.3 of Ge et al. promises, or the condition that fails."""
     if settings["traced"] != DPS_PCA:
         return ""
     if reading.theorem_rate is not None:
@@ -74,7 +70,6 @@ def _theorem_rate(reading: CurveReading, settings: Settings) -> str:
 def _first_to_last(
     m: Convergence, first: CurveReading, fit: Contraction, last: CurveReading, last_fit: Contraction
 ) -> str:
-    """Return how the last round's error, and the rate, change from the family's first value to its last."""
     sentence = (
         f"From {m.named(first.value)} to {m.named(last.value)} the {first.quantity} after the last round "
         f"goes from {first.error()} to {last.error()}"
@@ -85,10 +80,6 @@ def _first_to_last(
 
 
 def _best_rounds(measured: Sequence[CurveReading]) -> str:
-    """Return which number of rounds errs least, where rounds are what the family varies.
-
-    More rounds come nearer to the answer, but each is noisier, for they share the budget.
-    """
     best, most = min(measured, key=lambda reading: float(reading.middle[-1])), measured[-1]
     rounds = text.count(best.rounds, "round is", "rounds are")
     sentence = f"Of those shown, {rounds} best, with {best.quantity} {best.error()}"
@@ -101,7 +92,7 @@ def _best_rounds(measured: Sequence[CurveReading]) -> str:
 
 
 def table(m: Convergence, readings: Sequence[CurveReading]) -> pd.DataFrame:
-    """Return one row for every value, cells in Markdown; the same rows before anything is measured."""
+    """Return a row for every value, in Markdown; the same rows before anything is measured."""
     theorem = m.settings["traced"] == DPS_PCA
     heads = [text.symbols(m.key), "factor per round", "rounds fitted", "plateau", "10-90 %"]
     heads += ["rounds until within 10 %", *(["ρ¹ᐟ⁴ of Theorem 4.3"] if theorem else []), "λₖ₊₁/λₖ"]
@@ -116,7 +107,6 @@ def table(m: Convergence, readings: Sequence[CurveReading]) -> pd.DataFrame:
 
 
 def _fit_cells(reading: CurveReading) -> list[str]:
-    """Return the table's words for factor, rounds of the fit, plateau, its spread, and rounds until there."""
     fit = reading.fit
     if fit is None:
         return ["…"] * 5
@@ -130,7 +120,6 @@ def _fit_cells(reading: CurveReading) -> list[str]:
 
 
 def below_table(m: Convergence, readings: Sequence[CurveReading]) -> str:
-    """Return what the table's words mean and, for DPS-PCA, where Theorem 4.3 promises nothing."""
     sentence = (
         "The factor is fitted to the median line: that of tan θ in the rounds between a guess and the "
         "plateau. Thresholding after the burn-in is part of it."

@@ -65,12 +65,7 @@ _NEEDS_ALONE = {"local_pca": "one hospital's own patients"}
 
 
 class ComparisonMeasure:
-    """Read the quantity of the vertical axis off a sweep's table, in the units of the screen.
-
-    `errs` says whether it is an error or captured energy, not time or bytes; `metric` is the unit of an error
-    on screen, such as "sin" or "share". `column` and `factor` lead to it from the table. The axis calls it
-    `title`, a sentence `quantity`.
-    """
+    """Read the quantity of the vertical axis off a sweep's table, in the unit on screen (`metric`)."""
 
     def __init__(self, results: Results, settings: Settings, panel: str) -> None:
         self.results, self.settings, self.panel = results, settings, panel
@@ -92,7 +87,7 @@ class ComparisonMeasure:
             self.quantity = metric_axis.QUANTITIES.get(self.metric, "error")
 
     def values(self, rows: pd.DataFrame) -> Array:
-        """Return the value of each row of the table, in the unit on screen; NaN for a run that failed."""
+        """Return the value of each row, in the unit on screen; NaN for a run that failed."""
         values = rows[self.column].to_numpy(dtype=float, na_value=np.nan) * self.factor
         if self.errs and self.metric not in ("energy", "degrees"):
             # A table that sweeps k has it in a column.
@@ -102,13 +97,11 @@ class ComparisonMeasure:
         return measured
 
     def text(self, value: float) -> str:
-        """Return a value, in the unit on screen, as a sentence has it."""
         if not self.errs:
             return text.duration(value / 1e3) if self.panel == "time" else text.size(value)  # from ms
         return f"{value:.3f}" if self.energy else metric_axis.value_text(self.metric, value)
 
     def wanted(self, target: float) -> str:
-        """Return the wanted error, ||sin Theta||_F, in words: as it is, or as the share that it recovers."""
         if self.metric != "share":
             return f"error of {text.number(target)}"
         share = float(subspace_metrics.in_unit("share", target, self.results.experiment.k))
@@ -160,11 +153,7 @@ def at_value(spreads: Spreads, value: Value) -> dict[str, Array]:
 
 
 class SweepRuns(NamedTuple):
-    """Hold what a sweep has measured so far of the methods shown.
-
-    `progress` says how far the live methods are; it is empty once they are complete. `unit` has the runs of
-    published methods on rows of length 1.
-    """
+    """Hold what a sweep has measured so far; unit: runs of published methods on rows of length 1."""
 
     measure: ComparisonMeasure
     sweep: SweepSetting
@@ -174,17 +163,14 @@ class SweepRuns(NamedTuple):
     unit: pd.DataFrame
 
     def here(self, measure: ComparisonMeasure) -> dict[str, Array]:
-        """Return 10, 50 and 90 % of each method at the current setting."""
         return at_value(spreads(self.table, measure, self.methods, self.sweep.over), self.sweep.here)
 
 
 def order(methods: Sequence[str]) -> list[str]:
-    """Return the methods sorted by whom they trust, in the order of `TRUSTS`, and else as they were."""
     return sorted(methods, key=lambda name: TRUSTS.index(METHODS[name].trust))
 
 
 def needs(name: str) -> str:
-    """Return what a method needs: trust in somebody, and choices or rounds that its parameters stand for."""
     method = METHODS[name]
     # What it uses of the experiment's settings, and parameters of its own.
     used = {*method.uses, *(signature(method.fit).parameters if method.private else ())}
@@ -221,7 +207,6 @@ def facts(runs: SweepRuns) -> pd.DataFrame:
 
 
 def _theory(measure: ComparisonMeasure, rows: pd.DataFrame, name: str) -> dict[str, float | str]:
-    """Return the cells of `facts` on a closed form and on how often all true features are found."""
     bound = closed_form(measure.results, name, measure.settings["epsilon"])
     cells: dict[str, float | str] = {}
     if measure.settings["metric"] != "energy":
