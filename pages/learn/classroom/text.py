@@ -30,7 +30,6 @@ LESSON_MINUTES = 45
 
 
 def timetable(content: dict[str, Any]) -> list[dict[str, str]]:
-    """Return the lesson's timetable, a row for each part."""
     titles = [screen["title"] for screen in content["screens"]]
     begins = [MINUTES * position for position in range(len(titles) + 1)]
     ends = [*begins[1:], LESSON_MINUTES]
@@ -52,7 +51,6 @@ _DOES: Sequence[str] = (
 
 
 def download() -> str:
-    """Return what a class needs to fetch the lesson at once."""
     size = f"{len(lesson_file.packed()) / 1000:.0f} kB"
     return (
         f"The lesson takes {size}. At {lesson_file.WIRE / 1e6:.0f} Mbit/s, {lesson_file.DOWNLOADS} "
@@ -61,7 +59,7 @@ def download() -> str:
 
 
 def answers(content: dict[str, Any]) -> str:
-    """Return the lesson's answers for the teacher, in Markdown, with what to say to each mistake."""
+    """Return the lesson's answers for the teacher, with what to say to each mistake."""
     parts = []
     for i, screen in enumerate(content["screens"], 1):
         lines = [f"**{i}. {screen['title']}**", f"*Predict:* {screen['predict']['question']}"]

@@ -44,10 +44,7 @@ def looks(curves: pd.DataFrame) -> dict[str, style.Look]:
 def comparison(
     figure: Figure, recipe: Recipe | None, curves: pd.DataFrame, again: pd.DataFrame | None = None
 ) -> Trace:
-    """Draw means with their 95 % intervals, printed numbers as open marks, and a second run as crosses.
-
-    curves: our stored run's. again: those of the visitor's own run, if there is one.
-    """
+    """Draw means with 95 % intervals, printed numbers as open marks, and a second run as crosses."""
     traces: list[Trace] = []
     formula = any(run.formula is not None for run in figure.runs)
     for label, look in looks(curves).items():

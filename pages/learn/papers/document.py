@@ -32,7 +32,6 @@ from pages.shared.settings.catalogue import Settings
 
 
 def at(settings: Settings) -> Document:
-    """Return the page at these settings."""
     m = RemadeFigure(settings)
     return Document(
         title=sentences.TITLE,
@@ -67,7 +66,6 @@ def _blocks(m: RemadeFigure) -> Blocks:
 
 
 def _runs(m: RemadeFigure) -> Blocks:
-    """Yield the chart with both runs, how far the second one is, and its verdict."""
     job = m.job()
     second = m.figure.curves(m.run, job.table()) if job is not None and len(job.table()) else None
     curves = {"key": m.figure.key, "index": m.index}
@@ -94,7 +92,6 @@ def _runs(m: RemadeFigure) -> Blocks:
 
 
 def _run_again(m: RemadeFigure) -> Blocks:
-    """Yield the buttons that start the second run, quick or whole, each with its estimated time."""
     if m.recipe is None:
         yield Notice(m.why_not)
         return
@@ -110,7 +107,6 @@ def _run_again(m: RemadeFigure) -> Blocks:
 
 
 def _origins(m: RemadeFigure) -> Blocks:
-    """Yield the paper and notes on it, and by which command, versions and seed the stored run was made."""
     notes = "\n".join(f"- {note}" for note in m.figure.notes)
     yield Text(f"**{m.figure.paper}, {m.figure.title}.**\n{text.symbols(notes)}")
     if m.stored.source is None:

@@ -55,7 +55,6 @@ class Result(NamedTuple):
 
 @lru_cache(maxsize=128)
 def result(key: str, index: int) -> Result:
-    """Return the stored result of run `index` of the figure `key`, which never changes."""
     figure = FIGURES[key]
     run = figure.runs[index]
     try:
@@ -67,13 +66,12 @@ def result(key: str, index: int) -> Result:
 
 
 def sizes(run: PaperRun) -> str:
-    """Return the sizes of a run in words; empty for a formula."""
     return sentences.sizes(paper_results.sizes(run.recipe)) if run.recipe else ""
 
 
 @lru_cache(maxsize=1)
 def overview() -> pd.DataFrame:
-    """Return a table of all runs of all figures with their verdicts; `key` and `run` are their settings."""
+    """Return all runs of all figures with their verdicts; `key` and `run` are their settings."""
     rows = [
         {
             "key": key,
@@ -91,13 +89,12 @@ def overview() -> pd.DataFrame:
 
 
 def verdict(key: str, index: int) -> str:
-    """Return the stored run's verdict in words."""
     stored_result = result(key, index)
     return sentences.NOT_RUN if stored_result.absent else sentences.verdict(stored_result.verdict)
 
 
 def counts() -> dict[Outcome, int]:
-    """Return how many runs of the papers' figures have each outcome; our own claims are left out."""
+    """Return how many runs have each outcome; our own claims are left out."""
     table = overview()
     papers = table[[not sentences.beyond(FIGURES[key]) for key in table["key"]]]
     return {outcome: int((papers["verdict"] == outcome).sum()) for outcome in Outcome}
@@ -132,10 +129,7 @@ def needed(figure: Figure, stored_result: Result) -> pd.DataFrame | None:
 
 
 class RemadeFigure:
-    """Hold a figure and one of its runs, with the visitor's second run of it, a job in the background.
-
-    `recipe` is that of the stored run; None for a formula, or where `why_not` says why it cannot be run.
-    """
+    """Hold a figure and one of its runs, and the job of a visitor's second run."""
 
     def __init__(self, settings: Settings) -> None:
         self.figure, self.seed = FIGURES[settings["figure"]], settings["seed"]
@@ -164,7 +158,6 @@ class RemadeFigure:
 
 
 def second_recipe(first: Recipe, quick: bool, seed: int) -> Recipe:
-    """Return the recipe of a second run with this seed: all of it or, if quick, a few repeats and points."""
     whole = replace(first, seed=seed)
     return thinned(whole, QUICK_REPEATS, QUICK_POINTS) if quick else whole
 

@@ -40,7 +40,6 @@ _KEPT = "Is the promise kept?"
 
 
 def at(settings: Settings) -> Document:
-    """Return the page at these settings, in the view that they name."""
     m = Privacy(settings)
     blocks, frame = (_plain, _plain_frame) if settings["view"] == "plain" else (_full, _frame)
     return Document(
@@ -87,7 +86,6 @@ def _full(m: Privacy) -> Blocks:
 
 
 def _releases(m: Privacy) -> Figure:
-    """Return the picture of two data sets and the releases from each, which plays."""
     drawn, title = attacker.releases(m.picture), attack.releases_title(m.budget)
     recipe = FigureRecipe("privacy.releases", {"budget": m.budget, "seed": m.settings["seed"]})
     return Figure("releases figure", drawn, title, "dppca-releases", code=lambda: recipe)
@@ -108,7 +106,6 @@ def _figure(
 
 
 def _best_test(m: Privacy, tested: Attack) -> Blocks:
-    """Yield what the attacker reads, and the two errors of the test that is chosen."""
     yield Section("The attacker's best test")
     yield Controls("attack", _OF_ATTACK)
     chosen, measured = attack.chosen(tested, m.budget), attack.measured(tested)
@@ -124,7 +121,6 @@ def _best_test(m: Privacy, tested: Attack) -> Blocks:
 
 
 def _failure(m: Privacy, tested: Attack) -> Blocks:
-    """Yield what the worst mechanism does that delta allows, and what ours does instead."""
     yield Section("What δ lets happen")
     words = accounting.failure(m.patients, m.budget)
     yield Text(words)
@@ -137,7 +133,6 @@ def _failure(m: Privacy, tested: Attack) -> Blocks:
 
 
 def _rounds(m: Privacy) -> Blocks:
-    """Yield what each accounting asks of rounds, and what it charges for them."""
     yield Section(_ROUNDS)
     costs = m.costs
     words = accounting.rounds(costs, m.budget)

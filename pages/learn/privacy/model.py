@@ -52,7 +52,7 @@ class Attack(NamedTuple):
 
     @property
     def drawn(self) -> int:
-        """Return how many releases there are of each data set: fewer than asked for where some failed."""
+        """Return how many releases of each data set there are: fewer than asked for where some failed."""
         return len(self.with_patient)
 
     def readings(self) -> pd.DataFrame:
@@ -77,17 +77,12 @@ class Accounted(NamedTuple):
     charged: pd.DataFrame
 
     def ratio(self, name: str) -> float:
-        """Return an accounting's noise over that of exact accounting, at the page's number of rounds."""
         return float(self.noise[name][self.steps] / self.std)
 
 
 @lru_cache(maxsize=64)
 def accounted(budget: Budget, sensitivity: float, steps: int) -> Accounted:
-    """Return what rounds cost by every accounting; cached, since this takes about 50 ms.
-
-    budget: of all rounds together. sensitivity: how far one patient moves a round's message. steps: the
-    page's own number of rounds.
-    """
+    """Return what rounds cost by every accounting; cached, since this takes about 50 ms."""
     std = compare.noise("exact", budget, sensitivity, steps)
     costs = (accounting(budget, sensitivity, steps, ROUNDS, quantity) for quantity in ("noise", "charged"))
     return Accounted(sensitivity, steps, std, *costs)
@@ -96,11 +91,7 @@ def accounted(budget: Budget, sensitivity: float, steps: int) -> Accounted:
 class Privacy:
     """Hold the page at these settings; releases are drawn once they are asked for.
 
-    Args:
-        settings: All settings of the page.
-
     Attributes:
-        budget: The privacy budget that the sliders are set to.
         draws: The releases drawn so far, which all visitors share.
         bug: The bug to plant; None where none is asked for, or it would change nothing.
         why_no_bug: Why the bug asked for would change nothing here, or empty.
@@ -119,12 +110,8 @@ class Privacy:
 
     @property
     def attacked(self) -> AttackSetting:
-        """Return what is attacked: a method, its budget, at most two directions, its rounds, and the seed.
-
-        Settings that make no difference to the attack give the same value, so that its draws are used again:
-        the rounds are those set for DPS-PCA, and else those of two stages' first stage, which other methods
-        ignore.
-        """
+        """Return what is attacked; what makes no difference is left out, so that its draws are used again."""
+        # Rounds are those set for DPS-PCA, or else of two stages' first stage, which other methods ignore.
         method, k = self.settings["attack.method"], min(self.settings["k"], 2)
         steps = self.settings["iterations"] if method == "dps_pca" else two_stage.ROUNDS
         return AttackSetting(method, self.budget, k, steps, self.settings["seed"])
@@ -135,12 +122,11 @@ class Privacy:
 
     @cached_property
     def picture(self) -> neighbours.Picture:
-        """Return two data sets in the plane, with twenty releases of each."""
         return neighbours.picture(self.budget, seed=self.settings["seed"])
 
     @cached_property
     def attack(self) -> Attack | None:
-        """Return the attack on releases, and the attacker's errors; None where all draws have failed."""
+        """Return the attack and its errors; None where all draws have failed."""
         with_patient, without_patient = self._complete("true", self.settings["attack.draws"])
         noiseless = self._complete("silent", PORTION)  # one portion; with the patient, and without
         if not (len(with_patient) and len(noiseless[0])):
@@ -160,12 +146,11 @@ class Privacy:
 
     @cached_property
     def honest(self) -> lower_bound.LowerBound | None:
-        """Return the lower bound on epsilon that an audit shows of the release as it is programmed."""
+        """Return what an audit shows of the release as it is programmed."""
         return self._audit("true")
 
     @cached_property
     def broken(self) -> lower_bound.LowerBound | None:
-        """Return the same with the planted bug, if one is."""
         return self._audit(self.bug) if self.bug else None
 
     @property
@@ -175,17 +160,13 @@ class Privacy:
         return accounted(self.budget, sensitivity, self.settings["iterations"])
 
     def _audit(self, kind: str) -> lower_bound.LowerBound | None:
-        """Audit releases of a kind. Return None where all draws have failed."""
         readings = self._complete(kind, self.settings["attack.draws"])
         if not len(readings[0]):
             return None
         return lower_bound.gaussian_tradeoff(*readings, delta=self.budget.delta, alpha=1 - LEVEL)
 
     def _complete(self, kind: str, count: int) -> tuple[Array, Array]:
-        """Draw releases of a kind until there are `count` of each data set, or fewer where some fail.
-
-        Return what is read with the patient, and without.
-        """
+        """Draw `count` of each data set, or fewer; return readings with the patient, and without."""
         while (cell := self.draws.next_missing(kind, count)) is not None:
             self.draws.try_cell(*cell)
         return self.draws.readings(kind, count)

@@ -25,20 +25,15 @@ _LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceord
 
 
 def _figure(traces: Sequence[Trace], **layout: object) -> Trace:
-    """Return a figure of one panel with its legend above it; layout: what differs from the usual one."""
     return one_panel(traces, **(_LAYOUT | {"legend": _LEGEND} | layout))
 
 
 def _axis(title: str, **more: object) -> Trace:
-    """Return an axis that cannot be zoomed, with room for its labels; `more` are its other properties."""
     return axis(title, automargin=True, fixedrange=True) | more
 
 
 def _bars(story: Story, shown: Sequence[rows.ShareRow], free: bool) -> Trace:
-    """Draw the bars of the page that decides, in type that grows with the window.
-
-    free: whether a line shows what all recover without privacy.
-    """
+    """Draw the bars of the page that decides; free: with a line of what all recover without privacy."""
     here = story.here
     unprotected = here.median(FREE) if free else math.nan
     figure = rows.figure(rows.Shares(tuple(shown), unprotected, here.median(GUESS)))
@@ -57,7 +52,6 @@ def _alone(story: Story) -> rows.ShareRow:
 
 
 def sharing(story: Story) -> Trace:
-    """Draw step 1: what our hospital recovers alone, and all together without privacy."""
     shown = [_alone(story)]
     if story.count > 1:
         shown.append(rows.ShareRow(decisions.WITHOUT, story.here.spread(FREE), style.NOT_PRIVATE))
@@ -65,7 +59,6 @@ def sharing(story: Story) -> Trace:
 
 
 def joined(story: Story) -> Trace:
-    """Draw step 7: what all recover by whom hospitals trust, of which one is chosen, and ours alone."""
     shown = [
         rows.ShareRow(
             label=decisions.together_label(trust),
@@ -79,7 +72,6 @@ def joined(story: Story) -> Trace:
 
 
 def rebuilt(story: Story) -> Trace:
-    """Draw step 2: a patient's largest values as rings, and as crosses what two exact totals give away."""
     record = story.record
     shown = {"y": story.names(record.shown), "showlegend": True}
     true, found_out = (rounded(values[record.shown]) for values in (record.patient, record.rebuilt))
@@ -96,7 +88,6 @@ def rebuilt(story: Story) -> Trace:
 
 
 def _weights(story: Story, weights: Weights, name: str, colour: str) -> Trace:
-    """Draw the weights that one run finds as bars, the true ones as marks."""
     shown = {"y": story.names(weights.shown), "showlegend": True}
     released = bar(name, colour, fill=0.75, edge=2, x=rounded(weights.released[weights.shown]), **shown)
     true = rounded(weights.true[weights.shown])
@@ -112,17 +103,15 @@ def _weights(story: Story, weights: Weights, name: str, colour: str) -> Trace:
 
 
 def pattern(story: Story) -> Trace:
-    """Draw step 3: the weights of the heaviest measurements, without privacy."""
     return _weights(story, story.weights(FREE), "no privacy", style.NOT_PRIVATE)
 
 
 def decision(story: Story) -> Trace:
-    """Draw step 8: the weights that would be released."""
     return _weights(story, story.weights(under(story.trust)), "with privacy", style.PRIVATE)
 
 
 def attack(story: Story) -> Trace:
-    """Draw step 4: the laws of what is read with and without the patient, and twenty readings of each."""
+    """Draw the laws of what is read with and without the patient, and twenty readings of each."""
     picture = story.attack
     # Both laws have width 1, at 0 and at mu: four widths to each side leave out next to nothing.
     left, right = -4.0, max(picture.mu + 4.0, 4.0)
@@ -161,11 +150,7 @@ def _curve(
     ticks: Mapping[float, str],
     here: str,
 ) -> Trace:
-    """Draw the share along a setting, with and without privacy, a guess, and what a verdict asks for.
-
-    x: of the points. title: of the horizontal axis. ticks: its labels by their values. here: the legend's
-    name for the ring at the present setting.
-    """
+    """Draw the share along x, with a ring at the present setting, named `here`; ticks: labels by value."""
     private, free = under(story.trust), [p.median(FREE) for p in points]
     spread = np.array([point.spread(private) for point in points]).reshape(-1, 3)
     free = [story.here.median(FREE) if math.isnan(share) else share for share in free]  # the same at any ε
@@ -193,7 +178,6 @@ def _curve(
 
 
 def cost(story: Story) -> Trace:
-    """Draw step 5: the share along the privacy loss."""
     points = story.drawn(5)
     x = [point.setting.hospitals[story.setting.ours].epsilon for point in points]
     ticks = {tick: text.number(tick) for tick in (0.01, 0.1, 1.0, 10.0)}
@@ -206,7 +190,6 @@ def _patients(number: float) -> str:
 
 
 def bought(story: Story) -> Trace:
-    """Draw step 6: the share along the number of patients, and from how many on privacy costs nothing."""
     points = story.drawn(6)
     x = [float(point.setting.n) for point in points]
     powers = [10.0**power for power in range(2, 10)]
@@ -226,7 +209,6 @@ def bought(story: Story) -> Trace:
 
 
 def of_step(story: Story, step: int) -> dict[str, Any]:
-    """Return the figure of a step, as far as it is measured."""
     figure = (sharing, rebuilt, pattern, attack, cost, bought, joined, decision)[step - 1](story)
     fits = {"type": _TYPE, "height": _PRESENTED if story.settings["story.present"] else _HEIGHT}
     figure["layout"]["meta"] = {"titles": (), "narrow": {}, "fits": fits}

@@ -141,13 +141,11 @@ class MeanFrame(NamedTuple):
 
 @lru_cache(maxsize=1)
 def blood_values() -> Array:
-    """Return the recorded values of screen 2, (n,)."""
     values = heart_disease.recorded()[HOSPITAL][:, list(heart_disease.MEASUREMENTS).index(MEAN_OF)]
     return values[np.isfinite(values)]
 
 
 def mean(draw: int) -> list[MeanFrame]:
-    """Return the frames of screen 2, one for each of CAPS."""
     values = blood_values()
     normals = draws.generator(draw, 0, "lesson mean").standard_normal(RELEASES)
     multiplier = gaussian.noise_multiplier(Budget(MEAN_EPSILON, delta(len(values))))
@@ -235,7 +233,6 @@ def angle(draw: int, n: int, epsilon: float, d: int) -> AngleFrame:
 
 
 def angles(draw: int, moved: str) -> list[AngleFrame]:
-    """Return the frames of screen 4 along what is moved, a key of MOVED."""
     return [angle(draw, **BASE | {moved: value}) for value in MOVED[moved]]
 
 
@@ -245,7 +242,6 @@ def patients() -> Array:
 
 
 def angle_at(draw: int, n: int) -> float:
-    """Return the median angle with n patients, in degrees."""
     return angle(draw, **BASE | {"n": n}).median
 
 
@@ -280,7 +276,6 @@ def ways(draw: int, size: int) -> Ways:
     experiment = ExplorerExperiment(RARE, n, K, S_HAT, budget.delta, HOSPITALS, seed=draw)
 
     def share(protocol: str, cohort: int = ALL) -> float:
-        """Return the share of a protocol by its key; cohort: a hospital's index, for one alone."""
         sines = [
             subspace_metrics.sin_theta(setting.estimate(PROTOCOLS[protocol], cohort, run).basis, truth)
             for run in range(RUNS)

@@ -28,7 +28,6 @@ _BY_TRUST = {
 
 
 def screens() -> list[Screen]:
-    """Return the five screens in order."""
     return [_count(), _mean(), _points(), _angle(), _ways()]
 
 

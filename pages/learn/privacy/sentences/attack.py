@@ -68,7 +68,6 @@ def guarantee(draws: AttackDraws) -> str:
 
 
 def three_odds(attack: Attack, draws: AttackDraws) -> str:
-    """Return a Markdown table of how often in 100 the attacker is right: promised, at best, and measured."""
     budget, rates, kept = draws.attacked.budget, attack.measured, kept_epsilon(draws)
     promise = f"ε = {text.number(float(f'{kept:.3g}'))}, δ = {text.number(budget.delta)}"
     method, drawn = METHODS[draws.attacked.method].title, f"{2 * attack.drawn:,} releases drawn here"
@@ -88,8 +87,7 @@ def three_odds(attack: Attack, draws: AttackDraws) -> str:
 
 
 def _of_100(chance: float) -> str:
-    """Return a chance in percent, with four decimals near 100, which it is not to be rounded to."""
-    percent = 100 * chance
+    percent = 100 * chance  # never rounded to 100
     return f"{percent:.{1 if percent < 99.9 else 4}f}"
 
 
@@ -99,7 +97,6 @@ def releases_title(budget: Budget) -> str:
 
 
 def sides(budget: Budget) -> tuple[str, str]:
-    """Return the names of both data sets within a sentence, that with the patient first."""
     first, second = text.neighbour_names(budget.neighbours == "replace-one")
     return first.lower(), second.lower()
 
@@ -117,7 +114,6 @@ def experiment(picture: Picture, budget: Budget) -> str:
 
 
 def frames(picture: Picture) -> list[dict[str, str]]:
-    """Return for each frame, which is one release of each data set, its notes and how it is read aloud."""
     count, before, frames = len(picture.with_patient), 0, []
     for index in range(1, count + 1):
         right = picture.right_guesses(index)
@@ -130,7 +126,6 @@ def frames(picture: Picture) -> list[dict[str, str]]:
 
 
 def chosen(attack: Attack, budget: Budget) -> str:
-    """Return how far the patient moves what is read, and the calculated error rates of the chosen test."""
     least = float(tradeoff_curves.allowed(budget.epsilon, budget.delta, attack.alarms))
     with_patient, other = sides(budget)
     return (
@@ -162,7 +157,6 @@ def measured(attack: Attack) -> str:
 
 
 def _measured(share: float, span: tuple[float, float] | None = None) -> str:
-    """Return a measured share in percent, with its interval `span` if there is one."""
     interval = "" if span is None else f" ({100 * span[0]:.1f} to {100 * span[1]:.1f} %)"
     return f"{100 * share:.1f} %{interval}"
 
@@ -183,7 +177,6 @@ def attacked(method: str, settings: Settings) -> str:
 
 
 def audited(honest: LowerBound, broken: LowerBound | None, bug: str, draws: AttackDraws, count: int) -> str:
-    """Return what audits of so many releases show: of the program as it is, and with a planted bug."""
     budget, cases = draws.attacked.budget, round(1 / honest.alpha)
     promise = f"the promise of {budget.epsilon:g}"
     rate = f"If a program keeps its promise, such an audit accuses it in at most 1 of {cases} cases."

@@ -41,7 +41,6 @@ _ALL = range(1, STEPS + 1)
 
 
 def at(settings: Settings) -> Document:
-    """Return the page at these settings."""
     settings = settings | {"view": "plain"}
     story, whole = Story(settings, (settings["story.step"],)), Story(settings, _ALL)
     return Document(
@@ -69,7 +68,6 @@ def _blocks(story: Story, whole: Story) -> Blocks:
 
 
 def _step(story: Story, step: int) -> Blocks:
-    """Yield a step as far as it is measured: its answer, what follows beside the chart, and what to try."""
     wording = steps.of_step(story, step)
     yield failed_runs.notice(story.failed)
     yield Headline(wording.finding)
@@ -111,7 +109,7 @@ def _every_step(story: Story) -> Blocks:
 
 
 def _notes(story: Story) -> str:
-    """Return the speaker's notes as a file that prints, with what each step says at these settings."""
+    """Return the speaker's notes as a file that prints."""
     story.complete()
 
     def blocks() -> Iterable[Block]:
@@ -133,7 +131,6 @@ def _notes(story: Story) -> str:
 
 
 def _about(story: Story) -> Iterable[str]:
-    """Yield which methods are shown, and where all numbers come from."""
     used = (
         f"{text.JOINING[trust]}: {METHODS[story.here.cells.runs.plan(trust).method].title}"
         for trust in TRUSTS

@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 
 class SpeakerNote(NamedTuple):
-    """Hold what a speaker needs at a step: its seconds, what to say, a likely question and its answer."""
-
     seconds: int
     say: str
     question: str

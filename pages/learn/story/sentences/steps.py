@@ -45,7 +45,6 @@ _ENOUGH = f"9 of 10 repeats recover at least {USEFUL:g} %"
 
 
 def begins(start: float) -> str:
-    """Return where a chart's scale begins, unless at 0."""
     return f"The scale begins at {start:g} %. " if start else ""
 
 
@@ -54,7 +53,6 @@ def _shares(point: Point, quantity: str) -> str:
 
 
 def _given(*claims: ShownClaim | None) -> tuple[ShownClaim, ...]:
-    """Return the claims that the runs show."""
     return tuple(claim for claim in claims if claim is not None)
 
 
@@ -64,7 +62,6 @@ def _says(claim: ShownClaim | None, **words: str) -> str:
 
 
 def _used(claim: ShownClaim | None, said_of_it: str) -> tuple[ShownClaim, ...]:
-    """Return the claim where a sentence makes it."""
     return (claim,) if claim is not None and said_of_it else ()
 
 
@@ -81,7 +78,6 @@ def whose(story: Story) -> str:
 
 
 def sharing(story: Story) -> StepText:
-    """Return step 1: what our hospital recovers alone, and all together without privacy."""
     here, use = story.here, story.setting.use
     alone = decisions.alone(use, here.median(ALONE))
     terms = (glossary.PATTERN, glossary.SHARE, glossary.REPEAT, glossary.GUESS)
@@ -112,12 +108,10 @@ def _try_sharing(story: Story) -> str:
 
 
 def _moves(story: Story, step: int, key: str) -> bool:
-    """Return whether a step has a control."""
     return key in step_controls(step, story.settings)
 
 
 def rebuilt(story: Story) -> StepText:
-    """Return step 2: how much of a patient's record two exact totals give away."""
     record, size = story.record, story.ours.patients
     values = f"all {story.d} values of one patient, right to {min(record.digits, 12)} digits"
     totals = "One total has the patient, the other does not. All the others cancel out."
@@ -130,14 +124,12 @@ def rebuilt(story: Story) -> StepText:
 
 
 def invented(story: Story) -> str:
-    """Return that patients are simulated and their measurements' names invented, or that they are real."""
     if story.simulated:
         return "The patients are simulated, and the names of their measurements are invented."
     return "These are real patients, and real measurements."
 
 
 def _named(weights: Weights, verb: str) -> str:
-    """Return how many of the measurements that truly weigh most are named."""
     count, agree = weights.counted, weights.agree
     share = "all" if agree == count else f"{agree}"
     if count < len(weights.shown):
@@ -146,7 +138,6 @@ def _named(weights: Weights, verb: str) -> str:
 
 
 def pattern(story: Story) -> StepText:
-    """Return step 3: what the pattern names, and how much of it all together find without privacy."""
     here, weights = story.here, story.weights(FREE)
     finding = f"It names {text.listed(story.names(weights.shown[:3]))}, and no patient."
     seen = _named(weights, "we find")
@@ -158,7 +149,6 @@ def pattern(story: Story) -> StepText:
 
 
 def attack(story: Story) -> StepText:
-    """Return step 4: how often an attacker guesses right from noisy results, and what chance alone gives."""
     picture = story.attack
     finding = text.luck(picture.right_guesses(), picture.tries)
     half = "The patient is in half of these results."
@@ -170,18 +160,17 @@ def attack(story: Story) -> StepText:
 
 
 def promise(story: Story) -> str:
-    """Return the guarantee in words: how often an attacker is right at most."""
     return text.odds(story.budget.epsilon, story.budget.delta)
 
 
 def failure(story: Story) -> str:
-    """Return that the promise may fail with a chance delta, and a safer chance if delta is above 1 in n."""
+    """Return the chance delta that the promise fails, and a safer one if delta is above 1 in n."""
     delta = story.setting.delta
     return f"{text.margin(delta)} {phrases.delta_too_large(delta, story.setting.n)}".strip()
 
 
 def _cost(story: Story) -> tuple[str, str, tuple[ShownClaim, ...]]:
-    """Return what all recover with privacy and without, what that comes to, and what is claimed by it."""
+    """Return what all recover, what that comes to, and what is claimed by it."""
     here, private = story.here, under(story.trust)
     recover = f"{text.JOINING[story.trust]}, we recover {_shares(here, private)} of the pattern."
     finding = f"{recover} No privacy: {_shares(here, FREE)}."
@@ -197,7 +186,6 @@ def _curve_terms(story: Story) -> tuple[tuple[str, str], ...]:
 
 
 def cost(story: Story) -> StepText:
-    """Return step 5: what noise costs at the current privacy loss, and at which enough is recovered."""
     finding, follows, claims = _cost(story)
     control = (
         "*Privacy loss ε* to the left" if _moves(story, 5, "epsilon") else "*Whom do the hospitals trust?*"
@@ -212,7 +200,6 @@ def _chart(story: Story) -> str:
 
 
 def _useful(story: Story) -> str:
-    """Return at which privacy losses the verdict's condition on repeats is met, among those drawn."""
     points = story.drawn(5)
     losses = [text.number(point.setting.hospitals[story.setting.ours].epsilon) for point in points]
     useful = [point.useful(story.trust) for point in points]
@@ -229,7 +216,6 @@ def _useful(story: Story) -> str:
 
 
 def bought(story: Story) -> StepText:
-    """Return step 6: what noise costs with these patients, and from how many on it costs nothing."""
     finding, follows, claims = _cost(story)
     since, more_claims = _since(story)
     points, here = story.drawn(6), story.drawn(6).index(story.here)
@@ -264,7 +250,6 @@ def _since(story: Story) -> tuple[str, tuple[ShownClaim, ...]]:
 
 
 def joined(story: Story) -> StepText:
-    """Return step 7: what the server sees, what our hospital sends, and what the choice of trust costs."""
     here, trust, private = story.here, story.trust, under(story.trust)
     rows = f"Our patients' rows, {text.size(story.kept)}, stay at home."
     price = f"We recover {_shares(here, private)} of the pattern."
@@ -294,7 +279,6 @@ def joined(story: Story) -> StepText:
 
 
 def decision(story: Story) -> StepText:
-    """Return step 8: the verdict, its numbers, what would be released and what it promises."""
     here, setting, decided = story.here, story.setting, story.decision
     if decided is None:
         return StepText(text.MEASURING)
@@ -313,6 +297,7 @@ def decision(story: Story) -> StepText:
     return StepText(decisions.headline(decided, story.count), tuple(more), terms, move)
 
 
+# In the order of `QUESTIONS`.
 _STEPS: tuple[Callable[[Story], StepText], ...] = (
     *(sharing, rebuilt, pattern, attack, cost, bought, joined, decision),
 )
@@ -327,7 +312,6 @@ def of_step(story: Story, step: int) -> StepText:
 
 
 def described(story: Story) -> str:
-    """Return whose patients these are: a real table's, those of real hospitals, or simulated ones."""
     if story.simulated:
         return "made-up patients, drawn by the computer"
     table = TABLES.get(story.settings["data"])
@@ -337,12 +321,10 @@ def described(story: Story) -> str:
 
 
 def opening(story: Story) -> str:
-    """Return what the story shows, and whose patients these are."""
     return f"Sharing a pattern, not a patient, shown on {described(story).partition(',')[0]}."
 
 
 def limits(story: Story) -> Sequence[str]:
-    """Return the sentences on what neither the numbers nor the promise cover."""
     return (
         f"All numbers are measured on {described(story)}. Real patients may differ.",
         "The promise covers this one release. Promises of several releases add up.",

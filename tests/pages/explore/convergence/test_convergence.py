@@ -32,18 +32,15 @@ def settings(**changed):
 
 
 def opened(page, **link):
-    """Return the page once its runs are complete."""
     return page(PAGE, **link).settle()
 
 
 def rows(shown):
-    """Return the table's rows by their first cell."""
     (table,) = shown.all(b.Table)
     return {cells[0].strip("*"): cells[1:] for cells in table.frame.to_numpy().tolist()}
 
 
 def read(now):
-    """Return the page at these settings and what its runs show, measured without its job."""
     m = Convergence(now)
     return m, m.readings(sweep(m.recipe))
 
