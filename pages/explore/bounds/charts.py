@@ -87,7 +87,7 @@ def chances(m: Bounds) -> dict[str, Any]:
     low, high = clopper_pearson.limits(complete, count, tail=0.1)
     colour = style.look(m.method).colour
     chance = [bound.quantities.get("support_probability", math.nan) for bound in m.predicted]
-    measured = marks(1, "share of runs", colour, "circle", 7, x=list(runs), y=rounded(share))
+    measured = marks(1, "share of runs", colour, "circle", size=7, x=list(runs), y=rounded(share))
     curves = [
         line(1, "predicted chance", colour, "dash", x=list(EPSILONS), y=rounded(chance), showlegend=True),
         measured | {"showlegend": True, "error_y": arms(low, share, high, style.faded(colour, 0.5))},
@@ -176,11 +176,11 @@ def regimes(regime_map: RegimeMap, n: int, epsilon: float) -> dict[str, Any]:
         "zmax": count - 0.5,
         "showscale": False,
     }
-    here = marks(1, "this setting", style.INK, "x", 13, x=[n], y=[epsilon])
+    here = marks(1, "this setting", style.INK, "x", size=13, x=[n], y=[epsilon])
     here["marker"]["line"]["color"] = style.PAPER
     # Points that are nowhere put the regions' names and colours into the legend.
     keys = [
-        marks(1, name, shade, "square", 11, x=[None], y=[None], showlegend=True)
+        marks(1, name, shade, "square", size=11, x=[None], y=[None], showlegend=True)
         for name, shade in zip(REGIONS, style.REGIONS, strict=True)
     ]
     powers: Trace = {"exponentformat": "power", "minexponent": 6}

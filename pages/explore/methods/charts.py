@@ -31,10 +31,10 @@ _PACKAGES = {
 
 def against(runs: SweepRuns) -> dict[str, Any]:
     """Draw each method's median and band against what is swept; bytes are the same in every run."""
-    measure, sweep, table, methods, _, unit = runs
+    measure, sweep, table, unit = runs.measure, runs.sweep, runs.table, runs.unit
     bands: list[Trace] = []
     lines: list[Trace] = []
-    drawn = spreads(table, measure, order(methods), sweep.over)
+    drawn = spreads(table, measure, order(runs.methods), sweep.over)
     ends = [float(value) for value in sweep.values]
     guesses = [measure.guess(sweep.over, value) for value in ends] if measure.errs else []
     on_unit = list(dict.fromkeys(unit["method"])) if measure.errs else []
@@ -116,7 +116,7 @@ def frontier(runs: SweepRuns, corners: Sequence[Corner]) -> dict[str, Any]:
     x, y = [corner.epsilon for corner in corners], rounded([corner.error for corner in corners])
     name = f"{'upper' if measure.more_is_better else 'lower'} convex hull"
     drawn = [line(1, name, shade, width=6, x=x, y=y, hoverinfo="skip", showlegend=True)]
-    ring = marks(1, "release below", style.GUESS, "circle-open", 20, 2.5, hoverinfo="skip")
+    ring = marks(1, "release below", style.GUESS, "circle-open", size=20, edge=2.5, hoverinfo="skip")
     for method, (x, (_, middle, _)) in points.items():
         look, y = style.look(method), rounded(np.maximum(middle, floor))
         thin = {"color": style.faded(look.colour, 0.5), "dash": look.dash, "width": 1.2}

@@ -70,9 +70,9 @@ def comparison(
     # Traces without a point explain in the legend what open marks and crosses are.
     key: Trace = {"x": [None], "y": [None], "showlegend": True}
     if figure.printed:
-        traces.append(marks(1, "open: printed in the paper", style.GUESS, "circle-open", 10, **key))
+        traces.append(marks(1, "open: printed in the paper", style.GUESS, "circle-open", size=10, **key))
     if again is not None:
-        traces.append(marks(1, "run again", style.GUESS, "x-thin-open", 10, **key))
+        traces.append(marks(1, "run again", style.GUESS, "x-thin-open", size=10, **key))
     title = CHOICES[figure.x].label if figure.x in CHOICES else figure.x
     across = _axis(title, curves["x"].to_numpy(dtype=float), may_log=figure.x != "round")
     upward = _axis(Y_TITLES[figure.metric], values, may_log=figure.metric != "captured_energy")

@@ -42,15 +42,12 @@ _NOTHING = pd.DataFrame(columns=["label", "method", "x", "mean", "low", "high", 
 
 
 class Result(NamedTuple):
-    """Hold a run's curves and verdict, and the stored table that they are from.
-
-    `source` is None for a formula, or where no result can be read: `absent` then has the reason.
-    """
+    """Hold a run's curves and verdict, and the stored table that they are from."""
 
     curves: pd.DataFrame
     verdict: Verdict
-    source: Stored | None
-    absent: str = ""
+    source: Stored | None  # None for a formula
+    absent: str = ""  # why no result can be read
 
 
 @lru_cache(maxsize=128)

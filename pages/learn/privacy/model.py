@@ -29,26 +29,16 @@ ROUNDS = tuple(map(int, CHOICES["iterations"].options))
 
 
 class Attack(NamedTuple):
-    """Hold a test that says "with the patient" above `limit`, and its error rates.
+    """Hold a test that says "with the patient" above `limit`, and its error rates."""
 
-    Attributes:
-        mu: How far the patient moves what is read, in standard deviations of the noise.
-        alarms: The test's share of false alarms, by the noise's law.
-        limit: The number read above which it says "with".
-        misses: The share of misses of the best test with so many false alarms, by the law.
-        with_patient, without_patient: What is read from either data set.
-        measured: The shares of false alarms and misses among these.
-        silent: The same of releases without noise, tested half-way between their two values 0 and mu.
-    """
-
-    mu: float
-    alarms: float
+    mu: float  # how far the patient moves what is read, in standard deviations of the noise
+    alarms: float  # the share of false alarms, by the noise's law
     limit: float
-    misses: float
-    with_patient: Array
+    misses: float  # of the best test with so many false alarms, by the law
+    with_patient: Array  # what is read from either data set
     without_patient: Array
-    measured: membership.Rates
-    silent: membership.Rates
+    measured: membership.Rates  # the shares of false alarms and misses among these
+    silent: membership.Rates  # without noise, tested half-way between their two values 0 and mu
 
     @property
     def drawn(self) -> int:
@@ -60,21 +50,13 @@ class Attack(NamedTuple):
 
 
 class Accounted(NamedTuple):
-    """Hold what T rounds cost by each accounting: in both tables rows are T (ROUNDS), columns accountings.
+    """Hold what T rounds cost by each accounting: in both tables rows are T (ROUNDS), columns accountings."""
 
-    Attributes:
-        sensitivity: How far one patient moves a round's message.
-        steps: The page's own number of rounds.
-        std: The noise per round that exact accounting asks of so many rounds.
-        noise: The noise per round with which T rounds spend the whole budget.
-        charged: The epsilon of T rounds whose noise is `std`.
-    """
-
-    sensitivity: float
-    steps: int
-    std: float
-    noise: pd.DataFrame
-    charged: pd.DataFrame
+    sensitivity: float  # how far one patient moves a round's message
+    steps: int  # the page's own number of rounds
+    std: float  # the noise per round that exact accounting asks of so many rounds
+    noise: pd.DataFrame  # per round, with which T rounds spend the whole budget
+    charged: pd.DataFrame  # the epsilon of T rounds whose noise is `std`
 
     def ratio(self, name: str) -> float:
         return float(self.noise[name][self.steps] / self.std)

@@ -78,9 +78,19 @@ def rebuilt(story: Story) -> Trace:
     reach = 1.15 * float(np.abs(record.patient[record.shown]).max())  # with room for the largest one's mark
     return _figure(
         [
-            # The numbers are the panel, and in pixels each mark's size and its edge.
-            marks(1, "the patient's own values", style.GUESS, "circle-open", 24, 3, x=true, **shown),
-            marks(1, "worked out from two totals", style.NOT_PRIVATE, "x-thin", 14, 3, x=found_out, **shown),
+            marks(
+                1, "the patient's own values", style.GUESS, "circle-open", size=24, edge=3, x=true, **shown
+            ),
+            marks(
+                1,
+                "worked out from two totals",
+                style.NOT_PRIVATE,
+                "x-thin",
+                size=14,
+                edge=3,
+                x=found_out,
+                **shown,
+            ),
         ],
         xaxis=_axis("value (0 is the usual one)", range=[-reach, reach], zeroline=True),
         yaxis=_axis("", autorange="reversed", type="category"),

@@ -180,12 +180,12 @@ def needs(name: str) -> str:
 
 def facts(runs: SweepRuns) -> pd.DataFrame:
     """Return one row for each method at the current setting; numbers stay numbers, so that columns sort."""
-    measure, sweep, table, methods, *_ = runs
+    measure, sweep = runs.measure, runs.sweep
     experiment, settings, missing = measure.results.experiment, measure.settings, np.full(3, np.nan)
     columns = [ComparisonMeasure(measure.results, settings, panel) for panel in ("error", "time", "bytes")]
     errors, times, sizes = map(runs.here, columns)
-    here, lines, error = sweep.runs_here(table), [], columns[0]  # the measure of errors
-    for name in methods:
+    here, lines, error = sweep.runs_here(runs.table), [], columns[0]  # the measure of errors
+    for name in runs.methods:
         method = METHODS[name]
         low, middle, high = errors.get(name, missing)
         row = {

@@ -43,18 +43,14 @@ _HEAVY_SECONDS = 8.0  # a method whose fewest repeats take longer is heavy
 
 
 class SweepSetting(NamedTuple):
-    """Hold what runs: every live method in one recipe, and each heavy one in its own.
+    """Hold what runs: every live method in one recipe, and each heavy one in its own."""
 
-    `over` is the swept setting, `values` those that it takes, and `here` its current one. `live` is None
-    where all methods are heavy. `left_out` has impossible values of the axis, with what makes them so.
-    """
-
-    over: str
+    over: str  # the setting that is swept
     values: Point
-    here: Value
+    here: Value  # the current one
     live: Recipe | None
     heavy: dict[str, Recipe]
-    left_out: dict[Value, str]
+    left_out: dict[Value, str]  # impossible values of the axis, with what makes them so
 
     def runs_here(self, table: pd.DataFrame) -> pd.DataFrame:
         here: pd.DataFrame = table[np.isclose(table[self.over].astype(float), float(self.here), rtol=1e-9)]

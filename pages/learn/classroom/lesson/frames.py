@@ -74,16 +74,13 @@ def delta(n: int) -> float:
 
 
 class CountFrame(NamedTuple):
-    """Hold counts released with the patient and with another, and how well an attacker tells them apart.
-
-    std: of the noise. guess: how often in 100 the best attacker is right. right: in these releases.
-    """
+    """Hold counts released with the patient and with another, and how well an attacker tells them apart."""
 
     with_patient: Array
     with_another: Array
-    std: float
-    guess: float
-    right: int
+    std: float  # of the noise
+    guess: float  # how often in 100 the best attacker is right
+    right: int  # how often in these releases
 
 
 def count(draw: int) -> list[CountFrame]:
@@ -120,23 +117,14 @@ def count_goal() -> int:
 
 
 class MeanFrame(NamedTuple):
-    """Hold what a cap does to a mean.
+    """Hold what a cap does to a mean."""
 
-    Attributes:
-        bars: Patients in each bar of the picture, after the cap.
-        means: The means of RELEASES releases.
-        shift: How far the cap alone moves the mean.
-        std: Of the noise.
-        error: Root mean square distance of a release from the true mean.
-        cut: Patients whose value is cut.
-    """
-
-    bars: Array
-    means: Array
-    shift: float
-    std: float
-    error: float
-    cut: int
+    bars: Array  # patients in each bar of the picture, after the cap
+    means: Array  # of RELEASES releases
+    shift: float  # how far the cap alone moves the mean
+    std: float  # of the noise
+    error: float  # root mean square distance of a release from the true mean
+    cut: int  # patients whose value is cut
 
 
 @lru_cache(maxsize=1)
@@ -169,19 +157,12 @@ def good_caps() -> tuple[int, int]:
 
 
 class Cloud(NamedTuple):
-    """Hold screen 3's points, (POINTS, 2), and the angles in degrees from the first axis, from 0 to 180.
+    """Hold screen 3's points, (POINTS, 2), and the angles in degrees from the first axis, from 0 to 180."""
 
-    Attributes:
-        points: In public scales.
-        component: Of the line along which points spread most.
-        regression: Of the line that predicts the second measurement from the first.
-        kept: The share of the spread along the component.
-    """
-
-    points: Array
-    component: float
-    regression: float
-    kept: float
+    points: Array  # in public scales
+    component: float  # of the line along which points spread most
+    regression: float  # of the line that predicts the second measurement from the first
+    kept: float  # the share of the spread along the component
 
 
 def cloud(draw: int) -> Cloud:
@@ -201,14 +182,11 @@ def _degrees(x: float, y: float) -> float:
 
 
 class AngleFrame(NamedTuple):
-    """Hold the angles of RELEASES private components to the true one in degrees, and their median's size.
-
-    spread: Standard deviations of patients along the true component, and across it in the picture's plane.
-    """
+    """Hold the angles of RELEASES private components to the true one in degrees, and their median's size."""
 
     angles: Array
     median: float
-    spread: tuple[float, float]
+    spread: tuple[float, float]  # of patients, along the true component and across it in the picture's plane
 
 
 @lru_cache(maxsize=len(DRAWS) * sum(map(len, MOVED.values())))
@@ -252,19 +230,12 @@ def angle_goal(draw: int) -> int:
 
 
 class Ways(NamedTuple):
-    """Hold the share of the pattern recovered in %, in the median of RUNS runs, by every way.
+    """Hold the share of the pattern recovered in %, in the median of RUNS runs, by every way."""
 
-    Attributes:
-        alone: One hospital for its own use, with no privacy.
-        alone_published: One hospital, with privacy.
-        together: All with privacy, by whom they trust, each with the recommended method.
-        published: The same for the published method, where it knows that trust.
-    """
-
-    alone: float
-    alone_published: float
-    together: dict[str, float]
-    published: dict[str, float]
+    alone: float  # one hospital for its own use, with no privacy
+    alone_published: float  # one hospital, with privacy
+    together: dict[str, float]  # all with privacy, by whom they trust, with the recommended method
+    published: dict[str, float]  # the same for the published method
 
 
 @lru_cache(maxsize=len(DRAWS) * len(SIZES))

@@ -84,7 +84,9 @@ def sharing(story: Story) -> StepText:
     chart = _CERTAIN.format(story.repeats)
     if story.count == 1:
         more = (decisions.NOBODY_TO_JOIN, whose(story), a_guess(story))
-        return StepText(alone, more, terms, _try_sharing(story), chart=chart, bars=True)
+        return StepText(
+            finding=alone, more=more, glosses=terms, try_this=_try_sharing(story), chart=chart, bars=True
+        )
     together = f"All {story.count} together, with no privacy: {_shares(here, FREE)}."
     gains, beats = here.compared(FREE, ALONE), here.compared(FREE, GUESS)
     nothing = _says(beats, as_good=_NO_MORE_THAN_A_GUESS, less=_NO_MORE_THAN_A_GUESS)
@@ -96,7 +98,15 @@ def sharing(story: Story) -> StepText:
     )
     claims = _used(beats, nothing) or _used(gains, follows)
     more = (follows, whose(story), a_guess(story))
-    return StepText(f"{alone} {together}", more, terms, _try_sharing(story), claims, chart, bars=True)
+    return StepText(
+        finding=f"{alone} {together}",
+        more=more,
+        glosses=terms,
+        try_this=_try_sharing(story),
+        claims=claims,
+        chart=chart,
+        bars=True,
+    )
 
 
 def _try_sharing(story: Story) -> str:
@@ -118,9 +128,12 @@ def rebuilt(story: Story) -> StepText:
     crowd = f"So even {size:,} patients together hide nobody."
     crowd = crowd if size > 1 else "Here there is not even a crowd."
     finding = f"From two exact totals, an attacker works out {values}."
-    terms = (glossary.TOTAL, glossary.ATTACKER)
-    more = (totals, crowd, invented(story))
-    return StepText(finding, more, terms, "pick another patient. Is there one whom the crowd hides?")
+    return StepText(
+        finding=finding,
+        more=(totals, crowd, invented(story)),
+        glosses=(glossary.TOTAL, glossary.ATTACKER),
+        try_this="pick another patient. Is there one whom the crowd hides?",
+    )
 
 
 def invented(story: Story) -> str:
@@ -142,10 +155,14 @@ def pattern(story: Story) -> StepText:
     finding = f"It names {text.listed(story.names(weights.shown[:3]))}, and no patient."
     seen = _named(weights, "we find")
     shown = f"We recover {_shares(here, FREE)} of the pattern. {a_guess(story)}"
-    terms = (glossary.PATTERN, glossary.WEIGHT, glossary.SHARE, glossary.GUESS)
     left = "move *Patients in total* to the left. Which bars go wrong first?"
     move = left if _moves(story, 3, "n") else "go on with *Next*. What if somebody asks for one patient?"
-    return StepText(finding, (f"{seen} Nothing is hidden yet.", shown), terms, move)
+    return StepText(
+        finding=finding,
+        more=(f"{seen} Nothing is hidden yet.", shown),
+        glosses=(glossary.PATTERN, glossary.WEIGHT, glossary.SHARE, glossary.GUESS),
+        try_this=move,
+    )
 
 
 def attack(story: Story) -> StepText:
@@ -153,9 +170,11 @@ def attack(story: Story) -> StepText:
     finding = text.luck(picture.right_guesses(), picture.tries)
     half = "The patient is in half of these results."
     move = "draw again, then move *Privacy loss ε* to the right."
-    terms = (glossary.NOISE, glossary.ATTACKER, glossary.LOSS)
     return StepText(
-        finding, (half, promise(story)), terms, move if _moves(story, 4, "epsilon") else "draw again."
+        finding=finding,
+        more=(half, promise(story)),
+        glosses=(glossary.NOISE, glossary.ATTACKER, glossary.LOSS),
+        try_this=move if _moves(story, 4, "epsilon") else "draw again.",
     )
 
 
@@ -191,7 +210,14 @@ def cost(story: Story) -> StepText:
         "*Privacy loss ε* to the left" if _moves(story, 5, "epsilon") else "*Whom do the hospitals trust?*"
     )
     move = f"move {control}. Where does the line cross the long dashes?"
-    return StepText(finding, (follows, _useful(story)), _curve_terms(story), move, claims, _chart(story))
+    return StepText(
+        finding=finding,
+        more=(follows, _useful(story)),
+        glosses=_curve_terms(story),
+        try_this=move,
+        claims=claims,
+        chart=_chart(story),
+    )
 
 
 def _chart(story: Story) -> str:
@@ -232,8 +258,14 @@ def bought(story: Story) -> StepText:
         if _moves(story, 6, "n")
         else ("move *Privacy loss ε* to the left. Do the lines part?")
     )
-    text_ = (follows, since)
-    return StepText(finding, text_, _curve_terms(story), move, claims + more_claims, _chart(story))
+    return StepText(
+        finding=finding,
+        more=(follows, since),
+        glosses=_curve_terms(story),
+        try_this=move,
+        claims=claims + more_claims,
+        chart=_chart(story),
+    )
 
 
 def _since(story: Story) -> tuple[str, tuple[ShownClaim, ...]]:
@@ -271,10 +303,13 @@ def joined(story: Story) -> StepText:
         )
         lines.append(f"{decisions.alone(story.setting.use, here.median(ALONE))} {is_}".rstrip())
         claims = _given(against, lone)
-    move = "choose another trust. Whose noise is it then?"
-    chart = _CERTAIN.format(story.repeats)
     return StepText(
-        finding, tuple(lines), (glossary.SERVER, glossary.SEALED, glossary.REPEAT), move, claims, chart
+        finding=finding,
+        more=tuple(lines),
+        glosses=(glossary.SERVER, glossary.SEALED, glossary.REPEAT),
+        try_this="choose another trust. Whose noise is it then?",
+        claims=claims,
+        chart=_CERTAIN.format(story.repeats),
     )
 
 
@@ -292,9 +327,12 @@ def decision(story: Story) -> StepText:
     more = [alone, f"{what} {named}", promise(story)]
     if setting.delta > 1 / setting.n:
         more.append(failure(story))
-    terms = (glossary.SHARE, glossary.NOISE, glossary.SEALED, glossary.ATTACKER, glossary.GUESS)
-    move = "find the strictest promise at which the verdict stays. Then print the page to sign."
-    return StepText(decisions.headline(decided, story.count), tuple(more), terms, move)
+    return StepText(
+        finding=decisions.headline(decided, story.count),
+        more=tuple(more),
+        glosses=(glossary.SHARE, glossary.NOISE, glossary.SEALED, glossary.ATTACKER, glossary.GUESS),
+        try_this="find the strictest promise at which the verdict stays. Then print the page to sign.",
+    )
 
 
 # In the order of `QUESTIONS`.
