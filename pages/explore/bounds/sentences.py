@@ -61,8 +61,8 @@ TERMS = {
 
 class _StateWords(NamedTuple):
     badge: str  # of a bound's card
-    one: str  # the verb after one bound
-    several: str
+    singular: str  # the verb after one bound
+    plural: str
 
 
 _STATES = {
@@ -82,7 +82,7 @@ def headline(m: Bounds) -> str:
     quality = {"share": "recovers", "degrees": "has a largest angle of"}.get(scale.metric, "has error")
     here = list(states.values())
     counted = [
-        text.count(here.count(state), words.one, words.several)
+        text.count(here.count(state), words.singular, words.plural)
         for state, words in _STATES.items()
         if state in here
     ]

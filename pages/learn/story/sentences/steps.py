@@ -5,7 +5,7 @@ compares is a claim that the runs show with 99 % certainty, within 2 points of t
 none, the numbers stand alone.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.decision.hospitals import LEAST_REPEATS
@@ -336,9 +336,7 @@ def decision(story: Story) -> StepText:
 
 
 # In the order of `QUESTIONS`.
-_STEPS: tuple[Callable[[Story], StepText], ...] = (
-    *(sharing, rebuilt, pattern, attack, cost, bought, joined, decision),
-)
+_STEPS = (sharing, rebuilt, pattern, attack, cost, bought, joined, decision)
 
 
 def of_step(story: Story, step: int) -> StepText:
@@ -350,16 +348,23 @@ def of_step(story: Story, step: int) -> StepText:
 
 
 def described(story: Story) -> str:
+    return ", ".join(filter(None, _patients(story)))
+
+
+def _patients(story: Story) -> tuple[str, str]:
+    """Return whose patients these are, and which, if that is said."""
     if story.simulated:
-        return "made-up patients, drawn by the computer"
+        return "made-up patients", "drawn by the computer"
     table = TABLES.get(story.settings["data"])
     return (
-        "four real hospitals" if story.setting.differing or table is None else f"a real table, {table.title}"
+        ("four real hospitals", "")
+        if story.setting.differing or table is None
+        else ("a real table", table.title)
     )
 
 
 def opening(story: Story) -> str:
-    return f"Sharing a pattern, not a patient, shown on {described(story).partition(',')[0]}."
+    return f"Sharing a pattern, not a patient, shown on {_patients(story)[0]}."
 
 
 def limits(story: Story) -> Sequence[str]:
