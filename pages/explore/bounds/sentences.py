@@ -196,8 +196,8 @@ def incomplete(m: Bounds) -> str:
 
 def terms(figure: Figure, applies: bool) -> str:
     """Return Theorem 4.3's terms and their sum in the last round, read off the figure that draws them."""
-    drawn = {trace["name"]: drawn_values(trace)[-1] for trace in figure["data"]}
-    stack = {word: drawn[curve] for curve, word in TERMS.items() if curve in drawn}
+    curves = [trace for trace in figure["data"] if trace["name"] in TERMS]
+    stack = {TERMS[curve["name"]]: drawn_values(curve)[-1] for curve in curves}
     if not stack:
         return "Theorem 4.3 says nothing here."
     each = np.diff([0.0, *stack.values()])  # the figure stacks the terms: each curve includes those below it
