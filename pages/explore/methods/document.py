@@ -119,7 +119,7 @@ def _against(runs: SweepRuns) -> Blocks:
 
 
 def _needed(runs: SweepRuns) -> Blocks:
-    """Yield how many patients each method needs; with runs at some n alone its answer would be wrong."""
+    """Yield how many patients each method needs, once it has runs at every n: some alone mislead."""
     measure, grid, table = runs.measure, runs.sweep.values, runs.table
     target = measure.settings["compare.target"]
     # The table has ||sin Theta||, and the target may be set for another multiple of it.

@@ -46,7 +46,7 @@ class Result(NamedTuple):
 
     curves: pd.DataFrame
     verdict: Verdict
-    source: Stored | None  # None for a formula
+    source: Stored | None  # None for a formula, or where it is absent
     absent: str = ""  # why no result can be read
 
 
@@ -126,7 +126,7 @@ def needed(figure: Figure, stored_result: Result) -> pd.DataFrame | None:
 
 
 class RemadeFigure:
-    """Hold a figure and one of its runs, and the job of a visitor's second run."""
+    """Hold a figure, one of its runs, and the visitor's second run of it, a job in the background."""
 
     def __init__(self, settings: Settings) -> None:
         self.figure, self.seed = FIGURES[settings["figure"]], settings["seed"]

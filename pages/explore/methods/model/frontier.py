@@ -19,8 +19,6 @@ from pages.shared.charts.explorer_text import other_epsilon
 
 
 class Corner(NamedTuple):
-    """Hold a corner of the hull."""
-
     method: str
     epsilon: float
     error: float  # the median, in the unit on screen

@@ -25,8 +25,6 @@ GLOSSARY = (PATTERN, SHARE, GUESS, TOTAL, WEIGHT, NOISE, ATTACKER, LOSS, SERVER,
 
 
 class StepText(NamedTuple):
-    """Hold the sentences of a step."""
-
     finding: str  # the answer to its question
     more: tuple[str, ...] = ()  # a line each
     glosses: tuple[tuple[str, str], ...] = ()  # terms in plain words

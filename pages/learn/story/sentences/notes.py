@@ -17,6 +17,5 @@ NOTES = tuple(SpeakerNote(**note) for note in tomllib.loads(_FILE.read_text(enco
 
 
 def until(step: int) -> str:
-    """Return when in the talk a step ends: 2:30."""
     seconds = sum(note.seconds for note in NOTES[:step])
     return f"{seconds // 60}:{seconds % 60:02d}"
