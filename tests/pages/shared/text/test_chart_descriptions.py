@@ -38,7 +38,9 @@ def silent(source):
         words = {word.arg: word.value for word in call.keywords}
         if "says" in words:
             continue
-        if ast.unparse(call.func) in ("take_along.show", "Figure"):  # a block begins with its key
+        if ast.unparse(call.func) == "Figure" and "name" in words:
+            keys.append(ast.unparse(words["name"]))
+        elif ast.unparse(call.func) in ("take_along.show", "Figure"):  # a block begins with its key
             parts = (each.value.elts if isinstance(each, ast.Starred) else [each] for each in call.args)
             spread = [ast.unparse(each) for part in parts for each in part]
             keys.append(spread["show" in ast.unparse(call.func)])
@@ -52,6 +54,7 @@ def test_every_figure_without_frames_is_given_something_to_say():
     assert {ast.literal_eval(key) for key in keys} == FRAMED
     assert silent("component.figure(drawn, key='new figure', save='x')") == ["'new figure'"]
     assert silent("Figure(*('new figure', drawn), 'title')") == ["'new figure'"]
+    assert silent("Figure(name='new figure', payload=drawn)") == ["'new figure'"]
     assert silent("take_along.show(*(drawn, 'new figure', 'name'), 'title')") == ["'new figure'"]
 
 
