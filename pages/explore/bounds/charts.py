@@ -17,7 +17,8 @@ from dppca_core.experiments.explorer.regime_map import RegimeMap
 from dppca_core.experiments.explorer.results import quantiles
 from dppca_core.methods import METHODS
 from dppca_core.records import Bound
-from pages.explore.bounds.model import THEOREM, Bounds
+from pages.explore.bounds.model import THEOREM, Bounds, BoundState
+from pages.explore.bounds.sentences import TERMS
 from pages.shared import text
 from pages.shared.charts import Scale, Trace, arms, axis, band, line, marks, one_panel, rounded, style, traces
 from pages.shared.charts.metric_axis import span_of
@@ -34,18 +35,13 @@ _ROOM = 2.0  # steps of the map's grid that its name needs around it in a region
 
 
 def bound_look(name: str) -> style.Look:
-    """Return how a bound is drawn: colour and marker by its position in `BOUNDS`, the dash by its kind."""
     rank = list(BOUNDS).index(name)
     symbol = _SYMBOLS[rank % len(_SYMBOLS)]  # colours repeat sooner
     return style.Look(style.SERIES[rank % len(style.SERIES)], symbol, KIND_DASH[BOUNDS[name].kind])
 
 
 def against_epsilon(m: Bounds) -> dict[str, Any]:
-    """Draw the measured error of a method and the bounds, against epsilon on two log axes.
-
-    A bound's dash follows from its kind; its line is thin where an assumption fails, and ends where it is
-    void. For shares and degrees the vertical axis is linear.
-    """
+    """Draw the measured error and the bounds: thin where an assumption fails, without a line where void."""
     scale, runs = m.scale(), m.runs
     spreads = [quantiles([scale.final_error(cell) for cell in cells]) for cells in runs.values()]
     spread = np.array(spreads).reshape(-1, 3).T  # 10, 50 and 90 % in three rows
@@ -65,22 +61,17 @@ def against_epsilon(m: Bounds) -> dict[str, Any]:
 
 
 def _privacy_axis(**more: Any) -> Trace:
-    """Return the logarithmic axis of privacy losses."""
     return axis("privacy loss ε", type="log", **more) | traces.EPSILON_TICKS
 
 
 def _guess(scale: Scale, ends: Sequence[float]) -> Trace:
-    """Return a dotted line at the value of a random guess, between these two positions on the x axis."""
     return line(1, "random guess", style.GUESS, "dot", x=list(ends), y=[scale.guess] * 2)
 
 
 def _measured(
     method: str, x: Sequence[float], spread: Iterable[list[float | None]], **more: Any
 ) -> list[Trace]:
-    """Return a method's 10-90 % band and its median line.
-
-    x: epsilons or iterations. spread: 10, 50 and 90 % over the runs at each x, in the chart's metric.
-    """
+    """Return a method's 10-90 % band and median line; spread: 10, 50 and 90 % over the runs at each x."""
     title, shade = METHODS[method].title, style.look(method).colour
     low, middle, high = spread
     measured = line(1, f"{title}, measured", shade, x=x, y=middle, showlegend=True, **more)
@@ -88,10 +79,7 @@ def _measured(
 
 
 def chances(m: Bounds) -> dict[str, Any]:
-    """Draw the predicted chance that all true features are found, and the share of runs that find them.
-
-    Error bars of the shares are 80 % intervals of Clopper and Pearson.
-    """
+    """Draw how often all true features are found; error bars are 80 % intervals of Clopper and Pearson."""
     runs = m.runs
     count = np.array([len(cells) for cells in runs.values()], dtype=float)
     complete = np.array([count_complete(cells) for cells in runs.values()], dtype=float)
@@ -99,7 +87,7 @@ def chances(m: Bounds) -> dict[str, Any]:
     low, high = clopper_pearson.limits(complete, count, tail=0.1)
     colour = style.look(m.method).colour
     chance = [bound.quantities.get("support_probability", math.nan) for bound in m.predicted]
-    measured = marks(1, "share of runs", colour, "circle", 7, x=list(runs), y=rounded(share))
+    measured = marks(1, "share of runs", colour, "circle", size=7, x=list(runs), y=rounded(share))
     curves = [
         line(1, "predicted chance", colour, "dash", x=list(EPSILONS), y=rounded(chance), showlegend=True),
         measured | {"showlegend": True, "error_y": arms(low, share, high, style.faded(colour, 0.5))},
@@ -111,10 +99,7 @@ def chances(m: Bounds) -> dict[str, Any]:
 
 
 def table(m: Bounds) -> pd.DataFrame:
-    """Return one row for each measured run of the method, then one for every bound and epsilon.
-
-    All values are ||sin Theta||_F, whatever the chart shows.
-    """
+    """Return measured runs, then bounds, by epsilon: all are ||sin Theta||_F, whatever the chart shows."""
     runs = [
         {"what": "measured", "name": m.method, "epsilon": e, "repeat": repeat}
         | {"sin_theta": float(cell.sin[-1]), "support_found": cell.support}
@@ -123,7 +108,7 @@ def table(m: Bounds) -> pd.DataFrame:
     ]
     bounds = [
         {"what": BOUNDS[name].kind, "name": name, "epsilon": e, "sin_theta": bound.final}
-        | {"state": m.state(name, bound), "chance": bound.quantities.get("support_probability")}
+        | {"state": m.state(name, bound).value, "chance": bound.quantities.get("support_probability")}
         for name, row in m.evaluated.items()
         for e, bound in zip(EPSILONS, row, strict=True)
     ]
@@ -132,47 +117,37 @@ def table(m: Bounds) -> pd.DataFrame:
 
 
 def _bound_traces(m: Bounds, name: str, bounds: Sequence[Bound], scale: Scale) -> list[Trace]:
-    """Return two traces of a bound: its line where it applies, and a thin one where an assumption fails.
-
-    bounds: its values at EPSILONS. The legend has the first, unless the bound is void at every epsilon; a
-    click on it switches both, which are one group.
-    """
+    """Return a bound's line where it applies, and where an assumption fails; a click switches both."""
     title, (shade, symbol, dash) = BOUNDS[name].title, bound_look(name)
     states = [m.state(name, bound) for bound in bounds]
     drawn = scale.bound_in_unit([bound.final for bound in bounds])
 
-    def drawn_where(kind: str) -> list[float | None]:
-        """Return the bound where it is in this state, and gaps elsewhere."""
-        values = [v if s == kind else math.nan for v, s in zip(drawn, states, strict=True)]
+    def drawn_where(state: BoundState) -> list[float | None]:
+        values = [v if s == state else math.nan for v, s in zip(drawn, states, strict=True)]
         return rounded(np.maximum(values, scale.floor))
 
     shared: Trace = {"x": list(EPSILONS), "legendgroup": name, "mode": "lines+markers"}
     shared["marker"] = {"symbol": symbol, "size": 7, "color": shade, "maxdisplayed": _MARKED}
-    full, thin = (
-        line(1, f"{title}{words}", shade, dash, width, y=drawn_where(kind)) | shared
-        for words, kind, width in (("", "applies", 2), (": an assumption fails", "assumption fails", _THIN))
-    )
-    return [full | {"showlegend": any(s != "void" for s in states)}, thin]
+    full = line(1, title, shade, dash, 2, y=drawn_where(BoundState.APPLIES)) | shared
+    failing = drawn_where(BoundState.FAILS)
+    thin = line(1, f"{title}: an assumption fails", shade, dash, _THIN, y=failing) | shared
+    return [full | {"showlegend": any(state != BoundState.VOID for state in states)}, thin]
 
 
 def terms(m: Bounds) -> dict[str, Any]:
-    """Draw Theorem 4.3's terms stacked over the iterations, and the measured error of DPS-PCA.
-
-    The terms are paler where an assumption fails, and left out where the bound is void.
-    """
+    """Draw Theorem 4.3's terms stacked over the iterations, paler where an assumption fails."""
     bound, scale, iterations = m.here[THEOREM], m.scale(), m.experiment.iterations
     steps = list(range(iterations + 1))
     curves: list[Trace] = []
     # Reach up to the metric's own upper end where more is better, else a little beyond a guess.
     top = scale.span(smallest=0.01)[1] if scale.more_is_better else 1.6 * scale.guess
-    if bound.terms and m.state(THEOREM, bound) != "void":
+    if bound.terms and m.state(THEOREM, bound) != BoundState.VOID:
         # Only "opt" differs from iteration to iteration.
         each = [np.broadcast_to(bound.terms[term], iterations) for term in ("stat", "priv", "opt")]
         stacked = scale.bound_in_unit(np.cumsum(each, axis=0))
         top = max(top, 1.1 * float(np.nan_to_num(stacked).max()))
-        names = ("sampling ξ_stat", "+ privacy ξ_priv", "+ optimisation ξ_opt")
         opacity = 0.6 if bound.applies else 0.25
-        for row, name, shade, dash in zip(stacked, names, style.THEOREM, style.THEOREM_DASHES, strict=True):
+        for row, name, shade, dash in zip(stacked, TERMS, style.THEOREM, style.THEOREM_DASHES, strict=True):
             fill = {"fill": "tonexty" if curves else "tozeroy", "fillcolor": style.faded(shade, opacity)}
             curve = line(1, name, style.THEOREM[0], dash, x=steps[1:], y=rounded(row), showlegend=True)
             curves.append(curve | fill)
@@ -185,10 +160,7 @@ def terms(m: Bounds) -> dict[str, Any]:
 
 
 def regimes(regime_map: RegimeMap, n: int, epsilon: float) -> dict[str, Any]:
-    """Draw the (n, epsilon) plane coloured by its regions, with a cross at the page's setting.
-
-    A region of `REGIONS` says whether noise or sampling causes more error there, or why neither can be said.
-    """
+    """Draw the (n, epsilon) plane coloured by its `REGIONS`, with a cross at the page's setting."""
     count = len(REGIONS)
     # Each region has one colour: a scale of plain steps, with the codes 0, 1, ... in the middle of theirs.
     steps = [[edge, shade] for i, shade in enumerate(style.REGIONS) for edge in (i / count, (i + 1) / count)]
@@ -204,11 +176,11 @@ def regimes(regime_map: RegimeMap, n: int, epsilon: float) -> dict[str, Any]:
         "zmax": count - 0.5,
         "showscale": False,
     }
-    here = marks(1, "this setting", style.INK, "x", 13, x=[n], y=[epsilon])
+    here = marks(1, "this setting", style.INK, "x", size=13, x=[n], y=[epsilon])
     here["marker"]["line"]["color"] = style.PAPER
     # Points that are nowhere put the regions' names and colours into the legend.
     keys = [
-        marks(1, name, shade, "square", 11, x=[None], y=[None], showlegend=True)
+        marks(1, name, shade, "square", size=11, x=[None], y=[None], showlegend=True)
         for name, shade in zip(REGIONS, style.REGIONS, strict=True)
     ]
     powers: Trace = {"exponentformat": "power", "minexponent": 6}
@@ -221,12 +193,10 @@ def regimes(regime_map: RegimeMap, n: int, epsilon: float) -> dict[str, Any]:
 
 
 def _region_names(regime_map: RegimeMap) -> list[Trace]:
-    """Write each region's name at the point of the grid that is furthest from the region's edge.
-
-    A region too narrow for its name has none. Padding makes the map's own border count as an edge.
-    """
+    """Write each region's name, if it has room, at the point that is furthest from the region's edge."""
     labels = []
     for code, (name, ink) in enumerate(zip(REGIONS, style.ON_REGIONS, strict=True)):
+        # Padding makes the map's own border count as an edge.
         room = ndimage.distance_transform_edt(np.pad(regime_map.codes == code, 1))[1:-1, 1:-1]
         i, j = np.unravel_index(int(room.argmax()), room.shape)  # of an epsilon, and of a number of patients
         if room[i, j] >= _ROOM:
@@ -237,10 +207,7 @@ def _region_names(regime_map: RegimeMap) -> list[Trace]:
 
 
 def figure_2() -> dict[str, Any]:
-    """Draw Theorem 4.3's terms against epsilon as in Figure 2 of Ge et al.
-
-    The paper does not report the figure's parameters; `ge_figure2` has those that we fitted to its curve.
-    """
+    """Draw Figure 2 of Ge et al. by parameters that we fitted to its curve, as the paper reports none."""
     epsilons = np.linspace(*ge_figure2.EPSILONS, 60)
     terms = ge_figure2.curves(epsilons)
     lines = {  # by term: name, colour and dash

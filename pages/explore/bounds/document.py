@@ -37,11 +37,13 @@ from pages.shared.settings.catalogue import Settings
 
 
 def at(settings: Settings) -> Document:
-    """Return the page at these settings; it has one view."""
     m = Bounds(settings)
     return Document(
-        *(sentences.TITLE, sentences.INTRODUCTION, "dppca-bounds"),
-        *(partial(_blocks, m), partial(_frame, m)),
+        title=sentences.TITLE,
+        question=sentences.INTRODUCTION,
+        stem="dppca-bounds",
+        blocks=partial(_blocks, m),
+        frame=partial(_frame, m),
         steps=sentences.STEPS,
     )
 
@@ -60,14 +62,16 @@ def _blocks(m: Bounds) -> Blocks:
 
 
 def _measured(m: Bounds) -> Blocks:
-    """Yield the error against epsilon with all bounds, and below it the terms of Theorem 4.3."""
     headline = sentences.headline(m)
     bounds = {name: dict(m.constants(name)) for name in m.names}
     recipe = {"method": m.method, "bounds": bounds, "metric": error_unit(m.settings)}
     yield Headline(headline)
     yield failed_runs.by_method(m.results)
     yield Figure(
-        *("bounds figure", charts.against_epsilon(m), sentences.TITLE, "dppca-bounds"),
+        name="bounds figure",
+        payload=charts.against_epsilon(m),
+        title=sentences.TITLE,
+        stem="dppca-bounds",
         says=headline,
         table=lambda: charts.table(m),
         code=lambda: _code(m, "against_epsilon", **recipe),
@@ -80,7 +84,10 @@ def _measured(m: Bounds) -> Blocks:
         terms = charts.terms(m)
         yield Text("**Theorem 4.3 term by term**, at this ε")
         yield Figure(
-            *("terms figure", terms, "Theorem 4.3 term by term", "dppca-theorem-terms"),
+            name="terms figure",
+            payload=terms,
+            title="Theorem 4.3 term by term",
+            stem="dppca-theorem-terms",
             says=sentences.terms(terms, m.here[THEOREM].applies),
             code=lambda: _code(m, "terms", epsilon=m.epsilon, constants=dict(m.constants(THEOREM))),
         )
@@ -88,12 +95,14 @@ def _measured(m: Bounds) -> Blocks:
 
 
 def _chances(m: Bounds) -> Blocks:
-    """Yield how often all true features are found, predicted and measured."""
     says, rule = f"{sentences.chances(m)} {sentences.CHANCES_NOTE}", CLOSED_FORMS[m.method]
     recipe = {"method": m.method, "rule": rule, "constants": dict(m.constants(rule))}
     yield Text(f"**{sentences.CHANCES}**, predicted and measured")
     yield Figure(
-        *("chances figure", charts.chances(m), sentences.CHANCES, "dppca-rows-recovered"),
+        name="chances figure",
+        payload=charts.chances(m),
+        title=sentences.CHANCES,
+        stem="dppca-rows-recovered",
         says=says,
         code=lambda: _code(m, "chances", **recipe),
     )
@@ -101,22 +110,23 @@ def _chances(m: Bounds) -> Blocks:
 
 
 def _map(m: Bounds) -> Blocks:
-    """Yield the map of where privacy is free, which follows from a rule and needs no runs."""
-    by, place = m.settings["map"], (m.experiment.n, m.epsilon)
+    by, n = m.settings["map"], m.experiment.n
     constants = m.constants(RULES[by])
     regime_map = cache.regimes(m.experiment, by, m.tau, constants)
     yield Section(sentences.MAP)
     yield Controls("map", ("map",))
     yield Figure(
-        *("regime figure", charts.regimes(regime_map, *place), sentences.MAP, "dppca-regimes"),
-        says=sentences.regimes(regime_map, *place),
+        name="regime figure",
+        payload=charts.regimes(regime_map, n, m.epsilon),
+        title=sentences.MAP,
+        stem="dppca-regimes",
+        says=sentences.regimes(regime_map, n, m.epsilon),
         code=lambda: _code(m, "regimes", by=by, constants=dict(constants)),
     )
     yield Note(sentences.REGIME_NOTES[by])
 
 
 def _card(m: Bounds, name: str) -> Iterator[Block]:
-    """Yield a bound's formula, value, assumptions, free constants and source."""
     rule, bound = BOUNDS[name], m.here[name]
     yield Text(sentences.card_title(m, name))
     yield Text(f"$$\n{rule.formula}\n$$")
@@ -132,14 +142,16 @@ def _card(m: Bounds, name: str) -> Iterator[Block]:
 
 
 def _figure_2(m: Bounds) -> Blocks:
-    """Yield the switch of a paper's figure and, where it is on, the figure."""
     heading = Section(sentences.FIGURE_2)
     yield heading if m.settings["figure2"] else OnScreen((heading,))
     yield Controls("figure2", ("figure2",))
     if not m.settings["figure2"]:
         return
     yield Figure(
-        *("figure 2", charts.figure_2(), sentences.FIGURE_2, "ge-figure-2"),
+        name="figure 2",
+        payload=charts.figure_2(),
+        title=sentences.FIGURE_2,
+        stem="ge-figure-2",
         says=sentences.FIGURE_2_NOTE,
         code=lambda: FigureRecipe("bounds.figure_2", {}),
     )
@@ -147,7 +159,6 @@ def _figure_2(m: Bounds) -> Blocks:
 
 
 def _code(m: Bounds, figure: str, **values: Any) -> FigureRecipe:
-    """Return the recipe of a figure's numbers, from which its menu makes Python code."""
     return FigureRecipe(f"bounds.{figure}", {"experiment": m.experiment, "tau": m.tau} | values)
 
 

@@ -10,6 +10,7 @@ with a probability of zero. EPSILONS are the values of the privacy slider, and a
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
@@ -28,32 +29,24 @@ from pages.shared.settings.catalogue import CHOICES, Settings
 THEOREM = "ge2018"  # Theorem 4.3 of Ge et al.
 
 
-def always_drawn(settings: Settings) -> str | None:
-    """Return the closed form of the measured method, which is drawn without being switched on.
+class BoundState(StrEnum):
+    APPLIES = "applies"
+    FAILS = "assumption fails"
+    VOID = "void"  # it says nothing
 
-    None where the method has no closed form, or one that is switched on by default: that one the visitor may
-    switch off.
-    """
+
+def always_drawn(settings: Settings) -> str | None:
+    """Return the measured method's closed form; None where a switch that is on by default decides."""
     name = CLOSED_FORMS.get(settings["of"])
     return None if name is None or CHOICES[f"show.{name}"].default else name
 
 
 def drawn(settings: Settings) -> list[str]:
-    """Return the bounds that are drawn."""
     always = always_drawn(settings)
     return [name for name in SIN_BOUNDS if name == always or settings[f"show.{name}"]]
 
 
 class Bounds:
-    """Hold the page at these settings.
-
-    Attributes:
-        method: The one measured.
-        names: Of the bounds drawn.
-        tau: The slack of Theorem 4.3.
-        most: The largest ||sin Theta||_F there is: min(k, d - k) principal angles can be 90 degrees.
-    """
-
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.experiment, self.epsilon = to_experiment.from_settings(settings)
@@ -61,6 +54,7 @@ class Bounds:
         self.method: str = settings["of"]
         self.tau: float = settings["tau"]
         self.names = drawn(settings)
+        # The largest ||sin Theta||_F there is: min(k, d - k) principal angles can be 90 degrees.
         self.most = math.sqrt(min(self.experiment.k, self.experiment.d - self.experiment.k))
 
     @cached_property
@@ -77,7 +71,6 @@ class Bounds:
 
     @property
     def here(self) -> dict[str, Bound]:
-        """Return each bound that is drawn, at the current epsilon."""
         return {name: bounds[EPSILONS.index(self.epsilon)] for name, bounds in self.evaluated.items()}
 
     @property
@@ -95,22 +88,19 @@ class Bounds:
         return tuple((constant, self.settings[f"{name}.{constant}"]) for constant in BOUNDS[name].constants)
 
     def concerns(self, name: str) -> bool:
-        """Return whether a bound is about the method measured; one that names no methods is about all."""
         return not BOUNDS[name].methods or self.method in BOUNDS[name].methods
 
-    def state(self, name: str, bound: Bound) -> str:
-        """Return what holds of a bound: "applies", "assumption fails" or "void", where it says nothing."""
+    def state(self, name: str, bound: Bound) -> BoundState:
         beyond = BOUNDS[name].kind == "upper" and bound.final >= self.most
         if not math.isfinite(bound.final) or beyond or bound.quantities.get("probability", 1.0) <= 0:
-            return "void"
-        return "applies" if bound.applies else "assumption fails"
+            return BoundState.VOID
+        return BoundState.APPLIES if bound.applies else BoundState.FAILS
 
     def scale(self) -> Scale:
         """Return what converts errors to the unit on screen; no bound here is on captured energy."""
         return Scale(self.results, self.settings | {"metric": error_unit(self.settings)})
 
     def _of_theorem(self) -> list[Key]:
-        """Return the runs that are drawn beside the terms of Theorem 4.3."""
         repeats = self.results.repeats_of(DPS_PCA) if THEOREM in self.names else 0
         return [(DPS_PCA, self.epsilon, repeat) for repeat in range(repeats)]
 
@@ -125,19 +115,13 @@ class Bounds:
         yield from self.results.steps(self._of_theorem())
 
     def next_cell(self) -> Key | None:
-        """Return the run to measure next; None where the view is complete.
-
-        A method that takes long has fewer repeats, but the share of runs that find all features needs all.
-        """
+        """Return the run to measure next. Chances need all repeats, also of a method that takes long."""
         repeats = self.experiment.repeats if self.has_chances else None
         missing = self.results.first_missing(self._of_theorem())
         return missing or self.results.next_of(self.method, repeats)
 
     def fit(self, name: str) -> fit_constant.Fitted:
-        """Fit a bound's free constant `rule.fits` to the measured errors at all epsilons; others are held.
-
-        The interval of the fit holds 80 % of resampled runs. Raises ValueError where none can be fitted.
-        """
+        """Fit a bound's free constant, with an 80 % interval. Raises ValueError where none can be fitted."""
         rule = BOUNDS[name]
         settings = [replace(self.results.setting(epsilon), tau=self.tau) for epsilon in self.runs]
         errors = [[float(cell.sin[-1]) for cell in cells] for cells in self.runs.values()]

@@ -12,7 +12,6 @@ settings = widgets.settings()
 
 
 def controls() -> None:
-    """Show which method is measured and which bounds are drawn; its own closed form stays."""
     drawn, always = model.drawn(settings), model.always_drawn(settings)
     left, right = widgets.beside("bounds", [1, 3])
     with left:

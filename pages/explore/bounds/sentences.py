@@ -1,6 +1,7 @@
 """The sentences of the bounds page, formed from its numbers."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS, count_com
 from dppca_core.experiments.explorer.regime_map import RegimeMap
 from dppca_core.methods import METHODS
 from dppca_core.records import Bound
-from pages.explore.bounds.model import THEOREM, Bounds
+from pages.explore.bounds.model import THEOREM, Bounds, BoundState
 from pages.shared import text
 from pages.shared.charts import Figure, drawn_values
 
@@ -50,30 +51,42 @@ CHANCES_NOTE = (
     "not patients. The runs are of this population alone. Bars hold 80 % of what the chance could be."
 )
 _KINDS = {"upper": "upper bound", "lower": "lower bound", "prediction": "closed-form prediction"}
+# The curves that draw the terms of Theorem 4.3, one on top of the other, and the word for each term.
+TERMS = {
+    "sampling ξ_stat": "sampling",
+    "+ privacy ξ_priv": "privacy",
+    "+ optimisation ξ_opt": "optimisation",
+}
+
+
+class _StateWords(NamedTuple):
+    badge: str  # of a bound's card
+    singular: str  # the verb after one bound
+    plural: str
+
+
 _STATES = {
-    "applies": ":green[every assumption holds]",
-    "assumption fails": ":orange[an assumption fails]",
-    "void": ":red[says nothing here]",
+    BoundState.APPLIES: _StateWords(":green[every assumption holds]", "applies", "apply"),
+    BoundState.FAILS: _StateWords(
+        ":orange[an assumption fails]", "has an assumption that fails", "have an assumption that fails"
+    ),
+    BoundState.VOID: _StateWords(":red[says nothing here]", "says nothing", "say nothing"),
 }
 
 
 def headline(m: Bounds) -> str:
-    """Return the method's median error, and how many of the bounds on it apply, fail or say nothing here.
-
-    Up to two that say nothing are named: they have no line.
-    """
+    """Return the median error, and how many bounds apply, fail or are void; up to two void ones by name."""
     scale, cells = m.scale(), m.runs.get(m.epsilon)
     states = {name: m.state(name, bound) for name, bound in m.here.items() if m.concerns(name)}
     middle = scale.text(float(np.median([scale.final_error(cell) for cell in cells]))) if cells else "…"
     quality = {"share": "recovers", "degrees": "has a largest angle of"}.get(scale.metric, "has error")
-    kinds = {  # by state: the verb after one bound, and after several
-        "applies": ("applies", "apply"),
-        "assumption fails": ("has an assumption that fails", "have an assumption that fails"),
-        "void": ("says nothing", "say nothing"),
-    }
     here = list(states.values())
-    counted = [text.count(here.count(kind), *verbs) for kind, verbs in kinds.items() if kind in here]
-    void = [BOUNDS[name].title for name, kind in states.items() if kind == "void"]
+    counted = [
+        text.count(here.count(state), words.singular, words.plural)
+        for state, words in _STATES.items()
+        if state in here
+    ]
+    void = [BOUNDS[name].title for name, state in states.items() if state == BoundState.VOID]
     named = f": {text.listed(void)}" if 0 < len(void) <= 2 else ""
     return (
         f"At ε = {text.number(m.epsilon)}, {METHODS[m.method].title} {quality} {middle} "
@@ -84,11 +97,10 @@ def headline(m: Bounds) -> str:
 
 def card_title(m: Bounds, name: str) -> str:
     rule = BOUNDS[name]
-    return f"**{rule.title}** · {_KINDS[rule.kind]} · {_STATES[m.state(name, m.here[name])]}"
+    return f"**{rule.title}** · {_KINDS[rule.kind]} · {_STATES[m.state(name, m.here[name])].badge}"
 
 
 def value(m: Bounds, name: str) -> str:
-    """Return a bound's value here, its constants, and the least probability with which it holds, if any."""
     bound, given = m.here[name], constants(m, name)
     shown = text.short(bound.final) if math.isfinite(bound.final) else "none"
     chance = bound.quantities.get("probability", math.nan)  # neither case below where the paper gives none
@@ -107,14 +119,12 @@ def assumptions(bound: Bound) -> str:
 
 
 def constants(m: Bounds, name: str) -> str:
-    """Return the constants that a bound's paper leaves open, as they are set; empty where it has none."""
     slack = [f"τ = {m.tau:g}"] if name == THEOREM else []
     symbols = BOUNDS[name].symbols
     return ", ".join([*slack, *(f"{symbols[constant]} = {value:g}" for constant, value in m.constants(name))])
 
 
 def fitted_constant(m: Bounds, name: str) -> str:
-    """Return which value of a bound's free constant fits the runs, or why none does."""
     rule = BOUNDS[name]
     try:
         fit = m.fit(name)
@@ -129,7 +139,6 @@ def fitted_constant(m: Bounds, name: str) -> str:
 
 
 def below_the_figure(m: Bounds) -> str:
-    """Return what the floor is, why a line is missing, and why a lower bound lies above the error."""
     return " ".join(filter(None, (_floor(m), _no_closed_form(m), _no_degrees(m), below_a_lower_bound(m))))
 
 
@@ -152,7 +161,6 @@ def _no_degrees(m: Bounds) -> str:
 
 
 def below_a_lower_bound(m: Bounds) -> str:
-    """Return which lower bounds lie above the measured error, and why that may be; empty where none does."""
     cells = m.runs.get(m.epsilon)
     # Before the first run no bound lies above the error.
     middle = float(np.median([cell.sin[-1] for cell in cells])) if cells else math.inf
@@ -160,7 +168,7 @@ def below_a_lower_bound(m: Bounds) -> str:
         BOUNDS[name]
         for name, bound in m.here.items()
         if BOUNDS[name].kind == "lower" and m.concerns(name) and bound.final > middle
-        if m.state(name, bound) == "applies"
+        if m.state(name, bound) == BoundState.APPLIES
     ]
     if not above:
         return ""
@@ -173,7 +181,6 @@ def below_a_lower_bound(m: Bounds) -> str:
 
 
 def chances(m: Bounds) -> str:
-    """Return in how many runs all true features are found at this epsilon, beside the predicted chance."""
     cells = m.results.measured(m.method, m.epsilon)
     chance = text.chance(m.here[CLOSED_FORMS[m.method]].quantities["support_probability"])
     runs = text.count(len(cells), "run", "runs")
@@ -184,28 +191,23 @@ def chances(m: Bounds) -> str:
 
 
 def incomplete(m: Bounds) -> str:
-    """Return how many runs a file was made of while more were coming; empty where it has all."""
     return "" if m.next_cell() is None else f"Made when {len(m.results.cells):,} runs were measured."
 
 
 def terms(figure: Figure, applies: bool) -> str:
-    """Return Theorem 4.3's three terms and their sum in the last round, read off the figure that draws them.
-
-    applies: whether every assumption holds.
-    """
-    stack = {trace["name"]: drawn_values(trace)[-1] for trace in figure["data"] if "ξ" in trace["name"]}
+    """Return Theorem 4.3's terms and their sum in the last round, read off the figure that draws them."""
+    curves = [trace for trace in figure["data"] if trace["name"] in TERMS]
+    stack = {TERMS[curve["name"]]: drawn_values(curve)[-1] for curve in curves}
     if not stack:
         return "Theorem 4.3 says nothing here."
     each = np.diff([0.0, *stack.values()])  # the figure stacks the terms: each curve includes those below it
-    names = (name.removeprefix("+ ").partition(" ")[0] for name in stack)
-    parts = [f"{name} {text.error(float(value))}" for name, value in zip(names, each, strict=True)]
+    parts = [f"{term} {text.error(float(value))}" for term, value in zip(stack, each, strict=True)]
     but = "" if applies else ", of which an assumption fails here,"
     whole = text.error(float(max(stack.values())))
     return f"Theorem 4.3{but} in the last round: {text.listed(parts)}, together {whole}."
 
 
 def regimes(regime_map: RegimeMap, n: int, epsilon: float) -> str:
-    """Return which share of the map of patients and privacy each region takes, and which has this setting."""
     shares = [float((regime_map.codes == code).mean()) for code in range(len(REGIONS))]
     parts = [
         f"{name} in {text.percent(share)} of it" for name, share in zip(REGIONS, shares, strict=True) if share

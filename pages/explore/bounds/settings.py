@@ -12,25 +12,26 @@ _FIRST_BOUNDS = ("ge2018", "dps_prediction", "gaussian_floor", "sparse_minimax")
 
 
 def _around(default: float) -> tuple[float, ...]:
-    """Return a constant's options: 1, 2, 5 in every decade from 10^-4 to 10^4, and its default."""
+    # 1, 2, 5 in every decade from 10^-4 to 10^4.
     steps = {float(f"{digit}e{power}") for power in range(-4, 4) for digit in (1, 2, 5)}
     return tuple(sorted(steps | {1e4, default}))
 
 
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
-    """Return the page's own controls: the method measured, what is drawn, and every bound's free constants.
-
-    A switch `show.<bound>` draws a bound, and `<bound>.<constant>` is a constant that its paper leaves open.
-    shared: the settings of all pages, by key.
-    """
+    """Return the page's own controls; `<bound>.<constant>` is a constant that a paper leaves open."""
     titles = {name: method.title for name, method in METHODS.items()}
     regions = {"closed form": "by the closed form", "theorem": "by Theorem 4.3"}
     choices = [
         among("of", "Method measured", titles, "dps_pca"),
         among("map", "Regions", regions),
         switch("figure2", "Draw Figure 2 of Ge et al."),
-        # The key, the control's name for analysts and for a board, its options, its default.
-        Choice("tau", "Theorem 4.3's τ", "Theorem's slack", (1.0, 2.0, 2.5, 3.0, 3.3, 4.0, 5.0, 6.0), 3.3),
+        Choice(
+            key="tau",
+            label="Theorem 4.3's τ",
+            plain="Theorem's slack",
+            options=(1.0, 2.0, 2.5, 3.0, 3.3, 4.0, 5.0, 6.0),
+            default=3.3,
+        ),
     ]
     for name in SIN_BOUNDS:
         choices.append(switch(f"show.{name}", BOUNDS[name].title, name in _FIRST_BOUNDS))

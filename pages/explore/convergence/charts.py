@@ -32,11 +32,9 @@ class _Lines:
     Methods take the index `i` of a value of the family, and the number of a panel, from 1 on.
 
     Attributes:
-        here: The index of the current setting's value.
         bands: Of each value 10, 50 and 90 % of the error by round, (3, rounds), in the metric on screen.
         floor: The lower end of a logarithmic axis, else 0; smaller values are drawn there.
         span: The range of the vertical axis, in powers of ten where it is logarithmic.
-        rounds: The number of rounds of the longest trajectory.
         ends_alike: Whether all trajectories have as many rounds, so that one tick can name the last point.
     """
 
@@ -60,10 +58,7 @@ class _Lines:
         return rounded(np.maximum(values, self.floor))
 
     def median(self, i: int, panel: int, **more: Any) -> Trace:
-        """Return the median error by round; that of the current setting is thick and solid.
-
-        The last point of a two-stage method is its second stage, marked larger and named when hovered over.
-        """
+        """Return the median error by round; stage 2 of a two-stage method is its last, larger point."""
         here = i == self.here
         label = self.names[i] + (" (this setting)" if here else "")
         y = self.drawn(self.bands[i][1])
@@ -84,7 +79,6 @@ class _Lines:
         return band(panel, self.names[i], style.ORDERED[i], range(len(low)), low, high)
 
     def fit(self, i: int, panel: int, **more: Any) -> list[Trace]:
-        """Return the curve that was fitted, from the first round of the fit on; nothing without a rate."""
         reading = self.readings[i]
         fit = reading.fit
         if fit is None or fit.rate is None or fit.phase is None:
@@ -95,7 +89,6 @@ class _Lines:
         return [line(panel, "fit", style.INK, "dot", x=rounded(x), y=y, **more)]
 
     def closed_form(self, i: int, panel: int, **more: Any) -> list[Trace]:
-        """Return the predicted error as a short line beside the last round; nothing where none applies."""
         reading = self.readings[i]
         if reading.predicted is None or not reading.runs:
             return []
@@ -104,10 +97,7 @@ class _Lines:
         return [line(panel, "closed form", style.ORDERED[i], x=[last + 0.1, last + _REACH], y=y, **more)]
 
     def guesses(self, panel: int, readings: Sequence[CurveReading], **more: Any) -> list[Trace]:
-        """Return a line for each different error of a random guess among these readings.
-
-        more: properties of the first alone, so that the legend has it once.
-        """
+        # Sizes differ in their guess; `more` is for the first alone, so that the legend has it once.
         levels = sorted({round(random_guess(self.settings, r.d, r.k), 3) for r in readings})
         return [
             line(panel, "random guess", style.GUESS, "dot", x=[0, self.rounds], y=[level] * 2)
@@ -127,7 +117,6 @@ class _Lines:
 
 
 def figure(m: Convergence, readings: Sequence[CurveReading]) -> dict[str, Any]:
-    """Draw the median and 10-90 % band of the error by round for every value, a random guess and the fit."""
     lines = _Lines(m, readings)
     return _multiples(lines) if m.settings["layout"] == "multiples" else _overlay(lines)
 
@@ -147,10 +136,7 @@ def _overlay(lines: _Lines) -> dict[str, Any]:
 
 
 def _multiples(lines: _Lines) -> dict[str, Any]:
-    """Draw a panel for each value on the same axes, the current setting's line faint in the others.
-
-    The layout's `meta` also has the panels' places on a telephone, which the browser picks by its width.
-    """
+    """Draw a panel for each value; `meta` has their places on a telephone, which the browser picks."""
     traces: list[Trace] = []
     for i, reading in enumerate(lines.readings):
         panel = i + 1
@@ -164,10 +150,7 @@ def _multiples(lines: _Lines) -> dict[str, Any]:
 
 
 def _grid(lines: _Lines, columns: int) -> dict[str, Any]:
-    """Return axes, titles and height of panels in so many columns, as a Plotly layout.
-
-    Only the left column has titles and numbers on its vertical axis, only the lowest panels a title below.
-    """
+    """Return axes, titles and height of panels in so many columns; outer panels alone have the titles."""
     count = len(lines.readings)
     rows = math.ceil(count / columns)
     inner = rows * _PANEL + (rows - 1) * _GAP  # pixels of all panels, one above the other

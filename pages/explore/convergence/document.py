@@ -30,17 +30,18 @@ from pages.shared.settings.catalogue import Settings
 
 
 def at(settings: Settings) -> Document:
-    """Return the page at these settings; it has one view."""
     m = Convergence(settings)
     return Document(
-        *(sentences.TITLE, sentences.INTRODUCTION, "dppca-convergence"),
-        *(partial(_blocks, m), partial(_frame, m)),
+        title=sentences.TITLE,
+        question=sentences.INTRODUCTION,
+        stem="dppca-convergence",
+        blocks=partial(_blocks, m),
+        frame=partial(_frame, m),
         steps=sentences.STEPS,
     )
 
 
 def _words(m: Convergence) -> ModuleType:
-    """Return the module with the method's sentences."""
     return rates if m.has_rate else stages
 
 
@@ -57,14 +58,15 @@ def _blocks(m: Convergence) -> Blocks:
 
 
 def _measured(m: Convergence) -> Blocks:
-    """Yield the chart and the table of what has been measured so far."""
     words, settings, readings = _words(m), m.settings, m.readings(m.job.table())
     headline = words.headline(m, readings)
     drawn = {"recipe": m.recipe, "key": m.key, "k": settings["k"], "metric": error_unit(settings)}
     yield Headline(headline)
     yield Figure(
-        f"{settings['layout']} figure",
-        *(charts.figure(m, readings), sentences.TITLE, "dppca-convergence"),
+        name=f"{settings['layout']} figure",
+        payload=charts.figure(m, readings),
+        title=sentences.TITLE,
+        stem="dppca-convergence",
         says=headline,
         table=lambda: by_round(m.job.table()),
         code=lambda: FigureRecipe("sweeps.trajectories", drawn),

@@ -35,8 +35,15 @@ SLOT = "convergence"  # the name under which this page's sweep is kept for each 
 _NOTHING: dict[str, Any] = {"errors": np.empty((3, 0)), "angles": np.empty((3, 0))}  # before the first run
 # Neighbouring values differ by about this factor, which is enough to be seen.
 _RATIOS = {
-    **{"epsilon": 10**0.5, "delta": 100.0, "n": 10.0, "providers": 3.0, "iterations": 1.7},
-    **{"d": 2.0, "k": 1.7, "s": 2.0, "s_hat": 2.0},
+    "epsilon": 10**0.5,
+    "delta": 100.0,
+    "n": 10.0,
+    "providers": 3.0,
+    "iterations": 1.7,
+    "d": 2.0,
+    "k": 1.7,
+    "s": 2.0,
+    "s_hat": 2.0,
 }
 
 
@@ -47,9 +54,7 @@ class Convergence:
     set to a word in place of a number. Trajectories start at random: a sweep knows no other start.
 
     Attributes:
-        key: The parameter that varies.
-        values: Its values, in order.
-        here: The one that is set.
+        key: The parameter that varies; `here` is the one of its `values` that is set.
         left_out: Impossible values, and why.
         has_rate: Whether the rounds of the method are alike, so that one factor describes them.
     """
@@ -71,7 +76,6 @@ class Convergence:
 
     @cached_property
     def job(self) -> Job:
-        """Return the visitor's job, which this starts; a quick one is complete."""
         return sweep_jobs.start(SLOT, self.recipe)
 
     @property
@@ -84,16 +88,13 @@ class Convergence:
         return f"{text.symbols(self.key)} = {CHOICES[self.key].text(value)}"
 
     def marked(self, value: float) -> str:
-        """Return a value as Markdown, bold where it is the current setting."""
         shown = CHOICES[self.key].text(value)
         return f"**{shown}**" if value == self.here else shown
 
     def reading(self, readings: Sequence["CurveReading"]) -> "CurveReading":
-        """Return the reading at the current setting."""
         return readings[self.values.index(self.here)]
 
     def readings(self, table: pd.DataFrame) -> list["CurveReading"]:
-        """Return what the runs so far show at every value; table: a row for each run."""
         rounds, results = by_round(table), []
         for value in self.values:
             settings = self.settings | {"start": "random", self.key: value}
@@ -108,11 +109,7 @@ class Convergence:
 
 
 def options_around(key: str, here: float) -> tuple[float, ...]:
-    """Return the option `here` of a control with its neighbours, five in all, and six of rounds.
-
-    They differ by about the control's `_RATIOS`. Where there are too few on one side, as at an end of a
-    slider, the other side has more.
-    """
+    """Return the option `here` with four neighbours, or five of rounds, in ratios of about `_RATIOS`."""
     choice, count = CHOICES[key], 6 if key == "iterations" else 5
     # Go from `here` in equal ratios to both sides, each time to the option that is nearest.
     ratios = [_RATIOS[key] ** step for step in range(1, len(choice.numbers))]
@@ -146,7 +143,6 @@ class CurveReading:
 
     @property
     def quantity(self) -> str:
-        """Return what a sentence calls the error on screen, such as "share recovered"."""
         return QUANTITIES.get(self.metric, "error")
 
     @property
@@ -173,18 +169,14 @@ class CurveReading:
         return values[::-1] if more_is_better(self.metric) else values
 
     def sines_in_unit(self, sines: float | Array) -> Array:
-        """Return a fitted or predicted ||sin Theta||_F, `sines`, in the unit on screen.
-
-        It is nan in degrees where k > 1: the norm does not determine the largest of several angles.
-        """
+        """Convert ||sin Theta||_F; NaN in degrees for k > 1, as the norm gives no largest angle."""
         return in_unit(self.metric, sines, self.k)
 
     def text(self, value: float) -> str:
-        """Return a value in the unit on screen as a sentence has it."""
         return value_text(self.metric, float(value))
 
     def error(self, at: int = -1, which: int = 1) -> str:
-        """Return the 10, 50 or 90 % (`which` 0, 1, 2) of the error in round `at`, by default the last."""
+        """Return the 10, 50 or 90 % (`which` 0, 1, 2) of the error in round `at`."""
         return self.text(self.shown[which][at])
 
     @property
@@ -205,13 +197,11 @@ class CurveReading:
 
     @property
     def predicted(self) -> float | None:
-        """Return the closed form of the last round's ||sin Theta||_F; None where it does not apply."""
         bound = self.closed_form
         return None if bound is None or not bound.applies else bound.final
 
     @property
     def prediction(self) -> str:
-        """Return the closed form as a sentence has it; empty where it does not apply."""
         return "" if self.predicted is None else self.text(float(self.sines_in_unit(self.predicted)))
 
     @property

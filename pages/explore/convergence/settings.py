@@ -15,10 +15,7 @@ STACKED = tuple(name for name, method in METHODS.items() if "left_out" in signat
 
 
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
-    """Return the page's own controls: what varies, the method, and the layout.
-
-    Only methods in rounds are offered, since others have no error by round. shared: all pages' settings.
-    """
+    """Return the page's own controls; methods without rounds have no error by round."""
     iterative = [name for name, method in METHODS.items() if "iterations" in method.uses]
     titles = {name: METHODS[name].title for name in (*iterative, *TWO_STAGES, *STACKED)}
     names = {key: shared[key].label for key in FAMILIES}

@@ -35,18 +35,19 @@ from pages.shared.settings.catalogue import CHOICES, RECOMMENDED, Settings
 
 
 def at(settings: Settings) -> Document:
-    """Return the page at these settings, in the view that they name."""
     if settings["view"] == "plain":
         return plain(PlainExplorer(settings))
     return full(Explorer(settings))
 
 
 def full(m: Explorer) -> Document:
-    """Return the page for researchers: picture, error against ε and by method, in the papers' terms."""
     why = sentences.why(m.experiment, m.epsilon, m.settings["trust"])
     return Document(
-        *(sentences.TITLE, why, "dppca-explorer"),
-        *(partial(_full, m), partial(_frame, m)),
+        title=sentences.TITLE,
+        question=why,
+        stem="dppca-explorer",
+        blocks=partial(_full, m),
+        frame=partial(_frame, m),
         steps=sentences.STEPS,
         switches=("view", "ghost", "loadings"),
         beside="first_panel",
@@ -54,9 +55,13 @@ def full(m: Explorer) -> Document:
 
 
 def plain(m: PlainExplorer) -> Document:
-    """Return the page for a board: the picture, and the share of the pattern under each trust."""
-    described = partial(_plain, m), partial(_plain_frame, m)
-    return Document(sentences.TITLE, sentences.QUESTION, "dppca-explorer", *described)
+    return Document(
+        title=sentences.TITLE,
+        question=sentences.QUESTION,
+        stem="dppca-explorer",
+        blocks=partial(_plain, m),
+        frame=partial(_plain_frame, m),
+    )
 
 
 def _full(m: Explorer) -> Blocks:
@@ -70,7 +75,6 @@ def _full(m: Explorer) -> Blocks:
 
 
 def _slow_methods(m: Explorer) -> Controls:
-    """Return the button that measures the slow methods, or leaves them out."""
     sizes = m.experiment.d, m.experiment.k, m.experiment.providers
     seconds = sum(run_seconds(name, *sizes) for name in m.results.slow)
     titles = [METHODS[name].title for name in m.results.slow]
@@ -79,7 +83,6 @@ def _slow_methods(m: Explorer) -> Controls:
 
 
 def _measured(m: Explorer) -> Blocks:
-    """Yield what there is of the runs so far."""
     yield _live_figure(m)
     yield Note(sentences.of_scaling(m.results, m.epsilon, m.settings["trust"]))
     yield Note(sentences.two_stages(m.results, m.epsilon, m.settings, m.shown))
@@ -89,7 +92,10 @@ def _measured(m: Explorer) -> Blocks:
         release = {"experiment": m.experiment, "method": m.experiment.method, "epsilon": m.epsilon}
         yield Section(sentences.LOADINGS)
         yield Figure(
-            *("loadings figure", drawn, sentences.LOADINGS, "dppca-loadings"),
+            name="loadings figure",
+            payload=drawn,
+            title=sentences.LOADINGS,
+            stem="dppca-loadings",
             says=loadings.description(drawn),
             code=lambda: FigureRecipe("explorer.loadings", release),
         )
@@ -98,13 +104,15 @@ def _measured(m: Explorer) -> Blocks:
 
 
 def _live_figure(m: Explorer) -> Figure:
-    """Return the moving figure: its slider sets ε, and on a telephone another the number of patients."""
     experiment = m.experiment
     # `results.live_methods` are the methods fast enough to be measured live.
     others = tuple(name for name in m.results.live_methods if name in m.shown and name != experiment.method)
     panels = {"experiment": experiment, "epsilon": m.epsilon, "others": others, "metric": unit(m.settings)}
     return Figure(
-        *("live", m.payload(), sentences.TITLE, "dppca-explorer"),
+        name="live",
+        payload=m.payload(),
+        title=sentences.TITLE,
+        stem="dppca-explorer",
         table=m.results.table,
         code=lambda: FigureRecipe("explorer.panels", panels),
         recipe=lambda: to_experiment.over_epsilon(experiment, m.epsilon, (experiment.method,)),

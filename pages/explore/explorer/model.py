@@ -29,22 +29,16 @@ _ROWS = 12  # height of the rows in lines of text, where panels stand under each
 
 
 def side_by_side(experiment: ExplorerExperiment, epsilon: float, settings: Settings) -> tuple[str, ...]:
-    """Return the methods to compare, in the registry's order.
-
-    They are all methods where the visitor asks for that. Else they are those recommended under each trust,
-    DPS-PCA as published, and the experiment's own. A hospital alone is on *Providers*.
-    """
+    """Return the methods to compare: all, or those recommended under each trust, DPS-PCA, and our own."""
     if settings["all_methods"]:
         return tuple(METHODS)
+    # A hospital alone is on *Providers*.
     names = (*trusts.methods_shown(experiment, epsilon), DPS_PCA, experiment.method)
     return tuple(name for name in METHODS if name in names)
 
 
 def picture(results: Results, *, named: bool = True) -> FirstPanel:
-    """Return the first panel's picture: of simulated patients, or of a table's scores or images.
-
-    named: whether the page names the method; plain view does not.
-    """
+    """Return the first panel's picture; named: whether the page names the method, unlike plain view."""
     table = results.experiment.table
     if table is None:
         return Directions(results, named=named)
@@ -53,13 +47,7 @@ def picture(results: Results, *, named: bool = True) -> FirstPanel:
 
 
 class Explorer:
-    """Hold the page at these settings: the experiment that they describe, its results, and what is shown.
-
-    Results are shared by all visitors with the same experiment. `shown` are the methods side by side.
-
-    Args:
-        settings: All settings of the page.
-    """
+    """Hold the page at these settings; results are shared by all visitors with the same experiment."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -73,15 +61,12 @@ class Explorer:
 
     @property
     def release(self) -> Key:
-        """Return the run whose release is shown: the first, repeat 0."""
-        return self.experiment.method, self.epsilon, 0
+        return self.experiment.method, self.epsilon, 0  # the first of its runs
 
     def first(self) -> Iterator[None]:
-        """Measure the runs that a first view needs, in steps between which the caller can stop."""
         return self.results.steps(self.results.first(self.epsilon, self.shown))
 
     def next_cell(self) -> Key | None:
-        """Return the run to measure next, (method, epsilon, repeat); None where the view is complete."""
         return self.results.next_missing(self.epsilon, self.settings["slow"], (*self.shown, NO_PRIVACY))
 
     def next_after(self) -> Key | None:
@@ -91,29 +76,18 @@ class Explorer:
         )
 
     def figure(self, results: Results, settings: Settings, beside: tuple[str, ...]) -> dict[str, Any]:
-        """Return the figure with a frame and a text for each epsilon; beside: the methods side by side.
-
-        `explorer_summary.payload` calls it, and keeps the figure for all visitors until more is measured.
-        """
+        """Return the figure of methods side by side, which `payload` keeps until more is measured."""
         first_panel = picture(results) if settings["first_panel"] == "picture" else None
         return explorer_summary.explorer_figure(results, settings, beside, first_panel)
 
     def payload(self) -> dict[str, Any]:
-        """Return all that the browser draws: figure, frames, words, and which epsilon is active."""
         return explorer_summary.payload(
-            *(self.results, self.epsilon, self.settings, self.shown), self.figure, self.next_cell
+            self.results, self.epsilon, self.settings, self.shown, self.figure, self.next_cell
         )
 
 
 class PlainExplorer(Explorer):
-    """Hold the page in plain view: the rows of the three trusts.
-
-    Settings that plain view does not show have the values that we advise (`rows.ADVISED`), whatever a link
-    says.
-
-    Args:
-        settings: All settings of the page.
-    """
+    """Hold the plain view: settings that it does not show are as advised, whatever a link says."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings | rows.ADVISED)
@@ -123,20 +97,14 @@ class PlainExplorer(Explorer):
         """Return None: once the view is complete nothing is left."""
 
     def payload(self) -> dict[str, Any]:
-        """Return what the browser draws, with shorter words on what is still being measured."""
         drawn = super().payload()
         return drawn | {"progress": _MORE if drawn["progress"] else ""}
 
     def shares(self) -> rows.Shares:
-        """Return the rows at this epsilon, as measured so far."""
         return rows.shares(self.results, self.epsilon, self.settings["trust"])
 
     def figure(self, results: Results, settings: Settings, beside: tuple[str, ...]) -> dict[str, Any]:
-        """Return data, layout, frames, words and legend; beside: the methods behind the rows.
-
-        Frames and words have an entry for each of EPSILONS: the traces' properties that differ there, and the
-        sentences that stand beside the figure. The picture is panel 1, the rows are panel 2.
-        """
+        """Return the picture (panel 1) and the rows of trusts (2), with a frame for each of EPSILONS."""
         experiment, trust = results.experiment, settings["trust"]
         panel = picture(results, named=False)
         all_shares = [rows.shares(results, epsilon, trust, beside) for epsilon in EPSILONS]

@@ -43,11 +43,7 @@ STILL_MEASURING = "Measuring went on while this file was made. Shares may still 
 
 
 def headline(results: Results, shares: rows.Shares, trust: str) -> str:
-    """Return the sentence of plain view on the share that hospitals recover under the trust that was chosen.
-
-    Before its first run it says that this is being measured, or that there is no answer where the run failed.
-    results: name the failed runs. shares: of the pattern, in %, under each trust.
-    """
+    """Return the share that hospitals recover under the trust that was chosen, for the plain view."""
     row, experiment = shares.row_of_trust(trust), results.experiment
     if not row.measured:
         # Copy the keys, to which other threads may add while this looks through them.
@@ -58,7 +54,6 @@ def headline(results: Results, shares: rows.Shares, trust: str) -> str:
 
 
 def loadings_found(results: Results, epsilon: float) -> str:
-    """Return what share of the features with the largest loadings the first run kept."""
     if results.support_size >= results.experiment.d:
         return "Every feature is kept."
     share = text.percent(results.cell(results.experiment.method, epsilon, 0).support)
@@ -66,10 +61,7 @@ def loadings_found(results: Results, epsilon: float) -> str:
 
 
 def guarantee(results: Results, epsilon: float) -> str:
-    """Return the guarantee of the method shown, with the odds at the epsilon that its noise truly gives.
-
-    A method calibrated as its paper prints may keep another epsilon than the one that is set.
-    """
+    """Return the guarantee, with the odds at the epsilon that the method's noise truly gives."""
     experiment = results.experiment
     odds = text.odds(explorer_text.true_epsilon(results, epsilon), experiment.delta)
     caution = explorer_text.printed(results, epsilon, (experiment.method,))
@@ -81,27 +73,18 @@ def guarantee(results: Results, epsilon: float) -> str:
 
 
 def features_lost(matter: int, kept: int) -> str:
-    """Return a warning where a method keeps fewer features than those that matter; empty where it does not.
-
-    matter, kept: the numbers of these features.
-    """
     if kept >= matter:
         return ""
     return f"Of {matter} measurements that matter only {kept} are kept: the rest is lost at any privacy."
 
 
 def starts_near(error: float) -> str:
-    """Return the caution that DPS-PCA starts near the truth here, at this ||sin Theta||_F."""
     start = f"{METHODS[DPS_PCA].title} starts {text.number(error)} from the truth here"
     return f"{start}, which nobody has outside a simulation."
 
 
 def why(experiment: ExplorerExperiment, epsilon: float, trust: str) -> str:
-    """Return why the experiment's method is recommended under this trust.
-
-    Where the visitor has chosen another method, the sentence says which is recommended. Where predictions are
-    near a guess none is.
-    """
+    """Return why the method is recommended, or that another is, or none where all are near a guess."""
     advised = trusts.recommended(experiment, epsilon, trust)
     if advised.near_guess:
         return f"**No method is recommended:** {advised.why}."
@@ -117,13 +100,10 @@ MEASURING = (
 
 
 def two_stages(results: Results, epsilon: float, settings: Settings, shown: Collection[str]) -> str:
-    """Return the error of two-stage methods, and how often they find all true features, beside predictions.
-
-    Before all runs at this epsilon are there, it only says what is being measured: a prediction simulates
-    runs of its own, which a first view must not wait for.
-    """
+    """Return two-stage methods' error, and how often all true features are found, beside predictions."""
     # A two-stage method chooses features, which are rows of the answer, before it releases theirs.
     names = [name for name in results.live_methods if METHODS[name].chooses_rows and name in shown]
+    # A prediction simulates runs of its own, which a first view must not wait for.
     if results.missing((name, epsilon, r) for name in names for r in range(results.repeats_of(name))):
         return MEASURING
     parts, failed_assumptions = [f"Two stages at ε = {text.number(epsilon)}."], ""
@@ -159,13 +139,11 @@ def slow(titles: Sequence[str], seconds: float, measuring: bool) -> tuple[str, s
 
 
 def of_scaling(results: Results, epsilon: float, trust: str) -> str:
-    """Return how much of the recommended method's lead is due to rows of length 1; empty before its runs."""
     lead = trusts.lead(results, epsilon, trust)
     return "" if lead is None else lead.in_words
 
 
 def try_this(experiment: ExplorerExperiment, settings: Settings) -> str:
-    """Return what to try next: on a table more privacy loss, else more hospitals and then sealed sums."""
     trust, place = CHOICES["trust"].label, CHOICES["trust"].text("central")
     if settings["data"] != "synthetic":
         return (

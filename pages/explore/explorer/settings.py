@@ -5,15 +5,12 @@ from pages.shared.settings.setting import Choice, among, switch
 
 
 def settings(shared: dict[str, Choice]) -> list[Choice]:
-    """Return the explorer's own settings: what its first panel shows, and whether all methods are shown.
-
-    shared: the settings of all pages, by key; none of them is needed here.
-    """
     panels = {"picture": "Picture", "rounds": "Round by round"}
     return [
         among("first_panel", "First panel", panels, link_name="first"),
         switch(
-            *("all_methods", "All methods"),
+            "all_methods",
+            "All methods",
             help="Beside the recommended one of each trust, DPS-PCA as published, and the answers without "
             "privacy.",
             link_name="all",

@@ -30,14 +30,11 @@ _PACKAGES = {
 
 
 def against(runs: SweepRuns) -> dict[str, Any]:
-    """Draw every method's median and 10-90 % band against what is swept, and the random guess.
-
-    Bytes, the same in every run, and errors on rows of length 1 have no band.
-    """
-    measure, sweep, table, methods, _, unit = runs
+    """Draw each method's median and band against what is swept; bytes are the same in every run."""
+    measure, sweep, table, unit = runs.measure, runs.sweep, runs.table, runs.unit
     bands: list[Trace] = []
     lines: list[Trace] = []
-    drawn = spreads(table, measure, order(methods), sweep.over)
+    drawn = spreads(table, measure, order(runs.methods), sweep.over)
     ends = [float(value) for value in sweep.values]
     guesses = [measure.guess(sweep.over, value) for value in ends] if measure.errs else []
     on_unit = list(dict.fromkeys(unit["method"])) if measure.errs else []
@@ -68,11 +65,7 @@ def against(runs: SweepRuns) -> dict[str, Any]:
 def needed(
     estimates: pd.DataFrame, measure: ComparisonMeasure, grid: Sequence[Value], rows: int
 ) -> dict[str, Any]:
-    """Draw how many patients each method needs, a bar with its interval, or that no number was enough.
-
-    grid: the numbers of patients that were run. rows: bars for which there is room, so that the height stays
-    while methods are measured.
-    """
+    """Draw how many patients each method needs, with room for `rows` bars; grid: the numbers run."""
     here = measure.results.experiment.n
     never = [METHODS[name].title for name in estimates["method"][estimates["state"] == "never"]]
     ranked = estimates[np.isfinite(estimates["patients"])].sort_values("patients", ascending=False)
@@ -114,10 +107,7 @@ def needed(
 
 
 def frontier(runs: SweepRuns, corners: Sequence[Corner]) -> dict[str, Any]:
-    """Draw medians as points to click, their hull, and a ring around the one whose release is shown.
-
-    A point's trace has its method as "uid", which a click reports.
-    """
+    """Draw medians and their hull; a point's trace has its method as "uid", which a click reports."""
     measure, table, settings = runs.measure, runs.table, runs.measure.settings
     points = spreads(table, measure, order(runs.methods), "epsilon")
     reach, floor = span(measure, points)  # values below the axis are drawn on its edge, `floor`
@@ -126,7 +116,7 @@ def frontier(runs: SweepRuns, corners: Sequence[Corner]) -> dict[str, Any]:
     x, y = [corner.epsilon for corner in corners], rounded([corner.error for corner in corners])
     name = f"{'upper' if measure.more_is_better else 'lower'} convex hull"
     drawn = [line(1, name, shade, width=6, x=x, y=y, hoverinfo="skip", showlegend=True)]
-    ring = marks(1, "release below", style.GUESS, "circle-open", 20, 2.5, hoverinfo="skip")
+    ring = marks(1, "release below", style.GUESS, "circle-open", size=20, edge=2.5, hoverinfo="skip")
     for method, (x, (_, middle, _)) in points.items():
         look, y = style.look(method), rounded(np.maximum(middle, floor))
         thin = {"color": style.faded(look.colour, 0.5), "dash": look.dash, "width": 1.2}
@@ -141,7 +131,6 @@ def frontier(runs: SweepRuns, corners: Sequence[Corner]) -> dict[str, Any]:
 
 
 def against_packages(neighbours: str) -> dict[str, Any]:
-    """Draw error against d, a line for each recipe; a recipe without an answer has no point."""
     measured, k = packages.rows("sparse population", neighbours), packages.stored().record["settings"]["k"]
     drawn = []
     for recipe, look in _PACKAGES.items():
@@ -164,19 +153,16 @@ def against_packages(neighbours: str) -> dict[str, Any]:
 
 
 def _grouped(name: str) -> Trace:
-    """Return the trace properties that put a method into the legend's group of its trust."""
     trust = METHODS[name].trust
     return {"legendgroup": trust, "legendgrouptitle": {"text": text.trust_heading(trust)}}
 
 
 def _upward(measure: ComparisonMeasure, span: Sequence[float]) -> Trace:
-    """Return the vertical axis over the range `span`, which is in powers of ten where it is logarithmic."""
     powers = {} if measure.errs or not measure.log else {"exponentformat": "power"}
     return axis(measure.title, decades=measure.log, range=list(span), **powers)
 
 
 def _across(key: str, values: Sequence[float]) -> Trace:
-    """Return the horizontal axis of a swept control; values: ascending, of which the ends set the range."""
     title = CHOICES[key].label
     low, high = values[0], values[-1]
     # Pad both ends, so that marks there are drawn in full.

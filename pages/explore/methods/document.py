@@ -45,10 +45,15 @@ from pages.shared.settings.catalogue import Settings
 
 
 def at(settings: Settings) -> Document:
-    """Return the page at these settings."""
     m = MethodsCompared(settings)
-    described = partial(_blocks, m), partial(_frame, m)
-    return Document(notes.TITLE, notes.INTRODUCTION, "dppca-methods", *described, steps=notes.STEPS)
+    return Document(
+        title=notes.TITLE,
+        question=notes.INTRODUCTION,
+        stem="dppca-methods",
+        blocks=partial(_blocks, m),
+        frame=partial(_frame, m),
+        steps=notes.STEPS,
+    )
 
 
 def _blocks(m: MethodsCompared) -> Blocks:
@@ -75,7 +80,6 @@ def _blocks(m: MethodsCompared) -> Blocks:
 
 
 def _measured(m: MethodsCompared) -> Blocks:
-    """Yield what there is of the runs so far, and how far each job is."""
     jobs = m.jobs()
     runs = m.runs(jobs)
     if runs is None:
@@ -92,27 +96,30 @@ def _measured(m: MethodsCompared) -> Blocks:
 
 
 def _against(runs: SweepRuns) -> Blocks:
-    """Yield error, time or bytes against what is swept, and a table at the current setting."""
     measure, sweep = runs.measure, runs.sweep
     finding = findings.compared(measure, runs.here(measure), sweep.over, sweep.here)
     failures, scaled = (notes.failures(runs.table), notes.of_scaling(runs)) if measure.errs else ("", "")
     left_out = swept.left_out(sweep.over, sweep.left_out)
     caption = (notes.drawn(measure, sweep), *left_out, failures, scaled, runs.progress)
     beside = sweeps.on_unit_rows(sweep, runs.table) if measure.errs and not runs.unit.empty else None
-    named = ("methods figure", f"dppca-{measure.panel}")
     yield Headline(finding)
-    yield _figure(runs, charts.against(runs), finding, named, "against", _axes(runs), beside=beside)
+    yield _figure(
+        runs,
+        charts.against(runs),
+        name="methods figure",
+        stem=f"dppca-{measure.panel}",
+        finding=finding,
+        code="against",
+        values=_axes(runs),
+        beside=beside,
+    )
     yield Note(". ".join(part.rstrip(".") for part in caption if part) + ".")
     yield Text("**The same methods at the current setting**")
     yield Table(facts(runs), wide=True)
 
 
 def _needed(runs: SweepRuns) -> Blocks:
-    """Yield how many patients each method needs for the error wanted.
-
-    A method is shown once it has runs at all numbers of patients: from some of them the answer would be
-    wrong.
-    """
+    """Yield how many patients each method needs, once it has runs at every n: some alone mislead."""
     measure, grid, table = runs.measure, runs.sweep.values, runs.table
     target = measure.settings["compare.target"]
     # The table has ||sin Theta||, and the target may be set for another multiple of it.
@@ -122,28 +129,40 @@ def _needed(runs: SweepRuns) -> Blocks:
     estimates = patients_needed(table[complete], **values)
     finding = findings.needed(estimates, measure.wanted(target))
     drawn = charts.needed(estimates, measure, grid, len(runs.methods))
-    named = ("needed figure", "dppca-patients-needed")
     yield Headline(finding)
-    yield _figure(runs, drawn, finding, named, "needed", values)
+    yield _figure(
+        runs,
+        drawn,
+        name="needed figure",
+        stem="dppca-patients-needed",
+        finding=finding,
+        code="needed",
+        values=values,
+    )
     yield Note(f"{notes.grid(grid)} {notes.no_energy(measure.settings)}{runs.progress}")
 
 
 def _frontier(runs: SweepRuns) -> Blocks:
-    """Yield error against epsilon as points to click, and the hull of methods whose guarantees compare."""
     measure = runs.measure
     off = hulls.off_hull(measure.results.experiment, runs.methods)
     hull = hulls.hull(runs.table, measure, [name for name in runs.methods if name not in off])
     finding = findings.frontier(hull)
-    picks = Picks("compare.release", "compare.at")
-    named = ("frontier figure", "dppca-frontier")
     yield Headline(finding)
-    yield _figure(runs, charts.frontier(runs, hull), finding, named, "against", _axes(runs), on_pick=picks)
+    yield _figure(
+        runs,
+        charts.frontier(runs, hull),
+        name="frontier figure",
+        stem="dppca-frontier",
+        finding=finding,
+        code="against",
+        values=_axes(runs),
+        on_pick=Picks("compare.release", "compare.at"),
+    )
     beside = f"{notes.off_hull(off)} {notes.no_energy(measure.settings)}{runs.progress}"
     yield Note(f"{notes.FRONTIER_HELP} {beside}")
 
 
 def _axes(runs: SweepRuns) -> dict[str, Any]:
-    """Return the arguments of the table behind a figure whose x axis is what is swept."""
     measure, k = runs.measure, runs.measure.results.experiment.k
     return {"over": runs.sweep.over, "column": measure.column, "k": k, "metric": measure.metric}
 
@@ -151,21 +170,23 @@ def _axes(runs: SweepRuns) -> dict[str, Any]:
 def _figure(
     runs: SweepRuns,
     drawn: dict[str, Any],
+    *,
+    name: str,
+    stem: str,
     finding: str,
-    named: tuple[str, str],
     code: str,
     values: dict[str, Any],
     beside: Recipe | None = None,
     on_pick: Picks | None = None,
 ) -> Figure:
-    """Return a figure of a sweep, with its key and its files' name, and the table behind it.
-
-    beside: the recipe of published methods on rows of length 1, where they are drawn too.
-    """
+    """Return a figure of a sweep; beside: the recipe of published methods on rows of length 1, if drawn."""
     recipes = sweeps.recipes_with(runs.sweep, set(runs.table["method"]))
     both = (*recipes, *([beside] if beside else ()))
     return Figure(
-        *(named[0], drawn, notes.TITLE, named[1]),
+        name=name,
+        payload=drawn,
+        title=notes.TITLE,
+        stem=stem,
         says=finding,
         table=lambda: runs.table,
         code=lambda: FigureRecipe(f"sweeps.{code}", {"recipes": both} | values),
@@ -175,7 +196,6 @@ def _figure(
 
 
 def _chosen_release(m: MethodsCompared) -> Blocks:
-    """Yield the release that is chosen on the page, with its button where it takes long."""
     if m.release_seconds:
         label = f"Draw one release of {METHODS[m.released].title}, about {text.duration(m.release_seconds)}"
         yield Asked(label, "draw release", partial(_release, m))
@@ -184,7 +204,6 @@ def _chosen_release(m: MethodsCompared) -> Blocks:
 
 
 def _release(m: MethodsCompared) -> Blocks:
-    """Yield the loadings of one release."""
     name, epsilon, title = m.released, m.settings["compare.at"], METHODS[m.released].title
     try:
         estimate, error = m.release()
@@ -196,7 +215,10 @@ def _release(m: MethodsCompared) -> Blocks:
     yield Text(notes.release(name, epsilon, error, estimate))
     yield Note(notes.true_epsilon(explorer_text.other_epsilon(m.experiment, name, epsilon)))
     yield Figure(
-        *("release figure", drawn, f"One release of {title}", "dppca-release"),
+        name="release figure",
+        payload=drawn,
+        title=f"One release of {title}",
+        stem="dppca-release",
         says=loadings.description(drawn),
         code=lambda: FigureRecipe("explorer.loadings", release),
     )
@@ -212,7 +234,10 @@ def _against_packages(neighbours: str) -> Blocks:
         return
     yield Text(finding)
     yield Figure(
-        *("peers figure", charts.against_packages(neighbours), notes.PACKAGES, "dppca-packages"),
+        name="peers figure",
+        payload=charts.against_packages(neighbours),
+        title=notes.PACKAGES,
+        stem="dppca-packages",
         says=finding,
         code=lambda: FigureRecipe("sweeps.packages", {"neighbours": neighbours}),
     )

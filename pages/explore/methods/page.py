@@ -13,7 +13,6 @@ from pages.shared.settings import editions, widgets
 
 
 def choose() -> None:
-    """Show which methods are compared, what is swept, and what is drawn of it."""
     left, middle, right = widgets.beside("methods", [8, 2, 2])
     settings = widgets.settings()
     with left:
@@ -27,7 +26,9 @@ def choose() -> None:
     with right.popover(f"{len(now)} of {len(METHODS)} methods", width="stretch"):
         # One box for all methods, of which each has a setting `use.<method>` of its own.
         st.multiselect(
-            *("Methods", order(list(METHODS)), now),  # the box's label, its options, those chosen now
+            label="Methods",
+            options=order(list(METHODS)),
+            default=now,
             format_func=lambda name: METHODS[name].title,
             placeholder="choose one or more",
             **editions.widget_arguments("methods compared", now, keep),
@@ -35,7 +36,6 @@ def choose() -> None:
 
 
 def keep(picked: Collection[str]) -> None:
-    """Switch on the methods picked in the box, and all others off."""
     for name in METHODS:
         widgets.set_to(f"use.{name}", name in picked)
 

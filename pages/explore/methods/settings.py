@@ -25,13 +25,9 @@ PANELS = {
 
 
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
-    """Return the page's own controls: which methods, what is swept, and what is drawn of it.
-
-    `compare.target` is the error for which patients are counted, `compare.release` and `compare.at` the
-    method and the epsilon of which one release is shown. shared: the settings of all pages, by key.
-    """
     titles = {name: method.title for name, method in METHODS.items()}
     over = {key: shared[key].label for key in SWEEPS}
+    # Of `compare.target` patients are counted; of `compare.release` at `compare.at` one release is shown.
     targets = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
     return [
         *(switch(f"use.{name}", title, name in _FIRST) for name, title in titles.items()),
@@ -39,7 +35,7 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         among("compare.panel", "Shown", PANELS),
         Choice("compare.target", "Error wanted", "Error wanted", targets, 0.1),
         among("compare.release", "One release of", titles, "dps_pca"),
-        Choice("compare.at", *("at ε",) * 2, EPSILONS, 1.0),
+        Choice("compare.at", "at ε", "at ε", EPSILONS, 1.0),
     ]
 
 

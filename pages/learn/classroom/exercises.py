@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from pages.shared.settings.catalogue import CHOICES, Settings, Value, defaults_with, to_link
+from pages.shared.settings.catalogue import CHOICES, Settings, defaults_with, to_link
+from pages.shared.settings.setting import Value
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,6 @@ class Exercise:
     to: Value = ""
 
     def settings(self, moved: bool) -> Settings:
-        """Return the settings of all controls of the page, before or after the move."""
         return defaults_with(self.start | ({self.key: self.to} if moved else {}))
 
     def link(self, moved: bool = False) -> str:
@@ -53,7 +53,6 @@ class Exercise:
 
     @property
     def solution(self) -> str:
-        """Return the number, what is accepted, and why, in Markdown."""
         accepted = f"±{self.tolerance:g}" if self.tolerance else "exactly"
         return f"**{self.answer:g}** ({accepted}). {self.in_words(self.why)}"
 
@@ -63,7 +62,6 @@ EXERCISES = tuple(Exercise(**each) for each in tomllib.loads(_FILE.read_text(enc
 
 
 def tasks(here: bool) -> str:
-    """Return all exercises with their hints as a numbered list; here: on the dashboard, where links open."""
     return "\n".join(
         f"{i}. {exercise.task(here)}  \n   *Hint:* {exercise.in_words(exercise.hint)}"
         for i, exercise in enumerate(EXERCISES, 1)
@@ -71,5 +69,4 @@ def tasks(here: bool) -> str:
 
 
 def solutions() -> str:
-    """Return all answers as a numbered list."""
     return "\n".join(f"{i}. {exercise.solution}" for i, exercise in enumerate(EXERCISES, 1))

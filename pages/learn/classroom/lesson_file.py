@@ -17,13 +17,11 @@ _THIS_MACHINE = {"localhost", "127.0.0.1", "::1", "0.0.0.0"}
 
 @lru_cache(maxsize=1)
 def whole() -> bytes:
-    """Return the file."""
     return _FILE.read_bytes()
 
 
 @lru_cache(maxsize=1)
 def packed() -> bytes:
-    """Return the file as gzip, made once."""
     return gzip.compress(whole(), compresslevel=9, mtime=0)
 
 
@@ -33,10 +31,7 @@ def seconds() -> float:
 
 
 def address(url: str | None) -> str:
-    """Return under which address others open the file; "" where only this machine has the dashboard.
-
-    url: that under which the dashboard is open here.
-    """
+    """Return the address at which others open the file; empty where only this machine has the dashboard."""
     site = urlsplit(url or "")
     if not site.hostname or site.hostname in _THIS_MACHINE:
         return ""

@@ -30,19 +30,14 @@ LESSON_MINUTES = 45
 
 
 def timetable(content: dict[str, Any]) -> list[dict[str, str]]:
-    """Return the lesson's timetable, a row for each part."""
-    rows, now = [], 0
     titles = [screen["title"] for screen in content["screens"]]
-    last = LESSON_MINUTES - MINUTES * len(titles)
-    for title, minutes in [
-        *((title, MINUTES) for title in titles),
-        ("The end: codes, and what surprised us", last),
-    ]:
-        rows.append(
-            {"Minutes": f"{now} to {now + minutes}", "Screen": title, "What the class does": _DOES[len(rows)]}
-        )
-        now += minutes
-    return rows
+    begins = [MINUTES * position for position in range(len(titles) + 1)]
+    ends = [*begins[1:], LESSON_MINUTES]
+    parts = zip(begins, ends, [*titles, "The end: codes, and what surprised us"], _DOES, strict=True)
+    return [
+        {"Minutes": f"{begin} to {end}", "Screen": title, "What the class does": does}
+        for begin, end, title, does in parts
+    ]
 
 
 _DOES: Sequence[str] = (
@@ -56,7 +51,6 @@ _DOES: Sequence[str] = (
 
 
 def download() -> str:
-    """Return what a class needs to fetch the lesson at once."""
     size = f"{len(lesson_file.packed()) / 1000:.0f} kB"
     return (
         f"The lesson takes {size}. At {lesson_file.WIRE / 1e6:.0f} Mbit/s, {lesson_file.DOWNLOADS} "
@@ -65,7 +59,7 @@ def download() -> str:
 
 
 def answers(content: dict[str, Any]) -> str:
-    """Return the lesson's answers for the teacher, in Markdown, with what to say to each mistake."""
+    """Return the lesson's answers for the teacher, with what to say to each mistake."""
     parts = []
     for i, screen in enumerate(content["screens"], 1):
         lines = [f"**{i}. {screen['title']}**", f"*Predict:* {screen['predict']['question']}"]

@@ -44,10 +44,7 @@ def looks(curves: pd.DataFrame) -> dict[str, style.Look]:
 def comparison(
     figure: Figure, recipe: Recipe | None, curves: pd.DataFrame, again: pd.DataFrame | None = None
 ) -> Trace:
-    """Draw means with their 95 % intervals, printed numbers as open marks, and a second run as crosses.
-
-    curves: our stored run's. again: those of the visitor's own run, if there is one.
-    """
+    """Draw means with 95 % intervals, printed numbers as open marks, and a second run as crosses."""
     traces: list[Trace] = []
     formula = any(run.formula is not None for run in figure.runs)
     for label, look in looks(curves).items():
@@ -73,9 +70,9 @@ def comparison(
     # Traces without a point explain in the legend what open marks and crosses are.
     key: Trace = {"x": [None], "y": [None], "showlegend": True}
     if figure.printed:
-        traces.append(marks(1, "open: printed in the paper", style.GUESS, "circle-open", 10, **key))
+        traces.append(marks(1, "open: printed in the paper", style.GUESS, "circle-open", size=10, **key))
     if again is not None:
-        traces.append(marks(1, "run again", style.GUESS, "x-thin-open", 10, **key))
+        traces.append(marks(1, "run again", style.GUESS, "x-thin-open", size=10, **key))
     title = CHOICES[figure.x].label if figure.x in CHOICES else figure.x
     across = _axis(title, curves["x"].to_numpy(dtype=float), may_log=figure.x != "round")
     upward = _axis(Y_TITLES[figure.metric], values, may_log=figure.metric != "captured_energy")
@@ -107,7 +104,8 @@ def _guess(figure: Figure, recipe: Recipe | None, curves: pd.DataFrame) -> Trace
     # The distance of two projectors is sqrt 2 ||sin Theta||_F.
     factor = math.sqrt(2) if figure.metric == "projector_distance" else 1.0
     xs = sorted(set(curves["x"]))
-    guesses = [random_guess(**(size | ({figure.x: int(x)} if figure.x in size else {}))) for x in xs]
+    sizes = [size | {figure.x: int(x)} if figure.x in size else size for x in xs]
+    guesses = [random_guess(**each) for each in sizes]
     return {"x": rounded(xs), "y": rounded([factor * guess for guess in guesses])}
 
 

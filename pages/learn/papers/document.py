@@ -32,11 +32,15 @@ from pages.shared.settings.catalogue import Settings
 
 
 def at(settings: Settings) -> Document:
-    """Return the page at these settings."""
     m = RemadeFigure(settings)
-    described = partial(_blocks, m), partial(_frame, m)
-    introduction = sentences.introduction(model.counts())
-    return Document(sentences.TITLE, introduction, "dppca-papers", *described, steps=sentences.STEPS)
+    return Document(
+        title=sentences.TITLE,
+        question=sentences.introduction(model.counts()),
+        stem="dppca-papers",
+        blocks=partial(_blocks, m),
+        frame=partial(_frame, m),
+        steps=sentences.STEPS,
+    )
 
 
 def _blocks(m: RemadeFigure) -> Blocks:
@@ -62,12 +66,12 @@ def _blocks(m: RemadeFigure) -> Blocks:
 
 
 def _runs(m: RemadeFigure) -> Blocks:
-    """Yield the chart with both runs, how far the second one is, and its verdict."""
     job = m.job()
     second = m.figure.curves(m.run, job.table()) if job is not None and len(job.table()) else None
     curves = {"key": m.figure.key, "index": m.index}
     yield Figure(
-        *("paper figure", charts.comparison(m.figure, m.recipe, m.stored.curves, second)),
+        name="paper figure",
+        payload=charts.comparison(m.figure, m.recipe, m.stored.curves, second),
         title=text.symbols(f"{m.figure.paper}, {m.figure.title}: {m.run.title}"),
         stem=m.figure.key,
         says=sentences.paper(m.heading, m.stored.curves, charts.Y_TITLES[m.figure.metric]),
@@ -88,7 +92,6 @@ def _runs(m: RemadeFigure) -> Blocks:
 
 
 def _run_again(m: RemadeFigure) -> Blocks:
-    """Yield the buttons that start the second run, quick or whole, each with its estimated time."""
     if m.recipe is None:
         yield Notice(m.why_not)
         return
@@ -104,7 +107,6 @@ def _run_again(m: RemadeFigure) -> Blocks:
 
 
 def _origins(m: RemadeFigure) -> Blocks:
-    """Yield the paper and notes on it, and by which command, versions and seed the stored run was made."""
     notes = "\n".join(f"- {note}" for note in m.figure.notes)
     yield Text(f"**{m.figure.paper}, {m.figure.title}.**\n{text.symbols(notes)}")
     if m.stored.source is None:

@@ -42,20 +42,16 @@ _NOTHING = pd.DataFrame(columns=["label", "method", "x", "mean", "low", "high", 
 
 
 class Result(NamedTuple):
-    """Hold a run's curves and verdict, and the stored table that they are from.
-
-    `source` is None for a formula, or where no result can be read: `absent` then has the reason.
-    """
+    """Hold a run's curves and verdict, and the stored table that they are from."""
 
     curves: pd.DataFrame
     verdict: Verdict
-    source: Stored | None
-    absent: str = ""
+    source: Stored | None  # None for a formula, or where it is absent
+    absent: str = ""  # why no result can be read
 
 
 @lru_cache(maxsize=128)
 def result(key: str, index: int) -> Result:
-    """Return the stored result of run `index` of the figure `key`, which never changes."""
     figure = FIGURES[key]
     run = figure.runs[index]
     try:
@@ -66,22 +62,13 @@ def result(key: str, index: int) -> Result:
     return Result(figure.curves(run, table), figure.verdict(run, table), source)
 
 
-def recipe_of(run: PaperRun) -> tuple[Recipe | None, str]:
-    """Return the run's recipe, or None and why it cannot be run; a formula has no recipe and no reason."""
-    try:
-        return (recipe(run.recipe) if run.recipe else None), ""
-    except ValueError as reason:
-        return None, f"{str(reason)[:1].upper()}{str(reason)[1:]}."
-
-
 def sizes(run: PaperRun) -> str:
-    """Return the sizes of a run in words; empty for a formula."""
     return sentences.sizes(paper_results.sizes(run.recipe)) if run.recipe else ""
 
 
 @lru_cache(maxsize=1)
 def overview() -> pd.DataFrame:
-    """Return a table of all runs of all figures with their verdicts; `key` and `run` are their settings."""
+    """Return all runs of all figures with their verdicts; `key` and `run` are their settings."""
     rows = [
         {
             "key": key,
@@ -99,13 +86,12 @@ def overview() -> pd.DataFrame:
 
 
 def verdict(key: str, index: int) -> str:
-    """Return the stored run's verdict in words."""
     stored_result = result(key, index)
     return sentences.NOT_RUN if stored_result.absent else sentences.verdict(stored_result.verdict)
 
 
 def counts() -> dict[Outcome, int]:
-    """Return how many runs of the papers' figures have each outcome; our own claims are left out."""
+    """Return how many runs have each outcome; our own claims are left out."""
     table = overview()
     papers = table[[not sentences.beyond(FIGURES[key]) for key in table["key"]]]
     return {outcome: int((papers["verdict"] == outcome).sum()) for outcome in Outcome}
@@ -140,17 +126,19 @@ def needed(figure: Figure, stored_result: Result) -> pd.DataFrame | None:
 
 
 class RemadeFigure:
-    """Hold a figure and one of its runs, with the visitor's second run of it, a job in the background.
-
-    `recipe` is that of the stored run; None for a formula, or where `why_not` says why it cannot be run.
-    """
+    """Hold a figure, one of its runs, and the visitor's second run of it, a job in the background."""
 
     def __init__(self, settings: Settings) -> None:
         self.figure, self.seed = FIGURES[settings["figure"]], settings["seed"]
         self.index = min(settings["run"], len(self.figure.runs) - 1)
         self.run = self.figure.runs[self.index]
         self.stored = result(self.figure.key, self.index)
-        self.recipe, self.why_not = recipe_of(self.run)
+        self.recipe: Recipe | None = None
+        self.why_not = ""
+        try:
+            self.recipe = recipe(self.run.recipe) if self.run.recipe else None
+        except ValueError as reason:
+            self.why_not = f"{str(reason)[:1].upper()}{str(reason)[1:]}."
         self.heading = f"{self.figure.title}: {verdict(self.figure.key, self.index)}"
         self.slot, self.visitor = f"papers {self.run.recipe}", sessions.visitor()
 
@@ -167,7 +155,6 @@ class RemadeFigure:
 
 
 def second_recipe(first: Recipe, quick: bool, seed: int) -> Recipe:
-    """Return the recipe of a second run with this seed: all of it or, if quick, a few repeats and points."""
     whole = replace(first, seed=seed)
     return thinned(whole, QUICK_REPEATS, QUICK_POINTS) if quick else whole
 

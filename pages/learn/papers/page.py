@@ -9,7 +9,6 @@ from pages.shared.settings import widgets
 
 
 def choose() -> None:
-    """Show which figure is shown and, where it has several, which of its runs."""
     shown = RemadeFigure(widgets.settings())
     widgets.show_select_box("figure", list(FIGURES), also={"run": 0})
     titles = [text.symbols(run.title) for run in shown.figure.runs]

@@ -32,7 +32,6 @@ TOO_FEW = "too few runs to decide"
 
 
 def introduction(counts: Mapping[Outcome, int]) -> str:
-    """Return how many of our runs come out how; counts: the runs of the four papers, by outcome."""
     as_printed, holds, differs = (counts[outcome] for outcome in Outcome)
     return (
         f"**Do we get what the papers got?** We ran {sum(counts.values())} versions of four papers' figures "
@@ -51,13 +50,12 @@ def verdict(checked: Verdict) -> str:
 
 
 def sizes(ends: Mapping[str, tuple[float, float]]) -> str:
-    """Return the sizes of a run; ends: the least and the most features, components, patients and epsilon."""
+    """Return the sizes of a run; ends: the least and the most of each."""
     parts = (f"{name} = {' to '.join(dict.fromkeys(map(number, pair)))}" for name, pair in ends.items())
     return text.symbols(", ".join(parts))
 
 
 def findings(findings: Sequence[Finding]) -> str:
-    """Return each checked condition, ticked or crossed, with its numbers, in Markdown."""
     lines = []
     for finding in findings:
         mark = "✓ holds:" if finding.holds else "✗ fails:"
@@ -66,7 +64,6 @@ def findings(findings: Sequence[Finding]) -> str:
 
 
 def claim(figure: Figure) -> str:
-    """Return what the figure shows, and what is claimed of it."""
     head = "Printed" if figure.printed else "Claimed"  # without numbers that were read, only a claim is known
     return text.symbols(f"**{head}.** {text.sentence(figure.shows)} {text.sentence(figure.claim)}")
 
@@ -95,7 +92,6 @@ def agreement(first: pd.DataFrame, second: pd.DataFrame) -> str:
 
 
 def stored(source: Stored) -> str:
-    """Return when and by which command a result was stored, with which seed and versions."""
     versions = ", ".join(f"{name} {value}" for name, value in source.versions.items())
     return (
         f"Stored {source.date} by `{source.command}`; seed {source.seed}; {versions}; recipe "
@@ -116,14 +112,12 @@ def paper(verdict: str, curves: pd.DataFrame, measure: str) -> str:
 
 
 def reason(run: PaperRun, because: str) -> str:
-    """Return why the run differs; because: the reason, empty where every check holds."""
     usual = FITTED if run.formula else "Every check below comes out as it should."
     sentence = text.sentence(because or usual)
     return text.symbols(f"**Found ({run.title}).** {sentence}")
 
 
 def try_this(can_run: bool) -> str:
-    """Return what to try next; can_run: whether the run shown can be run again here."""
     if not can_run:
         return "choose another figure below and run it again with a seed of your own."
     return (

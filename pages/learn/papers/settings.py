@@ -8,7 +8,6 @@ from pages.shared.settings.setting import Choice, among
 
 
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
-    """Return the page's own controls: which figure, and which of its runs; shared: all pages' settings."""
     titles = {key: f"{figure.paper.rsplit(',', 1)[0]} · {figure.title}" for key, figure in FIGURES.items()}
     most = max(len(figure.runs) for figure in FIGURES.values())
     return [

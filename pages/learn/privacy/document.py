@@ -40,12 +40,14 @@ _KEPT = "Is the promise kept?"
 
 
 def at(settings: Settings) -> Document:
-    """Return the page at these settings, in the view that they name."""
     m = Privacy(settings)
     blocks, frame = (_plain, _plain_frame) if settings["view"] == "plain" else (_full, _frame)
     return Document(
-        *(attack.TITLE, attack.INTRODUCTION, "dppca-privacy"),
-        *(partial(blocks, m), partial(frame, m)),
+        title=attack.TITLE,
+        question=attack.INTRODUCTION,
+        stem="dppca-privacy",
+        blocks=partial(blocks, m),
+        frame=partial(frame, m),
         steps=attack.STEPS,
     )
 
@@ -84,7 +86,6 @@ def _full(m: Privacy) -> Blocks:
 
 
 def _releases(m: Privacy) -> Figure:
-    """Return the picture of two data sets and the releases from each, which plays."""
     drawn, title = attacker.releases(m.picture), attack.releases_title(m.budget)
     recipe = FigureRecipe("privacy.releases", {"budget": m.budget, "seed": m.settings["seed"]})
     return Figure("releases figure", drawn, title, "dppca-releases", code=lambda: recipe)
@@ -93,12 +94,18 @@ def _releases(m: Privacy) -> Figure:
 def _figure(
     name: str, payload: dict[str, Any], title: str, says: str, recipe: FigureRecipe, **more: Any
 ) -> Figure:
-    names = f"{name} figure", payload, title, f"dppca-{name}"
-    return Figure(*names, says=says, code=lambda: recipe, **more)
+    return Figure(
+        name=f"{name} figure",
+        payload=payload,
+        title=title,
+        stem=f"dppca-{name}",
+        says=says,
+        code=lambda: recipe,
+        **more,
+    )
 
 
 def _best_test(m: Privacy, tested: Attack) -> Blocks:
-    """Yield what the attacker reads, and the two errors of the test that is chosen."""
     yield Section("The attacker's best test")
     yield Controls("attack", _OF_ATTACK)
     chosen, measured = attack.chosen(tested, m.budget), attack.measured(tested)
@@ -114,7 +121,6 @@ def _best_test(m: Privacy, tested: Attack) -> Blocks:
 
 
 def _failure(m: Privacy, tested: Attack) -> Blocks:
-    """Yield what the worst mechanism does that delta allows, and what ours does instead."""
     yield Section("What δ lets happen")
     words = accounting.failure(m.patients, m.budget)
     yield Text(words)
@@ -127,7 +133,6 @@ def _failure(m: Privacy, tested: Attack) -> Blocks:
 
 
 def _rounds(m: Privacy) -> Blocks:
-    """Yield what each accounting asks of rounds, and what it charges for them."""
     yield Section(_ROUNDS)
     costs = m.costs
     words = accounting.rounds(costs, m.budget)

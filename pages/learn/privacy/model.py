@@ -29,30 +29,20 @@ ROUNDS = tuple(map(int, CHOICES["iterations"].options))
 
 
 class Attack(NamedTuple):
-    """Hold a test that says "with the patient" above `limit`, and its error rates.
+    """Hold a test that says "with the patient" above `limit`, and its error rates."""
 
-    Attributes:
-        mu: How far the patient moves what is read, in standard deviations of the noise.
-        alarms: The test's share of false alarms, by the noise's law.
-        limit: The number read above which it says "with".
-        misses: The share of misses of the best test with so many false alarms, by the law.
-        with_patient, without_patient: What is read from either data set.
-        measured: The shares of false alarms and misses among these.
-        silent: The same of releases without noise, tested half-way between their two values 0 and mu.
-    """
-
-    mu: float
-    alarms: float
+    mu: float  # how far the patient moves what is read, in standard deviations of the noise
+    alarms: float  # the share of false alarms, by the noise's law
     limit: float
-    misses: float
-    with_patient: Array
+    misses: float  # of the best test with so many false alarms, by the law
+    with_patient: Array  # what is read from either data set
     without_patient: Array
-    measured: membership.Rates
-    silent: membership.Rates
+    measured: membership.Rates  # the shares of false alarms and misses among these
+    silent: membership.Rates  # without noise, tested half-way between their two values 0 and mu
 
     @property
     def drawn(self) -> int:
-        """Return how many releases there are of each data set: fewer than asked for where some failed."""
+        """Return how many releases of each data set there are: fewer than asked for where some failed."""
         return len(self.with_patient)
 
     def readings(self) -> pd.DataFrame:
@@ -60,34 +50,21 @@ class Attack(NamedTuple):
 
 
 class Accounted(NamedTuple):
-    """Hold what T rounds cost by each accounting: in both tables rows are T (ROUNDS), columns accountings.
+    """Hold what T rounds cost by each accounting: in both tables rows are T (ROUNDS), columns accountings."""
 
-    Attributes:
-        sensitivity: How far one patient moves a round's message.
-        steps: The page's own number of rounds.
-        std: The noise per round that exact accounting asks of so many rounds.
-        noise: The noise per round with which T rounds spend the whole budget.
-        charged: The epsilon of T rounds whose noise is `std`.
-    """
-
-    sensitivity: float
-    steps: int
-    std: float
-    noise: pd.DataFrame
-    charged: pd.DataFrame
+    sensitivity: float  # how far one patient moves a round's message
+    steps: int  # the page's own number of rounds
+    std: float  # the noise per round that exact accounting asks of so many rounds
+    noise: pd.DataFrame  # per round, with which T rounds spend the whole budget
+    charged: pd.DataFrame  # the epsilon of T rounds whose noise is `std`
 
     def ratio(self, name: str) -> float:
-        """Return an accounting's noise over that of exact accounting, at the page's number of rounds."""
         return float(self.noise[name][self.steps] / self.std)
 
 
 @lru_cache(maxsize=64)
 def accounted(budget: Budget, sensitivity: float, steps: int) -> Accounted:
-    """Return what rounds cost by every accounting; cached, since this takes about 50 ms.
-
-    budget: of all rounds together. sensitivity: how far one patient moves a round's message. steps: the
-    page's own number of rounds.
-    """
+    """Return what rounds cost by every accounting; cached, since this takes about 50 ms."""
     std = compare.noise("exact", budget, sensitivity, steps)
     costs = (accounting(budget, sensitivity, steps, ROUNDS, quantity) for quantity in ("noise", "charged"))
     return Accounted(sensitivity, steps, std, *costs)
@@ -96,11 +73,7 @@ def accounted(budget: Budget, sensitivity: float, steps: int) -> Accounted:
 class Privacy:
     """Hold the page at these settings; releases are drawn once they are asked for.
 
-    Args:
-        settings: All settings of the page.
-
     Attributes:
-        budget: The privacy budget that the sliders are set to.
         draws: The releases drawn so far, which all visitors share.
         bug: The bug to plant; None where none is asked for, or it would change nothing.
         why_no_bug: Why the bug asked for would change nothing here, or empty.
@@ -119,12 +92,8 @@ class Privacy:
 
     @property
     def attacked(self) -> AttackSetting:
-        """Return what is attacked: a method, its budget, at most two directions, its rounds, and the seed.
-
-        Settings that make no difference to the attack give the same value, so that its draws are used again:
-        the rounds are those set for DPS-PCA, and else those of two stages' first stage, which other methods
-        ignore.
-        """
+        """Return what is attacked; what makes no difference is left out, so that its draws are used again."""
+        # Rounds are those set for DPS-PCA, or else of two stages' first stage, which other methods ignore.
         method, k = self.settings["attack.method"], min(self.settings["k"], 2)
         steps = self.settings["iterations"] if method == "dps_pca" else two_stage.ROUNDS
         return AttackSetting(method, self.budget, k, steps, self.settings["seed"])
@@ -135,12 +104,11 @@ class Privacy:
 
     @cached_property
     def picture(self) -> neighbours.Picture:
-        """Return two data sets in the plane, with twenty releases of each."""
         return neighbours.picture(self.budget, seed=self.settings["seed"])
 
     @cached_property
     def attack(self) -> Attack | None:
-        """Return the attack on releases, and the attacker's errors; None where all draws have failed."""
+        """Return the attack and its errors; None where all draws have failed."""
         with_patient, without_patient = self._complete("true", self.settings["attack.draws"])
         noiseless = self._complete("silent", PORTION)  # one portion; with the patient, and without
         if not (len(with_patient) and len(noiseless[0])):
@@ -160,12 +128,11 @@ class Privacy:
 
     @cached_property
     def honest(self) -> lower_bound.LowerBound | None:
-        """Return the lower bound on epsilon that an audit shows of the release as it is programmed."""
+        """Return what an audit shows of the release as it is programmed."""
         return self._audit("true")
 
     @cached_property
     def broken(self) -> lower_bound.LowerBound | None:
-        """Return the same with the planted bug, if one is."""
         return self._audit(self.bug) if self.bug else None
 
     @property
@@ -175,17 +142,13 @@ class Privacy:
         return accounted(self.budget, sensitivity, self.settings["iterations"])
 
     def _audit(self, kind: str) -> lower_bound.LowerBound | None:
-        """Audit releases of a kind. Return None where all draws have failed."""
         readings = self._complete(kind, self.settings["attack.draws"])
         if not len(readings[0]):
             return None
         return lower_bound.gaussian_tradeoff(*readings, delta=self.budget.delta, alpha=1 - LEVEL)
 
     def _complete(self, kind: str, count: int) -> tuple[Array, Array]:
-        """Draw releases of a kind until there are `count` of each data set, or fewer where some fail.
-
-        Return what is read with the patient, and without.
-        """
+        """Draw `count` of each data set, or fewer; return readings with the patient, and without."""
         while (cell := self.draws.next_missing(kind, count)) is not None:
             self.draws.try_cell(*cell)
         return self.draws.readings(kind, count)

@@ -14,10 +14,6 @@ NO_BUG = "none"
 
 
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
-    """Return the page's own controls: the method attacked, the test, the number of draws, a planted bug.
-
-    shared: the settings of all pages, by key.
-    """
     titles = {name: METHODS[name].title for name in METHODS_ATTACKED}
     shares = {share: f"{100 * share:g} %" for share in FALSE_ALARMS}
     bugs = {
@@ -41,7 +37,6 @@ USED = ("data", "epsilon", "delta", "n", "k", "iterations", "accounting", "neigh
 
 
 def unused(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return the shared controls that make no difference here, with the reason."""
     reasons = {key: "not used here" for key in settings if key not in USED}
     if settings["data"] in TABLES:
         reasons["n"] = f"{TABLES[settings['data']].n:,} in the table"

@@ -20,32 +20,23 @@ from pages.shared.plain import decisions, rows
 
 # The browser sizes figure and type by the window, so that a talk fills any screen.
 _TYPE, _HEIGHT, _PRESENTED = 0.0107, 0.43, 0.53  # shares of the window's width and height: 20 px at 1920
-_LAYOUT: Trace = {
-    **{"height": 480, "margin": {"l": 20, "r": 20, "t": 20, "b": 20}, "bargap": 0.55},
-}
+_LAYOUT: Trace = {"height": 480, "margin": {"l": 20, "r": 20, "t": 20, "b": 20}, "bargap": 0.55}
 _LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal", "font": {}}
 
 
 def _figure(traces: Sequence[Trace], **layout: object) -> Trace:
-    """Return a figure of one panel with its legend above it; layout: what differs from the usual one."""
     return one_panel(traces, **(_LAYOUT | {"legend": _LEGEND} | layout))
 
 
 def _axis(title: str, **more: object) -> Trace:
-    """Return an axis that cannot be zoomed, with room for its labels; `more` are its other properties."""
     return axis(title, automargin=True, fixedrange=True) | more
 
 
-def _bars(story: Story, lines: Sequence[tuple[str, str, str, bool]], free: bool) -> Trace:
-    """Draw the bars of the page that decides, in type that grows with the window.
-
-    lines: for each bar its label, its quantity, its colour, and whether it stands out. free: whether a line
-    shows what all recover without privacy.
-    """
+def _bars(story: Story, shown: Sequence[rows.ShareRow], free: bool) -> Trace:
+    """Draw the bars of the page that decides; free: with a line of what all recover without privacy."""
     here = story.here
-    made = tuple(rows.ShareRow(label, here.spread(name), colour, bold) for label, name, colour, bold in lines)
     unprotected = here.median(FREE) if free else math.nan
-    figure = rows.figure(rows.Shares(made, unprotected, here.median(GUESS)))
+    figure = rows.figure(rows.Shares(tuple(shown), unprotected, here.median(GUESS)))
     for trace in figure["data"]:
         trace.pop("textfont", None)
     layout = figure["layout"]
@@ -53,38 +44,53 @@ def _bars(story: Story, lines: Sequence[tuple[str, str, str, bool]], free: bool)
     return figure
 
 
-def _alone(story: Story) -> tuple[str, str, str, bool]:
+def _alone(story: Story) -> rows.ShareRow:
     use = story.setting.use
     colour = style.PRIVATE if use == "publish" else style.NOT_PRIVATE
-    return decisions.alone_label(story.ours.patients, use), ALONE, colour, True
+    label = decisions.alone_label(story.ours.patients, use)
+    return rows.ShareRow(label, story.here.spread(ALONE), colour)
 
 
 def sharing(story: Story) -> Trace:
-    """Draw step 1: what our hospital recovers alone, and all together without privacy."""
-    together = (decisions.WITHOUT, FREE, style.NOT_PRIVATE, True)
-    return _bars(story, (_alone(story), together) if story.count > 1 else (_alone(story),), free=False)
+    shown = [_alone(story)]
+    if story.count > 1:
+        shown.append(rows.ShareRow(decisions.WITHOUT, story.here.spread(FREE), style.NOT_PRIVATE))
+    return _bars(story, shown, free=False)
 
 
 def joined(story: Story) -> Trace:
-    """Draw step 7: what all recover by whom hospitals trust, of which one is chosen, and ours alone."""
-    trusts = (
-        (decisions.together_label(trust), under(trust), rows.LOOKS[trust].colour, trust == story.trust)
+    shown = [
+        rows.ShareRow(
+            label=decisions.together_label(trust),
+            spread=story.here.spread(under(trust)),
+            colour=rows.LOOKS[trust].colour,
+            stands_out=trust == story.trust,
+        )
         for trust in TRUSTS
-    )
-    return _bars(story, (*trusts, _alone(story)), free=True)
+    ]
+    return _bars(story, [*shown, _alone(story)], free=True)
 
 
 def rebuilt(story: Story) -> Trace:
-    """Draw step 2: a patient's largest values as rings, and as crosses what two exact totals give away."""
     record = story.record
     shown = {"y": story.names(record.shown), "showlegend": True}
     true, found_out = (rounded(values[record.shown]) for values in (record.patient, record.rebuilt))
     reach = 1.15 * float(np.abs(record.patient[record.shown]).max())  # with room for the largest one's mark
     return _figure(
         [
-            # The numbers are the panel, and in pixels each mark's size and its edge.
-            marks(1, "the patient's own values", style.GUESS, "circle-open", 24, 3, x=true, **shown),
-            marks(1, "worked out from two totals", style.NOT_PRIVATE, "x-thin", 14, 3, x=found_out, **shown),
+            marks(
+                1, "the patient's own values", style.GUESS, "circle-open", size=24, edge=3, x=true, **shown
+            ),
+            marks(
+                1,
+                "worked out from two totals",
+                style.NOT_PRIVATE,
+                "x-thin",
+                size=14,
+                edge=3,
+                x=found_out,
+                **shown,
+            ),
         ],
         xaxis=_axis("value (0 is the usual one)", range=[-reach, reach], zeroline=True),
         yaxis=_axis("", autorange="reversed", type="category"),
@@ -92,7 +98,6 @@ def rebuilt(story: Story) -> Trace:
 
 
 def _weights(story: Story, weights: Weights, name: str, colour: str) -> Trace:
-    """Draw the weights that one run finds as bars, the true ones as marks."""
     shown = {"y": story.names(weights.shown), "showlegend": True}
     released = bar(name, colour, fill=0.75, edge=2, x=rounded(weights.released[weights.shown]), **shown)
     true = rounded(weights.true[weights.shown])
@@ -108,17 +113,15 @@ def _weights(story: Story, weights: Weights, name: str, colour: str) -> Trace:
 
 
 def pattern(story: Story) -> Trace:
-    """Draw step 3: the weights of the heaviest measurements, without privacy."""
     return _weights(story, story.weights(FREE), "no privacy", style.NOT_PRIVATE)
 
 
 def decision(story: Story) -> Trace:
-    """Draw step 8: the weights that would be released."""
     return _weights(story, story.weights(under(story.trust)), "with privacy", style.PRIVATE)
 
 
 def attack(story: Story) -> Trace:
-    """Draw step 4: the laws of what is read with and without the patient, and twenty readings of each."""
+    """Draw the laws of what is read with and without the patient, and twenty readings of each."""
     picture = story.attack
     # Both laws have width 1, at 0 and at mu: four widths to each side leave out next to nothing.
     left, right = -4.0, max(picture.mu + 4.0, 4.0)
@@ -157,11 +160,7 @@ def _curve(
     ticks: Mapping[float, str],
     here: str,
 ) -> Trace:
-    """Draw the share along a setting, with and without privacy, a guess, and what a verdict asks for.
-
-    x: of the points. title: of the horizontal axis. ticks: its labels by their values. here: the legend's
-    name for the ring at the present setting.
-    """
+    """Draw the share along x, with a ring at the present setting, named `here`; ticks: labels by value."""
     private, free = under(story.trust), [p.median(FREE) for p in points]
     spread = np.array([point.spread(private) for point in points]).reshape(-1, 3)
     free = [story.here.median(FREE) if math.isnan(share) else share for share in free]  # the same at any ε
@@ -189,7 +188,6 @@ def _curve(
 
 
 def cost(story: Story) -> Trace:
-    """Draw step 5: the share along the privacy loss."""
     points = story.drawn(5)
     x = [point.setting.hospitals[story.setting.ours].epsilon for point in points]
     ticks = {tick: text.number(tick) for tick in (0.01, 0.1, 1.0, 10.0)}
@@ -202,7 +200,6 @@ def _patients(number: float) -> str:
 
 
 def bought(story: Story) -> Trace:
-    """Draw step 6: the share along the number of patients, and from how many on privacy costs nothing."""
     points = story.drawn(6)
     x = [float(point.setting.n) for point in points]
     powers = [10.0**power for power in range(2, 10)]
@@ -222,7 +219,6 @@ def bought(story: Story) -> Trace:
 
 
 def of_step(story: Story, step: int) -> dict[str, Any]:
-    """Return the figure of a step, as far as it is measured."""
     figure = (sharing, rebuilt, pattern, attack, cost, bought, joined, decision)[step - 1](story)
     fits = {"type": _TYPE, "height": _PRESENTED if story.settings["story.present"] else _HEIGHT}
     figure["layout"]["meta"] = {"titles": (), "narrow": {}, "fits": fits}

@@ -48,8 +48,11 @@ _SHOWN = 10  # measurements in a chart of values or weights
 
 
 def under(trust: str) -> str:
-    """Return the name of what all recover together under a trust, as claims have it."""
+    """Return the name, in claims, of what all recover together under a trust."""
     return f"{TOGETHER}, {trust}"
+
+
+_ARMS: Mapping[str, Arm] = {FREE: (WITHOUT, "")} | {under(trust): (TOGETHER, trust) for trust in TRUSTS}
 
 
 class ShownClaim(NamedTuple):
@@ -60,20 +63,14 @@ class ShownClaim(NamedTuple):
 
 
 class Point:
-    """Hold the runs of one setting as far as they are measured.
-
-    decides: whether they are those of our decision, which has more of them where the first leave it open.
-    """
+    """Hold the runs of one setting; decides: they are our decision's, more where the first leave it open."""
 
     def __init__(self, setting: JoiningSetting, *, decides: bool = False) -> None:
         self.setting, self.decides = setting, decides
         self.cells: JoiningCells = cache.joining_cells(setting)
 
     def arm(self, quantity: str) -> Arm:
-        """Return the runs behind a quantity that claims name."""
-        if quantity == ALONE:
-            return ALONE_AT, self.setting.ours
-        return (WITHOUT, "") if quantity == FREE else (TOGETHER, quantity.removeprefix(f"{TOGETHER}, "))
+        return (ALONE_AT, self.setting.ours) if quantity == ALONE else _ARMS[quantity]
 
     def shares(self, quantity: str) -> Array | None:
         """Return a quantity, in % by run; None until all of its runs are there."""
@@ -97,7 +94,6 @@ class Point:
         return float(self.spread(quantity)[1])
 
     def compared(self, left: str, right: str) -> ShownClaim | None:
-        """Return the claim about two quantities that the runs show, if they show any."""
         outcomes = {name: self.shares(name) for name in (left, right)}
         known = {name: shares for name, shares in outcomes.items() if shares is not None}
         claim = claims.compared(known, left, right) if len(known) == len({left, right}) else None
@@ -143,19 +139,13 @@ class Weights(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _weights(setting: JoiningSetting, arm: Arm) -> Weights:
-    """Return the weights of an arm's first run, which is run again for them."""
     bases = truth(setting), cache.joining_cells(setting).runs.basis(arm, 0)
     true, released = (np.linalg.norm(basis, axis=1) for basis in bases)
     return Weights(true, released, np.argsort(-released, kind="stable")[:_SHOWN])
 
 
 class Story:
-    """Hold the story at some settings, of which the runs of these steps are measured.
-
-    Args:
-        settings: Of the page.
-        steps: The steps that are shown, from 1 on.
-    """
+    """Hold the story at some settings, of which the runs of these steps (1 to 8) are measured."""
 
     def __init__(self, settings: Settings, steps: Sequence[int]) -> None:
         self.settings, self.steps = settings, tuple(steps)
@@ -172,7 +162,6 @@ class Story:
 
     @property
     def count(self) -> int:
-        """Return how many hospitals there are."""
         return len(self.setting.hospitals)
 
     @property
@@ -200,7 +189,6 @@ class Story:
         return self.setting.experiment.d
 
     def names(self, indices: Indices) -> list[str]:
-        """Return the names of the measurements with these indices."""
         names = measurements.names(self.setting.population, self.d)
         return [names[int(index)] for index in indices]
 
@@ -223,7 +211,6 @@ class Story:
         }
 
     def _point(self, step: int, factor: float) -> Point:
-        """Return the point of a curve at this multiple of all hospitals' ε, or of their patients."""
         if factor == 1:
             return self.here
         what: dict[str, Any] = {"epsilon" if step == 5 else "patients": factor}
@@ -244,7 +231,6 @@ class Story:
         return [point.cells for point in self._all_points]
 
     def _quantities(self, step: int) -> tuple[str, ...]:
-        """Return the quantities of the present hospitals that a step shows."""
         if step in (1, 3):
             return (ALONE, FREE) if step == 1 else (FREE,)
         if step in (5, 6):
@@ -264,10 +250,7 @@ class Story:
                     yield (index, *point.arm(quantity), draw)
 
     def next_missing(self) -> tuple[Any, ...] | None:
-        """Return the first cell that is neither measured nor failed, if any. Threads may share this.
-
-        The runs of our decision come first, where a step shows some, and the verdict where one says it.
-        """
+        """Return the next cell: of our decision first, where a step shows it. Threads may share this."""
         if any(map(self._quantities, self.steps)):
             needed = self.here.cells.next_missing(True)
             if needed is not None and (needed[0] not in (TRIAL, VERDICT) or {7, STEPS} & {*self.steps}):
@@ -281,7 +264,6 @@ class Story:
         return None
 
     def try_cell(self, store: int, *cell: Any) -> None:
-        """Measure a cell of the store with this index."""
         self.stores[store].try_cell(*cell)
 
     def measured(self, step: int) -> bool:
@@ -292,7 +274,6 @@ class Story:
         return known and (step not in self.points or self.next_missing() is None)
 
     def drawn(self, step: int) -> tuple[Point, ...]:
-        """Return the points of a curve that are measured, ascending."""
         quantities = (under(self.trust), *((FREE,) if step == 6 else ()))
         return tuple(
             point
@@ -317,7 +298,6 @@ class Story:
         return Measuring(cells, self.next_missing, partial(engine.missing_cells, cells, self.next_missing))
 
     def complete(self) -> None:
-        """Measure all that is missing."""
         while (cell := self.next_missing()) is not None:
             self.try_cell(*cell)
 
@@ -350,12 +330,10 @@ class Story:
 
     @property
     def budget(self) -> Budget:
-        """Return the promise of our hospital to its patients."""
         return Budget(self.ours.epsilon, self.setting.delta, self.settings["neighbours"])
 
     @property
     def attack(self) -> Picture:
-        """Return releases of two data sets, which differ in one patient."""
         return picture(self.budget, seed=self._attack_seed)
 
     @property
@@ -365,7 +343,6 @@ class Story:
 
     @property
     def decision(self) -> JoiningDecision | None:
-        """Return our verdict; None until it is known."""
         decision: JoiningDecision | None = self.here.cells.cells.get((VERDICT,))
         return decision
 
@@ -379,11 +356,9 @@ class Story:
 
     @property
     def kept(self) -> int:
-        """Return the bytes of our hospital's own table, which stays."""
         return NUMBER * self.ours.patients * self.d
 
     def code(self, step: int) -> FigureRecipe:
-        """Return the recipe of the numbers behind the figure of a step."""
         if step == 2:
             return FigureRecipe(
                 "story.record", {"setting": self.setting, "patient": self.settings["story.patient"] - 1}

@@ -23,7 +23,6 @@ _present_button = st.components.v2.component(
 
 
 def show_controls(settings: Settings) -> None:
-    """Show the steps and, at the step that is chosen, scenes, its question and its controls."""
     step = settings[_STEP]
     newcomer.introduction("story", steps.FIRST_VISIT, over=step > 1)
     with st.container(key="story-steps", horizontal=True, vertical_alignment="center"):
@@ -44,7 +43,6 @@ def show_controls(settings: Settings) -> None:
 
 
 def show_control(key: str, settings: Settings) -> None:
-    """Show a control of a step: of our hospital a box with as many as there are."""
     if key == "join.ours":
         count = len(hospitals.sizes(settings))
         widgets.show_select_box(key, range(1, count + 1), min(settings[key], count))
@@ -53,10 +51,7 @@ def show_control(key: str, settings: Settings) -> None:
 
 
 def step_through(settings: Settings) -> None:
-    """Show the steps in a row, between two buttons that move by one, as the arrow keys do.
-
-    While a slider or a box has the focus, arrow keys move that instead (tested in the browser).
-    """
+    """Show the steps between two buttons, also for the arrow keys unless a slider or a box has the focus."""
     step = st.session_state[_NEWEST] = settings[_STEP]
     move = editions.finished_by_next_run(move_step)
     st.button("Back", on_click=move, args=(-1,), disabled=step == 1, shortcut="Left", key=f"{_STEP} back")
@@ -68,18 +63,13 @@ def step_through(settings: Settings) -> None:
 
 
 def move_step(by: int) -> None:
-    """Move by so many steps, -1 or 1, from the step that the last press led to.
-
-    That step is kept in the session: the settings may be older, since a press interrupts the run that would
-    apply the one before it.
-    """
+    """Move from the last press's step, kept in the session: a press interrupts the run that applies it."""
     newest = min(max(st.session_state[_NEWEST] + by, 1), STEPS)
     widgets.set_to(_STEP, newest)
     st.session_state[_NEWEST] = newest  # last, since all of this is done again where it is interrupted
 
 
 def present() -> None:
-    """Begin or end presenting, as the browser says."""
     widgets.set_to(_PRESENT, st.session_state[_PRESENT]["present"] is True)
 
 

@@ -25,7 +25,6 @@ _CONTROLS = {
 
 
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
-    """Return the page's own settings: step, patient, draw, and whether it is presented."""
     return [
         Choice("story.step", "Step", "Step", tuple(range(1, STEPS + 1)), 1),
         Choice("story.patient", "Patient", "Which patient", _TWENTY, 1),
@@ -35,7 +34,7 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
 
 
 def step_controls(step: int, settings: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the keys of the controls of a step: at most two, which make a difference here."""
+    """Return the controls of a step: at most two, which make a difference here."""
     idle = {*_idle(settings)}
     return tuple(key for key in _CONTROLS[step] if key not in idle)[:2]
 

@@ -51,7 +51,6 @@ def measured(m: Convergence) -> str:
 
 
 def incomplete(progress: Progress) -> str:
-    """Return how many runs a file was made of; empty where it has all."""
     done, total = progress.completed, progress.total
     return "" if done == total else f"Made when {done:,} of {total:,} runs were measured."
 

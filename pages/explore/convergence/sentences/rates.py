@@ -5,6 +5,7 @@ A reading's `fit` has the factor ("rate") by which a round multiplies tan theta,
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pandas as pd
 
@@ -14,30 +15,7 @@ from pages.explore.convergence.model import Convergence, CurveReading
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES, Settings
 
-_DERIVATION = r"""**How the factor and the plateau are read off.**
-With $e_t=\Vert\sin\Theta_t\Vert_F$, the median over the runs, the fit is to the tangent of the typical angle,
-which a power iteration multiplies by the same factor every round while the sine stays below $\sqrt k$:
-
-$$
-\tau_t^2=\frac{e_t^2}{k-e_t^2},\qquad \tau_t^2\approx\tau_\infty^2+A^2q^{2t}.
-$$
-
-The **plateau** $e_\infty$ is the median of the last third of the rounds (at least 3), unless $\log e_t$ still
-falls there by more than a factor 0.9 a round. The **geometric phase** is the rounds in a row from the first
-that stays below 0.95 of a random guess, $\sqrt{k(1-k/d)}$, for as long as $\tau_t\ge2\tau_\infty$. The
-**factor** $q$ is by least squares of $\tfrac12\log(\tau_t^2-\tau_\infty^2)$ on $t$ over that phase, which
-needs two rounds. Without noise the last rounds tend to $\lambda_{k+1}/\lambda_k$.
-
-Theorem 4.3 of Ge, Wang, Wang & Liu (AISTATS 2018) bounds the term $\xi_{opt}$ that falls by
-$\rho^{(t-1)/4}$ with
-
-$$
-\rho=\frac{\gamma}{1-\alpha},\qquad\gamma=\frac{3\lambda_{k+1}+\lambda_k}{3\lambda_k+\lambda_{k+1}},\qquad
-\alpha=\frac{2k\,c\,(\sqrt{\hat s}+\sqrt k+\tau)\,\sigma}{n\lambda_k},
-$$
-
-$c=\sqrt N$, $N$ or $1$ by noise mode. Its $\tau=3.3$ is a slack and no tangent.
-"""
+_DERIVATION = Path(__file__).with_name("rates.md").read_text(encoding="utf-8")
 
 # As long as the sentence that replaces it, so that nothing below it moves.
 MEASURING = (
@@ -47,7 +25,6 @@ MEASURING = (
 
 
 def headline(m: Convergence, readings: Sequence[CurveReading]) -> str:
-    """Return how the error falls at the current setting, and how that changes along the family."""
     reading = m.reading(readings)
     if reading.fit is None:
         return MEASURING
@@ -62,10 +39,7 @@ def headline(m: Convergence, readings: Sequence[CurveReading]) -> str:
 
 
 def _course(reading: CurveReading, fit: Contraction) -> str:
-    """Return a clause on one trajectory: its factor per round, and where it ends or settles.
-
-    It tells apart errors that still fall, that never leave a guess, and that settle, with or without a rate.
-    """
+    """Return a clause on one trajectory: it still falls, never leaves a guess, or settles."""
     error, levels = reading.quantity, reading.plateau
     fall = f"the {error} goes from {reading.error(0)}"
     if fit.rate is not None:
@@ -83,7 +57,7 @@ def _course(reading: CurveReading, fit: Contraction) -> str:
 
 
 def _theorem_rate(reading: CurveReading, settings: Settings) -> str:
-    """Return the rate that Theorem 4.3 of Ge et al. promises, or the failed condition; for DPS-PCA alone."""
+    """Return the rate that Theorem 4.3 of Ge et al. promises, or the condition that fails."""
     if settings["traced"] != DPS_PCA:
         return ""
     if reading.theorem_rate is not None:
@@ -96,7 +70,6 @@ def _theorem_rate(reading: CurveReading, settings: Settings) -> str:
 def _first_to_last(
     m: Convergence, first: CurveReading, fit: Contraction, last: CurveReading, last_fit: Contraction
 ) -> str:
-    """Return how the last round's error, and the rate, change from the family's first value to its last."""
     sentence = (
         f"From {m.named(first.value)} to {m.named(last.value)} the {first.quantity} after the last round "
         f"goes from {first.error()} to {last.error()}"
@@ -107,10 +80,6 @@ def _first_to_last(
 
 
 def _best_rounds(measured: Sequence[CurveReading]) -> str:
-    """Return which number of rounds errs least, where rounds are what the family varies.
-
-    More rounds come nearer to the answer, but each is noisier, for they share the budget.
-    """
     best, most = min(measured, key=lambda reading: float(reading.middle[-1])), measured[-1]
     rounds = text.count(best.rounds, "round is", "rounds are")
     sentence = f"Of those shown, {rounds} best, with {best.quantity} {best.error()}"
@@ -123,7 +92,7 @@ def _best_rounds(measured: Sequence[CurveReading]) -> str:
 
 
 def table(m: Convergence, readings: Sequence[CurveReading]) -> pd.DataFrame:
-    """Return one row for every value, cells in Markdown; the same rows before anything is measured."""
+    """Return a row for every value, in Markdown; the same rows before anything is measured."""
     theorem = m.settings["traced"] == DPS_PCA
     heads = [text.symbols(m.key), "factor per round", "rounds fitted", "plateau", "10-90 %"]
     heads += ["rounds until within 10 %", *(["ρ¹ᐟ⁴ of Theorem 4.3"] if theorem else []), "λₖ₊₁/λₖ"]
@@ -138,7 +107,6 @@ def table(m: Convergence, readings: Sequence[CurveReading]) -> pd.DataFrame:
 
 
 def _fit_cells(reading: CurveReading) -> list[str]:
-    """Return the table's words for factor, rounds of the fit, plateau, its spread, and rounds until there."""
     fit = reading.fit
     if fit is None:
         return ["…"] * 5
@@ -152,7 +120,6 @@ def _fit_cells(reading: CurveReading) -> list[str]:
 
 
 def below_table(m: Convergence, readings: Sequence[CurveReading]) -> str:
-    """Return what the table's words mean and, for DPS-PCA, where Theorem 4.3 promises nothing."""
     sentence = (
         "The factor is fitted to the median line: that of tan θ in the rounds between a guess and the "
         "plateau. Thresholding after the burn-in is part of it."

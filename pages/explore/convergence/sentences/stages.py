@@ -32,7 +32,6 @@ def _first_rounds(reading: CurveReading, settings: Settings) -> int:
 
 
 def headline(m: Convergence, readings: Sequence[CurveReading]) -> str:
-    """Return the error after the first rounds and at the end, and how the latter changes along the family."""
     reading = m.reading(readings)
     if not reading.runs:
         return MEASURING
@@ -54,7 +53,6 @@ def _is_guess(reading: CurveReading) -> bool:
 
 
 def _course(reading: CurveReading, settings: Settings, start: str) -> str:
-    """Return the sentence on the errors at one value; start: its first words, which name the setting."""
     first = _first_rounds(reading, settings)
     begun, end = reading.error(first), reading.error()
     if _is_guess(reading):
@@ -76,13 +74,11 @@ def _rows_found(reading: CurveReading, settings: Settings) -> str:
 
 
 def _chance(reading: CurveReading) -> str:
-    """Return the predicted chance that stage 1 chooses all true features; empty where none is predicted."""
     quantities = {} if reading.closed_form is None else reading.closed_form.quantities
     return text.chance(quantities["support_probability"]) if "support_probability" in quantities else ""
 
 
 def table(m: Convergence, readings: Sequence[CurveReading]) -> pd.DataFrame:
-    """Return one row for every value, cells in Markdown; the same rows before anything is measured."""
     two_stages = m.settings["traced"] in TWO_STAGES
     heads = [text.symbols(m.key), "after stage 1", "after stage 2", "10-90 %", "closed form"]
     heads += ["all true features found", "predicted chance"]
@@ -108,10 +104,7 @@ def _errors(reading: CurveReading, settings: Settings) -> list[str]:
 
 
 def below_table(m: Convergence, readings: Sequence[CurveReading]) -> str:
-    """Return what the table's words mean and how far its predictions hold.
-
-    The limits named are those that `dppca_core.bounds.two_stage_prediction` states.
-    """
+    """Return what the table's words mean, and the limits of `dppca_core.bounds.two_stage_prediction`."""
     if m.settings["traced"] in STACKED:
         return (
             f"The first {stacked.LEFT_OUT} rounds only lead to the next; all others are averaged, so no "

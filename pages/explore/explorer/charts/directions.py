@@ -26,10 +26,7 @@ _TILT = 45.0  # degrees, of the true direction
 
 
 class Directions(FirstPanel):
-    """Draw simulated patients in the plane of the largest angle, with the true and the private direction.
-
-    named: whether the page's own legend names the method, and so its direction.
-    """
+    """Draw simulated patients with the true and the private direction; named: the page names the method."""
 
     def __init__(self, results: Results, *, named: bool = True) -> None:
         super().__init__(results)
@@ -85,12 +82,11 @@ class Directions(FirstPanel):
 
 
 def _rotation(degrees: float) -> Array:
-    """Return the matrix, (2, 2), that rotates a column by an angle, counterclockwise."""
+    # Turn a column counterclockwise.
     cosine, sine = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     return np.array([[cosine, -sine], [sine, cosine]])
 
 
 def _line_through_origin(degrees: float) -> Trace:
-    """Return x and y of a line through the origin, at this angle to the true direction, from -1 to 1."""
     x, y = _rotation(_TILT + degrees)[:, 0]
     return {"x": rounded([-x, x]), "y": rounded([-y, y])}

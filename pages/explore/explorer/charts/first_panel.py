@@ -15,11 +15,6 @@ class FirstPanel:
     between frames without asking the server.
 
     Attributes:
-        results: What has been measured.
-        title: The panel's title.
-        traces: All traces, in Plotly's form; `frame` holds what changes with epsilon.
-        legend: What they draw: label, colour, dash and kind of each entry.
-        axes: The panel's axes.
         more: Other parts of the message to the browser. "base" are numbers, (r, points), from which the
             browser makes the points of a trace whose meta holds a "map", (2, r): map @ base, moved by "at".
             With a "dot" each is drawn as a square of this half side.
@@ -45,7 +40,6 @@ class FirstPanel:
         return float(quantiles(angles)[1]) if angles else None  # of 10, 50 and 90 % the second
 
     def spoken(self, epsilon: float) -> str:
-        """Return the picture in a sentence, for those who do not see it; empty before the first run."""
         angle, k = self.angle(epsilon), self.results.experiment.k
         if angle is None:
             return ""
@@ -54,7 +48,6 @@ class FirstPanel:
 
 
 def bare_axes(x: float, y: float) -> Trace:
-    """Return axes from -x to x and from -y to y that share one scale, without numbers, grid or zoom."""
     bare: Trace = {"fixedrange": True, "showgrid": False, "showticklabels": False, "ticks": ""}
     bare["linecolor"] = "rgba(0,0,0,0)"
     return {

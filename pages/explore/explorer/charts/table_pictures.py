@@ -22,25 +22,19 @@ _NOT_PRIVATE = "not private: made from the rows"
 
 
 class _TablePicture(FirstPanel):
-    """Hold what both pictures of a table need; who: what the private part is called, such as its method."""
-
     def __init__(self, results: Results, who: str) -> None:
         super().__init__(results)
+        # What the private part is called, such as its method.
         self.table, self.who = datasets.table(str(results.experiment.population)), who
 
     def components(self, epsilon: float) -> Array | None:
-        """Return the private components, (d, at most COMPONENTS), of the run with the median error.
-
-        They are rotated within their span onto the true ones, as only the span is estimated. None before the
-        first run.
-        """
+        """Return the components, (d, m), of the run with the median error, turned onto the true ones."""
         runs = self.results.measured(self.results.experiment.method, epsilon)
         ordered = sorted(runs, key=lambda run: run.sin[-1])  # by the error of the output, the last iterate
         components = [run.components for run in ordered if run.components is not None]
         return components[(len(components) - 1) // 2] if components else None
 
     def label(self, epsilon: float) -> str:
-        """Return the heading of the private part, in HTML; empty before the first run."""
         angle = self.angle(epsilon)
         return "" if angle is None else f"<b>{self.who}</b>, off by {angle:.2g}°"
 
@@ -92,22 +86,16 @@ class Scores(_TablePicture):
         return {1: scores, 3: {"texttemplate": self.label(epsilon)}}
 
     def _map(self, basis: Array, up: int) -> Trace:
-        """Return the map, (2, d + 1), by which the browser makes scores, and where they are centred.
-
-        basis: one or two components, (d, 1 or 2). up: the height of their centre. With one component the
-        second coordinate is the random height that each patient has in the last column.
-        """
+        """Return the map, (2, d + 1), by which the browser makes scores around the height `up`."""
         onto = np.zeros((2, self.table.d + 1))
         onto[: self._shown, :-1] = basis.T
+        # The last column has a random height of each patient, the second coordinate of a single score.
         onto[1, -1] = self._shown == 1
         return {"map": np.round(onto, 3).tolist(), "at": [0, up]}
 
 
 class Components(_TablePicture):
-    """Draw the first components as images, each with its strongest pixel at full colour.
-
-    A table's rows are images then: `table.image` has their height and width in pixels.
-    """
+    """Draw the first components as images, of `table.image` pixels, with the strongest at full colour."""
 
     def __init__(self, results: Results, who: str) -> None:
         super().__init__(results, who)
@@ -138,10 +126,7 @@ class Components(_TablePicture):
         return {1: {"z": tiles}, 3: {"texttemplate": self.label(epsilon)}}
 
     def _tiles(self, basis: Array) -> list[list[int | None]]:
-        """Return the components, (d, m), as m images beside each other, by rows of pixels, None in gaps.
-
-        Pixels are in hundredths of the strongest one of each component.
-        """
+        """Return m images side by side, by rows of pixels in hundredths of the strongest; None in gaps."""
         whole = np.round(100 * basis / np.abs(basis).max(axis=0)).astype(int)
         images = whole.T.reshape(-1, self._high, self._wide).tolist()
         rows = [[pixel for image in images for pixel in (*image[y], None)] for y in range(self._high)]
@@ -149,10 +134,7 @@ class Components(_TablePicture):
 
 
 def _labels(x: float, true: float, private: float, below: float) -> list[Trace]:
-    """Return the headings of the true and the private part, and the caution under both, as three traces.
-
-    x: where all begin. true, private, below: the heights of the three.
-    """
+    """Return three headings from x on, at these heights: of the true, of the private part, and a caution."""
     base: Trace = {"mode": "text", "textposition": "middle right"}
     # The private part's heading is empty here, as it differs from frame to frame.
     places = (("<b>true</b>", true), ("", private), (_NOT_PRIVATE, below))

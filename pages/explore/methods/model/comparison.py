@@ -28,7 +28,6 @@ Jobs = dict[str, sweep_jobs.Job]
 
 
 def used(settings: Settings) -> list[str]:
-    """Return the methods that are switched on, those of one trust beside each other."""
     return order([name for name in METHODS if settings[f"use.{name}"]])
 
 
@@ -50,7 +49,7 @@ class MethodsCompared:
         self.sweep, self.slot = sweeps.for_panel(self.results, self.methods, settings)
 
     def running(self) -> bool:
-        """Return whether more is to come; it starts what is to be measured next."""
+        """Return whether more is to come, and start what is to be measured next."""
         return any(job.running for job in self.jobs().values())
 
     def jobs(self) -> Jobs:
@@ -78,15 +77,12 @@ class MethodsCompared:
         return jobs
 
     def heavy_slot(self, name: str) -> str:
-        """Return the slot of a heavy method's own job."""
         return f"{self.slot} {name}"
 
     def _live_job(self, sweep: SweepSetting, recipe: Recipe) -> sweep_jobs.Job:
-        """Return the job of the live methods: one run of each method first, where all runs take long.
-
-        Something is then seen soon. It is skipped where an earlier job has rows that the new one takes over.
-        """
+        """Return the live methods' job: where runs take long, first one run of each is seen soon."""
         first, former = sweeps.first_run(recipe, sweep.here), sweep_jobs.at(self.slot, self.visitor)
+        # Rows of an earlier job that the new one takes over show something at once.
         fresh = former is None or not sweeps.shares_rows(former.recipe, recipe)
         begun = former is not None and former.running and former.recipe == first
         if begun or (fresh and run_cells.total_seconds(recipe) > sweep_jobs.HERE_SECONDS):
@@ -96,14 +92,12 @@ class MethodsCompared:
         return sweep_jobs.start(self.slot, recipe, self.visitor)
 
     def progress(self, jobs: Jobs) -> str:
-        """Return in words how far the live methods are; empty when they are complete or there are none."""
         live, sweep = jobs.get(LIVE), self.sweep
         if live is None or sweep is None or (live.recipe == sweep.live and not live.running):
             return ""
         return sweep_status.progress(live) if live.recipe == sweep.live else "One run of each method first."
 
     def runs(self, jobs: Jobs) -> SweepRuns | None:
-        """Return what has been measured so far; None where no job has begun."""
         parts = [job.table() for key, job in jobs.items() if key != UNIT]
         if self.sweep is None or not parts:
             return None
@@ -115,7 +109,6 @@ class MethodsCompared:
 
     @property
     def released(self) -> str:
-        """Return the method of which one release is shown: the chosen one, or the first compared."""
         wanted: str = self.settings["compare.release"]
         return wanted if wanted in self.methods else self.methods[0]
 
@@ -127,10 +120,7 @@ class MethodsCompared:
         return about if about > _AT_ONCE_SECONDS else 0.0
 
     def release(self) -> tuple[Estimate, str]:
-        """Return one release of the method, the first of its runs, and its error in words.
-
-        Raises ValueError if there is none.
-        """
+        """Return the first run's release and its error in words. Raises ValueError if there is none."""
         estimate = self.results.estimate(self.released, self.settings["compare.at"], 0)
         # The errors are computed for several runs at once: here for a stack of one, (1, d, k).
         truth, bases = self.results.truth.basis, estimate.basis[None]

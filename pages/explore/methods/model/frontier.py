@@ -19,15 +19,10 @@ from pages.shared.charts.explorer_text import other_epsilon
 
 
 class Corner(NamedTuple):
-    """Hold a corner of the hull: its method, epsilon and median error, in the unit on screen.
-
-    `level` has the other methods whose 10-90 % interval at this epsilon overlaps: they are as good.
-    """
-
     method: str
     epsilon: float
-    error: float
-    level: frozenset[str]
+    error: float  # the median, in the unit on screen
+    level: frozenset[str]  # other methods whose 10-90 % interval at this epsilon overlaps: they are as good
 
 
 def hull(table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[str]) -> list[Corner]:

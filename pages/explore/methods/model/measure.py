@@ -31,9 +31,23 @@ from pages.shared.charts.traces import ZERO
 from pages.shared.settings.catalogue import Settings
 
 Spreads = dict[str, tuple[list[float], Array]]  # by method: swept values, and 10, 50 and 90 % at each
-_COSTS = {  # by panel: column, factor to the unit shown, axis title, words before a value
-    "time": ("seconds", 1e3, "time per fit (ms)", "a fit takes"),
-    "bytes": ("bytes_sent_per_hospital", 1.0, "sent by a hospital (bytes)", "a hospital sends"),
+
+
+class Cost(NamedTuple):
+    """Hold what a panel shows that is no error; `factor` leads from the table's column to the unit shown."""
+
+    column: str
+    factor: float
+    title: str  # of the axis
+    who: str
+    verb: str
+
+
+COSTS = {
+    "time": Cost("seconds", 1e3, "time per fit (ms)", who="a fit", verb="takes"),
+    "bytes": Cost(
+        "bytes_sent_per_hospital", 1.0, "sent by a hospital (bytes)", who="a hospital", verb="sends"
+    ),
 }
 TRUST_NEEDS = {
     "central": "a curator who sees all second moments",
@@ -51,28 +65,29 @@ _NEEDS_ALONE = {"local_pca": "one hospital's own patients"}
 
 
 class ComparisonMeasure:
-    """Read the quantity of the vertical axis off a sweep's table, in the units of the screen.
-
-    `errs` says whether it is an error or captured energy, not time or bytes; `metric` is the unit of an error
-    on screen, such as "sin" or "share". `column` and `factor` lead to it from the table. The axis calls it
-    `title`, a sentence `quantity`.
-    """
+    """Read the quantity of the vertical axis off a sweep's table, in the unit on screen (`metric`)."""
 
     def __init__(self, results: Results, settings: Settings, panel: str) -> None:
         self.results, self.settings, self.panel = results, settings, panel
-        self.errs = panel not in _COSTS
+        self.errs = panel not in COSTS
         self.metric = metric_axis.unit(settings) if panel == "error" else metric_axis.error_unit(settings)
         self.energy, self.more_is_better = self.metric == "energy", metric_axis.more_is_better(self.metric)
         self.log = settings["scale"] == "log" and not (self.errs and self.metric in metric_axis.SPANS)
-        energy = (METRICS["energy"], 1.0, text.METRIC_TITLES["energy"], "captured energy")
-        column = METRICS["angle" if self.metric == "degrees" else "sin"]
-        quantity = metric_axis.QUANTITIES.get(self.metric, "error")
-        error = (column, 1.0, metric_axis.error_title(settings), quantity)
-        shown = _COSTS.get(panel, energy if self.energy else error)
-        self.column, self.factor, self.title, self.quantity = shown
+        self.factor = 1.0
+        if panel in COSTS:
+            cost = COSTS[panel]
+            self.column, self.factor, self.title = cost.column, cost.factor, cost.title
+            self.quantity = f"{cost.who} {cost.verb}"
+        elif self.energy:
+            self.column, self.title = METRICS["energy"], text.METRIC_TITLES["energy"]
+            self.quantity = "captured energy"
+        else:
+            self.column = METRICS["angle" if self.metric == "degrees" else "sin"]
+            self.title = metric_axis.error_title(settings)
+            self.quantity = metric_axis.QUANTITIES.get(self.metric, "error")
 
     def values(self, rows: pd.DataFrame) -> Array:
-        """Return the value of each row of the table, in the unit on screen; NaN for a run that failed."""
+        """Return the value of each row, in the unit on screen; NaN for a run that failed."""
         values = rows[self.column].to_numpy(dtype=float, na_value=np.nan) * self.factor
         if self.errs and self.metric not in ("energy", "degrees"):
             # A table that sweeps k has it in a column.
@@ -82,13 +97,11 @@ class ComparisonMeasure:
         return measured
 
     def text(self, value: float) -> str:
-        """Return a value, in the unit on screen, as a sentence has it."""
         if not self.errs:
             return text.duration(value / 1e3) if self.panel == "time" else text.size(value)  # from ms
         return f"{value:.3f}" if self.energy else metric_axis.value_text(self.metric, value)
 
     def wanted(self, target: float) -> str:
-        """Return the wanted error, ||sin Theta||_F, in words: as it is, or as the share that it recovers."""
         if self.metric != "share":
             return f"error of {text.number(target)}"
         share = float(subspace_metrics.in_unit("share", target, self.results.experiment.k))
@@ -140,11 +153,7 @@ def at_value(spreads: Spreads, value: Value) -> dict[str, Array]:
 
 
 class SweepRuns(NamedTuple):
-    """Hold what a sweep has measured so far of the methods shown.
-
-    `progress` says how far the live methods are; it is empty once they are complete. `unit` has the runs of
-    published methods on rows of length 1.
-    """
+    """Hold what a sweep has measured so far; unit: runs of published methods on rows of length 1."""
 
     measure: ComparisonMeasure
     sweep: SweepSetting
@@ -154,17 +163,14 @@ class SweepRuns(NamedTuple):
     unit: pd.DataFrame
 
     def here(self, measure: ComparisonMeasure) -> dict[str, Array]:
-        """Return 10, 50 and 90 % of each method at the current setting."""
         return at_value(spreads(self.table, measure, self.methods, self.sweep.over), self.sweep.here)
 
 
 def order(methods: Sequence[str]) -> list[str]:
-    """Return the methods sorted by whom they trust, in the order of `TRUSTS`, and else as they were."""
     return sorted(methods, key=lambda name: TRUSTS.index(METHODS[name].trust))
 
 
 def needs(name: str) -> str:
-    """Return what a method needs: trust in somebody, and choices or rounds that its parameters stand for."""
     method = METHODS[name]
     # What it uses of the experiment's settings, and parameters of its own.
     used = {*method.uses, *(signature(method.fit).parameters if method.private else ())}
@@ -174,12 +180,12 @@ def needs(name: str) -> str:
 
 def facts(runs: SweepRuns) -> pd.DataFrame:
     """Return one row for each method at the current setting; numbers stay numbers, so that columns sort."""
-    measure, sweep, table, methods, *_ = runs
+    measure, sweep = runs.measure, runs.sweep
     experiment, settings, missing = measure.results.experiment, measure.settings, np.full(3, np.nan)
     columns = [ComparisonMeasure(measure.results, settings, panel) for panel in ("error", "time", "bytes")]
     errors, times, sizes = map(runs.here, columns)
-    here, lines, error = sweep.runs_here(table), [], columns[0]  # the measure of errors
-    for name in methods:
+    here, lines, error = sweep.runs_here(runs.table), [], columns[0]  # the measure of errors
+    for name in runs.methods:
         method = METHODS[name]
         low, middle, high = errors.get(name, missing)
         row = {
@@ -201,7 +207,6 @@ def facts(runs: SweepRuns) -> pd.DataFrame:
 
 
 def _theory(measure: ComparisonMeasure, rows: pd.DataFrame, name: str) -> dict[str, float | str]:
-    """Return the cells of `facts` on a closed form and on how often all true features are found."""
     bound = closed_form(measure.results, name, measure.settings["epsilon"])
     cells: dict[str, float | str] = {}
     if measure.settings["metric"] != "energy":

@@ -19,10 +19,7 @@ BEST_PACKAGE = "OpenDP Gaussian + eigh"
 
 
 class Measurement(NamedTuple):
-    """Hold what was measured: the file's record, and of it the errors.
-
-    `errors` has a row for each place, recipe and relation; the error is NaN where there was no answer.
-    """
+    """Hold data/peers.json; `errors` has a row for each place, recipe and relation, NaN without an answer."""
 
     record: dict[str, Any]
     errors: pd.DataFrame
@@ -53,6 +50,5 @@ def stored() -> Measurement:
 
 
 def rows(population: str, neighbours: str) -> pd.DataFrame:
-    """Return a population's rows under one neighbouring relation, and those without privacy."""
     errors = stored().errors
     return errors[(errors["population"] == population) & errors["neighbours"].isin(["", neighbours])]

@@ -43,21 +43,16 @@ _HEAVY_SECONDS = 8.0  # a method whose fewest repeats take longer is heavy
 
 
 class SweepSetting(NamedTuple):
-    """Hold what runs: every live method in one recipe, and each heavy one in its own.
+    """Hold what runs: every live method in one recipe, and each heavy one in its own."""
 
-    `over` is the swept setting, `values` those that it takes, and `here` its current one. `live` is None
-    where all methods are heavy. `left_out` has impossible values of the axis, with what makes them so.
-    """
-
-    over: str
+    over: str  # the setting that is swept
     values: Point
-    here: Value
+    here: Value  # the current one
     live: Recipe | None
     heavy: dict[str, Recipe]
-    left_out: dict[Value, str]
+    left_out: dict[Value, str]  # impossible values of the axis, with what makes them so
 
     def runs_here(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows of a table of runs that are at the current value."""
         here: pd.DataFrame = table[np.isclose(table[self.over].astype(float), float(self.here), rtol=1e-9)]
         return here
 
@@ -65,12 +60,9 @@ class SweepSetting(NamedTuple):
 def recipe(
     experiment: ExplorerExperiment, epsilon: float, methods: Sequence[str], along: Axis, repeats: int
 ) -> Recipe:
-    """Return the experiment as a recipe of these methods along an axis, with so many repeats.
-
-    The field of what is swept gets a fixed value, not the current setting's: so moving its control gives the
-    same recipe, whose rows are reused.
-    """
+    """Return the experiment as a recipe of these methods along an axis."""
     population = experiment.population
+    # What is swept gets a fixed value: so moving its control gives the same recipe, whose rows are reused.
     # The population needs a value of what is swept; d and s at their most and k at its least are possible.
     ends = {"d": max, "s": max, "k": min}
     if isinstance(population, SpikedModel) and along.name in ends:
@@ -88,13 +80,9 @@ def recipe(
 def for_panel(
     results: Results, methods: Sequence[str], settings: Settings
 ) -> tuple[SweepSetting | None, str]:
-    """Return what the chosen view sweeps, and the slot under which its jobs are kept for the visitor.
-
-    Where a table fixes what would be swept, epsilon is swept instead. There is no sweep without methods, nor
-    of the patients needed from a table, whose patients cannot be more.
-    """
+    """Return what the view sweeps, and its jobs' slot. Where a table fixes a setting, epsilon is swept."""
     panel, key, fixed = settings["compare.panel"], settings["compare.over"], catalogue.fixed(settings)
-    if not methods or (panel == "needed" and fixed):
+    if not methods or (panel == "needed" and fixed):  # a table's patients cannot be more
         return None, ""
     if panel == "needed":  # two or three points a decade, from which the patients needed are read
         grid = NEEDED_COARSE if results.experiment.d >= _COARSE_FROM else NEEDED
@@ -111,10 +99,7 @@ def for_panel(
 def _split(
     results: Results, methods: Sequence[str], settings: Settings, axis: Axis, most: int = 50
 ) -> SweepSetting:
-    """Put heavy methods into recipes of their own, and the others into one.
-
-    The heavy have `_FEWEST` repeats; the live up to `most`, if these fit into LIVE_SECONDS by estimate.
-    """
+    """Put heavy methods into recipes of their own; the live get up to `most` repeats within LIVE_SECONDS."""
     experiment, epsilon = results.experiment, settings["epsilon"]
     fewest = min(experiment.repeats, _FEWEST)
     heavy, light = {}, []
@@ -133,17 +118,12 @@ def _split(
 
 
 def recipes_with(sweep: SweepSetting, methods: Collection[str]) -> tuple[Recipe, ...]:
-    """Return the recipes that have one of these methods, the live one first."""
     recipes = (*([sweep.live] if sweep.live else []), *sweep.heavy.values())
     return tuple(recipe for recipe in recipes if {chosen.method for chosen in recipe.methods} & set(methods))
 
 
 def on_unit_rows(sweep: SweepSetting, table: pd.DataFrame) -> Recipe | None:
-    """Return the live recipe of published methods on rows of length 1, beside which others are fair.
-
-    Of each trust it has the one with the least median error at the current setting. A trust whose methods
-    take no rows of length 1 by themselves needs none. table: of the runs of the live recipe.
-    """
+    """Return the live recipe of each trust's best published method on rows of length 1, for a fair rival."""
     medians = sweep.runs_here(table).groupby("method")["sin_theta"].median().dropna()
     scaled = {METHODS[name].trust for name in medians.index if METHODS[name].scaling == "unit"}
     chosen = []
@@ -156,7 +136,6 @@ def on_unit_rows(sweep: SweepSetting, table: pd.DataFrame) -> Recipe | None:
 
 
 def first_run(live: Recipe, here: Value) -> Recipe:
-    """Return the recipe of one run of each live method at the value next to the current one."""
     (along,) = live.swept
     # The nearest by ratio, since most settings are swept in equal ratios.
     near = min(along.values, key=lambda value: abs(float(value) / float(here) - 1))

@@ -15,11 +15,10 @@ from dppca_core.methods import METHODS
 from dppca_core.numerics.subspace_metrics import random_guess
 from pages.explore.methods.model import packages
 from pages.explore.methods.model.frontier import Corner
-from pages.explore.methods.model.measure import ComparisonMeasure
+from pages.explore.methods.model.measure import COSTS, ComparisonMeasure
 from pages.explore.methods.model.packages import BEST_PACKAGE, NO_PRIVACY, OURS
 from pages.shared import text
 from pages.shared.charts.explorer_text import other_epsilon
-from pages.shared.settings.catalogue import CHOICES
 
 _WHERE = {  # by trust: the words that open its finding
     "central": "where all trust one place",
@@ -36,14 +35,10 @@ _GIVEN_UP = {  # what ours do better, each with the recipe that gives up this on
 
 
 def compared(measure: ComparisonMeasure, values: Mapping[str, Array], key: str, here: Value) -> str:
-    """Return which method does best at the current setting; of a single method its value.
-
-    values: 10, 50 and 90 % over the runs of each method there.
-    """
+    """Return which method does best at the current setting; of a single method its value."""
     if not values:
         return text.MEASURING
-    choice = CHOICES[key]
-    where = f"At {choice.label.split()[-1]} = {text.number(here)}"
+    where = f"At {text.symbols(key)} = {text.number(here)}"
     where += ", of the methods chosen" if measure.errs and len(values) > 1 else ""
     finding = _least_error(measure, values, key, here) if measure.errs else _least_cost(measure, values)
     finding = f"{where}{finding}"
@@ -55,7 +50,7 @@ def compared(measure: ComparisonMeasure, values: Mapping[str, Array], key: str, 
 
 
 def _least_error(measure: ComparisonMeasure, errors: Mapping[str, Array], key: str, here: Value) -> str:
-    """Return which method errs least among those of one trust and one guarantee, for each such kind."""
+    """Return which method errs least, for each trust and guarantee."""
     experiment = measure.results.experiment
     # Only methods of one kind can be ranked: the same trust, and the same guarantee.
     kinds: dict[tuple[str, str], dict[str, Array]] = {}
@@ -84,7 +79,6 @@ _BEST = {"energy": "captures most", "share": "recovers most", "degrees": "comes 
 
 
 def _winner(errors: Mapping[str, Array], guess: float, measure: ComparisonMeasure) -> str:
-    """Return a clause on the best and the second of methods that compare, by their medians."""
     ranked = sorted(errors, key=lambda name: float(errors[name][1]), reverse=measure.more_is_better)
     (best, first), (second, runner_up) = ((METHODS[name].title, errors[name]) for name in ranked[:2])
     if not measure.beats(float(first[1]), guess):
@@ -97,13 +91,12 @@ def _winner(errors: Mapping[str, Array], guess: float, measure: ComparisonMeasur
 
 
 def _least_cost(measure: ComparisonMeasure, costs: Mapping[str, Array]) -> str:
-    """Return which method takes the least and the most time, or sends the least and the most bytes."""
     if len(costs) < 2:
         return ": one method, nothing to compare."
     ranked = sorted(costs, key=lambda name: float(costs[name][1]))
+    verb = COSTS[measure.panel].verb
     least, most = (
-        # The verb is the last word of the quantity: "a fit takes", "a hospital sends".
-        (f"{METHODS[name].title} {measure.quantity.split()[-1]}", measure.text(float(costs[name][1])))
+        (f"{METHODS[name].title} {verb}", measure.text(float(costs[name][1])))
         for name in (ranked[0], ranked[-1])
     )
     each = "a fit" if measure.panel == "time" else "a hospital, in all rounds"
@@ -111,7 +104,6 @@ def _least_cost(measure: ComparisonMeasure, costs: Mapping[str, Array]) -> str:
 
 
 def needed(estimates: pd.DataFrame, wanted: str) -> str:
-    """Return which method needs the fewest patients within each trust, and which never reach the error."""
     if not len(estimates):
         return text.MEASURING
     reached = estimates[np.isfinite(estimates["patients"])].sort_values("patients")
@@ -133,7 +125,6 @@ def needed(estimates: pd.DataFrame, wanted: str) -> str:
 
 
 def frontier(corners: Sequence[Corner]) -> str:
-    """Return which methods the hull runs through, from strict to loose privacy, and which do as well."""
     if not corners:
         return "None of these methods beats a random guess by a tenth, so there is no frontier."
     parts, held = [], list(corners[:1])
@@ -185,7 +176,6 @@ def against_packages(neighbours: str) -> str:
 
 
 def _on_table(neighbours: str) -> str:
-    """Return the errors on the real table, where no sparsity is known to hold."""
     measured = packages.rows("breast_cancer", neighbours)
     error = measured[measured["neighbours"] == neighbours].set_index("recipe")["error"]
     d, n = int(measured["d"].iloc[0]), int(measured["n"].iloc[0])

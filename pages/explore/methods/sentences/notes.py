@@ -37,7 +37,6 @@ LOADINGS_NOTE = "Its directions are turned onto the true ones, as only what they
 
 
 def note(sweep: SweepSetting | None, methods: Sequence[str], settings: Settings) -> str:
-    """Return why nothing is swept, or why another setting than asked for; empty where all is as set."""
     if not methods:
         return "Choose at least one method."
     if sweep is None:
@@ -51,7 +50,6 @@ def note(sweep: SweepSetting | None, methods: Sequence[str], settings: Settings)
 
 
 def promise(experiment: ExplorerExperiment, epsilon: float) -> str:
-    """Return what private methods are asked for at the current setting."""
     asked = f"(ε, δ) = ({text.number(epsilon)}, {text.number(experiment.delta)})"
     odds = text.odds(epsilon, experiment.delta)
     relation = text.RELATIONS[experiment.neighbours]
@@ -59,25 +57,24 @@ def promise(experiment: ExplorerExperiment, epsilon: float) -> str:
 
 
 def start(name: str, seconds: float) -> str:
-    """Return the label of the button that measures a heavy method."""
     return f"Measure {METHODS[name].title} too, about {text.duration(seconds)}"
 
 
 def runs(sweep: SweepSetting | None) -> str:
-    """Return how often each method was run at each value: quick ones may have more runs than heavy ones."""
-    if sweep is None:
-        return ""
+    return "" if sweep is None else f"{_number_of_runs(sweep)}, each with its own noise"
+
+
+def _number_of_runs(sweep: SweepSetting) -> str:
     times = sorted({recipe.repeats for recipe in (sweep.live, *sweep.heavy.values()) if recipe is not None})
     numbers = " or ".join(str(number) for number in reversed(times))
-    return f"{numbers} runs of each method at each value, each with its own noise"
+    return f"{numbers} runs of each method at each value"
 
 
 def drawn(measure: ComparisonMeasure, sweep: SweepSetting) -> str:
-    """Return what lines and bands of the panel of this measure show."""
     if measure.panel == "bytes":
         return "What a hospital sends in all rounds together: the same in every run"
     where = ", timed on this server while others run" if measure.panel == "time" else ""
-    return f"Lines: median of {runs(sweep).partition(',')[0]}; bands hold 8 of 10{where}"
+    return f"Lines: median of {_number_of_runs(sweep)}; bands hold 8 of 10{where}"
 
 
 def of_scaling(runs: SweepRuns) -> str:
@@ -100,13 +97,11 @@ def of_scaling(runs: SweepRuns) -> str:
 
 
 def failures(table: pd.DataFrame) -> str:
-    """Return which methods have runs without an answer, each with its first reason."""
     failed = table[table["failed"] != ""].drop_duplicates("method")
     return "; ".join(f"{METHODS[str(row.method)].title} in part: {row.failed}" for row in failed.itertuples())
 
 
 def grid(values: Sequence[Value]) -> str:
-    """Return how the patients needed were found, for below the figure; values: the n that were run."""
     first, last = (text.patients(float(n)) for n in (values[0], values[-1]))
     return (
         f"Read off runs at {len(values)} numbers of patients, {first} to {last}. From the number shown on, "
@@ -116,7 +111,6 @@ def grid(values: Sequence[Value]) -> str:
 
 
 def without_privacy(results: Results, settings: Settings) -> str:
-    """Return the error without privacy at the current setting; empty before it is measured."""
     cells, scale = results.measured(NO_PRIVACY, EPSILONS[0]), Scale(results, settings)
     if not cells:
         return ""
@@ -125,14 +119,12 @@ def without_privacy(results: Results, settings: Settings) -> str:
 
 
 def no_energy(settings: Settings) -> str:
-    """Return a note where captured energy is asked for in a view that shows errors alone."""
     if settings["metric"] != "energy":
         return ""
     return "The error here is the distance of the directions, not captured energy. "
 
 
 def notes(results: Results, methods: Sequence[str], settings: Settings) -> str:
-    """Return which methods promise other than (ε, δ), what local trust means, and what cannot run."""
     k = results.experiment.k
     sentences = []
     other = text.guarantee_notes({METHODS[name].title: METHODS[name].guarantee_at(k) for name in methods})
@@ -156,7 +148,7 @@ def notes(results: Results, methods: Sequence[str], settings: Settings) -> str:
 
 
 def recommended(experiment: ExplorerExperiment, epsilon: float, trusted: str) -> str:
-    """Return what the core recommends under each trust, and why; the trust that is set comes first, bold."""
+    """Return what the core recommends under each trust, and why; the one that is set comes first, bold."""
     known = "the eigenvalues of the simulated population"
     if isinstance(experiment.population, str):
         known = text.declared_signal(trusts.signal(experiment))
@@ -169,14 +161,12 @@ def recommended(experiment: ExplorerExperiment, epsilon: float, trusted: str) ->
 
 
 def off_hull(reasons: Mapping[str, str]) -> str:
-    """Return which methods the hull leaves off, and why; reasons: by method."""
     titles = text.names_by_value({METHODS[name].title: reason for name, reason in reasons.items()})
     parts = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in titles.items())
     return f"Not counted on the hull: {parts}." if parts else ""
 
 
 def release(name: str, epsilon: float, measured: str, estimate: Estimate) -> str:
-    """Return the sentence on one release of a method; measured: its error in words, with what it is."""
     method = METHODS[name]
     where = f" at ε = {text.number(epsilon)}" if method.private else ""
     noise = ""
@@ -189,12 +179,10 @@ def release(name: str, epsilon: float, measured: str, estimate: Estimate) -> str
 
 
 def true_epsilon(epsilon: float | None) -> str:
-    """Return which epsilon a release's noise truly gives; empty where it is the one asked for."""
     return "" if epsilon is None else f"Its calibration truly gives ε = {text.short(epsilon)}."
 
 
 def of_packages(neighbours: str) -> str:
-    """Return what was run, what had no answer within the time limit, when, and with which versions."""
     record, errors = packages.stored()
     setting, versions = record["settings"], record["versions"]
     parts = [
@@ -231,5 +219,4 @@ _TRY_PANEL = {
 
 
 def try_this(panel: str) -> str:
-    """Return what to try next."""
     return _TRY_PANEL.get(panel, _TRY_SWEEP)

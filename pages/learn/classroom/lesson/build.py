@@ -39,7 +39,6 @@ def content() -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def stored() -> dict[str, Any]:
-    """Return the content of the file as it was written last."""
     written = _JSON.search(_FILE.read_text(encoding="utf-8"))
     assert written is not None
     shown: dict[str, Any] = json.loads(written[1])
@@ -64,7 +63,6 @@ def html(shown: dict[str, Any]) -> str:
 
 
 def colours() -> str:
-    """Return the rules that give each meaning of a picture its colour."""
     by_class = {
         "patient": style.THE_PATIENT,
         "another": style.ANOTHER_PATIENT,

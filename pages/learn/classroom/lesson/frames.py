@@ -15,6 +15,7 @@ from dppca_core import datasets
 from dppca_core.accounting import gaussian
 from dppca_core.arrays import Array
 from dppca_core.auditing import membership, tradeoff_curves
+from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.experiments import draws, no_privacy
 from dppca_core.experiments.collaboration.protocols import ALONE, PROTOCOLS
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
@@ -64,7 +65,7 @@ SIZES = (50, 100, 200, 400, 800, 1600)
 JOIN_EPSILON, ASKED_SIZE, RUNS = 1.0, 200, 10
 NEEDED_SHARE = 95.0  # of the pattern, which the screen asks for
 # DPS-PCA as published; in one place its noise is that of sealed sums.
-PUBLISHED = dict.fromkeys(trusts.TRUSTS, "dps_pca secure") | {"untrusted server": "dps_pca"}
+PUBLISHED = dict.fromkeys(TRUSTS, "dps_pca secure") | {"untrusted server": "dps_pca"}
 
 
 def delta(n: int) -> float:
@@ -73,16 +74,13 @@ def delta(n: int) -> float:
 
 
 class CountFrame(NamedTuple):
-    """Hold counts released with the patient and with another, and how well an attacker tells them apart.
-
-    std: of the noise. guess: how often in 100 the best attacker is right. right: in these releases.
-    """
+    """Hold counts released with the patient and with another, and how well an attacker tells them apart."""
 
     with_patient: Array
     with_another: Array
-    std: float
-    guess: float
-    right: int
+    std: float  # of the noise
+    guess: float  # how often in 100 the best attacker is right
+    right: int  # how often in these releases
 
 
 def count(draw: int) -> list[CountFrame]:
@@ -119,34 +117,23 @@ def count_goal() -> int:
 
 
 class MeanFrame(NamedTuple):
-    """Hold what a cap does to a mean.
+    """Hold what a cap does to a mean."""
 
-    Attributes:
-        bars: Patients in each bar of the picture, after the cap.
-        means: The means of RELEASES releases.
-        shift: How far the cap alone moves the mean.
-        std: Of the noise.
-        error: Root mean square distance of a release from the true mean.
-        cut: Patients whose value is cut.
-    """
-
-    bars: Array
-    means: Array
-    shift: float
-    std: float
-    error: float
-    cut: int
+    bars: Array  # patients in each bar of the picture, after the cap
+    means: Array  # of RELEASES releases
+    shift: float  # how far the cap alone moves the mean
+    std: float  # of the noise
+    error: float  # root mean square distance of a release from the true mean
+    cut: int  # patients whose value is cut
 
 
 @lru_cache(maxsize=1)
 def blood_values() -> Array:
-    """Return the recorded values of screen 2, (n,)."""
     values = heart_disease.recorded()[HOSPITAL][:, list(heart_disease.MEASUREMENTS).index(MEAN_OF)]
     return values[np.isfinite(values)]
 
 
 def mean(draw: int) -> list[MeanFrame]:
-    """Return the frames of screen 2, one for each of CAPS."""
     values = blood_values()
     normals = draws.generator(draw, 0, "lesson mean").standard_normal(RELEASES)
     multiplier = gaussian.noise_multiplier(Budget(MEAN_EPSILON, delta(len(values))))
@@ -170,25 +157,18 @@ def good_caps() -> tuple[int, int]:
 
 
 class Cloud(NamedTuple):
-    """Hold screen 3's points, (POINTS, 2), and the angles in degrees from the first axis, from 0 to 180.
+    """Hold screen 3's points, (POINTS, 2), and the angles in degrees from the first axis, from 0 to 180."""
 
-    Attributes:
-        points: In public scales.
-        component: Of the line along which points spread most.
-        regression: Of the line that predicts the second measurement from the first.
-        kept: The share of the spread along the component.
-    """
-
-    points: Array
-    component: float
-    regression: float
-    kept: float
+    points: Array  # in public scales
+    component: float  # of the line along which points spread most
+    regression: float  # of the line that predicts the second measurement from the first
+    kept: float  # the share of the spread along the component
 
 
 def cloud(draw: int) -> Cloud:
     """Return the patients of screen 3, drawn from a real table, and what PCA says of them."""
     names = datasets.table(TABLE).features
-    columns = [names.index(name) for name in MEASUREMENTS]
+    columns = np.array([names.index(name) for name in MEASUREMENTS])
     chosen = draws.generator(draw, 0, "lesson points").permutation(datasets.table(TABLE).n)[:POINTS]
     points = np.round(datasets.rows(TABLE)[np.ix_(chosen, columns)], 2)
     moment = np.cov(points.T)
@@ -202,14 +182,11 @@ def _degrees(x: float, y: float) -> float:
 
 
 class AngleFrame(NamedTuple):
-    """Hold the angles of RELEASES private components to the true one in degrees, and their median's size.
-
-    spread: Standard deviations of patients along the true component, and across it in the picture's plane.
-    """
+    """Hold the angles of RELEASES private components to the true one in degrees, and their median's size."""
 
     angles: Array
     median: float
-    spread: tuple[float, float]
+    spread: tuple[float, float]  # of patients, along the true component and across it in the picture's plane
 
 
 @lru_cache(maxsize=len(DRAWS) * sum(map(len, MOVED.values())))
@@ -234,7 +211,6 @@ def angle(draw: int, n: int, epsilon: float, d: int) -> AngleFrame:
 
 
 def angles(draw: int, moved: str) -> list[AngleFrame]:
-    """Return the frames of screen 4 along what is moved, a key of MOVED."""
     return [angle(draw, **BASE | {moved: value}) for value in MOVED[moved]]
 
 
@@ -244,7 +220,6 @@ def patients() -> Array:
 
 
 def angle_at(draw: int, n: int) -> float:
-    """Return the median angle with n patients, in degrees."""
     return angle(draw, **BASE | {"n": n}).median
 
 
@@ -255,19 +230,12 @@ def angle_goal(draw: int) -> int:
 
 
 class Ways(NamedTuple):
-    """Hold the share of the pattern recovered in %, in the median of RUNS runs, by every way.
+    """Hold the share of the pattern recovered in %, in the median of RUNS runs, by every way."""
 
-    Attributes:
-        alone: One hospital for its own use, with no privacy.
-        alone_published: One hospital, with privacy.
-        together: All with privacy, by whom they trust, each with the recommended method.
-        published: The same for the published method, where it knows that trust.
-    """
-
-    alone: float
-    alone_published: float
-    together: dict[str, float]
-    published: dict[str, float]
+    alone: float  # one hospital for its own use, with no privacy
+    alone_published: float  # one hospital, with privacy
+    together: dict[str, float]  # all with privacy, by whom they trust, with the recommended method
+    published: dict[str, float]  # the same for the published method
 
 
 @lru_cache(maxsize=len(DRAWS) * len(SIZES))
@@ -279,7 +247,6 @@ def ways(draw: int, size: int) -> Ways:
     experiment = ExplorerExperiment(RARE, n, K, S_HAT, budget.delta, HOSPITALS, seed=draw)
 
     def share(protocol: str, cohort: int = ALL) -> float:
-        """Return the share of a protocol by its key; cohort: a hospital's index, for one alone."""
         sines = [
             subspace_metrics.sin_theta(setting.estimate(PROTOCOLS[protocol], cohort, run).basis, truth)
             for run in range(RUNS)
@@ -289,7 +256,7 @@ def ways(draw: int, size: int) -> Ways:
     truth = setting.truth.basis
     lone = ALONE[trusts.recommended_alone(experiment, JOIN_EPSILON, size).method].key
     _, free = no_privacy.of_best_way(RARE, size, K, seed=draw, repeats=RUNS)
-    best = {trust: trusts.recommended(experiment, JOIN_EPSILON, trust).method for trust in trusts.TRUSTS}
+    best = {trust: trusts.recommended(experiment, JOIN_EPSILON, trust).method for trust in TRUSTS}
     return Ways(
         alone=float(trusts.spread(list(free.sin), K)[1]),
         alone_published=share(lone, 0),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from string import Template
-from typing import Any
+from typing import Any, Literal
 
 from pages.learn.classroom.lesson import frames
 
@@ -16,8 +16,7 @@ _SHOWN_N = (500, 1000, 2000, 4000, _HIDDEN_N)
 _WAYS = ("Alone, no privacy", "Alone, published", "Nobody", "Sealed sums", "One place")
 
 
-def stored(name: str) -> bytes:
-    """Return a paper as it was written last, "worksheet" or "key"."""
+def stored(name: Literal["worksheet", "key"]) -> bytes:
     return (_HERE.parent / f"{name}.html").read_bytes()
 
 
@@ -49,7 +48,6 @@ def _task(screen: dict[str, Any], inside: str, more: str = "") -> str:
 
 
 def _blank(answer: str, key: bool) -> str:
-    """Return room for an answer, or in the key the answer."""
     return (
         f'<span class="blank"><b>{escape(answer)}</b></span>' if key else '<span class="blank">&nbsp;</span>'
     )
@@ -60,7 +58,6 @@ def _sentences(*sentences: str) -> str:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table whose cells are HTML."""
     lines = ["".join(f"<th>{cell}</th>" for cell in head)]
     lines += ["".join(f"<td>{cell}</td>" for cell in row) for row in rows]
     return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"

@@ -28,13 +28,17 @@ _BY_TRUST = {
 
 
 def screens() -> list[Screen]:
-    """Return the five screens in order."""
     return [_count(), _mean(), _points(), _angle(), _ways()]
 
 
 def outcome(says: str, right: bool = False, **more: Any) -> Outcome:
-    """Return what is said to an answer. more: `label` of a choice; `name` and limits of a number."""
+    """Return what is said to an answer; more: the `label` of a choice, or which line an answer is near."""
     return {"says": says, "right": right, **more}
+
+
+def between(says: str, right: bool = False, *, name: str, low: float, high: float) -> Outcome:
+    """Return what is said to a number from `low` to `high`, with the name of such an answer."""
+    return {"says": says, "right": right, "name": name, "from": low, "to": high}
 
 
 def judged(screen: Screen, value: float) -> Outcome:
@@ -101,35 +105,43 @@ def _count() -> Screen:
             "high": 100,
             "missing": "Give a number from 0 to 100.",
             "outcomes": [
-                outcome(
+                between(
                     f"It is {guess}. The noise is four times as large as what one patient changes.",
                     RIGHT,
-                    **{"name": f"about {guess}", "from": asked.guess - 3, "to": asked.guess + 3},
+                    name=f"about {guess}",
+                    low=asked.guess - 3,
+                    high=asked.guess + 3,
                 ),
-                outcome(
+                between(
                     f"Noise hides much, but never all. It is {guess}.",
-                    **{"name": "50, as a coin", "from": 50, "to": asked.guess - 3},
+                    name="50, as a coin",
+                    low=50,
+                    high=asked.guess - 3,
                 ),
-                outcome(
+                between(
                     f"A coin is right 50 times, and nobody does worse on purpose. It is {guess}.",
-                    **{"name": "less than a coin", "from": 0, "to": 50},
+                    name="less than a coin",
+                    low=0,
+                    high=50,
                 ),
-                outcome(
+                between(
                     f"{most} is the most that any method may allow at this ε. This noise allows {guess}.",
-                    **{
-                        "name": f"{most}, the most allowed",
-                        "from": round(float(most) - 2),
-                        "to": float(most) + 2,
-                    },
+                    name=f"{most}, the most allowed",
+                    low=round(float(most) - 2),
+                    high=float(most) + 2,
                 ),
-                outcome(
+                between(
                     f"That holds without noise. Noise of {asked.std:.0f} hides a difference of 1: it is "
                     f"{guess}.",
-                    **{"name": "95 or more", "from": 95, "to": 100},
+                    name="95 or more",
+                    low=95,
+                    high=100,
                 ),
-                outcome(
+                between(
                     f"It is less, {guess}. The noise is four times as large as what one patient changes.",
-                    **{"name": "too many", "from": 50, "to": 100},
+                    name="too many",
+                    low=50,
+                    high=100,
                 ),
             ],
         },

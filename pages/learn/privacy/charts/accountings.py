@@ -21,10 +21,7 @@ LOOKS = {
 
 
 def published(table: pd.DataFrame, n: int, delta: float) -> Trace:
-    """Draw the patients of n whom the worst mechanism publishes, against delta; mark the current delta.
-
-    table: their number by delta, as its 10 % quantile, its expectation and its 90 % quantile.
-    """
+    """Draw how many of n patients the worst mechanism publishes: 10 %, expected and 90 %, by delta."""
     # Fewer patients than `floor` are drawn at the lower edge. A delta that follows n gives at most 0.01.
     deltas, floor, colour = table.index.tolist(), 1e-4, style.VERMILION
     # The range is in powers of ten, up to twice what is expected at the largest delta, and to 20 at least.
@@ -45,11 +42,7 @@ def published(table: pd.DataFrame, n: int, delta: float) -> Trace:
 
 
 def against_rounds(costs: Accounted, quantity: str) -> Trace:
-    """Draw what each accounting gives for 1 to 50 rounds, against their number, on two log axes.
-
-    quantity: "noise", the standard deviation that each round needs to keep the budget, or "charged", the
-    epsilon of rounds whose noise is given. An upright line marks the page's own number of rounds.
-    """
+    """Draw what 1 to 50 rounds need ("noise", by std) or cost ("charged", epsilon) by each accounting."""
     table: pd.DataFrame = getattr(costs, quantity)
     values = table.to_numpy()
     high = float(values.max())

@@ -87,16 +87,18 @@ def releases(picture: Picture) -> Trace:
         "layout": _releases_layout(titles, reach, count),
         "frames": frames,
         "words": sentences.frames(picture),
-        **{"active": count - 1, "play": True, "scrub": "Results", "ends": ["first", "last"]},
-        **{"tiles": [], "legend": [], "complete": True},
+        "active": count - 1,
+        "play": True,
+        "scrub": "Results",
+        "ends": ["first", "last"],
+        "tiles": [],
+        "legend": [],
+        "complete": True,
     }
 
 
 def _releases_layout(titles: Sequence[str], reach: float, count: int) -> Trace:
-    """Return the layout of three panels, which stand under each other on a telephone.
-
-    titles: of the data sets. reach: the largest number read. count: how many releases there are.
-    """
+    """Return the layout of three panels, which stand under each other on a telephone."""
     square: Trace = {"range": [-1.15, 1.15], "showticklabels": False, "zeroline": False, "fixedrange": True}
     square |= {"constrain": "domain", "ticks": ""}
     across, upward = (axis(f"measurement {i}") | square for i in (1, 2))
@@ -125,10 +127,7 @@ def _releases_layout(titles: Sequence[str], reach: float, count: int) -> Trace:
 
 
 def readings(attack: Attack, budget: Budget) -> Trace:
-    """Draw what is read with and without the patient: laws as curves, draws as histograms, errors as areas.
-
-    False alarms are "without" above the attacker's line, misses "with" below it.
-    """
+    """Draw what is read: laws as curves, draws as histograms, false alarms and misses as areas."""
     (with_patient, other), limit = sentences.sides(budget), attack.limit
     left, right = min(-3.6, limit - 0.5), max(attack.mu + 3.6, limit + 0.5)
     x = np.linspace(left, right, 241)
@@ -159,7 +158,6 @@ def readings(attack: Attack, budget: Budget) -> Trace:
 
 
 def errors(attack: Attack, attacked: AttackSetting) -> Trace:
-    """Draw misses against false alarms: what the promise rules out, the best tests, and those measured."""
     alarms, budget, colour = _fine(), attacked.budget, style.look(attacked.method).colour
     least = tradeoff_curves.allowed(budget.epsilon, budget.delta, alarms)
     fill = {"fill": "tozeroy", "fillcolor": style.faded(_CROWD, 0.25), "line": {"color": _CROWD, "width": 1}}
@@ -188,8 +186,6 @@ def _fine() -> Array:
 
 
 def _rates_with_error_bars(name: str, colour: str, symbol: str, rates: Rates) -> Trace:
-    """Return an attack's measured error rates as one point, with the interval of each as an error bar."""
-
     def error_bar(value: float, span: tuple[float, float]) -> Trace:
         low, middle, high = np.array([span[0], value, span[1]]).reshape(3, 1)
         return arms(low, middle, high, colour, thickness=2.5, width=6)
@@ -201,11 +197,7 @@ def _rates_with_error_bars(name: str, colour: str, symbol: str, rates: Rates) ->
 
 
 def audits(attacked: AttackSetting, true_epsilon: float, shown: Mapping[str, float]) -> Trace:
-    """Draw the lower bounds on epsilon that audits show, beside the promised and the true epsilon.
-
-    A bar beyond the promise refutes it, and has another colour. true_epsilon: what the noise gives. shown:
-    each audit's bound, by its label.
-    """
+    """Draw the lower bounds that audits show; a bar beyond the promise refutes it, and has another colour."""
     promised, colour = attacked.budget.epsilon, style.look(attacked.method).colour
     # Bars are drawn from below: the promise is on top, then the true epsilon, then the audits in their order.
     rows = dict(reversed([*shown.items()])) | {
@@ -216,10 +208,19 @@ def audits(attacked: AttackSetting, true_epsilon: float, shown: Mapping[str, flo
     # The last two are no audits.
     shades = [*(_REFUTED if value > promised else colour for value in values[:-2]), _CROWD, _PROMISED]
     bars = {
-        **{"type": "bar", "orientation": "h", "x": rounded(values), "y": list(rows), "width": 0.6},
-        **{"marker": {"color": shades}, "text": [figures(value) for value in values]},
-        **{"textangle": 0, "textposition": "auto", "insidetextanchor": "start", "cliponaxis": False},
-        **{"hovertemplate": "%{y}: %{x:.3g}<extra></extra>", "showlegend": False},
+        "type": "bar",
+        "orientation": "h",
+        "x": rounded(values),
+        "y": list(rows),
+        "width": 0.6,
+        "marker": {"color": shades},
+        "text": [figures(value) for value in values],
+        "textangle": 0,
+        "textposition": "auto",
+        "insidetextanchor": "start",
+        "cliponaxis": False,
+        "hovertemplate": "%{y}: %{x:.3g}<extra></extra>",
+        "showlegend": False,
     }
     limit = {"type": "line", "x0": promised, "x1": promised, "yref": "paper", "y0": 0, "y1": 1}
     limit["line"] = {"color": style.GUESS, "width": 1.5, "dash": "dash"}

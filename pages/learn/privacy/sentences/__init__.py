@@ -10,7 +10,6 @@ def figures(value: float) -> str:
 
 
 def promise_text(budget: Budget) -> str:
-    """Return ε and δ of the promise, as part of a sentence."""
     return f"ε = {text.number(budget.epsilon)}, δ = {text.number(budget.delta)}"
 
 

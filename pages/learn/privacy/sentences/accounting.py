@@ -14,7 +14,7 @@ QUANTITIES = {"noise": "noise σ in each round", "charged": "ε charged"}
 
 
 def failure(n: int, budget: Budget) -> str:
-    """Return how many of n patients the worst mechanism that delta allows publishes, and warn of that."""
+    """Return how many of n patients the worst mechanism that delta allows publishes."""
     published = outright_publication.published(n, budget.delta)
     expected, delta = published.expected, budget.delta
     shown = text.number(float(f"{expected:.2g}")) if expected < 100 else f"{expected:,.0f}"
@@ -28,10 +28,7 @@ def failure(n: int, budget: Budget) -> str:
 
 
 def beyond(attack: Attack, budget: Budget) -> str:
-    """Return what delta means for Gaussian noise, which never publishes a record as it is.
-
-    The numbers are those of Balle & Wang (ICML 2018), Theorem 8.
-    """
+    """Return what delta means for Gaussian noise, by Theorem 8 of Balle & Wang (ICML 2018)."""
     _, misses = tradeoff_curves.touching(attack.mu, budget.epsilon)
     delta = gaussian.delta_of(1 / attack.mu, budget.epsilon)
     return (
@@ -42,7 +39,6 @@ def beyond(attack: Attack, budget: Budget) -> str:
 
 
 def rounds(costs: Accounted, budget: Budget) -> str:
-    """Return how much more noise other accountings need than the exact one, for the page's rounds."""
     order = sorted((name for name in ACCOUNTINGS if name != "exact"), key=costs.ratio)
     others = "; ".join(f"{ACCOUNTINGS[name].title} {figures(costs.ratio(name))} times" for name in order)
     needs = (
@@ -56,7 +52,6 @@ def rounds(costs: Accounted, budget: Budget) -> str:
 
 
 def moves(costs: Accounted, columns: int) -> str:
-    """Return how far one patient moves a message of so many columns: the noise is calibrated to that."""
     return (
         "σ is on the scale of sums over a hospital's patients. One patient moves a message of "
         f"{text.count(columns, 'column', 'columns')} by at most {'√2' if costs.sensitivity > 1 else '1'}; "
@@ -65,7 +60,6 @@ def moves(costs: Accounted, columns: int) -> str:
 
 
 def charges(costs: Accounted) -> pd.DataFrame:
-    """Return for each accounting the noise that it needs, and what it charges for the exact noise."""
     noise, charged = costs.noise.loc[costs.steps], costs.charged.loc[costs.steps]
     columns = {QUANTITIES["noise"]: noise, "times the exact": noise / costs.std}
     columns[f"{QUANTITIES['charged']} for the exact noise"] = charged

@@ -7,6 +7,7 @@ another ε than the promised one.
 """
 
 import math
+from pathlib import Path
 
 from dppca_core.accounting import gaussian
 from dppca_core.auditing import membership, tradeoff_curves
@@ -29,24 +30,7 @@ STEPS = (
 )
 INTRODUCTION = "**What can an attacker learn about one patient?** Here is the best possible attempt."
 THREE_ODDS = "How often the attacker is right: promised, best possible, measured"
-FORMULAS = r"""
-A test has false alarms $\alpha$ and misses $\beta$. $(\varepsilon,\delta)$ allows $\beta\ge
-f(\alpha)=\max(0,\;1-\delta-e^{\varepsilon}\alpha,\;e^{-\varepsilon}(1-\delta-\alpha))$; a Gaussian release
-that a patient moves by $\mu=\Delta/\sigma$ standard deviations has as its best tests exactly
-$G_\mu(\alpha)=\Phi(\Phi^{-1}(1-\alpha)-\mu)$ (Dong, Roth & Su, JRSS-B 2022), attained by a threshold on the
-coordinate of the message along the way in which it moves (Neyman & Pearson 1933). From even odds the best
-guess is right with probability $\Phi(\mu/2)$ against this release,
-$(e^{\varepsilon}+\delta)/(1+e^{\varepsilon})$ against the worst that the promise allows.
-
-$T$ rounds with noise $\sigma$ are one release with $\mu=\sqrt T\,\Delta/\sigma$ (exact); basic composition
-adds $T$ times $(\varepsilon/T,\delta/T)$; advanced composition charges
-$\sqrt{2T\ln(2/\delta)}\,e+Te(e^{e}-1)$ for $T$ rounds of $(e,\delta/2T)$; zCDP adds
-$\rho=\Delta^2/2\sigma^2$ and converts by Canonne, Kamath & Steinke (2020); Ge et al. print
-$\sigma=\tfrac{2T}{\varepsilon}\sqrt{2\ln(2T/\delta)}$ (with the logarithm of their Lemma A.1 restored).
-
-The audit's bound is that of $\mu\ge\Phi^{-1}(1-\alpha)-\Phi^{-1}(\beta)$ at upper limits of both error
-rates, over 9 thresholds, and the $\varepsilon$ of a Gaussian release with that $\mu$ at $\delta$.
-"""
+FORMULAS = Path(__file__).with_name("formulas.md").read_text(encoding="utf-8")
 
 PAPERS = (
     "Trade-off curves: Wasserman & Zhou (JASA 2010); Dong, Roth & Su (JRSS-B 2022). "
@@ -84,7 +68,6 @@ def guarantee(draws: AttackDraws) -> str:
 
 
 def three_odds(attack: Attack, draws: AttackDraws) -> str:
-    """Return a Markdown table of how often in 100 the attacker is right: promised, at best, and measured."""
     budget, rates, kept = draws.attacked.budget, attack.measured, kept_epsilon(draws)
     promise = f"ε = {text.number(float(f'{kept:.3g}'))}, δ = {text.number(budget.delta)}"
     method, drawn = METHODS[draws.attacked.method].title, f"{2 * attack.drawn:,} releases drawn here"
@@ -104,8 +87,7 @@ def three_odds(attack: Attack, draws: AttackDraws) -> str:
 
 
 def _of_100(chance: float) -> str:
-    """Return a chance in percent, with four decimals near 100, which it is not to be rounded to."""
-    percent = 100 * chance
+    percent = 100 * chance  # never rounded to 100
     return f"{percent:.{1 if percent < 99.9 else 4}f}"
 
 
@@ -115,7 +97,6 @@ def releases_title(budget: Budget) -> str:
 
 
 def sides(budget: Budget) -> tuple[str, str]:
-    """Return the names of both data sets within a sentence, that with the patient first."""
     first, second = text.neighbour_names(budget.neighbours == "replace-one")
     return first.lower(), second.lower()
 
@@ -133,7 +114,6 @@ def experiment(picture: Picture, budget: Budget) -> str:
 
 
 def frames(picture: Picture) -> list[dict[str, str]]:
-    """Return for each frame, which is one release of each data set, its notes and how it is read aloud."""
     count, before, frames = len(picture.with_patient), 0, []
     for index in range(1, count + 1):
         right = picture.right_guesses(index)
@@ -146,7 +126,6 @@ def frames(picture: Picture) -> list[dict[str, str]]:
 
 
 def chosen(attack: Attack, budget: Budget) -> str:
-    """Return how far the patient moves what is read, and the calculated error rates of the chosen test."""
     least = float(tradeoff_curves.allowed(budget.epsilon, budget.delta, attack.alarms))
     with_patient, other = sides(budget)
     return (
@@ -178,7 +157,6 @@ def measured(attack: Attack) -> str:
 
 
 def _measured(share: float, span: tuple[float, float] | None = None) -> str:
-    """Return a measured share in percent, with its interval `span` if there is one."""
     interval = "" if span is None else f" ({100 * span[0]:.1f} to {100 * span[1]:.1f} %)"
     return f"{100 * share:.1f} %{interval}"
 
@@ -199,7 +177,6 @@ def attacked(method: str, settings: Settings) -> str:
 
 
 def audited(honest: LowerBound, broken: LowerBound | None, bug: str, draws: AttackDraws, count: int) -> str:
-    """Return what audits of so many releases show: of the program as it is, and with a planted bug."""
     budget, cases = draws.attacked.budget, round(1 / honest.alpha)
     promise = f"the promise of {budget.epsilon:g}"
     rate = f"If a program keeps its promise, such an audit accuses it in at most 1 of {cases} cases."

@@ -1,6 +1,6 @@
 """Describe the story: a step on the screen, all eight in a file, and the speaker's notes on paper."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 
 from dppca_core.methods import METHODS
@@ -41,12 +41,14 @@ _ALL = range(1, STEPS + 1)
 
 
 def at(settings: Settings) -> Document:
-    """Return the page at these settings."""
     settings = settings | {"view": "plain"}
     story, whole = Story(settings, (settings["story.step"],)), Story(settings, _ALL)
     return Document(
-        *(steps.TITLE, steps.opening(story), _STEM),
-        *(partial(_blocks, story, whole), partial(_frame, whole)),
+        title=steps.TITLE,
+        question=steps.opening(story),
+        stem=_STEM,
+        blocks=partial(_blocks, story, whole),
+        frame=partial(_frame, whole),
         switches=(),
         complete=whole.complete,
     )
@@ -66,7 +68,6 @@ def _blocks(story: Story, whole: Story) -> Blocks:
 
 
 def _step(story: Story, step: int) -> Blocks:
-    """Yield a step as far as it is measured: its answer, what follows beside the chart, and what to try."""
     wording = steps.of_step(story, step)
     yield failed_runs.notice(story.failed)
     yield Headline(wording.finding)
@@ -81,8 +82,10 @@ def _step(story: Story, step: int) -> Blocks:
 
 def _figure(story: Story, step: int, wording: StepText, again: str = "") -> Figure:
     return Figure(
-        *(f"story {step}{again}", charts.of_step(story, step)),
-        *(steps.QUESTIONS[step - 1], f"{_STEM}-{step}"),
+        name=f"story {step}{again}",
+        payload=charts.of_step(story, step),
+        title=steps.QUESTIONS[step - 1],
+        stem=f"{_STEM}-{step}",
         says=wording.sentences,
         code=partial(story.code, step),
     )
@@ -106,7 +109,7 @@ def _every_step(story: Story) -> Blocks:
 
 
 def _notes(story: Story) -> str:
-    """Return the speaker's notes as a file that prints, with what each step says at these settings."""
+    """Return the speaker's notes as a file that prints."""
     story.complete()
 
     def blocks() -> Iterable[Block]:
@@ -118,12 +121,16 @@ def _notes(story: Story) -> str:
             yield Text(f"**Likely question:** {note.question}")
             yield Text(f"**Answer:** {note.answer}")
 
-    notes: Callable[[], Iterable[Block]] = blocks
-    return Document("Speaker notes", steps.opening(story), "", notes, partial(_frame, story)).html()
+    return Document(
+        title="Speaker notes",
+        question=steps.opening(story),
+        stem="",
+        blocks=blocks,
+        frame=partial(_frame, story),
+    ).html()
 
 
 def _about(story: Story) -> Iterable[str]:
-    """Yield which methods are shown, and where all numbers come from."""
     used = (
         f"{text.JOINING[trust]}: {METHODS[story.here.cells.runs.plan(trust).method].title}"
         for trust in TRUSTS

@@ -25,27 +25,14 @@ GLOSSARY = (PATTERN, SHARE, GUESS, TOTAL, WEIGHT, NOISE, ATTACKER, LOSS, SERVER,
 
 
 class StepText(NamedTuple):
-    """Hold the sentences of a step.
-
-    Attributes:
-        finding: The answer to the step's question.
-        more: What follows, a line each.
-        glosses: Terms in plain words.
-        try_this: What to move next.
-        claims: What the sentences compare, as the runs show it.
-        chart: How to read the chart, in small type.
-        bars: Whether the chart has bars, whose scale need not begin at 0.
-    """
-
-    finding: str
-    more: tuple[str, ...] = ()
-    glosses: tuple[tuple[str, str], ...] = ()
+    finding: str  # the answer to its question
+    more: tuple[str, ...] = ()  # a line each
+    glosses: tuple[tuple[str, str], ...] = ()  # terms in plain words
     try_this: str = ""
-    claims: tuple[ShownClaim, ...] = ()
-    chart: str = ""
-    bars: bool = False
+    claims: tuple[ShownClaim, ...] = ()  # what the sentences compare, as the runs show it
+    chart: str = ""  # how to read it, in small type
+    bars: bool = False  # whether it has bars, whose scale need not begin at 0
 
     @property
     def sentences(self) -> str:
-        """Return the finding and what follows, as one text for a screen reader."""
         return " ".join((self.finding, *self.more))

@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 
 class SpeakerNote(NamedTuple):
-    """Hold what a speaker needs at a step: its seconds, what to say, a likely question and its answer."""
-
     seconds: int
     say: str
     question: str
@@ -19,6 +17,5 @@ NOTES = tuple(SpeakerNote(**note) for note in tomllib.loads(_FILE.read_text(enco
 
 
 def until(step: int) -> str:
-    """Return when in the talk a step ends: 2:30."""
     seconds = sum(note.seconds for note in NOTES[:step])
     return f"{seconds // 60}:{seconds % 60:02d}"

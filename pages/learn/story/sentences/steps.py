@@ -5,7 +5,7 @@ compares is a claim that the runs show with 99 % certainty, within 2 points of t
 none, the numbers stand alone.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.decision.hospitals import LEAST_REPEATS
@@ -45,7 +45,6 @@ _ENOUGH = f"9 of 10 repeats recover at least {USEFUL:g} %"
 
 
 def begins(start: float) -> str:
-    """Return where a chart's scale begins, unless at 0."""
     return f"The scale begins at {start:g} %. " if start else ""
 
 
@@ -54,7 +53,6 @@ def _shares(point: Point, quantity: str) -> str:
 
 
 def _given(*claims: ShownClaim | None) -> tuple[ShownClaim, ...]:
-    """Return the claims that the runs show."""
     return tuple(claim for claim in claims if claim is not None)
 
 
@@ -64,7 +62,6 @@ def _says(claim: ShownClaim | None, **words: str) -> str:
 
 
 def _used(claim: ShownClaim | None, said_of_it: str) -> tuple[ShownClaim, ...]:
-    """Return the claim where a sentence makes it."""
     return (claim,) if claim is not None and said_of_it else ()
 
 
@@ -81,14 +78,15 @@ def whose(story: Story) -> str:
 
 
 def sharing(story: Story) -> StepText:
-    """Return step 1: what our hospital recovers alone, and all together without privacy."""
     here, use = story.here, story.setting.use
     alone = decisions.alone(use, here.median(ALONE))
     terms = (glossary.PATTERN, glossary.SHARE, glossary.REPEAT, glossary.GUESS)
     chart = _CERTAIN.format(story.repeats)
     if story.count == 1:
         more = (decisions.NOBODY_TO_JOIN, whose(story), a_guess(story))
-        return StepText(alone, more, terms, _try_sharing(story), chart=chart, bars=True)
+        return StepText(
+            finding=alone, more=more, glosses=terms, try_this=_try_sharing(story), chart=chart, bars=True
+        )
     together = f"All {story.count} together, with no privacy: {_shares(here, FREE)}."
     gains, beats = here.compared(FREE, ALONE), here.compared(FREE, GUESS)
     nothing = _says(beats, as_good=_NO_MORE_THAN_A_GUESS, less=_NO_MORE_THAN_A_GUESS)
@@ -100,7 +98,15 @@ def sharing(story: Story) -> StepText:
     )
     claims = _used(beats, nothing) or _used(gains, follows)
     more = (follows, whose(story), a_guess(story))
-    return StepText(f"{alone} {together}", more, terms, _try_sharing(story), claims, chart, bars=True)
+    return StepText(
+        finding=f"{alone} {together}",
+        more=more,
+        glosses=terms,
+        try_this=_try_sharing(story),
+        claims=claims,
+        chart=chart,
+        bars=True,
+    )
 
 
 def _try_sharing(story: Story) -> str:
@@ -112,32 +118,31 @@ def _try_sharing(story: Story) -> str:
 
 
 def _moves(story: Story, step: int, key: str) -> bool:
-    """Return whether a step has a control."""
     return key in step_controls(step, story.settings)
 
 
 def rebuilt(story: Story) -> StepText:
-    """Return step 2: how much of a patient's record two exact totals give away."""
     record, size = story.record, story.ours.patients
     values = f"all {story.d} values of one patient, right to {min(record.digits, 12)} digits"
     totals = "One total has the patient, the other does not. All the others cancel out."
     crowd = f"So even {size:,} patients together hide nobody."
     crowd = crowd if size > 1 else "Here there is not even a crowd."
     finding = f"From two exact totals, an attacker works out {values}."
-    terms = (glossary.TOTAL, glossary.ATTACKER)
-    more = (totals, crowd, invented(story))
-    return StepText(finding, more, terms, "pick another patient. Is there one whom the crowd hides?")
+    return StepText(
+        finding=finding,
+        more=(totals, crowd, invented(story)),
+        glosses=(glossary.TOTAL, glossary.ATTACKER),
+        try_this="pick another patient. Is there one whom the crowd hides?",
+    )
 
 
 def invented(story: Story) -> str:
-    """Return that patients are simulated and their measurements' names invented, or that they are real."""
     if story.simulated:
         return "The patients are simulated, and the names of their measurements are invented."
     return "These are real patients, and real measurements."
 
 
 def _named(weights: Weights, verb: str) -> str:
-    """Return how many of the measurements that truly weigh most are named."""
     count, agree = weights.counted, weights.agree
     share = "all" if agree == count else f"{agree}"
     if count < len(weights.shown):
@@ -146,42 +151,45 @@ def _named(weights: Weights, verb: str) -> str:
 
 
 def pattern(story: Story) -> StepText:
-    """Return step 3: what the pattern names, and how much of it all together find without privacy."""
     here, weights = story.here, story.weights(FREE)
     finding = f"It names {text.listed(story.names(weights.shown[:3]))}, and no patient."
     seen = _named(weights, "we find")
     shown = f"We recover {_shares(here, FREE)} of the pattern. {a_guess(story)}"
-    terms = (glossary.PATTERN, glossary.WEIGHT, glossary.SHARE, glossary.GUESS)
     left = "move *Patients in total* to the left. Which bars go wrong first?"
     move = left if _moves(story, 3, "n") else "go on with *Next*. What if somebody asks for one patient?"
-    return StepText(finding, (f"{seen} Nothing is hidden yet.", shown), terms, move)
+    return StepText(
+        finding=finding,
+        more=(f"{seen} Nothing is hidden yet.", shown),
+        glosses=(glossary.PATTERN, glossary.WEIGHT, glossary.SHARE, glossary.GUESS),
+        try_this=move,
+    )
 
 
 def attack(story: Story) -> StepText:
-    """Return step 4: how often an attacker guesses right from noisy results, and what chance alone gives."""
     picture = story.attack
     finding = text.luck(picture.right_guesses(), picture.tries)
     half = "The patient is in half of these results."
     move = "draw again, then move *Privacy loss ε* to the right."
-    terms = (glossary.NOISE, glossary.ATTACKER, glossary.LOSS)
     return StepText(
-        finding, (half, promise(story)), terms, move if _moves(story, 4, "epsilon") else "draw again."
+        finding=finding,
+        more=(half, promise(story)),
+        glosses=(glossary.NOISE, glossary.ATTACKER, glossary.LOSS),
+        try_this=move if _moves(story, 4, "epsilon") else "draw again.",
     )
 
 
 def promise(story: Story) -> str:
-    """Return the guarantee in words: how often an attacker is right at most."""
     return text.odds(story.budget.epsilon, story.budget.delta)
 
 
 def failure(story: Story) -> str:
-    """Return that the promise may fail with a chance delta, and a safer chance if delta is above 1 in n."""
+    """Return the chance delta that the promise fails, and a safer one if delta is above 1 in n."""
     delta = story.setting.delta
     return f"{text.margin(delta)} {phrases.delta_too_large(delta, story.setting.n)}".strip()
 
 
 def _cost(story: Story) -> tuple[str, str, tuple[ShownClaim, ...]]:
-    """Return what all recover with privacy and without, what that comes to, and what is claimed by it."""
+    """Return what all recover, what that comes to, and what is claimed by it."""
     here, private = story.here, under(story.trust)
     recover = f"{text.JOINING[story.trust]}, we recover {_shares(here, private)} of the pattern."
     finding = f"{recover} No privacy: {_shares(here, FREE)}."
@@ -197,13 +205,19 @@ def _curve_terms(story: Story) -> tuple[tuple[str, str], ...]:
 
 
 def cost(story: Story) -> StepText:
-    """Return step 5: what noise costs at the current privacy loss, and at which enough is recovered."""
     finding, follows, claims = _cost(story)
     control = (
         "*Privacy loss ε* to the left" if _moves(story, 5, "epsilon") else "*Whom do the hospitals trust?*"
     )
     move = f"move {control}. Where does the line cross the long dashes?"
-    return StepText(finding, (follows, _useful(story)), _curve_terms(story), move, claims, _chart(story))
+    return StepText(
+        finding=finding,
+        more=(follows, _useful(story)),
+        glosses=_curve_terms(story),
+        try_this=move,
+        claims=claims,
+        chart=_chart(story),
+    )
 
 
 def _chart(story: Story) -> str:
@@ -212,7 +226,6 @@ def _chart(story: Story) -> str:
 
 
 def _useful(story: Story) -> str:
-    """Return at which privacy losses the verdict's condition on repeats is met, among those drawn."""
     points = story.drawn(5)
     losses = [text.number(point.setting.hospitals[story.setting.ours].epsilon) for point in points]
     useful = [point.useful(story.trust) for point in points]
@@ -229,7 +242,6 @@ def _useful(story: Story) -> str:
 
 
 def bought(story: Story) -> StepText:
-    """Return step 6: what noise costs with these patients, and from how many on it costs nothing."""
     finding, follows, claims = _cost(story)
     since, more_claims = _since(story)
     points, here = story.drawn(6), story.drawn(6).index(story.here)
@@ -246,8 +258,14 @@ def bought(story: Story) -> StepText:
         if _moves(story, 6, "n")
         else ("move *Privacy loss ε* to the left. Do the lines part?")
     )
-    text_ = (follows, since)
-    return StepText(finding, text_, _curve_terms(story), move, claims + more_claims, _chart(story))
+    return StepText(
+        finding=finding,
+        more=(follows, since),
+        glosses=_curve_terms(story),
+        try_this=move,
+        claims=claims + more_claims,
+        chart=_chart(story),
+    )
 
 
 def _since(story: Story) -> tuple[str, tuple[ShownClaim, ...]]:
@@ -264,7 +282,6 @@ def _since(story: Story) -> tuple[str, tuple[ShownClaim, ...]]:
 
 
 def joined(story: Story) -> StepText:
-    """Return step 7: what the server sees, what our hospital sends, and what the choice of trust costs."""
     here, trust, private = story.here, story.trust, under(story.trust)
     rows = f"Our patients' rows, {text.size(story.kept)}, stay at home."
     price = f"We recover {_shares(here, private)} of the pattern."
@@ -286,15 +303,17 @@ def joined(story: Story) -> StepText:
         )
         lines.append(f"{decisions.alone(story.setting.use, here.median(ALONE))} {is_}".rstrip())
         claims = _given(against, lone)
-    move = "choose another trust. Whose noise is it then?"
-    chart = _CERTAIN.format(story.repeats)
     return StepText(
-        finding, tuple(lines), (glossary.SERVER, glossary.SEALED, glossary.REPEAT), move, claims, chart
+        finding=finding,
+        more=tuple(lines),
+        glosses=(glossary.SERVER, glossary.SEALED, glossary.REPEAT),
+        try_this="choose another trust. Whose noise is it then?",
+        claims=claims,
+        chart=_CERTAIN.format(story.repeats),
     )
 
 
 def decision(story: Story) -> StepText:
-    """Return step 8: the verdict, its numbers, what would be released and what it promises."""
     here, setting, decided = story.here, story.setting, story.decision
     if decided is None:
         return StepText(text.MEASURING)
@@ -308,14 +327,16 @@ def decision(story: Story) -> StepText:
     more = [alone, f"{what} {named}", promise(story)]
     if setting.delta > 1 / setting.n:
         more.append(failure(story))
-    terms = (glossary.SHARE, glossary.NOISE, glossary.SEALED, glossary.ATTACKER, glossary.GUESS)
-    move = "find the strictest promise at which the verdict stays. Then print the page to sign."
-    return StepText(decisions.headline(decided, story.count), tuple(more), terms, move)
+    return StepText(
+        finding=decisions.headline(decided, story.count),
+        more=tuple(more),
+        glosses=(glossary.SHARE, glossary.NOISE, glossary.SEALED, glossary.ATTACKER, glossary.GUESS),
+        try_this="find the strictest promise at which the verdict stays. Then print the page to sign.",
+    )
 
 
-_STEPS: tuple[Callable[[Story], StepText], ...] = (
-    *(sharing, rebuilt, pattern, attack, cost, bought, joined, decision),
-)
+# In the order of `QUESTIONS`.
+_STEPS = (sharing, rebuilt, pattern, attack, cost, bought, joined, decision)
 
 
 def of_step(story: Story, step: int) -> StepText:
@@ -327,22 +348,26 @@ def of_step(story: Story, step: int) -> StepText:
 
 
 def described(story: Story) -> str:
-    """Return whose patients these are: a real table's, those of real hospitals, or simulated ones."""
+    return ", ".join(filter(None, _patients(story)))
+
+
+def _patients(story: Story) -> tuple[str, str]:
+    """Return whose patients these are, and which, if that is said."""
     if story.simulated:
-        return "made-up patients, drawn by the computer"
+        return "made-up patients", "drawn by the computer"
     table = TABLES.get(story.settings["data"])
     return (
-        "four real hospitals" if story.setting.differing or table is None else f"a real table, {table.title}"
+        ("four real hospitals", "")
+        if story.setting.differing or table is None
+        else ("a real table", table.title)
     )
 
 
 def opening(story: Story) -> str:
-    """Return what the story shows, and whose patients these are."""
-    return f"Sharing a pattern, not a patient, shown on {described(story).partition(',')[0]}."
+    return f"Sharing a pattern, not a patient, shown on {_patients(story)[0]}."
 
 
 def limits(story: Story) -> Sequence[str]:
-    """Return the sentences on what neither the numbers nor the promise cover."""
     return (
         f"All numbers are measured on {described(story)}. Real patients may differ.",
         "The promise covers this one release. Promises of several releases add up.",

@@ -24,12 +24,10 @@ NOW = catalogue.defaults() | {"d": 30, "n": 1_000_000, "k": 2, "s": 6, "s_hat": 
 
 @pytest.fixture(scope="module")
 def opened():
-    """Open the page with every bound drawn."""
     return Page(PAGE, **SMALL, **{f"show.{name}": "true" for name in settings.SIN_BOUNDS})
 
 
 def drawn(page):
-    """Return the names of what the first figure has."""
     return {trace["name"] for trace in page.figure["data"]}
 
 
@@ -106,7 +104,6 @@ def results():
 
 
 def model(results, **changed):
-    """Return the page at these settings, with these results."""
     m = Bounds(NOW | changed)
     m.results = results
     return m

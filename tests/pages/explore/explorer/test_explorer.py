@@ -53,10 +53,7 @@ def test_each_of_the_six_sliders_changes_the_figure(page, key, value):
 @pytest.mark.parametrize("trust", TRUSTS)
 @pytest.mark.parametrize("method", ["", "dps_pca"])
 def test_what_is_drawn_is_what_the_core_measures_of_the_method_shown(page, trust, method):
-    """The last point of the first panel, the sentence and the tile are one number: the median of its runs.
-
-    Shown is the recommended one, or the one chosen, which says whom the hospitals trust.
-    """
+    """The last point of the first panel, the sentence and the tile are the median of the method's runs."""
     words = {"central": "one-place", "secure aggregation": "sealed", "untrusted server": "nobody"}
     link = {"first": "rounds", "repeats": "3", "delta": "0.001", "scale": "linear", "trust": words[trust]}
     settings = catalogue.open_link({"preset": "large-study"} | link)[0]
@@ -154,7 +151,6 @@ def test_as_printed_is_labelled_with_the_epsilon_it_truly_gives(screen):
 
 
 def test_every_method_is_there_with_its_trust_and_its_guarantee(page):
-    """The menu of methods follows the registry; nothing here names a method."""
     shown = page(d="20", n="1000000", all="true")
     rows = shown.figure["frames"][shown.figure["active"]]["methods"]
     for method in METHODS.values():
@@ -233,7 +229,6 @@ def test_a_picture_of_several_directions_says_which_angle_it_shows(page):
 
 
 def points(figure, name):
-    """Return the points of a trace of the active frame, as a browser draws them: (2, points)."""
     still = as_shown(figure)
     trace = next(trace for trace in still["data"] if trace["name"] == name)
     return np.array([trace["x"], trace["y"]])
@@ -327,7 +322,6 @@ def test_figures_are_ordered_by_a_count_and_not_by_the_clock(screen, monkeypatch
 
 
 def drawn(payload: dict) -> tuple[list[str], int]:
-    """Return the titles of the methods that a figure compares at its epsilon, and its line's points."""
     active, dots = payload["active"], next(t for t in payload["data"] if t["name"] == "methods")
     at = payload["data"].index(dots)
     places = payload["frames"][active]["traces"][str(at)]["x"]

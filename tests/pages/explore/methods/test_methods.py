@@ -41,7 +41,6 @@ def names(figure):
 
 @pytest.fixture(scope="module")
 def opened():
-    """Open the page at a small setting, and measure all its methods."""
     return Page(PAGE, **SMALL).settle()
 
 
@@ -87,7 +86,6 @@ def test_the_best_published_methods_are_drawn_on_rows_of_length_1_too(opened):
 
 @pytest.mark.parametrize("over", methods_settings.SWEEPS)
 def test_everything_can_be_swept_and_drawn(page, over):
-    """One sweep is drawn as error, time and bytes."""
     word = catalogue.CHOICES["compare.over"].link(over)
     shown = page(PAGE, **SMALL, **FEW, **{"compare.over": word, "compare.panel": "error"})
     for panel in ("error", "time", "bytes"):
@@ -121,7 +119,6 @@ def test_what_a_table_fixes_is_not_swept(page, choice):
 
 
 def over(results, settings, key):
-    """Return the sweep of the methods shown at first over a control."""
     return sweeps.for_panel(results, DEFAULT, settings | {"compare.over": key})[0]
 
 

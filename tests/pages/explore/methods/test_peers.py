@@ -58,7 +58,6 @@ def test_what_is_not_the_measurement_is_refused(content, tmp_path, monkeypatch):
 
 
 def test_a_damaged_file_is_one_sentence_of_the_page(screen, tmp_path, monkeypatch):
-    """The rest of the page is there without it."""
     damaged = tmp_path / "peers.json"
     damaged.write_text(DAMAGED["nothing"])
     monkeypatch.setattr(packages, "_FILE", damaged)

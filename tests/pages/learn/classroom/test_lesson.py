@@ -24,7 +24,6 @@ NUMBER = r"(\d+(?:\.\d+)?)"
 
 
 def sentences(part: Any) -> Iterator[str]:
-    """Return all sentences that are read on screens."""
     if isinstance(part, str):
         yield from re.split(r"(?<=[.?!:;])\s+", part)
     elif isinstance(part, dict):

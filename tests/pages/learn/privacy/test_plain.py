@@ -24,7 +24,6 @@ TERMS = re.compile(r"[†‡*δσμΔαβ]|(?<!loss )ε|1e-|10\^|sin|\bseed|\bro
 
 
 def sentences(page):
-    """Return all sentences outside the fold, without Markdown's stars."""
     shown = text.unmarked("\n".join([page.markdown, page.captions, page.notices]))
     return re.split(r"(?<=[.!?:])\s+", shown)
 

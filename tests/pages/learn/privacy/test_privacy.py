@@ -37,7 +37,6 @@ def model(**changed):
 
 
 def refuted(page):
-    """Return whether the bars of the audit, and of that with the bug, exceed the promise."""
     bars = page.figures["audit figure"].payload["data"][0]
     shown = dict(zip(bars["y"], bars["x"], strict=True))
     audits = [shown[name] for name in ("audit shows at least", "with the mistake planted") if name in shown]

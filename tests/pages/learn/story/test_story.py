@@ -75,7 +75,6 @@ def of_scene(scene, use="in-house"):
 
 @functools.cache
 def measured_story(name, use="in-house"):
-    """Return a whole story, measured once, with the sentences and the figures of its steps."""
     now = of_scene(name, use) if name in scenes.SCENES else settings(**SETTINGS[name])
     story = Story(now, range(1, STEPS + 1))
     story.complete()
@@ -85,7 +84,6 @@ def measured_story(name, use="in-house"):
 
 @pytest.fixture
 def story_page(monkeypatch):
-    """Return the functions of page.py, without a visitor who sees it."""
     with monkeypatch.context() as nobody:
         nobody.setattr("pages.shared.settings.widgets.settings", lambda: settings(**SMALL))
         nobody.setattr("pages.shared.document.streamlit.show", lambda *_, **__: None)
@@ -335,7 +333,6 @@ def test_weights_are_the_rows_of_a_run_s_basis():
 
 
 def all_claims(scene, use):
-    """Return the claims of all steps under every trust, each once."""
     shown = {}
     for trust in TRUSTS:
         story = Story(of_scene(scene, use) | {"trust": trust}, range(1, STEPS + 1))
@@ -373,7 +370,6 @@ def test_fresh_runs_refute_no_claim():
 
 
 def fresh(runs, name):
-    """Return a quantity that claims name, of these runs alone."""
     if name == ALONE:
         return runs.alone()
     if name in (FREE, GUESS):
