@@ -138,8 +138,6 @@ def fit(
     """Return the top k eigenvectors of the hospitals' noisy projectors, averaged by precision.
 
     Args:
-        cohort: The hospitals' second moments, d features.
-        k: Number of components.
         budget: Privacy budget; each hospital spends it on its own patients.
         rng: Source of the noise; hospitals draw from generators spawned from it.
         spike: Public l, as for `spiked_projector`.
@@ -153,9 +151,6 @@ def fit(
     Raises:
         ValueError: For an unknown word, a public constant that is not positive, or one of spike and variance
             without the other.
-
-    References:
-        After Li, Cai, Xia & Zhang, arXiv 2411.15660 (abstract read; the weights are ours).
     """
     d = cohort.features
     check(send, spike, variance, constant)

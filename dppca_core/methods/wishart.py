@@ -150,18 +150,8 @@ def fit(
 ) -> Estimate:
     """Return the top k eigenvectors of the noisy moment.
 
-    Args:
-        cohort: The hospitals' second moments, d features.
-        k: Number of components.
-        budget: Privacy budget.
-        rng: Source of the noise.
-        shrink: True shrinks rows at the end (`dppca_core.numerics.row_shrinkage`).
-
     Returns:
         The basis, (d, k); `noise_std` is off the diagonal, where the noise has variance c^2 m / n^2.
-
-    References:
-        Sheffet, ALT 2019, Theorem 3; the exact calibration is derived in the module's text.
     """
     m, scale = calibrate(budget, cohort.features)
     std, spent = scale * math.sqrt(m) / cohort.n, spends(budget, d=cohort.features)
