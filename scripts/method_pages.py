@@ -185,13 +185,11 @@ def document(method: Method) -> str:
 
 
 def _beyond(name: str, page: Path) -> list[str]:
-    """Return the heading and the docstring of another module that the method uses."""
     docstring = import_module(name).__doc__ or ""
     return [f"### {link(f'`{name}`', source(name), page)}", markdown(docstring, page)]
 
 
 def _where(method: Method, page: Path) -> str:
-    """Return a list of links: to the source, its tests, the dashboard, and other pages."""
     contract = ROOT / "tests" / "core" / "methods" / "test_contract.py"
     checks = link("how the numbers are checked", ROOT / "docs" / "checks.md", page)
     return "\n".join(
@@ -211,7 +209,6 @@ def by_trust() -> list[Method]:
 
 
 def index() -> str:
-    """Return the table of all methods."""
     rows = [
         f"| {link(cell(method.title), page_of(method.name), INDEX)} `{method.name}` | {method.trust} "
         f"| {method.guarantee} | {needs(method.name)} | {cell(method.reference)} |"
@@ -238,5 +235,4 @@ def index() -> str:
 
 
 def documents() -> dict[Path, str]:
-    """Return every file of docs/methods and its content."""
     return {INDEX: index()} | {page_of(method.name): document(method) for method in METHODS.values()}

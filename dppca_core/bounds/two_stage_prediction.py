@@ -98,7 +98,6 @@ def _kept_by_rounds(rows: SpikedRows, s_hat: int, stds: tuple[float, ...], sampl
     )
 
     def each(draws: Draws) -> KeptDraws:
-        """Run stage 1 with these draws, and return which rows it keeps."""
         leading, _ = reduced_rounds.stacked(rows, stds, sampling, two_stage.left_out(rounds), draws)
         return reduced_rounds.kept_rows(rows, draws, leading, s_hat)
 

@@ -152,7 +152,6 @@ def _fit_each(
 
 
 def _load(name: str) -> Method:
-    """Return the METHOD of a module of this folder, with its name and a checked `fit`."""
     method: Method = replace(import_module(f"{__name__}.{name}").METHOD, name=name)
     return replace(method, fit=_checked(method))
 

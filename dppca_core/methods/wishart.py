@@ -57,10 +57,7 @@ def _beyond(degrees: float, shift: float, epsilon: float) -> float:
 
 
 def _removed(degrees: float, shift: float, epsilon: float) -> float:
-    """Return the smallest delta at epsilon when a row is removed, rounded up, by the module's text.
-
-    degrees: v, of the chi-square variable s. shift: h. `over` is t - h.
-    """
+    """Return the smallest delta at epsilon when a row is removed, in the words of `_added`."""
     if shift <= 2 * epsilon:
         return 0.0
     over = _beyond(degrees, shift, -epsilon)
