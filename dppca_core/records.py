@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import signature
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -270,6 +270,13 @@ class Setting:
         checks.spectrum(self.d, eigenvalues=self.eigenvalues)
 
 
+class Assumption(NamedTuple):
+    """Hold whether an assumption of a bound holds, and the sentence that states it with its numbers."""
+
+    holds: bool
+    text: str
+
+
 @dataclass(frozen=True)
 class Bound:
     """Hold a bound on sin Theta at a setting. A void bound has no terms and an infinite total.
@@ -278,7 +285,7 @@ class Bound:
         terms: Named terms, numbers or arrays over t = 1..T.
         total: The bound, a number or an array over t.
         applies: True when every assumption holds.
-        why: Each assumption, with the number by which it was checked, led by "holds: " or "fails: ".
+        why: Each assumption, with the number by which it was checked.
         source: Paper and theorem.
         constants: The free constants, by their names on screen.
         quantities: Intermediate numbers by name.
@@ -287,7 +294,7 @@ class Bound:
     terms: dict[str, float | Array]
     total: float | Array
     applies: bool
-    why: tuple[str, ...]
+    why: tuple[Assumption, ...]
     source: str = ""
     constants: dict[str, float] = field(default_factory=dict)
     quantities: dict[str, float] = field(default_factory=dict)
@@ -299,5 +306,5 @@ class Bound:
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """Return the assumptions in `why` that fail, without the "fails: " in front of each."""
-        return tuple(line.removeprefix("fails: ") for line in self.why if line.startswith("fails: "))
+        """Return the sentences of the assumptions that fail."""
+        return tuple(each.text for each in self.why if not each.holds)

@@ -16,7 +16,7 @@ import numpy as np
 from dppca_core import checks
 from dppca_core.arrays import Array
 from dppca_core.numerics.subspace_metrics import random_guess
-from dppca_core.records import Bound, Setting
+from dppca_core.records import Assumption, Bound, Setting
 
 KINDS = ("upper", "lower", "prediction")
 MEASURES = ("sin", "covariance")
@@ -126,14 +126,12 @@ def make_bound(
     total: float | Array,
     quantities: Mapping[str, float] | None = None,
 ) -> Bound:
-    """Return the record of a bound: it `applies` where every condition holds, each being a line of `why`.
+    """Return the record of a bound: it `applies` where every condition holds, which `why` lists.
 
     terms: the summands of the total by name. quantities: intermediate numbers that a screen may show.
     """
-    why = tuple(f"{'holds' if holds else 'fails'}: {text}" for holds, text in conditions)
-    return Bound(
-        dict(terms), total, all(holds for holds, _ in conditions), why, quantities=dict(quantities or {})
-    )
+    why = tuple(Assumption(bool(holds), text) for holds, text in conditions)
+    return Bound(dict(terms), total, all(each.holds for each in why), why, quantities=dict(quantities or {}))
 
 
 def check_gap(top: Array, bulk: Array) -> Check:

@@ -102,8 +102,7 @@ def value(m: Bounds, name: str) -> str:
 def assumptions(bound: Bound) -> str:
     """Return each assumption with its numbers, in Markdown: green where it holds, red where it fails."""
     return "  \n".join(
-        line.replace("holds:", ":green[✓ holds:]", 1).replace("fails:", ":red[✗ fails:]", 1)
-        for line in bound.why
+        f"{':green[✓ holds:]' if each.holds else ':red[✗ fails:]'} {each.text}" for each in bound.why
     )
 
 

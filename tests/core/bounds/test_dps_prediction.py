@@ -125,7 +125,7 @@ def test_more_patients_and_more_epsilon_help(n, epsilon, more, s_hat):
 def test_it_says_where_it_does_not_reach(changed, reason):
     bound = predict(small_setting(**changed))
     assert not bound.applies
-    assert any(reason in line for line in bound.why if line.startswith("fails"))
+    assert any(reason in line for line in bound.failed)
 
 
 def test_without_a_gap_it_is_void():

@@ -167,7 +167,7 @@ def test_pairs_take_no_more_than_eigenvalues_have():
 def test_too_few_patients_have_no_floor():
     """No pair has its rows beside the others, and the record says so."""
     bound = BOUNDS["gaussian_floor"](setting(n=20))
-    assert not bound.terms and any(line.startswith("fails: patients n = 20") for line in bound.why)
+    assert not bound.terms and any(line.startswith("patients n = 20") for line in bound.failed)
 
 
 @pytest.mark.parametrize("target", [0.02, 0.1, 0.4])
@@ -195,4 +195,4 @@ def test_no_patients_are_at_the_floor_where_there_is_none():
 
 def test_noise_as_printed_has_no_floor():
     bound = BOUNDS["gaussian_floor"](setting(budget=Budget(1.0, 1e-6, accounting="as-printed")))
-    assert not bound.applies and any("not as printed" in line for line in bound.why if "fails" in line)
+    assert not bound.applies and any("not as printed" in line for line in bound.failed)

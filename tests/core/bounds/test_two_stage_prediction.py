@@ -122,10 +122,10 @@ def test_it_says_where_it_does_not_reach():
     model = SpikedModel(d=200, k=2, s=6, seed=0)
     few = BOUNDS["two_stage_prediction"](setting_of(model, 24, 300, 1))
     assert not few.applies and any(
-        line.startswith("fails: chance that all features that matter") for line in few.why
+        line.startswith("chance that all features that matter") for line in few.failed
     )
     narrow = BOUNDS["two_stage_prediction"](setting_of(model, 4, 10**6, 1))
-    assert any(line.startswith("fails: features kept ŝ = 4 should be at least s = 6") for line in narrow.why)
+    assert any(line.startswith("features kept ŝ = 4 should be at least s = 6") for line in narrow.failed)
 
 
 def disagreements(case: tuple) -> list[int]:

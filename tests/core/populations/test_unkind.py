@@ -73,7 +73,7 @@ def test_below_the_edge_the_chance_is_shown_and_the_answer_called_a_guess():
     setting = Setting(preset.d, preset.n, preset.k, preset.s, preset.s_hat, 1, 4, eigenvalues, BUDGET)
     bound = BOUNDS["two_stage_prediction"](setting)
     assert bound.quantities["support_probability"] < 0.05
-    assert not bound.applies and any("are kept = 0.0" in line for line in bound.why)
+    assert not bound.applies and any("are kept = 0.0" in line for line in bound.failed)
     answer = recommend("central", n=preset.n, d=preset.d, k=preset.k, budget=BUDGET, s_hat=preset.s_hat)
     assert answer.near_guess and "guess" in answer.reason
     assert error(preset, "two_stage", runs=1, s_hat=preset.s_hat) > 0.6 * answer.guess

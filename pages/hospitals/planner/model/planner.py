@@ -123,9 +123,7 @@ class Planner(Plans):
     def assumptions(self) -> list[tuple[bool, str]]:
         """Return for each assumption of `bound` whether it holds, and its words with their number."""
         current = self.bound()
-        # Each line of `why` reads "holds: words" or has another word before the colon.
-        lines = current.why if current is not None else ()
-        return [(line.startswith("holds"), line.partition(": ")[2]) for line in lines]
+        return list(current.why) if current is not None else []
 
     def _amounts_of_plane(self) -> tuple[tuple[float, float], int | None]:
         """Return the smallest and largest amount of the plane, and the number of each hospital's patients.
