@@ -74,8 +74,8 @@ def rounds_for_choice(height: float) -> int:
 def selection_share(multiplier: float, factor: float, d: int, n: int, signal: float = SIGNAL) -> float:
     """Return w, the share of stage 1, from public numbers alone, by the rule in the module's text.
 
-    multiplier: z of the budget. factor: c, the noise of the hospitals' sum in those of one curator. n:
-    patients. Raises ValueError for a signal outside (0, 1).
+    multiplier: z. factor: c, the noise of the hospitals' sum in those of one curator. n: patients. Raises
+    ValueError for a signal outside (0, 1).
     """
     checks.inside_unit_interval(signal=signal)
     height = multiplier * factor * math.sqrt(d) / n
@@ -94,9 +94,8 @@ def division(
 ) -> Division:
     """Return how a run divides its budget, by the rules, from public numbers.
 
-    factor: c, the noise of the hospitals' sum in those of one curator. n: patients, None where their number
-    is not public; share and rounds are fixed then. s_hat: how many features are kept, or "released" for those
-    that stand out.
+    factor: c. n: patients, None where their number is not public; share and rounds are fixed then. s_hat: how
+    many features are kept, or "released" for those that stand out.
     """
     if n is None:
         return Division(SHARE_WITHOUT_N, ROUNDS)
@@ -130,9 +129,8 @@ def stage_noise(
 ) -> StageNoise:
     """Return the noise of every release of a run, from public numbers.
 
-    d: features. n: patients, on the scale of whose means the noise is stated.
-    factor: c, the noise of the hospitals' sum in those of one curator. share: w; None takes the rule's, for
-    the declared signal. iterations: T. Raises ValueError for numbers out of range.
+    n: patients, on the scale of whose means the noise is stated. factor: c. share: w; None takes the rule's,
+    for the declared signal. iterations: T. Raises ValueError for numbers out of range.
     """
     checks.whole(1, block_power.MOST_STEPS, iterations=iterations)
     z = gaussian.noise_multiplier(budget)

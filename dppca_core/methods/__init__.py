@@ -37,6 +37,9 @@ SHARED = {
     'where the budget\'s accounting is as printed, else "isotropic".',
     "shrink": "True shrinks the rows of the basis, one per feature, at the end "
     "(`dppca_core.numerics.row_shrinkage`).",
+    "spike": "Public l, in units of the scaled rows; released where not given.",
+    "variance": "Public v, in units of the scaled rows; released where not given.",
+    "constant": "C of the good event; default 2 for n >= d and 3 below.",
     "start": "Orthonormal start, (d, k); default uniformly random.",
 }
 _NOT_PRIVATE = SHARED | dict.fromkeys(("budget", "rng"), "Not used.")

@@ -140,9 +140,6 @@ def fit(
     Args:
         budget: Privacy budget; each hospital spends it on its own patients.
         rng: Source of the noise; hospitals draw from generators spawned from it.
-        spike: Public l, as for `spiked_projector`.
-        variance: Public v, as for `spiked_projector`.
-        constant: C of the good event, as for `spiked_projector`.
         send: "projector", d (d + 1)/2 numbers, or "basis", its leading d k numbers.
 
     Returns:

@@ -56,9 +56,6 @@ def fit(
     """Return the basis of the noisy projector and, if asked for, the private covariance of the scaled rows.
 
     Args:
-        spike: Public l, in units of the scaled rows; released where not given.
-        variance: Public v, in units of the scaled rows; released where not given.
-        constant: C of the good event; default 2 for n >= d and 3 below.
         covariance: False spends nothing on the eigenvalues.
 
     Returns:
