@@ -115,8 +115,8 @@ def _documented(method: Method) -> str:
     """Return the docstring of a method's `fit` with the parameters that others share, and its source."""
     meanings = SHARED if method.private else _NOT_PRIVATE
     head, section, tail = re.split(r"\n(Args|Returns):\n", cleandoc(method.fit.__doc__ or ""), maxsplit=1)
-    own, returns, rest = tail.partition("\nReturns:\n") if section == "Args" else ("", "\nReturns:\n", tail)
-    entries = dict(re.findall(r"^    (\w+): (.*\n(?: {5,}.*\n)*)", own, re.MULTILINE))
+    listed, returns, rest = tail.partition("\nReturns:\n") if section == "Args" else ("", "\nReturns:\n", tail)
+    entries = dict(re.findall(r"^    (\w+): (.*\n(?: {5,}.*\n)*)", listed, re.MULTILINE))
     names = [name for name in signature(method.fit).parameters if name in entries or name in meanings]
     lines = "".join(f"    {name}: {entries.get(name) or meanings[name] + chr(10)}" for name in names)
     return f"{head}\nArgs:\n{lines}{returns}{rest}\n\nReferences:\n    {method.reference}."
