@@ -114,12 +114,12 @@ def _checked(method: Method) -> Callable[..., Estimate]:
 def _documented(method: Method) -> str:
     """Return the docstring of a method's `fit` with the parameters that others share, and its source."""
     meanings = SHARED if method.private else _NOT_PRIVATE
-    head, section, tail = re.split(r"\n(Args|Returns):\n", cleandoc(method.fit.__doc__ or ""), maxsplit=1)
-    listed, returns, rest = tail.partition("\nReturns:\n") if section == "Args" else ("", "\nReturns:\n", tail)
+    before, returns = cleandoc(method.fit.__doc__ or "").split("\nReturns:\n", 1)
+    head, _, listed = before.partition("\nArgs:\n")
     entries = dict(re.findall(r"^    (\w+): (.*\n(?: {5,}.*\n)*)", listed, re.MULTILINE))
     names = [name for name in signature(method.fit).parameters if name in entries or name in meanings]
     lines = "".join(f"    {name}: {entries.get(name) or meanings[name] + chr(10)}" for name in names)
-    return f"{head}\nArgs:\n{lines}{returns}{rest}\n\nReferences:\n    {method.reference}."
+    return f"{head}\nArgs:\n{lines}\nReturns:\n{returns}\n\nReferences:\n    {method.reference}."
 
 
 def _fit_each(
