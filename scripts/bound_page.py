@@ -51,8 +51,12 @@ def document() -> str:
             markdown(sys.modules[name].__doc__ or "", PAGE),
         ]
         for rule in (rule for rule in BOUNDS.values() if rule.compute.__module__ == name):
-            text = described(rule.compute.__doc__ or "", PAGE, skip=("setting",), subject="")
-            parts += [f"### {rule.title}", f"`{rule.name}` {text}", f"```math\n{rule.formula}\n```"]
+            text = described(rule.compute.__doc__ or "", PAGE, subject="")
+            parts += [
+                f"### {rule.title}",
+                f"`{rule.name}` {text}\n- **References**: {rule.source}.",
+                f"```math\n{rule.formula}\n```",
+            ]
     return "\n\n".join(parts) + "\n"
 
 

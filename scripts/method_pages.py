@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from urllib.parse import urlencode
 
+from dppca_core import methods
 from dppca_core.methods import METHODS
 from dppca_core.records import Method
 from pages.explore.methods.model.measure import needs
@@ -47,8 +48,8 @@ HEAD = "<!-- written by make docs from the docstrings: change those -->"
 
 
 def module_of(method: Method) -> ModuleType:
-    """Return the module that defines a method, behind the decorators of its `fit`."""
-    return sys.modules[inspect.unwrap(method.fit).__module__]
+    """Return the module of a method's name, which may have its `fit` from one that several share."""
+    return sys.modules[f"{methods.__name__}.{method.name}"]
 
 
 def page_of(name: str) -> Path:
@@ -99,11 +100,9 @@ def _release(method: Method, page: Path) -> list[str]:
     The module may have imported `release` from a module that several methods share; the proof is there then.
     """
     module = module_of(method)
-    parts = []
-    for name, step in inspect.getmembers(module, inspect.isfunction):
-        if name == "release":
-            where = link(f"`{step.__module__}.{step.__name__}`", source(step.__module__), page)
-            parts += [f"{where} {markdown(third_person(step.__doc__ or '', ''), page)}"]
+    step = module.release
+    where = link(f"`{step.__module__}.{step.__qualname__}`", source(step.__module__), page)
+    parts = [f"{where} {markdown(third_person(step.__doc__ or '', ''), page)}"]
     sensitivity = getattr(module, "sensitivity", None) or getattr(
         sys.modules[module.release.__module__], "sensitivity", None
     )
@@ -115,11 +114,13 @@ def _release(method: Method, page: Path) -> list[str]:
 
 def _fit(method: Method, page: Path) -> list[str]:
     """Return the signature of `fit`, its docstring, and a table of the method's own arguments."""
-    fit = inspect.unwrap(method.fit)
-    options = [row for row in arguments(fit) if row[0] not in GIVEN]
+    options, docstring = (
+        [row for row in arguments(method.fit) if row[0] not in GIVEN],
+        method.fit.__doc__ or "",
+    )
     parts = [f'`METHODS["{method.name}"].fit(cohort, *, k, budget, rng' + (", ...)`" if options else ")`")]
-    explained = entries(sections(fit.__doc__ or "")[1].get("Args", ""))
-    parts.append(described(fit.__doc__ or "", page, skip=("cohort", "k", *(row[0] for row in options))))
+    explained = entries(sections(docstring)[1].get("Args", ""))
+    parts.append(described(docstring, page, skip=("cohort", "k", *(row[0] for row in options))))
     if options:
         rows = [
             f"| `{name}` | `{cell(kind)}` | `{default}` | {cell(prose(explained[name], page))} |"
@@ -184,13 +185,11 @@ def document(method: Method) -> str:
 
 
 def _beyond(name: str, page: Path) -> list[str]:
-    """Return the heading and the docstring of another module that the method uses."""
     docstring = import_module(name).__doc__ or ""
     return [f"### {link(f'`{name}`', source(name), page)}", markdown(docstring, page)]
 
 
 def _where(method: Method, page: Path) -> str:
-    """Return a list of links: to the source, its tests, the dashboard, and other pages."""
     contract = ROOT / "tests" / "core" / "methods" / "test_contract.py"
     checks = link("how the numbers are checked", ROOT / "docs" / "checks.md", page)
     return "\n".join(
@@ -210,7 +209,6 @@ def by_trust() -> list[Method]:
 
 
 def index() -> str:
-    """Return the table of all methods."""
     rows = [
         f"| {link(cell(method.title), page_of(method.name), INDEX)} `{method.name}` | {method.trust} "
         f"| {method.guarantee} | {needs(method.name)} | {cell(method.reference)} |"
@@ -237,5 +235,4 @@ def index() -> str:
 
 
 def documents() -> dict[Path, str]:
-    """Return every file of docs/methods and its content."""
     return {INDEX: index()} | {page_of(method.name): document(method) for method in METHODS.values()}

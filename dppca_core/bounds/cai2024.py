@@ -22,7 +22,7 @@ covariance rate must exceed what is lost where the bulk is not v I.
 """
 
 import math
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -99,121 +99,55 @@ def _flat_enough(setting: Setting, total: float, q: float) -> Check:
     )
 
 
-def _rate(setting: Setting, c: float, c_signal: float, q: float, lower: bool, covariance: bool) -> Bound:
-    """Return one of the module's four rates: lower or upper, for the covariance or for the projector.
+@dataclass(frozen=True)
+class Rate:
+    """Evaluate one of the module's four rates: lower or upper, for the covariance or for the projector."""
 
-    c is C of the rate, c_signal that of the signal's condition, and q the Schatten norm.
-    """
-    checks.within(1.0, math.inf, q=q)
-    n, p, r = setting.n, setting.d, setting.k
-    scales = _scales(setting, logs=not lower)
-    ratio = scales.flat / scales.spike
-    if covariance:
-        lead, across_weight = r ** (1 / q), math.sqrt(scales.flat * (scales.spike + scales.flat))
-        inside_weight = scales.spike
-    else:
-        # Over 2^(1/q), from the difference of projectors to sin Theta; its rate has no part for eigenvalues.
-        lead, across_weight, inside_weight = (r / 2) ** (1 / q), ratio + math.sqrt(ratio), 0.0
-    terms: dict[str, float | Array] = {
-        "stat": c * lead * (inside_weight * math.sqrt(r / n) + across_weight * math.sqrt(p / n)),
-        "priv": c * lead * (inside_weight * scales.inside_privacy + across_weight * scales.across_privacy),
-    }
-    total = terms["stat"] + terms["priv"]
-    conditions = _conditions(setting, scales, c_signal)
-    if covariance:
-        conditions.append(_flat_enough(setting, float(total), q))
-    elif lower and q == 2:
-        # The first-order error of Analyze Gauss on this population, whose pairs all have the gap l.
-        tau = symmetric_gaussian.entry_std(setting.budget, n, noise=None)
-        noise = (scales.spike + scales.flat) * scales.flat / n + tau**2
-        attained = math.sqrt(r * (p - r) * noise) / scales.spike
-        conditions.append(check_reachable(setting, float(total), attained, "Analyze Gauss"))
-    quantities = {"spike": scales.spike, "bulk": scales.flat}
-    return make_bound(conditions, terms, total, quantities)
+    lower: bool
+    covariance: bool
 
+    def bound(self, setting: Setting, *, c: float = 1.0, c_signal: float = 1.0, q: float = 2.0) -> Bound:
+        """Return the rate in the Schatten-q norm, for the projector that of sin Theta.
 
-def cai_projector(setting: Setting, *, c: float = 1.0, c_signal: float = 1.0, q: float = 2.0) -> Bound:
-    """Return the upper rate for sin Theta of the projector in the Schatten-q norm.
+        A lower rate is that of the worst case.
 
-    Args:
-        setting: Where the rate is evaluated.
-        c: C, the constant of the rate.
-        c_signal: Constant of the condition that the signal is strong enough.
-        q: Schatten norm, from 1 to infinity.
+        Args:
+            c: C, the constant of the rate.
+            c_signal: Constant of the condition that the signal is strong enough.
+            q: Schatten norm, from 1 to infinity.
 
-    Returns:
-        The bound; its terms stat and priv add up.
+        Returns:
+            The bound; its terms stat and priv add up. For the covariance it is in units of the scaled rows'.
 
-    Raises:
-        ValueError: For a q below 1.
-
-    References:
-        Cai, Xia & Zha, arXiv 2401.03820, upper bound for the projector, as recalled.
-    """
-    return _rate(setting, c, c_signal, q, lower=False, covariance=False)
-
-
-def cai_projector_lower(setting: Setting, *, c: float = 1.0, c_signal: float = 1.0, q: float = 2.0) -> Bound:
-    """Return the lower rate for the worst case's sin Theta of the projector in the Schatten-q norm.
-
-    Args:
-        setting: Where the rate is evaluated.
-        c: C, the constant of the rate.
-        c_signal: Constant of the condition that the signal is strong enough.
-        q: Schatten norm, from 1 to infinity.
-
-    Returns:
-        The bound; its terms stat and priv add up.
-
-    Raises:
-        ValueError: For a q below 1.
-
-    References:
-        Cai, Xia & Zha, arXiv 2401.03820, lower bound for the projector, as recalled.
-    """
-    return _rate(setting, c, c_signal, q, lower=True, covariance=False)
-
-
-def cai_covariance(setting: Setting, *, c: float = 1.0, c_signal: float = 1.0, q: float = 2.0) -> Bound:
-    """Return the upper rate for the scaled rows' spiked covariance in the Schatten-q norm.
-
-    Args:
-        setting: Where the rate is evaluated.
-        c: C, the constant of the rate.
-        c_signal: Constant of the condition that the signal is strong enough.
-        q: Schatten norm, from 1 to infinity.
-
-    Returns:
-        The bound, in units of the scaled rows' covariance; its terms stat and priv add up.
-
-    Raises:
-        ValueError: For a q below 1.
-
-    References:
-        Cai, Xia & Zha, arXiv 2401.03820, upper bound for the covariance; its privacy terms are derived here.
-    """
-    return _rate(setting, c, c_signal, q, lower=False, covariance=True)
-
-
-def cai_covariance_lower(setting: Setting, *, c: float = 1.0, c_signal: float = 1.0, q: float = 2.0) -> Bound:
-    """Return the lower rate for the worst case's spiked covariance in the Schatten-q norm.
-
-    Args:
-        setting: Where the rate is evaluated.
-        c: C, the constant of the rate.
-        c_signal: Constant of the condition that the signal is strong enough.
-        q: Schatten norm, from 1 to infinity.
-
-    Returns:
-        The bound, in units of the scaled rows' covariance; its terms stat and priv add up.
-
-    Raises:
-        ValueError: For a q below 1.
-
-    References:
-        Cai, Xia & Zha, arXiv 2401.03820, lower bound for the covariance, as recalled.
-    """
-    return _rate(setting, c, c_signal, q, lower=True, covariance=True)
+        Raises:
+            ValueError: For a q below 1.
+        """
+        checks.within(1.0, math.inf, q=q)
+        n, p, r = setting.n, setting.d, setting.k
+        scales = _scales(setting, logs=not self.lower)
+        ratio = scales.flat / scales.spike
+        if self.covariance:
+            lead, across_weight = r ** (1 / q), math.sqrt(scales.flat * (scales.spike + scales.flat))
+            inside_weight = scales.spike
+        else:
+            # Over 2^(1/q), from the difference of projectors to sin Theta. No part is for eigenvalues.
+            lead, across_weight, inside_weight = (r / 2) ** (1 / q), ratio + math.sqrt(ratio), 0.0
+        private = inside_weight * scales.inside_privacy + across_weight * scales.across_privacy
+        terms: dict[str, float | Array] = {
+            "stat": c * lead * (inside_weight * math.sqrt(r / n) + across_weight * math.sqrt(p / n)),
+            "priv": c * lead * private,
+        }
+        total = terms["stat"] + terms["priv"]
+        conditions = _conditions(setting, scales, c_signal)
+        if self.covariance:
+            conditions.append(_flat_enough(setting, float(total), q))
+        elif self.lower and q == 2:
+            # The first-order error of Analyze Gauss on this population, whose pairs all have the gap l.
+            tau = symmetric_gaussian.entry_std(setting.budget, n, noise=None)
+            noise = (scales.spike + scales.flat) * scales.flat / n + tau**2
+            attained = math.sqrt(r * (p - r) * noise) / scales.spike
+            conditions.append(check_reachable(setting, float(total), attained, "Analyze Gauss"))
+        return make_bound(conditions, terms, total, {"spike": scales.spike, "bulk": scales.flat})
 
 
 _PROJECTOR = (
@@ -229,30 +163,30 @@ _COVARIANCE = (
 _LOGS = r"(r+\log n)\log\frac1\delta"
 
 
-def _rule(title: str, compute: Callable[..., Bound], formula: str) -> BoundRule:
-    """Return the rule of one rate; its kind and measure are read off the function's name."""
-    lower = compute.__name__.endswith("lower")
+def _rule(rate: Rate, formula: str) -> BoundRule:
+    kind, end = ("lower", "_lower") if rate.lower else ("upper", "")
+    measured = "covariance" if rate.covariance else "projector"
     return BoundRule(
-        title=f"Cai, Xia & Zha 2024, {title}",
-        kind="lower" if lower else "upper",
-        methods=PRIVATE if lower else ("spiked_projector",),
+        name=f"cai_{measured}{end}",
+        title=f"Cai, Xia & Zha 2024, {measured}{end.replace('_', ', ')}",
+        kind=kind,
+        methods=PRIVATE if rate.lower else ("spiked_projector",),
         formula=formula,
-        compute=compute,
+        compute=rate.bound,
         source=SOURCE,
         symbols={"c": "C", "c_signal": "C of the signal"},
-        measure="covariance" if "covariance" in compute.__name__ else "sin",
+        measure="covariance" if rate.covariance else "sin",
         fits="c",
     )
 
 
 PRIVATE = tuple(name for name, method in METHODS.items() if method.private)
 BOUNDS = (
-    _rule("projector", cai_projector, _PROJECTOR % (r"\le", _LOGS)),
-    _rule("projector, lower", cai_projector_lower, _PROJECTOR % (r"\ge", "r")),
+    _rule(Rate(lower=False, covariance=False), _PROJECTOR % (r"\le", _LOGS)),
+    _rule(Rate(lower=True, covariance=False), _PROJECTOR % (r"\ge", "r")),
     _rule(
-        "covariance",
-        cai_covariance,
+        Rate(lower=False, covariance=True),
         _COVARIANCE % (r"\le", r"\sqrt{r\log\frac1\delta}(r+\log n)", _LOGS),
     ),
-    _rule("covariance, lower", cai_covariance_lower, _COVARIANCE % (r"\ge", "r^{3/2}", "r")),
+    _rule(Rate(lower=True, covariance=True), _COVARIANCE % (r"\ge", "r^{3/2}", "r")),
 )

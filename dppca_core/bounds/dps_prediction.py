@@ -45,15 +45,9 @@ def selection_inflation(d: int, k: int, s: int, s_hat: int) -> float:
 def dps_prediction(setting: Setting) -> Bound:
     """Predict sin Theta of DPS-PCA's output.
 
-    Args:
-        setting: Where the closed form is evaluated.
-
     Returns:
         The prediction; its terms privacy and sampling add in squares. `applies` is False, with the reason in
         `why`, where first-order reasoning does not reach.
-
-    References:
-        Derived here, in the module's text; checked against simulation in the tests.
     """
     d, n, k, s, s_hat = setting.d, setting.n, setting.k, setting.s, setting.s_hat
     sigma = sum_noise_std(setting.budget, k=k, iterations=setting.iterations)

@@ -34,14 +34,10 @@ def analyze_gauss(setting: Setting, *, c: float = 1.0) -> Bound:
     """Return the utility bound on sin Theta of Analyze Gauss.
 
     Args:
-        setting: Where the bound is evaluated.
         c: C, the constant of the term priv.
 
     Returns:
         The bound; its terms priv and sampling add up, and its quantities hold `energy_lost`.
-
-    References:
-        Dwork, Talwar, Thakurta & Zhang, STOC 2014, utility, as recalled.
     """
     top, bulk = spectrum(setting)
     tau = symmetric_gaussian.entry_std(setting.budget, setting.n, noise=None)
@@ -59,14 +55,8 @@ def analyze_gauss(setting: Setting, *, c: float = 1.0) -> Bound:
 def analyze_gauss_prediction(setting: Setting) -> Bound:
     """Predict sin Theta of Analyze Gauss and of CAPE.
 
-    Args:
-        setting: Where the closed form is evaluated.
-
     Returns:
         The prediction; its terms privacy and sampling add in squares.
-
-    References:
-        Derived here, in `dppca_core.bounds.perturbation`.
     """
     return perturbation.predict_one_release(
         setting, symmetric_gaussian.entry_std(setting.budget, setting.n, noise=None)

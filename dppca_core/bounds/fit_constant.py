@@ -117,12 +117,8 @@ def _best(parts: Array, power: float, targets: Array) -> Array:
     """Return the best C for each column of `targets` by least squares of logarithms: shape (m,).
 
     Without a fixed part log C is a mean. With one, C is sought on the grid and refined by the parabola
-    through the least loss and its two neighbours.
-
-    Args:
-        parts: `fixed` and `moving` of every setting, (settings, 2).
-        power: The power of C in the total.
-        targets: Errors to be matched, a column for each fit, (settings, m).
+    through the least loss and its two neighbours. parts: `fixed` and `moving` of every setting, (settings,
+    2). power: that of C in the total. targets: errors to be matched, a column for each fit, (settings, m).
     """
     fixed, moving = parts[:, :1], parts[:, 1:]
     log_targets = np.log(np.maximum(targets, np.finfo(float).tiny))  # a resample's median may be 0

@@ -38,9 +38,6 @@ def fitted_prediction(eigenvalues: Array, k: int, rule: FittedBound, mean_square
 
     Returns:
         The error against PCA of the same rows without privacy.
-
-    References:
-        Derived here, in the module's text.
     """
     if eigenvalues[k - 1] <= eigenvalues[k]:
         return math.inf
@@ -64,16 +61,10 @@ def worst_prediction(k: int, rule: FittedBound, mean_square: float) -> float:
     All that rows have of length is taken to be about their mean: where they lie off the middles of their
     ranges, noise in the mean is larger beside them, and so is the error.
 
-    Args:
-        k: Components.
-        rule: As for `fitted_prediction`; for centred rows.
-        mean_square: As for `fitted_prediction`.
+    The arguments are those of `fitted_prediction`, with a rule for centred rows.
 
     Returns:
         The error, to first order: where it is above a third of a random guess's, so is the true one.
-
-    References:
-        Derived here, in the module's text.
     """
     d = rule.layout.rank
     bulk = 1 - (np.arange(d - k) + 0.5) / (d - k)  # spread evenly from 0 to the top

@@ -87,14 +87,10 @@ def pairs_that_fit(top: Array, bulk: Array, used: float, most: int) -> NDArray[n
 def gaussian_floor(setting: Setting) -> Bound:
     """Return the floor under the root mean square of sin Theta of Gaussian methods, in the worst case.
 
-    Args:
-        setting: Where the floor is evaluated; only d, n, k, the eigenvalues and the budget count.
+    Of the setting only d, n, k, the eigenvalues and the budget count.
 
     Returns:
         The floor, with one term, priv; its quantities hold the number of `pairs` and `copies` m.
-
-    References:
-        Derived here, in the module's text; Dong, Roth & Su, JRSS-B 2022, from memory.
     """
     top, bulk = spectrum(setting)
     n, exact = setting.n, setting.budget.accounting != "as-printed"

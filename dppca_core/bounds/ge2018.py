@@ -70,7 +70,6 @@ def ge2018(setting: Setting, *, c1: float = 1.0, c1_rows: float = 1.0, c2: float
     """Return the theorem's bound on sin Theta of every iterate of DPS-PCA.
 
     Args:
-        setting: Where the theorem is evaluated.
         c1: Constant of the term stat.
         c1_rows: C1 of assumption B.4.
         c2: Constant of assumption B.5.
@@ -78,9 +77,6 @@ def ge2018(setting: Setting, *, c1: float = 1.0, c1_rows: float = 1.0, c2: float
     Returns:
         The bound, with terms stat (number), priv (number) and opt, (T,). Void (no terms, infinite total) when
         alpha >= 1 - gamma, where rho would reach 1.
-
-    References:
-        Ge, Wang, Wang & Liu, AISTATS 2018, Theorem 4.3.
     """
     d, n, k, s, s_hat = setting.d, setting.n, setting.k, setting.s, setting.s_hat
     over, under = spectrum(setting)

@@ -43,15 +43,11 @@ def noisy_power(setting: Setting, *, c: float = 1.0, start: float = 10.0) -> Bou
     """Return the theorem's bound on sin Theta of the noisy power method.
 
     Args:
-        setting: Where the theorem is evaluated.
         c: Constant of the number of steps.
         start: t, how unlucky a random start may be: a larger one covers more of the possible starts.
 
     Returns:
         The bound; its terms priv and sampling add up.
-
-    References:
-        Hardt & Price, NeurIPS 2014, Theorem 2.1, as quoted by Balcan, Du, Wang & Yu, COLT 2016.
     """
     d, k, steps = setting.d, setting.k, setting.iterations
     top, bulk = spectrum(setting)
@@ -82,14 +78,8 @@ def noisy_power(setting: Setting, *, c: float = 1.0, start: float = 10.0) -> Bou
 def noisy_power_prediction(setting: Setting) -> Bound:
     """Predict sin Theta of the noisy power method.
 
-    Args:
-        setting: Where the closed form is evaluated.
-
     Returns:
         The prediction; its terms privacy and sampling add in squares.
-
-    References:
-        Derived here, in `dppca_core.bounds.perturbation`.
     """
     top, bulk = spectrum(setting)
     std = noise_std(setting)

@@ -17,14 +17,8 @@ from dppca_core.records import Bound, Setting
 def local_prediction(setting: Setting) -> Bound:
     """Predict sin Theta of PCA in the local model.
 
-    Args:
-        setting: Where the closed form is evaluated.
-
     Returns:
         The prediction; its terms privacy and sampling add in squares.
-
-    References:
-        Derived here, in the module's text.
     """
     return perturbation.predict_one_release(
         setting, symmetric_gaussian.entry_std(setting.budget, setting.n, noise=None, trust="local")

@@ -98,7 +98,6 @@ def predict(
     """Return the record of a closed form: sin^2 from privacy plus sin^2 from sampling, where both are small.
 
     Args:
-        setting: Where the closed form is evaluated.
         private: sin^2 by privacy of every pair, (k, d - k), or summed over pairs with one gap.
         sampled: sin^2 by sampling, likewise.
         gaps: lambda_j - lambda_i of every pair, or the one gap.

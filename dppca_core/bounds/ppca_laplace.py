@@ -20,14 +20,8 @@ from dppca_core.records import Bound, Setting
 def ppca_laplace(setting: Setting) -> Bound:
     """Predict sin Theta of PPCA's exact law.
 
-    Args:
-        setting: Where the closed form is evaluated.
-
     Returns:
         The prediction; its terms privacy and sampling add in squares.
-
-    References:
-        Derived here, in the module's text, for the law of Chaudhuri, Sarwate & Sinha, JMLR 14, 2013.
     """
     # The method holds the factor below what doubles resolve, and so does its prediction.
     factor = min(strength(setting.budget) * setting.n, bingham.STRONGEST / 2)

@@ -26,14 +26,8 @@ _CLOSE = 0.1
 def projector_prediction(setting: Setting) -> Bound:
     """Predict sin Theta of the noisy projector.
 
-    Args:
-        setting: Where the closed form is evaluated.
-
     Returns:
         The prediction; its terms privacy and sampling add in squares.
-
-    References:
-        Derived here, in the module's text, for the mechanism of Cai, Xia & Zha, arXiv 2401.03820.
     """
     d, n, k, budget = setting.d, setting.n, setting.k, setting.budget
     top, bulk = spectrum(setting)

@@ -223,7 +223,6 @@ def candidates(trust: str, *, d: int, k: int, s_hat: int | None) -> dict[str, st
 
 
 def _options(numbers: _Numbers, method: str) -> dict[str, Any]:
-    """Return the options of a method's `fit` beside its defaults."""
     options: dict[str, Any] = {}
     if METHODS[method].chooses_rows:
         options["s_hat"] = RELEASED if numbers.s_hat is None else numbers.s_hat

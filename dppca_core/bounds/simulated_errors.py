@@ -227,12 +227,8 @@ def _median_of_runs(
 def one_moment(sample: Sample, std: float) -> float:
     """Return sin^2 Theta of the top eigenvectors of one noisy moment, in the median of runs.
 
-    Args:
-        sample: The population, and how many patients there are.
-        std: Noise of an entry off the diagonal.
-
-    Returns:
-        The sum of (1) of the module's text, which may exceed that of a guess.
+    It is the sum of (1) of the module's text, which may exceed that of a guess. std: noise of an entry off
+    the diagonal.
     """
     moment = _turning(sample)
     return _median_of_sum(moment.turned(std), moment.each)
@@ -241,20 +237,13 @@ def one_moment(sample: Sample, std: float) -> float:
 def sparse_moment(sample: Sample, std: float, s_hat: int) -> float:
     """Return sin^2 Theta of truncated power iteration on one noisy moment, in the median of runs.
 
-    Args:
-        sample: The population, and how many patients there are.
-        std: Noise of an entry off the diagonal.
-        s_hat: Features kept, below d.
-
-    Returns:
-        sin^2 Theta.
+    std: noise of an entry off the diagonal. s_hat: features kept, below d.
     """
     d, k, moment = sample.d, sample.k, _turning(sample)
     # The iteration starts from the eigenvectors of the whole moment, whose heaviest rows it goes on with.
     whole = moment.per_entry(moment.turned(std))
 
     def squares(runs: int) -> tuple[Array, float]:
-        """Return the squares of these runs, and no chance."""
         truth, normals = _feature_draws(d, sample.s, k, runs)
         block = normals[:, :, :k] * np.sqrt(whole)
         block[:, : sample.s] += truth
@@ -290,17 +279,11 @@ def _by_sign(k: int) -> float:
 def stacked_rounds(sample: Sample, std: float) -> float:
     """Return sin^2 Theta of stacked rounds, in the median of runs.
 
-    Args:
-        sample: The population, and how many patients there are.
-        std: Noise of an entry of a round.
-
-    Returns:
-        sin^2 Theta.
+    std: noise of an entry of a round.
     """
     k, moment = sample.k, _turning(sample)
 
     def squares(runs: int) -> tuple[Array, float]:
-        """Return the squares of these runs without sampling, and no chance."""
         _, basis = _rounds(sample, moment, (std,) * stacked.ROUNDS, stacked.LEFT_OUT, runs)
         return np.square(basis[:, k:]).sum(axis=(1, 2)), 0.0
 
@@ -314,7 +297,6 @@ def two_stages(
     """Return sin^2 Theta of two stages, in the median of runs, and the chance that all that matters is kept.
 
     Args:
-        sample: The population, and how many patients there are.
         noise: The noise of both stages.
         s_hat: Features kept, below d.
         shrink_n: Patients that shrinking knows of, infinite where their number is protected.
@@ -327,7 +309,6 @@ def two_stages(
     sampled = moment.per_entry(moment.turned(0.0))
 
     def squares(runs: int) -> tuple[Array, float]:
-        """Return the squares of these runs, and in how many of them all that matters is kept."""
         leading, _ = _rounds(sample, moment, noise.round_stds, left_out, runs)
         truth, normals = _feature_draws(d, s, k, runs)
         # Stage 1 in features: the spikes' part of the stack turns their directions and the errors of

@@ -25,14 +25,10 @@ def sparse_minimax(setting: Setting, *, c2: float = 1.0) -> Bound:
     """Return the lower bound on the worst case's mean sin Theta of sparse PCA without privacy.
 
     Args:
-        setting: Where the bound is evaluated.
         c2: C2, the constant of the bound.
 
     Returns:
         The bound, with one term, stat.
-
-    References:
-        Vu & Lei, Annals of Statistics 2013, as quoted by Ge, Wang, Wang & Liu, AISTATS 2018, section 4.
     """
     d, k, s = setting.d, setting.k, setting.s
     top, bulk = spectrum(setting)

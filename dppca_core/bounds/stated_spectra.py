@@ -155,26 +155,15 @@ def predicted_errors(
 ) -> tuple[dict[str, float], float]:
     """Return the predicted error of every candidate method on one population, and that of a random guess.
 
+    Other arguments, and errors, are those of `recommendation.recommend`, with k lambda/tr Sigma =
+    2 k ratio/(2 k ratio + d - k): the bulk's mean is half of its top.
+
     Args:
-        trust: Whom the hospitals trust, one of `recommendation.TRUSTS`.
-        n: Patients of all hospitals.
-        d: Features.
-        k: Components.
-        budget: The guarantee.
         ratio: How many times the top of the bulk the spikes are.
         carriers: Features that carry the spikes.
-        s_hat: Rows that two stages keep; None where they choose them.
-        providers: Hospitals.
 
     Returns:
         sin Theta by method, in the median of runs, and sin Theta of a guess.
-
-    Raises:
-        ValueError: For numbers out of range.
-
-    References:
-        `recommendation`, with k lambda/tr Sigma = 2 k ratio/(2 k ratio + d - k): the bulk's mean is half of
-        its top.
     """
     signal = 2 * k * ratio / (2 * k * ratio + d - k)
     answer = recommend(
@@ -204,20 +193,13 @@ def errors_on(
 ) -> dict[str, tuple[float, ...]]:
     """Return the predicted errors of every candidate method on some populations.
 
+    Other arguments, and errors, are those of `recommendation.recommend`.
+
     Args:
         populations: Spectra as `patterns` returns them; of each, all k spikes count as the weakest.
-        trust: Whom the hospitals trust, one of `recommendation.TRUSTS`.
-        n: Patients of all hospitals.
-        d: Features.
-        k: Components.
-        budget: The guarantee.
-        providers: Hospitals.
 
     Returns:
         sin Theta in the median of runs, on each population, by key of METHODS.
-
-    Raises:
-        ValueError: For numbers out of range.
     """
     same: dict[str, Any] = {"n": n, "d": d, "k": k, "budget": budget, "providers": providers}
     pairs = (predicted_errors(trust, ratio=at.spikes[-1], carriers=at.carriers, **same) for at in populations)
@@ -240,14 +222,9 @@ def recommend_blindly(
     """Return the method, among some, with the least predicted error at the worst of the three spectra.
 
     Where two are as bad there, as where both are a guess, it is the one with less in all, then the first.
+    Other arguments are those of `recommendation.recommend`.
 
     Args:
-        trust: Whom the hospitals trust, one of `recommendation.TRUSTS`.
-        n: Patients of all hospitals.
-        d: Features.
-        k: Components.
-        budget: The guarantee.
-        providers: Hospitals.
         among: Keys of METHODS, of which one at least is a candidate of this trust.
 
     Returns:

@@ -38,6 +38,7 @@ right; `missed` is the expected sin^2 Theta by rows that are not kept, to be add
 """
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -97,7 +98,6 @@ def _kept_by_rounds(rows: SpikedRows, s_hat: int, stds: tuple[float, ...], sampl
     )
 
     def each(draws: Draws) -> KeptDraws:
-        """Run stage 1 with these draws, and return which rows it keeps."""
         leading, _ = reduced_rounds.stacked(rows, stds, sampling, two_stage.left_out(rounds), draws)
         return reduced_rounds.kept_rows(rows, draws, leading, s_hat)
 
@@ -124,50 +124,30 @@ def _kept_by_moment(rows: SpikedRows, s_hat: int, top: Array, variances: Array) 
     return Kept(chance, float(missed.mean()), float(np.median(missed)))
 
 
-def two_stage_prediction(setting: Setting, *, stage_one: str = "rounds", iterations: int = ROUNDS) -> Bound:
-    """Predict sin Theta of two stages at one place, or with sealed sums.
+@dataclass(frozen=True)
+class StagesPrediction:
+    """Predict the error of two stages under one trust, which decides who adds the noise."""
 
-    Args:
-        setting: Where the closed form is evaluated; its iterations are not used, stage 1 has its own.
-        stage_one: "rounds", or "moment" for one noisy moment that names the rows.
-        iterations: Rounds of stage 1.
+    trust: str
 
-    Returns:
-        The prediction, for the median of runs; its terms privacy and sampling add in squares. The quantity
-        "support_probability" is the chance that all features that matter are kept. The quantity "missed" is
-        the sin^2 that features which are not kept cost on average, and "missed_median" what they cost in half
-        of the runs. The field `applies` is False where that chance is below 1/2, where next to nothing is
-        left to err, and where first-order reasoning does not reach.
+    def predict(self, setting: Setting, *, stage_one: str = "rounds", iterations: int = ROUNDS) -> Bound:
+        """Predict sin Theta of two stages, by one curator's noise or with each hospital's own.
 
-    Raises:
-        ValueError: For another stage 1.
+        Args:
+            stage_one: "rounds", or "moment" for one noisy moment that names the rows.
+            iterations: Rounds of stage 1; those of the setting are not used.
 
-    References:
-        Derived here, in the module's text; checked against simulation in the tests.
-    """
-    return _predicted(setting, "central", stage_one, iterations)
+        Returns:
+            The prediction, for the median of runs; its terms privacy and sampling add in squares. The
+            quantity "support_probability" is the chance that all features that matter are kept. The quantity
+            "missed" is the sin^2 that features which are not kept cost on average, and "missed_median" what
+            they cost in half of the runs. The field `applies` is False where that chance is below 1/2, where
+            next to nothing is left to err, and where first-order reasoning does not reach.
 
-
-def two_stage_own_noise_prediction(
-    setting: Setting, *, stage_one: str = "rounds", iterations: int = ROUNDS
-) -> Bound:
-    """Predict sin Theta of two stages where each hospital adds noise of its own.
-
-    Args:
-        setting: Where the closed form is evaluated; its iterations are not used, stage 1 has its own.
-        stage_one: "rounds", or "moment" for one noisy moment that names the rows.
-        iterations: Rounds of stage 1.
-
-    Returns:
-        The prediction, as that of `two_stage_prediction`.
-
-    Raises:
-        ValueError: For another stage 1.
-
-    References:
-        Derived here, in the module's text; checked against simulation in the tests.
-    """
-    return _predicted(setting, "untrusted server", stage_one, iterations)
+        Raises:
+            ValueError: For another stage 1.
+        """
+        return _predicted(setting, self.trust, stage_one, iterations)
 
 
 def _predicted(setting: Setting, trust: str, stage_one: str, iterations: int) -> Bound:
@@ -249,14 +229,16 @@ BOUNDS = (
         title="Closed form for two stages",
         methods=("two_stage", "two_stage_sealed"),
         formula=_FORMULA,
-        compute=two_stage_prediction,
+        compute=StagesPrediction("central").predict,
+        name="two_stage_prediction",
         smooth=False,
     ),
     BoundRule(
         title="Closed form for two stages, own noise",
         methods=("two_stage_own_noise",),
         formula=_FORMULA,
-        compute=two_stage_own_noise_prediction,
+        compute=StagesPrediction("untrusted server").predict,
+        name="two_stage_own_noise_prediction",
         smooth=False,
     ),
 )

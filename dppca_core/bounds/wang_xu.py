@@ -80,14 +80,10 @@ def wang_xu_low(setting: Setting, *, c: float = 1.0) -> Bound:
     """Return the upper bound on sin Theta of PCA in the local model.
 
     Args:
-        setting: Where the theorem is evaluated.
         c: C, the constant of the bound.
 
     Returns:
         The bound, with one term, priv.
-
-    References:
-        Wang & Xu, IJCAI 2019, Theorem 2.
     """
     n, p, epsilon = setting.n, setting.d, setting.budget.epsilon
     rate = setting.k * p * math.log(1 / setting.budget.delta) / (n * epsilon**2)
@@ -100,15 +96,11 @@ def wang_xu_low_lower(setting: Setting, *, c: float = 1.0, c_n: float = 1.0) -> 
     """Return the lower bound on the worst case's sin Theta of PCA in the local model.
 
     Args:
-        setting: Where the theorem is evaluated.
         c: C, the constant of the bound.
         c_n: Constant of the condition on n.
 
     Returns:
         The bound, with one term, priv.
-
-    References:
-        Wang & Xu, IJCAI 2019, Theorem 1.
     """
     n, p, k, epsilon = setting.n, setting.d, setting.k, setting.budget.epsilon
     _, lower_ratio = _ratios(setting)
@@ -126,15 +118,11 @@ def wang_xu_sparse(setting: Setting, *, c: float = 1.0, c_penalty: float = 1.0) 
     """Return the upper bound on sin Theta of sparse PCA in the local model.
 
     Args:
-        setting: Where the theorem is evaluated.
         c: C, the constant of the bound.
         c_penalty: Constant of the condition on the penalty.
 
     Returns:
         The bound, with one term, priv.
-
-    References:
-        Wang & Xu, IJCAI 2019, Theorem 4.
     """
     n, p, s, budget = setting.n, setting.d, setting.s, setting.budget
     rate = s**2 * math.log(p) / (n * budget.epsilon**2)
@@ -155,15 +143,11 @@ def wang_xu_sparse_lower(setting: Setting, *, c: float = 1.0, c_n: float = 1.0) 
     """Return the lower bound on the worst case's sin Theta of sparse PCA in the local model.
 
     Args:
-        setting: Where the theorem is evaluated.
         c: C, the constant of the bound.
         c_n: Constant of the condition on n.
 
     Returns:
         The bound, with one term, priv.
-
-    References:
-        Wang & Xu, IJCAI 2019, Theorem 3.
     """
     n, p, k, s, epsilon = setting.n, setting.d, setting.k, setting.s, setting.budget.epsilon
     _, lower_ratio = _ratios(setting)

@@ -82,7 +82,6 @@ def weights(multipliers: Array, sizes: Array, sampling: float, sealed: bool) -> 
         return normalised
 
     def weights_at(cap: float) -> Array:
-        """Return the weights at t = cap, by the formula for sealed sums in the module's text."""
         raw = sizes * np.minimum(1.0, cap / multipliers)
         share: Array = raw / raw.sum()
         return share

@@ -246,7 +246,6 @@ class FittedBound:
 
     @property
     def _rule(self) -> _Rule:
-        """Return the rule's numbers."""
         return _STANDARDISED if self.standardised else _CENTRED
 
     @cached_property
@@ -280,7 +279,6 @@ class FittedBound:
 
     @property
     def events(self) -> tuple[Release, ...]:
-        """Return what all steps cost, in their order; where there is no number, squares are no step."""
         return tuple(map(self.price, self.steps))
 
     def sensitivity(self, step: str, bound: float = 0.0) -> float:
@@ -502,7 +500,6 @@ def _balanced_square(first: float, second: float, slope: float) -> float:
     std = brentq(lambda std: normal(start, std) - beyond, 1e-3, 10.0)
 
     def excess(square: float) -> float:
-        """Return what is cut, less what shall be."""
         cut = beyond * math.exp(-rate * (square - start)) if square > start else normal(square, std)
         return cut - slope * square
 

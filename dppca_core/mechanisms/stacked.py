@@ -12,7 +12,7 @@ eigenvalue is three times the bulk's.
 """
 
 import math
-from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -39,34 +39,14 @@ def noise_std(budget: Budget, trust: str, providers: int, n: int, iterations: in
     return sensitivity * math.sqrt(iterations) * gaussian.noise_multiplier(budget) * factor
 
 
-def method_for_trust(trust: str, title: str, audit: str, module: str) -> Method:
-    """Return the method of a module of `dppca_core.methods`: stacked rounds, released under this trust.
+@dataclass(frozen=True)
+class StackedRun:
+    """Run stacked rounds under one trust, which decides who adds the noise."""
 
-    trust: who adds the noise. audit: the releases that an audit draws, as for `Method`. module: the method's,
-    whose `fit` this makes.
-    """
-    several = trust != "central"
-    return Method(
-        title=title,
-        reference="normalised rounds, stacked in units of their noise",
-        trust=trust,
-        guarantee="(ε, δ)",
-        uses=("epsilon", "delta", "d", "n", "k", "s", *("providers",) * several, "neighbours", "accounting"),
-        fit=_fit_under(trust, module),
-        pools="whole" if several else "",
-        spends=spends,
-        matrix=False,
-        # The cost of drawing the patients' rows, which all methods that ask for them share.
-        cost=lambda d, k, providers: 3.0,
-        scaling="unit",
-        audit=audit,
-    )
-
-
-def _fit_under(trust: str, module: str) -> Callable[..., Estimate]:
-    """Make the `fit` of one trust model; documents show it as a function of the method's module."""
+    trust: str
 
     def fit(
+        self,
         cohort: Cohort,
         *,
         k: int,
@@ -79,13 +59,10 @@ def _fit_under(trust: str, module: str) -> Callable[..., Estimate]:
         """Return the directions that T released, normalised rounds share.
 
         Args:
-            cohort: All hospitals' patients, as rows or drawn from a population.
-            k: Components, below d.
             budget: The guarantee of the whole run.
             rng: Draws the noise, and the start.
             iterations: T, rounds.
             left_out: First rounds that only lead to the next and are not stacked.
-            start: Basis of the first round, (d, k) orthonormal; uniformly random by default.
 
         Returns:
             The basis, (d, k); iterates are the start and the basis after every round; noise_std is that of
@@ -93,19 +70,37 @@ def _fit_under(trust: str, module: str) -> Callable[..., Estimate]:
 
         Raises:
             ValueError: For options out of range, another start, and moments of unknown rows.
-
-        References:
-            The module's text; the mathematics is that of `dppca_core.mechanisms.stacked`.
         """
         checks.whole(1, block_power.MOST_STEPS, iterations=iterations)
         checks.whole(0, left_out=left_out)
-        std = noise_std(budget, trust, len(cohort), cohort.n, iterations)
+        std = noise_std(budget, self.trust, len(cohort), cohort.n, iterations)
         begin = block_power.begin(start, cohort.features, k, rng)
         bases, _ = normalised_product.release_rounds(cohort, [std] * iterations, begin, left_out, rng)
         return estimate(bases, budget, std)
 
-    fit.__module__ = module
-    return fit
+
+def method_for_trust(trust: str, title: str, audit: str) -> Method:
+    """Return the method of a module of `dppca_core.methods`: stacked rounds, released under this trust.
+
+    trust: who adds the noise. audit: the releases that an audit draws, as for `Method`.
+    """
+    several = trust != "central"
+    chosen = ("providers",) * several
+    return Method(
+        title=title,
+        reference="normalised rounds, stacked in units of their noise",
+        trust=trust,
+        guarantee="(ε, δ)",
+        uses=("epsilon", "delta", "d", "n", "k", "s", *chosen, "neighbours", "accounting"),
+        fit=StackedRun(trust).fit,
+        pools="whole" if several else "",
+        spends=spends,
+        matrix=False,
+        # The cost of drawing the patients' rows, which all methods that ask for them share.
+        cost=lambda d, k, providers: 3.0,
+        scaling="unit",
+        audit=audit,
+    )
 
 
 def estimate(bases: tuple[Array, ...], budget: Budget, std: float) -> Estimate:

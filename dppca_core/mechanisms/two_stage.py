@@ -21,8 +21,9 @@ noise, and f the `signal`, a declared guess of k lambda_k/tr Sigma, the part of 
 """
 
 import math
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -73,8 +74,8 @@ def rounds_for_choice(height: float) -> int:
 def selection_share(multiplier: float, factor: float, d: int, n: int, signal: float = SIGNAL) -> float:
     """Return w, the share of stage 1, from public numbers alone, by the rule in the module's text.
 
-    multiplier: z of the budget. factor: c, the noise of the hospitals' sum in those of one curator. n:
-    patients. Raises ValueError for a signal outside (0, 1).
+    multiplier: z. factor: c, the noise of the hospitals' sum in those of one curator. n: patients. Raises
+    ValueError for a signal outside (0, 1).
     """
     checks.inside_unit_interval(signal=signal)
     height = multiplier * factor * math.sqrt(d) / n
@@ -93,9 +94,8 @@ def division(
 ) -> Division:
     """Return how a run divides its budget, by the rules, from public numbers.
 
-    factor: c, the noise of the hospitals' sum in those of one curator. n: patients, None where their number
-    is not public; share and rounds are fixed then. s_hat: how many features are kept, or "released" for those
-    that stand out.
+    factor: c. n: patients, None where their number is not public; share and rounds are fixed then. s_hat: how
+    many features are kept, or "released" for those that stand out.
     """
     if n is None:
         return Division(SHARE_WITHOUT_N, ROUNDS)
@@ -129,9 +129,8 @@ def stage_noise(
 ) -> StageNoise:
     """Return the noise of every release of a run, from public numbers.
 
-    d: features. n: patients, on the scale of whose means the noise is stated.
-    factor: c, the noise of the hospitals' sum in those of one curator. share: w; None takes the rule's, for
-    the declared signal. iterations: T. Raises ValueError for numbers out of range.
+    n: patients, on the scale of whose means the noise is stated. factor: c. share: w; None takes the rule's,
+    for the declared signal. iterations: T. Raises ValueError for numbers out of range.
     """
     checks.whole(1, block_power.MOST_STEPS, iterations=iterations)
     z = gaussian.noise_multiplier(budget)
@@ -265,103 +264,6 @@ def _signal_part(last: Array, fitted: row_selection.Mixture) -> float:
     return float(fitted.chances @ (squares - noise)) / length**2
 
 
-def method_for_trust(trust: str, title: str, audit: str, module: str) -> Method:
-    """Return the method of a module of `dppca_core.methods`: two stages, released under this trust.
-
-    trust: who adds the noise. audit: the releases that an audit draws, as for `Method`. module: the method's,
-    whose `fit` this makes.
-    """
-    several = trust != "central"
-    return Method(
-        title=title,
-        reference="normalised rounds, then the moment of the rows they name",
-        trust=trust,
-        guarantee="(ε, δ)",
-        uses=(
-            *("epsilon", "delta", "d", "n", "k", "s", "s_hat", *("providers",) * several),
-            *("neighbours", "accounting"),
-        ),
-        fit=_fit_under(trust, module),
-        pools="restricted" if several else "",
-        spends=spends,
-        matrix=False,
-        # The cost of drawing the patients' rows, which all methods that ask for them share.
-        cost=lambda d, k, providers: 3.0,
-        scaling="unit",
-        audit=audit,
-    )
-
-
-def _fit_under(trust: str, module: str) -> Callable[..., Estimate]:
-    """Make the `fit` of one trust model; documents show it as a function of the method's module."""
-
-    def fit(
-        cohort: Cohort,
-        *,
-        k: int,
-        budget: Budget,
-        rng: np.random.Generator,
-        s_hat: int | str | None = None,
-        iterations: int | None = None,
-        share: float | None = None,
-        signal: float = SIGNAL,
-        stage_one: str = "rounds",
-        scaling: str = "unit",
-        shrink: bool = True,
-        start: Array | None = None,
-        declared_n: int | None = None,
-    ) -> Estimate:
-        """Release noisy rounds, then the moment of the rows that they name.
-
-        Args:
-            cohort: All hospitals' patients, as rows or drawn from a population.
-            k: Components, below d.
-            budget: The guarantee of the whole run.
-            rng: Draws the noise, and the start.
-            s_hat: Features kept, from k to d; all by default; "released" keeps those that stand out of stage
-                1's noise (`dppca_core.numerics.row_selection`).
-            iterations: T, rounds of stage 1; by default four, or more where they are cheap and say which rows
-                stand out.
-            share: w, the share of the budget (as 1/z^2) of stage 1, in (0, 1); by the rule by default.
-            signal: A declared guess of k lambda_k/tr Sigma in (0, 1), for that rule; never read off the rows.
-            stage_one: "rounds", or "moment" for one noisy moment of all rows.
-            scaling: "unit" scales rows to length 1, "inside" takes those of moments as the cohort has them.
-            shrink: Shrink rows at the end (`dppca_core.numerics.row_shrinkage`).
-            start: Basis of the first round, (d, k) orthonormal; uniformly random by default.
-            declared_n: Patients that are declared in public, for the rules under add or remove, where the
-                true number is protected; without it they take a fixed share and fixed rounds.
-
-        Returns:
-            The basis, (d, k), zero outside the features kept; iterates are the bases of stage 1 and the
-            answer; noise_std is of an off-diagonal entry of stage 2.
-
-        Raises:
-            ValueError: For options out of range, another start, and moments of unknown rows.
-
-        References:
-            The module's text; the mathematics is that of `dppca_core.mechanisms.two_stage`.
-        """
-        checks.one_of(STAGE_ONE, stage_one=stage_one)
-        checks.one_of(SCALINGS, scaling=scaling)
-        run = plan(
-            *(cohort, trust, k, budget),
-            s_hat=s_hat,
-            iterations=iterations,
-            share=share,
-            signal=signal,
-            declared_n=declared_n,
-        )
-        begin = block_power.begin(start, cohort.features, k, rng)
-        released = release(
-            *(cohort, run.noise, begin, rng), s_hat=run.kept, stage_one=stage_one, scaling=scaling, n=run.n
-        )
-        spent = spends(budget, s_hat=s_hat, iterations=iterations, share=share, stage_one=stage_one)
-        return estimate(run, released, (cohort.features, k), spent, stage_one=stage_one, shrink=shrink)
-
-    fit.__module__ = module
-    return fit
-
-
 class StagePlan(NamedTuple):
     """Hold what public numbers say of a run: its noise, how many features it keeps, and n.
 
@@ -425,6 +327,88 @@ def estimate(
     )
 
 
+@dataclass(frozen=True)
+class TwoStageRun:
+    """Run two stages under one trust, which decides who adds the noise."""
+
+    trust: str
+
+    def fit(
+        self,
+        cohort: Cohort,
+        *,
+        k: int,
+        budget: Budget,
+        rng: np.random.Generator,
+        s_hat: int | str | None = None,
+        iterations: int | None = None,
+        share: float | None = None,
+        signal: float = SIGNAL,
+        stage_one: str = "rounds",
+        scaling: str = "unit",
+        shrink: bool = True,
+        start: Array | None = None,
+        declared_n: int | None = None,
+    ) -> Estimate:
+        """Release noisy rounds, then the moment of the rows that they name.
+
+        Args:
+            budget: The guarantee of the whole run.
+            rng: Draws the noise, and the start.
+            s_hat: Features kept, from k to d; all by default; "released" keeps those that stand out of stage
+                1's noise (`dppca_core.numerics.row_selection`).
+            iterations: T, rounds of stage 1; by default four, or more where they are cheap and say which rows
+                stand out.
+            share: w, the share of the budget (as 1/z^2) of stage 1, in (0, 1); by the rule by default.
+            signal: A declared guess of k lambda_k/tr Sigma in (0, 1), for that rule; never read off the rows.
+            stage_one: "rounds", or "moment" for one noisy moment of all rows.
+            scaling: "unit" scales rows to length 1, "inside" takes those of moments as the cohort has them.
+            declared_n: Patients that are declared in public, for the rules under add or remove, where the
+                true number is protected; without it they take a fixed share and fixed rounds.
+
+        Returns:
+            The basis, (d, k), zero outside the features kept; iterates are the bases of stage 1 and the
+            answer; noise_std is of an off-diagonal entry of stage 2.
+
+        Raises:
+            ValueError: For options out of range, another start, and moments of unknown rows.
+        """
+        checks.one_of(STAGE_ONE, stage_one=stage_one)
+        checks.one_of(SCALINGS, scaling=scaling)
+        chosen: dict[str, Any] = {"s_hat": s_hat, "iterations": iterations, "share": share}
+        run = plan(cohort, self.trust, k, budget, signal=signal, declared_n=declared_n, **chosen)
+        begin = block_power.begin(start, cohort.features, k, rng)
+        released = release(
+            cohort, run.noise, begin, rng, s_hat=run.kept, stage_one=stage_one, scaling=scaling, n=run.n
+        )
+        spent = spends(budget, stage_one=stage_one, **chosen)
+        return estimate(run, released, (cohort.features, k), spent, stage_one=stage_one, shrink=shrink)
+
+
+def method_for_trust(trust: str, title: str, audit: str) -> Method:
+    """Return the method of a module of `dppca_core.methods`: two stages, released under this trust.
+
+    trust: who adds the noise. audit: the releases that an audit draws, as for `Method`.
+    """
+    several = trust != "central"
+    chosen = ("s_hat", *("providers",) * several)
+    return Method(
+        title=title,
+        reference="normalised rounds, then the moment of the rows they name",
+        trust=trust,
+        guarantee="(ε, δ)",
+        uses=("epsilon", "delta", "d", "n", "k", "s", *chosen, "neighbours", "accounting"),
+        fit=TwoStageRun(trust).fit,
+        pools="restricted" if several else "",
+        spends=spends,
+        matrix=False,
+        # The cost of drawing the patients' rows, which all methods that ask for them share.
+        cost=lambda d, k, providers: 3.0,
+        scaling="unit",
+        audit=audit,
+    )
+
+
 def spends(
     budget: Budget,
     *,
@@ -447,4 +431,4 @@ def spends(
     if stage_one == "moment" or (iterations is None and s_hat == RELEASED):
         return (Release(z / math.sqrt(share)), stage_two)
     multipliers = z / np.sqrt(share * round_weights(ROUNDS if iterations is None else iterations))
-    return (*(Release(multiplier) for multiplier in multipliers.tolist()), stage_two)
+    return (*map(Release, multipliers.tolist()), stage_two)

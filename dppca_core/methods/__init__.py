@@ -8,12 +8,13 @@ norm at most 1, so the sensitivities are the same. Where a method has a rule for
 of hospitals take a sequence of budgets, one for each (`dppca_core.mechanisms.hospital_budgets`).
 """
 
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from importlib import import_module
-from inspect import signature
+from inspect import cleandoc, signature
 from pkgutil import iter_modules
 from typing import Any
 
@@ -24,6 +25,24 @@ from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import hospital_budgets
 from dppca_core.privacy import Budget
 from dppca_core.records import SCALINGS, TUNED, Estimate, Method
+
+# What parameters of `fit` mean that all methods or several take: a method's own docstring leaves them out.
+SHARED = {
+    "cohort": "The hospitals' second moments, d features.",
+    "k": "Number of components, below d.",
+    "budget": "Privacy budget.",
+    "rng": "Source of the noise.",
+    "s_hat": "Number of features, rows of the basis, that are kept; default d.",
+    "noise": '"isotropic", or "mirrored" (the upper triangle reflected, as in the paper). None is "mirrored" '
+    'where the budget\'s accounting is as printed, else "isotropic".',
+    "shrink": "True shrinks the rows of the basis, one per feature, at the end "
+    "(`dppca_core.numerics.row_shrinkage`).",
+    "spike": "Public l, in units of the scaled rows; released where not given.",
+    "variance": "Public v, in units of the scaled rows; released where not given.",
+    "constant": "C of the good event; default 2 for n >= d and 3 below.",
+    "start": "Orthonormal start, (d, k); default uniformly random.",
+}
+_NOT_PRIVATE = SHARED | dict.fromkeys(("budget", "rng"), "Not used.")
 
 
 def with_tuned_rounds(
@@ -58,7 +77,6 @@ def _checked(method: Method) -> Callable[..., Estimate]:
     fit = method.fit
     scales_itself = "scaling" in signature(fit).parameters
 
-    # It keeps the docstring of the method's own `fit`.
     @wraps(fit)
     def checked(
         cohort: Cohort,
@@ -89,7 +107,19 @@ def _checked(method: Method) -> Callable[..., Estimate]:
         estimate = fit(cohort, k=k, budget=budget, rng=rng, **options)
         return replace(estimate, seconds=time.perf_counter() - started)
 
+    checked.__doc__ = _documented(method)
     return checked
+
+
+def _documented(method: Method) -> str:
+    """Return the docstring of a method's `fit` with the parameters that others share, and its source."""
+    meanings = SHARED if method.private else _NOT_PRIVATE
+    before, returns = cleandoc(method.fit.__doc__ or "").split("\nReturns:\n", 1)
+    head, _, listed = before.partition("\nArgs:\n")
+    entries = dict(re.findall(r"^    (\w+): (.*\n(?: {5,}.*\n)*)", listed, re.MULTILINE))
+    names = [name for name in signature(method.fit).parameters if name in entries or name in meanings]
+    lines = "".join(f"    {name}: {entries.get(name) or meanings[name] + chr(10)}" for name in names)
+    return f"{head}\nArgs:\n{lines}\nReturns:\n{returns}\n\nReferences:\n    {method.reference}."
 
 
 def _fit_each(
@@ -125,7 +155,6 @@ def _fit_each(
 
 
 def _load(name: str) -> Method:
-    """Return the METHOD of a module of this folder, with its name and a checked `fit`."""
     method: Method = replace(import_module(f"{__name__}.{name}").METHOD, name=name)
     return replace(method, fit=_checked(method))
 

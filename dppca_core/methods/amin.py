@@ -54,16 +54,11 @@ def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> 
     """Draw k directions exactly, each from the orthogonal complement of those before.
 
     Args:
-        cohort: The hospitals' second moments, d features.
-        k: Number of components.
         budget: Privacy budget; its delta is not used.
         rng: Source of the draws.
 
     Returns:
         The basis, (d, k), and k purely private events as `spent`.
-
-    References:
-        Amin, Dick, Kulesza, Munoz & Vassilvitskii, NeurIPS 2019.
     """
     d = cohort.features
     return Estimate(

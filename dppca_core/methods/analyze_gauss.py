@@ -8,5 +8,5 @@ from dppca_core.mechanisms import noisy_moment, symmetric_gaussian
 
 release = symmetric_gaussian.release
 METHOD = noisy_moment.method_for_trust(
-    "central", "Analyze Gauss", "Dwork, Talwar, Thakurta & Zhang, STOC 2014", __name__
+    "central", "Analyze Gauss", "Dwork, Talwar, Thakurta & Zhang, STOC 2014"
 )

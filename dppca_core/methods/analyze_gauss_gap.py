@@ -69,16 +69,11 @@ def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> 
     """Return the top k eigenvectors of the noisy projector, or a random basis if the gap cannot be certified.
 
     Args:
-        cohort: The hospitals' second moments, d features.
-        k: Number of components.
         budget: Privacy budget; a tenth of it pays for the test of the gap.
         rng: Source of the noise and of the random basis.
 
     Returns:
         The basis, (d, k); `notes` says so where the basis is random.
-
-    References:
-        Dwork, Talwar, Thakurta & Zhang, STOC 2014 (recalled, not read); the proof is in the module's text.
     """
     d = cohort.features
     noisy, std = release(cohort, k, budget, rng)

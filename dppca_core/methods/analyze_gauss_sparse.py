@@ -12,6 +12,5 @@ METHOD = noisy_moment.method_for_trust(
     "central",
     "Analyze Gauss + sparse step",
     "Analyze Gauss, then truncated power as free post-processing",
-    __name__,
     sparse=True,
 )

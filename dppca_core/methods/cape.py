@@ -24,5 +24,5 @@ from dppca_core.mechanisms import noisy_moment, symmetric_gaussian
 
 release = symmetric_gaussian.release
 METHOD = noisy_moment.method_for_trust(
-    "secure aggregation", "CAPE", "Imtiaz & Sarwate, ICASSP 2018 (protocol as recalled)", __name__
+    "secure aggregation", "CAPE", "Imtiaz & Sarwate, ICASSP 2018 (protocol as recalled)"
 )

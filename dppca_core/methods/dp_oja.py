@@ -57,12 +57,8 @@ def fit(
     """Pass over the patients once, in at most one batch for each patient.
 
     Args:
-        cohort: Hospitals that hold rows or were drawn from a population, d features.
-        k: Number of components.
-        budget: Privacy budget.
         rng: Source of the noise, of the start and of who is in which batch.
         batches: Number of batches, and so of steps.
-        start: Orthonormal start, (d, k); default uniformly random.
 
     Returns:
         The basis, (d, k), with the start and every step as `iterates`.
@@ -70,9 +66,6 @@ def fit(
     Raises:
         ValueError: Unless batches >= 1, for a cohort that holds second moments without rows, or for another
             start.
-
-    References:
-        Liu, Kong, Jain & Oh, NeurIPS 2022 (constants as recalled).
     """
     checks.whole(1, batches=batches)
     if not isinstance(cohort.pooled, Divisible):

@@ -127,24 +127,17 @@ def fit(
     """Return the top k eigenvectors of the mean of the hospitals' noisy, compressed moments.
 
     Args:
-        cohort: The hospitals' second moments, d features.
-        k: Number of components.
         budget: Privacy budget; each hospital spends it on its own patients.
         rng: Source of the noise; hospitals draw from generators spawned from it.
         rank: R, the number of directions that a hospital sends; default min(2k, d).
         weights: "size" (n_i/n), or "equal" as printed (the default when the accounting is as printed).
         decomposition: "eigh", or the authors' "svd".
-        noise: Shape of the noise, as for `analyze_gauss`.
-        shrink: True shrinks rows at the end (`dppca_core.numerics.row_shrinkage`).
 
     Returns:
         The basis, (d, k).
 
     Raises:
         ValueError: Unless k <= rank <= d, or for an unknown word.
-
-    References:
-        Imtiaz & Sarwate, ICASSP 2018.
     """
     d = cohort.features
     kept = min(2 * k, d) if rank is None else rank

@@ -76,25 +76,13 @@ def tuned_iterations(
     The rule declares a population: k lambda_k/tr Sigma = `signal`, s_hat/2 rows that matter, rows whose mean
     square is a third of the public bound's. A T within the burn-in, which chooses no rows, is tried as well.
 
-    Args:
-        budget: Privacy budget of all rounds together.
-        d: Number of features.
-        n: Patients of all hospitals.
-        k: Number of components.
-        providers: Number of hospitals.
-        s_hat: Number of features, rows of Q, that are kept; default d.
-        burn_in: Number of first steps without thresholding.
-        provider_noise: "independent", "shared" or "secure-aggregation".
-        signal: The declared guess, in (0, 1).
+    It is derived in `dppca_core.numerics.reduced_rounds`. The options are those of `fit`.
 
     Returns:
         T, from 1 to `reduced_rounds.MOST_ROUNDS`.
 
     Raises:
         ValueError: For options out of range.
-
-    References:
-        Derived here, in `dppca_core.numerics.reduced_rounds`.
     """
     kept = block_power.checked_rows(d, k, s_hat, iterations=1, burn_in=burn_in)
     checks.inside_unit_interval(signal=signal)
@@ -140,15 +128,11 @@ def fit(
     """Run T rounds of noisy products, each followed by orthogonalisation and row thresholding.
 
     Args:
-        cohort: The hospitals' second moments, d features.
-        k: Number of components.
         budget: Privacy budget of all T rounds together.
         rng: Source of the noise and of the start.
-        s_hat: Number of features, rows of Q, that are kept; default d, which is dense.
         iterations: T.
         burn_in: Number of first steps without thresholding; 0 is the paper.
         provider_noise: "independent", "shared" or "secure-aggregation", as the module's text says.
-        start: Orthonormal start, (d, k); default uniformly random.
 
     Returns:
         The basis, (d, k), with Q(0), ..., Q(T) as `iterates`; `noise_std` is that of the averaged product.
@@ -156,9 +140,6 @@ def fit(
     Raises:
         ValueError: Unless k <= s_hat <= d, iterations >= 1 and burn_in >= 0, for an unknown mode of noise, or
             for another start.
-
-    References:
-        Ge, Wang, Wang & Liu, AISTATS 2018, Algorithm 1.
     """
     kept = block_power.checked_rows(cohort.features, k, s_hat, iterations, burn_in)
     std = mean_noise_std(cohort, budget, k=k, iterations=iterations, provider_noise=provider_noise)

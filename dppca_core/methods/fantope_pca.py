@@ -33,10 +33,6 @@ def fit(
     """Return sparse top k directions of the pooled moment.
 
     Args:
-        cohort: The hospitals' second moments, d features.
-        k: Number of components.
-        budget: Not used.
-        rng: Not used.
         penalty: In units of (largest eigenvalue of the moment) * sqrt(ln d / n); .1 to .2 suits the synthetic
             population, whose other features vary less than its spikes.
 
@@ -45,9 +41,6 @@ def fit(
 
     Raises:
         ValueError: For a negative penalty.
-
-    References:
-        Vu, Cho, Lei & Rohe, NeurIPS 2013.
     """
     checks.not_negative(penalty=penalty)
     d = cohort.features

@@ -138,13 +138,8 @@ def fit(
     """Return the top k eigenvectors of the hospitals' noisy projectors, averaged by precision.
 
     Args:
-        cohort: The hospitals' second moments, d features.
-        k: Number of components.
         budget: Privacy budget; each hospital spends it on its own patients.
         rng: Source of the noise; hospitals draw from generators spawned from it.
-        spike: Public l, as for `spiked_projector`.
-        variance: Public v, as for `spiked_projector`.
-        constant: C of the good event, as for `spiked_projector`.
         send: "projector", d (d + 1)/2 numbers, or "basis", its leading d k numbers.
 
     Returns:
@@ -153,9 +148,6 @@ def fit(
     Raises:
         ValueError: For an unknown word, a public constant that is not positive, or one of spike and variance
             without the other.
-
-    References:
-        After Li, Cai, Xia & Zhang, arXiv 2411.15660 (abstract read; the weights are ours).
     """
     d = cohort.features
     check(send, spike, variance, constant)

@@ -11,5 +11,5 @@ from dppca_core.mechanisms import noisy_moment, symmetric_gaussian
 
 release = symmetric_gaussian.release
 METHOD = noisy_moment.method_for_trust(
-    "local", "Local PCA", "Wang & Xu, IJCAI 2019, Algorithm 1", __name__, audit="moments.one_user"
+    "local", "Local PCA", "Wang & Xu, IJCAI 2019, Algorithm 1", audit="moments.one_user"
 )

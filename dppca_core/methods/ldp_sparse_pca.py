@@ -39,12 +39,8 @@ def fit(
     """Return sparse top k directions of the mean of the patients' noisy messages, one from each.
 
     Args:
-        cohort: The hospitals' second moments, d features.
-        k: Number of components.
         budget: Privacy budget of each patient.
-        rng: Source of the noise.
         penalty: In noise standard deviations times sqrt(2 ln d), PENALTY by default; 0 is `ldp_pca`.
-        noise: Shape of the noise, as for `ldp_pca`.
 
     Returns:
         The basis, (d, k); `bytes_sent` is one patient's; the solver's convergence is in `notes` and
@@ -52,9 +48,6 @@ def fit(
 
     Raises:
         ValueError: For a negative penalty, or an unknown shape of the noise.
-
-    References:
-        Wang & Xu, IJCAI 2019, Algorithm 2.
     """
     chosen = PENALTY if penalty is None else penalty
     checks.not_negative(penalty=chosen)

@@ -21,19 +21,10 @@ def release(cohort: Cohort) -> Array:
 
 
 def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> Estimate:
-    """Return the top k eigenvectors of the largest hospital's moment.
-
-    Args:
-        cohort: The hospitals' second moments, d features; of equally large hospitals the first counts.
-        k: Number of components.
-        budget: Not used.
-        rng: Not used.
+    """Return the top k eigenvectors of the largest hospital's moment; of equally large ones the first counts.
 
     Returns:
         The basis, (d, k).
-
-    References:
-        Pearson 1901; the non-private alternative to joining.
     """
     return Estimate(linalg.top_eigenspace(release(cohort), k))
 

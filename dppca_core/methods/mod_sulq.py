@@ -12,13 +12,9 @@ grows with d: `true_epsilon` returns the epsilon that it truly gives.
 
 import math
 
-import numpy as np
-
-from dppca_core.arrays import Array
-from dppca_core.cohort import Cohort
-from dppca_core.mechanisms import symmetric_gaussian
-from dppca_core.privacy import Budget, Event, Release
-from dppca_core.records import Estimate, Method
+from dppca_core.mechanisms import noisy_moment
+from dppca_core.privacy import Budget
+from dppca_core.records import Method
 
 
 def sum_noise_std(budget: Budget, d: int) -> float:
@@ -28,48 +24,8 @@ def sum_noise_std(budget: Budget, d: int) -> float:
     return lead + 1 / math.sqrt(budget.epsilon)
 
 
-def release(cohort: Cohort, budget: Budget, rng: np.random.Generator) -> Array:
-    """Return the noisy pooled second moment, (d, d) symmetric.
-
-    This is the only step that reads private rows.
-    """
-    std = sum_noise_std(budget, cohort.features) / cohort.n
-    return symmetric_gaussian.with_noise(cohort.pooled, std, "mirrored", rng)
-
-
-def fit(
-    cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator, shrink: bool = False
-) -> Estimate:
-    """Return the top k eigenvectors of the noisy moment.
-
-    Args:
-        cohort: The hospitals' second moments, d features.
-        k: Number of components.
-        budget: Privacy budget; the calibration is the paper's whatever the accounting.
-        rng: Source of the noise.
-        shrink: True shrinks rows at the end (`dppca_core.numerics.row_shrinkage`).
-
-    Returns:
-        The basis, (d, k).
-
-    References:
-        Chaudhuri, Sarwate & Sinha, JMLR 14, 2013, Algorithm 1.
-    """
-    std = sum_noise_std(budget, cohort.features) / cohort.n
-    spent = spends(budget, d=cohort.features)
-    return Estimate.from_moment(
-        release(cohort, budget, rng),
-        k,
-        shrink_n=cohort.public_n(budget) if shrink else None,
-        noise_std=std,
-        spent=spent,
-    )
-
-
-def spends(budget: Budget, *, d: int, **_: object) -> tuple[Event, ...]:
-    """Return one Gaussian release."""
-    return (Release(sum_noise_std(budget, d) / symmetric_gaussian.sensitivity(budget)),)
-
+_MOMENT = noisy_moment.PrintedMoment(sum_noise_std, "mirrored")
+release, spends = _MOMENT.release, _MOMENT.spends
 
 METHOD = Method(
     title="MOD-SULQ",
@@ -77,7 +33,7 @@ METHOD = Method(
     trust="central",
     guarantee="(ε, δ)",
     uses=("epsilon", "delta", "d", "n", "k", "s", "neighbours"),
-    fit=fit,
+    fit=_MOMENT.fit,
     spends=spends,
     audit="moments.mod_sulq_cases",
 )

@@ -50,24 +50,14 @@ def tuned_iterations(
     """Return the T with the least predicted error, from public numbers alone.
 
     The rule declares a population: k lambda_k/tr Sigma = `signal`, rows whose mean square is a third of the
-    public bound's. Noise as printed is taken at its largest, max|X_t| = 1.
-
-    Args:
-        budget: Privacy budget of all products together.
-        d: Number of features.
-        n: Patients of all hospitals.
-        k: Number of components.
-        width: p, the number of columns that are iterated; default k.
-        signal: The declared guess, in (0, 1).
+    public bound's. Noise as printed is taken at its largest, max|X_t| = 1. It is derived in
+    `dppca_core.numerics.reduced_rounds`. The options are those of `fit`.
 
     Returns:
         T, from 1 to `reduced_rounds.MOST_ROUNDS`.
 
     Raises:
         ValueError: For options out of range.
-
-    References:
-        Derived here, in `dppca_core.numerics.reduced_rounds`.
     """
     checks.inside_unit_interval(signal=signal)
     wide = k if width is None else width
@@ -105,8 +95,6 @@ def fit(
     With width > k, the answer is the leading k directions of the last product, which costs no privacy.
 
     Args:
-        cohort: The hospitals' second moments, d features.
-        k: Number of components.
         budget: Privacy budget of all T products together.
         rng: Source of the noise and of the start.
         iterations: T.
@@ -118,9 +106,6 @@ def fit(
 
     Raises:
         ValueError: Unless k <= width <= d and iterations >= 1, or for another start.
-
-    References:
-        Hardt & Price, NeurIPS 2014; Balcan, Du, Wang & Yu, COLT 2016, Algorithm 2.
     """
     d = cohort.features
     wide = k if width is None else width

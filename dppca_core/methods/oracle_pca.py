@@ -35,10 +35,6 @@ def fit(
     """Return the top k eigenvectors of the moment within the true features.
 
     Args:
-        cohort: All hospitals' patients.
-        k: Components, below d.
-        budget: Not used.
-        rng: Not used.
         support: The true features, at least k of them; all features where nobody knows.
 
     Returns:
@@ -46,9 +42,6 @@ def fit(
 
     Raises:
         ValueError: For fewer than k features, or features that are not there.
-
-    References:
-        The module's text.
     """
     d = cohort.features
     rows = np.arange(d) if support is None else np.unique(np.asarray(support, dtype=np.intp))

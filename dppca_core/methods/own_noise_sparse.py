@@ -12,6 +12,5 @@ METHOD = noisy_moment.method_for_trust(
     "untrusted server",
     "Sparse step, own noise",
     "one noisy moment from each hospital, then truncated power",
-    __name__,
     sparse=True,
 )

@@ -22,17 +22,8 @@ def release(cohort: Cohort) -> Array:
 def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> Estimate:
     """Return the top k eigenvectors of the pooled moment.
 
-    Args:
-        cohort: The hospitals' second moments, d features.
-        k: Number of components.
-        budget: Not used.
-        rng: Not used.
-
     Returns:
         The basis, (d, k).
-
-    References:
-        Pearson 1901.
     """
     return Estimate.from_moment(release(cohort), k)
 

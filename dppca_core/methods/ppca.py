@@ -72,8 +72,6 @@ def fit(
     """Draw one frame of the exponential mechanism.
 
     Args:
-        cohort: The hospitals' second moments, d features.
-        k: Number of components.
         budget: Privacy budget; its delta is not used.
         rng: Source of the draws.
         scans: Sweeps of the chain for k > 1, at least 4; from its default start it has mixed after two in
@@ -86,9 +84,6 @@ def fit(
 
     Raises:
         ValueError: For fewer than 4 scans, or another start.
-
-    References:
-        Chaudhuri, Sarwate & Sinha, JMLR 14, 2013.
     """
     d = cohort.features
     checks.whole(4, MOST_SCANS, scans=scans)

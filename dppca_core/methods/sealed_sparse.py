@@ -12,6 +12,5 @@ METHOD = noisy_moment.method_for_trust(
     "secure aggregation",
     "Sparse step, sealed sums",
     "one noisy moment from each hospital, then truncated power",
-    __name__,
     sparse=True,
 )

@@ -32,23 +32,15 @@ def fit(
     """Iterate to convergence (1e-9), for at most `iterations` steps, keeping `s_hat` rows.
 
     Args:
-        cohort: The hospitals' second moments, d features.
-        k: Number of components.
-        budget: Not used.
         rng: Source of the random start alone.
-        s_hat: Number of features, rows of the basis, that are kept; default d.
         iterations: Most steps.
         burn_in: Number of first steps without thresholding.
-        start: Orthonormal start, (d, k); default uniformly random.
 
     Returns:
         The basis, (d, k), with the start and every step as `iterates`.
 
     Raises:
         ValueError: Unless k <= s_hat <= d, iterations >= 1 and burn_in >= 0, or for another start.
-
-    References:
-        Yuan & Zhang, JMLR 2013, for k = 1; Ma, Annals of Statistics 2013, for k > 1.
     """
     d = cohort.features
     kept = block_power.checked_rows(d, k, s_hat, iterations, burn_in)

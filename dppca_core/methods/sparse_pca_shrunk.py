@@ -27,9 +27,6 @@ def fit(
     """Run truncated power iteration as `sparse_pca` does, with the kept rows shrunk.
 
     Args:
-        cohort: All hospitals' patients.
-        k: Components, below d.
-        budget: Not used.
         rng: Draws the start.
         s_hat: Features kept before they are shrunk, from k to d; all by default.
 
@@ -38,9 +35,6 @@ def fit(
 
     Raises:
         ValueError: Unless k <= s_hat <= d.
-
-    References:
-        The module's text; truncated power iteration after Yuan & Zhang (JMLR 2013).
     """
     d = cohort.features
     kept = d if s_hat is None else s_hat

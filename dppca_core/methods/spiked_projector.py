@@ -56,13 +56,6 @@ def fit(
     """Return the basis of the noisy projector and, if asked for, the private covariance of the scaled rows.
 
     Args:
-        cohort: The hospitals' second moments, d features.
-        k: Number of components.
-        budget: Privacy budget.
-        rng: Source of the noise.
-        spike: Public l, in units of the scaled rows; released where not given.
-        variance: Public v, in units of the scaled rows; released where not given.
-        constant: C of the good event; default 2 for n >= d and 3 below.
         covariance: False spends nothing on the eigenvalues.
 
     Returns:
@@ -71,9 +64,6 @@ def fit(
     Raises:
         ValueError: For a public constant that is not positive, or one of spike and variance without the
             other.
-
-    References:
-        Cai, Xia & Zha, arXiv 2401.03820 (constants as recalled, and derived again in the module's text).
     """
     d, n = cohort.features, cohort.n
     checks.instance(bool, covariance=covariance)

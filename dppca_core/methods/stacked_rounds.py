@@ -11,4 +11,4 @@ et al. (2022); signs with Gaussian noise, Kim & Jung (2025).
 from dppca_core.mechanisms import normalised_product, stacked
 
 release = normalised_product.release
-METHOD = stacked.method_for_trust("central", "Stacked rounds", "stages.rounds", __name__)
+METHOD = stacked.method_for_trust("central", "Stacked rounds", "stages.rounds")

@@ -6,6 +6,4 @@ It is `stacked_rounds` (`dppca_core.mechanisms.stacked`), with sqrt(N) times the
 from dppca_core.mechanisms import normalised_product, stacked
 
 release = normalised_product.release
-METHOD = stacked.method_for_trust(
-    "untrusted server", "Stacked rounds, own noise", "stages.own_rounds", __name__
-)
+METHOD = stacked.method_for_trust("untrusted server", "Stacked rounds, own noise", "stages.own_rounds")

@@ -7,6 +7,4 @@ aggregation. If t of N hospitals collude, they know their own noise: (N - t)/N o
 from dppca_core.mechanisms import normalised_product, stacked
 
 release = normalised_product.release
-METHOD = stacked.method_for_trust(
-    "secure aggregation", "Stacked rounds, sealed sums", "stages.rounds", __name__
-)
+METHOD = stacked.method_for_trust("secure aggregation", "Stacked rounds, sealed sums", "stages.rounds")

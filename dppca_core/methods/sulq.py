@@ -14,13 +14,9 @@ epsilon.
 
 import math
 
-import numpy as np
-
-from dppca_core.arrays import Array
-from dppca_core.cohort import Cohort
-from dppca_core.mechanisms import symmetric_gaussian
-from dppca_core.privacy import Budget, Event, Release
-from dppca_core.records import Estimate, Method
+from dppca_core.mechanisms import noisy_moment
+from dppca_core.privacy import Budget
+from dppca_core.records import Method
 
 
 def sum_noise_std(budget: Budget, d: int) -> float:
@@ -28,46 +24,8 @@ def sum_noise_std(budget: Budget, d: int) -> float:
     return 2 * math.sqrt(2) * d * math.log(d / budget.delta) / budget.epsilon
 
 
-def release(cohort: Cohort, budget: Budget, rng: np.random.Generator) -> Array:
-    """Return the noisy pooled moment, symmetrised, (d, d). This is the only step that reads private rows."""
-    std = sum_noise_std(budget, cohort.features) / cohort.n
-    return symmetric_gaussian.with_noise(cohort.pooled, std, "isotropic", rng)
-
-
-def fit(
-    cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator, shrink: bool = False
-) -> Estimate:
-    """Return the top k eigenvectors of the noisy moment.
-
-    Args:
-        cohort: The hospitals' second moments, d features.
-        k: Number of components.
-        budget: Privacy budget; the calibration is the paper's whatever the accounting.
-        rng: Source of the noise.
-        shrink: True shrinks rows at the end (`dppca_core.numerics.row_shrinkage`).
-
-    Returns:
-        The basis, (d, k).
-
-    References:
-        Blum, Dwork, McSherry & Nissim, PODS 2005 (constants as recalled).
-    """
-    # Off the diagonal two entries of N are averaged.
-    std = sum_noise_std(budget, cohort.features) / (math.sqrt(2) * cohort.n)
-    spent = spends(budget, d=cohort.features)
-    return Estimate.from_moment(
-        release(cohort, budget, rng),
-        k,
-        shrink_n=cohort.public_n(budget) if shrink else None,
-        noise_std=std,
-        spent=spent,
-    )
-
-
-def spends(budget: Budget, *, d: int, **_: object) -> tuple[Event, ...]:
-    """Return one Gaussian release."""
-    return (Release(sum_noise_std(budget, d) / symmetric_gaussian.sensitivity(budget)),)
-
+_MOMENT = noisy_moment.PrintedMoment(sum_noise_std, "isotropic")
+release, spends = _MOMENT.release, _MOMENT.spends
 
 METHOD = Method(
     title="SULQ",
@@ -75,7 +33,7 @@ METHOD = Method(
     trust="central",
     guarantee="(ε, δ)",
     uses=("epsilon", "delta", "d", "n", "k", "s", "neighbours"),
-    fit=fit,
+    fit=_MOMENT.fit,
     spends=spends,
     audit="moments.sulq_cases",
 )

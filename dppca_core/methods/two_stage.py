@@ -15,4 +15,4 @@ This combination was not found elsewhere. Recalled, not read again: select then 
 from dppca_core.mechanisms import two_stage
 
 release = two_stage.release
-METHOD = two_stage.method_for_trust("central", "Two stages", "stages.one_place", __name__)
+METHOD = two_stage.method_for_trust("central", "Two stages", "stages.one_place")

@@ -8,4 +8,4 @@ patients. On the scale of sums every hospital's noise then counts the same.
 from dppca_core.mechanisms import two_stage
 
 release = two_stage.release
-METHOD = two_stage.method_for_trust("untrusted server", "Two stages, own noise", "stages.own_noise", __name__)
+METHOD = two_stage.method_for_trust("untrusted server", "Two stages, own noise", "stages.own_noise")

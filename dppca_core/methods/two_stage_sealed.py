@@ -9,6 +9,4 @@ variance is left.
 from dppca_core.mechanisms import two_stage
 
 release = two_stage.release
-METHOD = two_stage.method_for_trust(
-    "secure aggregation", "Two stages, sealed sums", "stages.one_place", __name__
-)
+METHOD = two_stage.method_for_trust("secure aggregation", "Two stages, sealed sums", "stages.one_place")

@@ -57,10 +57,7 @@ def _beyond(degrees: float, shift: float, epsilon: float) -> float:
 
 
 def _removed(degrees: float, shift: float, epsilon: float) -> float:
-    """Return the smallest delta at epsilon when a row is removed, rounded up, by the module's text.
-
-    degrees: v, of the chi-square variable s. shift: h. `over` is t - h.
-    """
+    """Return the smallest delta at epsilon when a row is removed, in the words of `_added`."""
     if shift <= 2 * epsilon:
         return 0.0
     over = _beyond(degrees, shift, -epsilon)
@@ -150,18 +147,8 @@ def fit(
 ) -> Estimate:
     """Return the top k eigenvectors of the noisy moment.
 
-    Args:
-        cohort: The hospitals' second moments, d features.
-        k: Number of components.
-        budget: Privacy budget.
-        rng: Source of the noise.
-        shrink: True shrinks rows at the end (`dppca_core.numerics.row_shrinkage`).
-
     Returns:
         The basis, (d, k); `noise_std` is off the diagonal, where the noise has variance c^2 m / n^2.
-
-    References:
-        Sheffet, ALT 2019, Theorem 3; the exact calibration is derived in the module's text.
     """
     m, scale = calibrate(budget, cohort.features)
     std, spent = scale * math.sqrt(m) / cohort.n, spends(budget, d=cohort.features)

@@ -11,14 +11,10 @@ def added_bound(setting: Setting, *, c: float = 1.0) -> Bound:
     """Return c times the error of a random guess.
 
     Args:
-        setting: Where the bound is evaluated.
         c: The constant of the bound.
 
     Returns:
         The bound, with one term, stat.
-
-    References:
-        A test of this project.
     """
     guess = c * random_guess(setting.d, setting.k)
     assumptions = ((True, "nothing is assumed"),)

@@ -18,17 +18,8 @@ release = symmetric_gaussian.release
 def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> Estimate:
     """Return the top k eigenvectors of the noisy moment.
 
-    Args:
-        cohort: The hospitals' second moments, d features.
-        k: Number of components.
-        budget: Privacy budget.
-        rng: Source of the noise.
-
     Returns:
         The basis, (d, k).
-
-    References:
-        Dwork, Talwar, Thakurta & Zhang, STOC 2014, Algorithm 1.
     """
     noisy = release(cohort, budget, rng, None)
     return Estimate(

@@ -129,7 +129,8 @@ def test_a_rule_describes_itself(bound):
     assert "\\" in bound.formula
     assert set(bound.methods) <= set(METHODS)
     assert bool(bound.methods) or bound.kind == "lower"
-    assert all(f"    {name}:\n" in bound.compute.__doc__ for name in ("Args", "Returns", "References"))
+    named = ("Returns:\n", *(f"{name}: " for name in bound.constants | bound.options))
+    assert all(f"    {name}" in bound.compute.__doc__ for name in named)
     result = bound(small([0.5, 0.1, 0.1], 2))
     assert len(result.source) > 20
     assert result.constants == {bound.symbols[name]: value for name, value in bound.constants.items()}

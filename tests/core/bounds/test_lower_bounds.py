@@ -23,7 +23,6 @@ def sparse_setting(model: SpikedModel, n: int, epsilon: float) -> Setting:
 
 
 def measured(model: SpikedModel, setting: Setting, method: str, runs: int = RUNS) -> float:
-    """Return the mean sin Theta of a method's runs."""
     return float(simulate(model, setting, method, runs).mean())
 
 

@@ -185,7 +185,6 @@ def test_a_row_that_is_cut_too_late_is_seen():
 
 
 def vars_of(rule: FittedBound) -> dict[str, object]:
-    """Return a rule's fields."""
     return {name: getattr(rule, name) for name in FittedBound.__dataclass_fields__}
 
 

@@ -20,7 +20,6 @@ PRINTED = Budget(1.0, 1e-5, accounting="as-printed")
 
 
 def entries(noise: Array) -> tuple[Array, Array]:
-    """Return the diagonal, and the entries above it."""
     np.testing.assert_array_equal(noise, noise.T)
     return noise.diagonal(), noise[np.triu_indices(len(noise), 1)]
 

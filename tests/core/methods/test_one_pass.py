@@ -32,7 +32,6 @@ def numbered(sizes: tuple[int, ...] = SIZES) -> Cohort:
 
 
 def dealt(cohort: Cohort, sizes: list[int], seed: int) -> list[Array]:
-    """Return the patients of each group."""
     groups = cohort.pooled.batches(sizes, np.random.default_rng(seed))
     return [np.rint(group.rows[:, 0] * cohort.n).astype(int) - 1 for group in groups]
 
