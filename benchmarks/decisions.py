@@ -30,7 +30,7 @@ from dppca_core.experiments.decision import rule
 from dppca_core.experiments.decision.claims import claims
 from dppca_core.experiments.decision.confirmation import settle
 from dppca_core.experiments.decision.decision import decide
-from dppca_core.experiments.decision.hospitals import USES, JoiningHospital, JoiningSetting, scaled
+from dppca_core.experiments.decision.hospitals import USES, JoiningExperiment, JoiningHospital, scaled
 from dppca_core.experiments.decision.outcomes import JoiningRuns
 from dppca_core.experiments.decision.predictions import Anchor
 from dppca_core.experiments.decision.rule import Answer
@@ -40,7 +40,7 @@ _LEVEL = 0.01  # chance that a true claim is refuted
 _FRESH = 2**31  # added to the seed for fresh runs: every setting's own seed is below it
 
 
-def random_setting(rng: np.random.Generator) -> JoiningSetting:
+def random_setting(rng: np.random.Generator) -> JoiningExperiment:
     def decades(low: float, high: float) -> float:
         return float(np.exp(rng.uniform(np.log(low), np.log(high))))
 
@@ -63,7 +63,7 @@ def random_setting(rng: np.random.Generator) -> JoiningSetting:
         for i, size in enumerate(sizes, start=1)
     )
     use = USES[int(rng.integers(len(USES)))]
-    return JoiningSetting(
+    return JoiningExperiment(
         hospitals, int(rng.integers(count)), model, k, use=use, seed=int(rng.integers(2**31))
     )
 
@@ -89,7 +89,7 @@ class Checked:
         return "weaker" if (self.verdict, self.fresh) == (Answer.JOIN_IF, Answer.JOIN) else "other"
 
 
-def check(setting: JoiningSetting, fresh_runs: int, settings: int) -> Checked:
+def check(setting: JoiningExperiment, fresh_runs: int, settings: int) -> Checked:
     """Decide a setting, and decide it again from fresh runs; settings: how many there are in all."""
     runs, decision = settle(setting)
     outcomes = runs.quantities()
@@ -107,7 +107,7 @@ def check(setting: JoiningSetting, fresh_runs: int, settings: int) -> Checked:
     return Checked(decision.answer, answer, len(made), refuted, refuted_together, then, gains)
 
 
-def described(setting: JoiningSetting, checked: Checked) -> str:
+def described(setting: JoiningExperiment, checked: Checked) -> str:
     ours, model = setting.hospitals[setting.ours], setting.experiment
     then = ", though joining gains" if checked.gains and not checked.verdict.decided else ""
     then += f", then {checked.then}" if checked.then else ""

@@ -24,8 +24,8 @@ import numpy as np
 
 from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.experiments import Axis, sweep
+from dppca_core.experiments.collaboration.experiment import ALL
 from dppca_core.experiments.collaboration.protocols import ALONE
-from dppca_core.experiments.collaboration.setting import ALL
 from dppca_core.experiments.decision.decision import JoiningDecision
 from dppca_core.experiments.decision.rule import median_interval
 from dppca_core.experiments.explorer import trusts
@@ -60,7 +60,7 @@ from pages.shared import text
 from pages.shared.background import cache
 from pages.shared.charts import Scale, explorer
 from pages.shared.charts import explorer_text as chart_text
-from pages.shared.plain import phrases, rows
+from pages.shared.plain import phrases, share_bars
 from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings.catalogue import CHOICES, Settings
 
@@ -136,15 +136,15 @@ def explorer_in_plain(settings: Settings) -> Iterator[Shown]:
     view = PlainExplorer(settings | {"view": "plain"})
     results = view.results
     results.try_cells((name, view.epsilon, r) for name in view.shown for r in range(results.repeats_of(name)))
-    shares = rows.shares(results, view.epsilon, trust, view.shown)
+    shares = share_bars.shares(results, view.epsilon, trust, view.shown)
     yield from of_rows(page, shares, view.experiment.k)
     sentence = sentences.headline(results, shares, trust)
     yield Shown("share recovered", page, found(r"recovers? (.+?) of the pattern", sentence), trust)
     yield Shown("attacker, at most", page, text.odds(view.epsilon, view.experiment.delta))
 
 
-def of_rows(page: str, shares: rows.Shares, k: int) -> Iterator[Shown]:
-    described, folded = rows.description(shares), rows.table(shares, k)
+def of_rows(page: str, shares: share_bars.Shares, k: int) -> Iterator[Shown]:
+    described, folded = share_bars.description(shares), share_bars.table(shares, k)
     for row in shares.rows:
         if row.trust:
             shown = found(rf"{re.escape(row.label)}: (.+?)[;.] ", described)
@@ -183,9 +183,9 @@ def of_decision(
 ) -> Iterator[Shown]:
     """Return the verdict and the shares of 40 runs on which it rests, those together by trust."""
     yield Shown("verdict", page, decision.answer)
-    yield Shown("share recovered alone, 40 runs", page, phrases.share(alone))
+    yield Shown("share recovered alone, 40 runs", page, phrases.percent(alone))
     for trust, share in together.items():
-        yield Shown("share recovered, 40 runs", page, phrases.share(share), trust)
+        yield Shown("share recovered, 40 runs", page, phrases.percent(share), trust)
 
 
 def providers_full(settings: Settings) -> Iterator[Shown]:
@@ -230,7 +230,7 @@ def providers_in_plain(settings: Settings) -> Iterator[Shown]:
     while board.decision is None:
         board.cells.try_cell(*board.cells.next_missing(board.brief))
     table = providers_decision.evidence(board)
-    for trust, title in zip(rows.LOOKS, table["method"], strict=True):
+    for trust, title in zip(share_bars.LOOKS, table["method"], strict=True):
         yield Shown("method measured", page, title, trust)
     runs = board.cells.runs
     together = {trust: float(np.median(runs.together(trust))) for trust in TRUSTS}

@@ -69,8 +69,8 @@ def drawn_rows(case: Case, model: SpikedModel, rng: np.random.Generator) -> list
         return list(model.rows(case.n, rng))
     rows = rng.standard_normal((case.n, case.d))
     rows *= np.sqrt(model.eigenvalues)
-    turn = aligned_vectors(case.d, model.k, model.s, model.seed)[: model.s, : model.s]
-    rows[:, : model.s] = rows[:, : model.s] @ turn.T
+    rotation = aligned_vectors(case.d, model.k, model.s, model.seed)[: model.s, : model.s]
+    rows[:, : model.s] = rows[:, : model.s] @ rotation.T
     return [rows]
 
 

@@ -21,25 +21,25 @@ def to_plain(events: Sequence[Event]) -> list[dict[str, Any]]:
     return [dict(vars(event)) for event in events]
 
 
-def from_plain(plain: object) -> tuple[Event, ...]:
+def from_plain(json_value: object) -> tuple[Event, ...]:
     """Return the events that `to_plain` wrote. Raises ValueError for anything else, or for no events."""
-    if not isinstance(plain, list) or not plain:
+    if not isinstance(json_value, list) or not json_value:
         raise ValueError("events must be a list of what was spent")
-    return tuple(_event(event) for event in plain)
+    return tuple(_event(event) for event in json_value)
 
 
-def _event(plain: Mapping[str, Any]) -> Event:
+def _event(json_value: Mapping[str, Any]) -> Event:
     """Return the event with these fields, whose names tell its kind. Raises ValueError for others."""
-    if not isinstance(plain, dict):
+    if not isinstance(json_value, dict):
         raise ValueError("an event must be an object")
-    names = set(plain)
+    names = set(json_value)
     if names == {"noise_multiplier", "steps"}:
-        release = Release(**plain)
+        release = Release(**json_value)
         checks.within(*MULTIPLIERS, noise_multiplier=release.noise_multiplier)
         checks.whole(1, MOST_STEPS, steps=release.steps)
         return release
     if names == {"epsilon", "delta"}:
-        stated = Guarantee(**plain)
+        stated = Guarantee(**json_value)
         checks.within(0.0, MOST_EPSILON, epsilon=stated.epsilon)
         checks.within(0.0, 1.0, delta=stated.delta)
         return stated

@@ -7,7 +7,7 @@ patients whose privacy was spent before.
 
 Paying comes first. `Payer.pay` writes the payment, within the limit and at the price that was shown, and it
 is on the disk when it returns: a crash wastes budget and never spends it unseen. A release then draws its
-noise in named steps, each of which is written here before it is used (`Drawn`), so that one that was
+noise in named steps, each of which is written here before it is used (`ReleaseSteps`), so that one that was
 interrupted goes on from the same numbers, at no cost. The finished release stays until its owner deletes it;
 its payment stays for ever. No cell of a table is in here.
 
@@ -220,7 +220,8 @@ class Book:
     def finished(self, owner: str | None = None, known: Collection[str] = ()) -> list[Finished]:
         """Return the finished releases that this owner has paid for, but those whose payments are known.
 
-        Accounts and releases that were damaged are left out: `Payer` and `Drawn` say what is wrong with them.
+        Accounts and releases that were damaged are left out: `Payer` and `ReleaseSteps` say what is
+        wrong with them.
         """
         result = []
         with self.reading() as book:
@@ -366,7 +367,7 @@ class Payer:
                 book.execute("INSERT INTO releases VALUES (?, ?, ?, ?)", first)
         return payment
 
-    def drawn(self, payment_id: str) -> "Drawn | None":
+    def drawn(self, payment_id: str) -> "ReleaseSteps | None":
         """Return what the release of this payment has drawn from this table, or None where it is not kept.
 
         Tables of one account share its limit and no draws: a release goes on from the rows it was paid for.
@@ -376,7 +377,7 @@ class Payer:
             lines = [] if number is None else _lines(book, number)
             mine = any(line.get("id") == payment_id and line["table"] == self.table.key for line in lines)
             kept = book.execute("SELECT 1 FROM releases WHERE payment = ?", (payment_id,)).fetchone()
-        return Drawn(self._book, payment_id) if mine and kept else None
+        return ReleaseSteps(self._book, payment_id) if mine and kept else None
 
     def export(self) -> str:
         """Return the account as JSON lines, as this owner sees it; who paid is not in it."""
@@ -427,7 +428,7 @@ class Payer:
             _add(book, number, *new)
             return from_lines(self._seen(book, number))
 
-    def share(self) -> str:
+    def invite(self) -> str:
         """Return a code by which one other person becomes an owner of this account too (`Book.join`)."""
         code = secrets.token_urlsafe(16)
         with self._book.writing() as book:
@@ -475,7 +476,7 @@ class Payer:
         return [_shown(line, mark) for line in _lines(book, number)]
 
 
-class Drawn:
+class ReleaseSteps:
     """Keep what one paid release has drawn, in named steps, and its document once it is finished.
 
     A step whose noise was drawn but not written was seen by nobody, and is drawn again. Methods raise

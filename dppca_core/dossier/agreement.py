@@ -18,7 +18,7 @@ from dppca_core.auditing import tradeoff_curves
 from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.experiments.decision import hospitals
 from dppca_core.experiments.decision.decision import JoiningDecision, ShareBar
-from dppca_core.experiments.decision.hospitals import Arrangement, JoiningHospital, JoiningSetting
+from dppca_core.experiments.decision.hospitals import Arrangement, JoiningExperiment, JoiningHospital
 from dppca_core.experiments.decision.rule import Answer
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget, Event
@@ -50,7 +50,7 @@ class Agreement:
     again with a number of patients that no runs confirmed.
     """
 
-    setting: JoiningSetting
+    setting: JoiningExperiment
     decision: JoiningDecision
     bars: Mapping[str, ShareBar]
     trust: str

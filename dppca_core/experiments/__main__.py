@@ -26,9 +26,9 @@ def report(progress: Progress) -> None:
     print(f"{cells}{left}   ", end=end, file=sys.stderr, flush=True)
 
 
-def _recipe_of_either_kind(plain: Any) -> Recipe | figure_recipe.FigureRecipe:
-    figure = isinstance(plain, dict) and "figure" in plain
-    return figure_recipe.from_dict(plain) if figure else recipe_file.from_dict(plain)
+def _recipe_of_either_kind(json_value: Any) -> Recipe | figure_recipe.FigureRecipe:
+    figure = isinstance(json_value, dict) and "figure" in json_value
+    return figure_recipe.from_dict(json_value) if figure else recipe_file.from_dict(json_value)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -54,7 +54,7 @@ class CellStore(ABC, Generic[Key, Value]):
     def wanted(self, *view: Any) -> Iterable[Key]:
         """Return all cells that a view shows, in the order in which a reader needs them, done or not."""
 
-    def rows(self, cell: Key, value: Value) -> Iterator[dict[str, Any]]:
+    def records(self, cell: Key, value: Value) -> Iterator[dict[str, Any]]:
         yield {"cell": str(cell), "value": value}
 
     def key(self, cell: Any) -> Key:
@@ -136,4 +136,4 @@ class CellStore(ABC, Generic[Key, Value]):
         return len(self.cells) + len(self.failed)
 
     def table(self) -> pd.DataFrame:
-        return pd.DataFrame([row for item in sorted(self.cells.items()) for row in self.rows(*item)])
+        return pd.DataFrame([row for item in sorted(self.cells.items()) for row in self.records(*item)])

@@ -164,19 +164,19 @@ def to_dict(plan: Plan) -> dict[str, Any]:
 
     A share of 0 is left out, and so is a fitted bound that there is not: people read and write plans.
     """
-    plain = asdict(plan) | {"sizes": list(plan.sizes), "names": list(plan.names)}
-    plain["columns"] = [[*column[:2], list(column.middle)] for column in plan.columns]
+    json_value = asdict(plan) | {"sizes": list(plan.sizes), "names": list(plan.names)}
+    json_value["columns"] = [[*column[:2], list(column.middle)] for column in plan.columns]
     for name in ("mean_share", "scale_share", "fitted", "columns"):
-        if not plain[name]:
-            del plain[name]
+        if not json_value[name]:
+            del json_value[name]
     if plan.complete:
-        del plain["complete"]
-    return plain | {"options": plan.method_options}
+        del json_value["complete"]
+    return json_value | {"options": plan.method_options}
 
 
-def from_dict(plain: object) -> Plan:
+def from_dict(json_value: object) -> Plan:
     """Return the plan of a dictionary from JSON, which may be anything that a file can hold."""
-    given = _checked_fields("plan", plain, Plan)
+    given = _checked_fields("plan", json_value, Plan)
     budget = Budget(**_checked_fields("budget", given["budget"], Budget))
     options = given.get("options", {})
     if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):
@@ -193,19 +193,19 @@ def from_dict(plain: object) -> Plan:
     return Plan(**given | lists | {"budget": budget, "options": tuple(sorted(options.items()))})
 
 
-def _column(plain: object) -> PlannedColumn:
-    if not isinstance(plain, list) or len(plain) != 3 or not isinstance(plain[2], list):
-        raise ValueError(f"columns must be of categories, answered and middle, got {plain!r}")
-    return PlannedColumn(plain[0], plain[1], tuple(plain[2]))
+def _column(json_value: object) -> PlannedColumn:
+    if not isinstance(json_value, list) or len(json_value) != 3 or not isinstance(json_value[2], list):
+        raise ValueError(f"columns must be of categories, answered and middle, got {json_value!r}")
+    return PlannedColumn(json_value[0], json_value[1], tuple(json_value[2]))
 
 
-def _checked_fields(what: str, plain: object, kind: type[Plan] | type[Budget]) -> dict[str, Any]:
+def _checked_fields(what: str, json_value: object, kind: type[Plan] | type[Budget]) -> dict[str, Any]:
     """Return a dictionary once its keys are checked: fields of `kind` alone, and all that need a value."""
-    if not isinstance(plain, Mapping):
-        raise ValueError(f"{what} must be an object, got {plain!r}")
-    if unknown := plain.keys() - {field.name for field in fields(kind)}:
+    if not isinstance(json_value, Mapping):
+        raise ValueError(f"{what} must be an object, got {json_value!r}")
+    if unknown := json_value.keys() - {field.name for field in fields(kind)}:
         raise ValueError(f"{what} has no {sorted(map(str, unknown))[0]!r}")
     for field in fields(kind):
-        if field.default is MISSING and field.name not in plain:
+        if field.default is MISSING and field.name not in json_value:
             raise ValueError(f"{what} must have {field.name}")
-    return dict(plain)
+    return dict(json_value)

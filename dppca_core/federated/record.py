@@ -169,17 +169,17 @@ def read(text: str) -> Record:
     ended, seconds = "The server stopped before the run came to its end.", 0.0
     for number, line in enumerate(lines, 1):
         try:
-            plain = _as_object(_parse_json(line))
+            json_value = _as_object(_parse_json(line))
             if plan is None:
-                _check_keys(plain, ("plan", "start", "about"), kind="plan")
-                plan = from_dict(plain["plan"])
-                start = _read_basis(plain["start"], plan)
-                about = {str(key): str(value) for key, value in _as_object(plain["about"]).items()}
-            elif number == len(lines) and plain.get("kind") == "end":
-                _check_keys(plain, ("seconds", "ended"), kind="end")
-                ended, seconds = str(plain["ended"]), _read_seconds(plain["seconds"])
+                _check_keys(json_value, ("plan", "start", "about"), kind="plan")
+                plan = from_dict(json_value["plan"])
+                start = _read_basis(json_value["start"], plan)
+                about = {str(key): str(value) for key, value in _as_object(json_value["about"]).items()}
+            elif number == len(lines) and json_value.get("kind") == "end":
+                _check_keys(json_value, ("seconds", "ended"), kind="end")
+                ended, seconds = str(json_value["ended"]), _read_seconds(json_value["seconds"])
             else:
-                rounds.append(_read_round(plain, plan, len(rounds) + 1))
+                rounds.append(_read_round(json_value, plan, len(rounds) + 1))
         except (ValueError, TypeError) as reason:
             raise ValueError(f"line {number} is not of a record: {str(reason)[:_LONGEST_REASON]}") from None
     assert plan is not None  # the first line is a plan, or was refused
@@ -193,8 +193,8 @@ def _parse_json(line: str) -> object:
         raise ValueError("it is not JSON") from None
 
 
-def _to_line(**plain: object) -> str:
-    return json.dumps(plain, separators=(",", ":"), allow_nan=False, ensure_ascii=False, default=_pack)
+def _to_line(**json_value: object) -> str:
+    return json.dumps(json_value, separators=(",", ":"), allow_nan=False, ensure_ascii=False, default=_pack)
 
 
 def _pack(array: NDArray[Any]) -> dict[str, Any]:
@@ -204,9 +204,9 @@ def _pack(array: NDArray[Any]) -> dict[str, Any]:
     return {"dtype": array.dtype.name, "shape": list(array.shape), "data": data}
 
 
-def _unpack(plain: object) -> NDArray[Any]:
+def _unpack(json_value: object) -> NDArray[Any]:
     """Return the array that `_pack` wrote into JSON. Raises ValueError for anything else."""
-    given = _as_object(plain)
+    given = _as_object(json_value)
     shape = given.get("shape")
     if not isinstance(shape, list) or len(shape) > 2:
         raise ValueError(f"shape must be a list of at most two, got {shape!r}")
@@ -217,38 +217,38 @@ def _unpack(plain: object) -> NDArray[Any]:
     return array
 
 
-def _read_arrays(plain: object) -> Arrays:
-    return {str(name): _unpack(value) for name, value in _as_object(plain).items()}
+def _read_arrays(json_value: object) -> Arrays:
+    return {str(name): _unpack(value) for name, value in _as_object(json_value).items()}
 
 
-def _read_round(plain: dict[str, Any], plan: Plan, number: int) -> Round:
+def _read_round(json_value: dict[str, Any], plan: Plan, number: int) -> Round:
     """Return round `number` from its line, after the same checks as on arrival. Raises ValueError."""
     exchange = protocol.exchange_of(plan)
     paid = exchange.releases(number)
-    given_prior = [name for name in paid if name in plain]  # a round that failed has none
+    given_prior = [name for name in paid if name in json_value]  # a round that failed has none
     names = ("round", "seconds", "question", "basis", "answers", "faults", *given_prior)
-    _check_keys(plain, names, kind="round")
-    if plain["round"] != number or number > exchange.rounds:
-        raise ValueError(f"round must be {min(number, exchange.rounds)}, got {plain['round']!r}")
-    question = Message(plan.run, number, _read_arrays(plain["question"]))
+    _check_keys(json_value, names, kind="round")
+    if json_value["round"] != number or number > exchange.rounds:
+        raise ValueError(f"round must be {min(number, exchange.rounds)}, got {json_value['round']!r}")
+    question = Message(plan.run, number, _read_arrays(json_value["question"]))
     exchange.check_question(number, question.arrays)
     # JSON has text for keys: the numbers of the hospitals, or the one of a sealed sum.
     known = {str(i): i for i in (*range(plan.hospitals), *([ALL] if exchange.sealed else []))}
     answers = {}
-    for hospital, given in _as_object(plain["answers"]).items():
+    for hospital, given in _as_object(json_value["answers"]).items():
         _check_keys(given, ("arrays", "wire_bytes", "seconds"))
         checks.not_negative(wire_bytes=given["wire_bytes"])
         answer = Message(plan.run, number, _read_arrays(given["arrays"]))
         from_whom = _hospital_of(hospital, known)
         protocol.check_answer(plan, number, from_whom, answer)
         answers[from_whom] = RecordedAnswer(answer, int(given["wire_bytes"]), _read_seconds(given["seconds"]))
-    faults = {_hospital_of(key, known): str(why) for key, why in _as_object(plain["faults"]).items()}
-    basis = _read_basis(plain["basis"], plan)
-    prior = {name: _unpack(plain[name]) for name in given_prior}
+    faults = {_hospital_of(key, known): str(why) for key, why in _as_object(json_value["faults"]).items()}
+    basis = _read_basis(json_value["basis"], plan)
+    prior = {name: _unpack(json_value[name]) for name in given_prior}
     for name, array in prior.items():
         if array.shape != paid[name] or not np.isfinite(array).all():
             raise ValueError(f"{name} must be {paid[name][0]} finite numbers")
-    return Round(number, question, answers, faults, basis, _read_seconds(plain["seconds"]), prior)
+    return Round(number, question, answers, faults, basis, _read_seconds(json_value["seconds"]), prior)
 
 
 def _hospital_of(key: str, known: Mapping[str, int]) -> int:
@@ -258,29 +258,31 @@ def _hospital_of(key: str, known: Mapping[str, int]) -> int:
     return known[key]
 
 
-def _read_basis(plain: object, plan: Plan) -> Array | None:
+def _read_basis(json_value: object, plan: Plan) -> Array | None:
     """Return the basis of a line, (d, k) orthonormal, or None where there is none."""
-    if plain is None:
+    if json_value is None:
         return None
-    basis = _unpack(plain)
+    basis = _unpack(json_value)
     checks.orthonormal(plan.d, plan.k, basis=basis)
     return basis
 
 
-def _read_seconds(plain: Any) -> float:
-    checks.not_negative(seconds=plain)
-    return float(plain)
+def _read_seconds(json_value: Any) -> float:
+    checks.not_negative(seconds=json_value)
+    return float(json_value)
 
 
-def _as_object(plain: object) -> dict[str, Any]:
-    if not isinstance(plain, dict):
-        raise ValueError(f"it must be an object, got {str(plain)[:40]!r}")
-    return plain
+def _as_object(json_value: object) -> dict[str, Any]:
+    if not isinstance(json_value, dict):
+        raise ValueError(f"it must be an object, got {str(json_value)[:40]!r}")
+    return json_value
 
 
-def _check_keys(plain: dict[str, Any], names: Iterable[str], kind: str | None = None) -> None:
-    if kind is not None and plain.get("kind") != kind:
-        raise ValueError(f"kind must be {kind}, got {plain.get('kind')!r}")
+def _check_keys(json_value: dict[str, Any], names: Iterable[str], kind: str | None = None) -> None:
+    if kind is not None and json_value.get("kind") != kind:
+        raise ValueError(f"kind must be {kind}, got {json_value.get('kind')!r}")
     expected = {*names, *([] if kind is None else ["kind"])}
-    if set(plain) != expected:
-        raise ValueError(f"it must have {', '.join(sorted(expected))}, got {', '.join(sorted(plain))[:80]}")
+    if set(json_value) != expected:
+        raise ValueError(
+            f"it must have {', '.join(sorted(expected))}, got {', '.join(sorted(json_value))[:80]}"
+        )

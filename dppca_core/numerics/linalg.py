@@ -120,8 +120,8 @@ def axes_within(basis: Array, symmetric: Array) -> tuple[Array, Array]:
     basis: orthonormal columns that span the subspace, (d, k). symmetric: (d, d). The axes are a rotation of
     the basis that makes the matrix diagonal there, (d, k); the values are that diagonal, largest first, (k,).
     """
-    values, turn = top_eigenpairs(basis.T @ symmetric @ basis, basis.shape[1])
-    return basis @ turn, values
+    values, rotation = top_eigenpairs(basis.T @ symmetric @ basis, basis.shape[1])
+    return basis @ rotation, values
 
 
 def _last_eigenpairs(workspace: Array, k: int) -> tuple[Array, Array]:

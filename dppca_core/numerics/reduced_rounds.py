@@ -258,13 +258,13 @@ def stacked(
         gram[:, :end, begin:end] = transposed(filled) @ filled[:, :, begin:]
         gram[:, begin:end, :begin] = transposed(gram[:, :begin, begin:end])
         # The top k right singular vectors, from those that the last basis gives.
-        turn = transposed(filled) @ basis if begin else np.broadcast_to(np.eye(k), (runs, k, k))
+        rotation = transposed(filled) @ basis if begin else np.broadcast_to(np.eye(k), (runs, k, k))
         for _ in range(_STEPS if begin else 0):
-            turn = gram[:, :end, :end] @ turn
-            turn /= np.abs(turn).max(axis=(1, 2), keepdims=True)
-        turn = np.linalg.qr(turn)[0] if begin else turn
-        values, axes = np.linalg.eigh(transposed(turn) @ gram[:, :end, :end] @ turn)
-        leading = filled @ linalg.oriented(turn @ axes)
+            rotation = gram[:, :end, :end] @ rotation
+            rotation /= np.abs(rotation).max(axis=(1, 2), keepdims=True)
+        rotation = np.linalg.qr(rotation)[0] if begin else rotation
+        values, axes = np.linalg.eigh(transposed(rotation) @ gram[:, :end, :end] @ rotation)
+        leading = filled @ linalg.oriented(rotation @ axes)
         basis = leading / np.sqrt(values[:, None, :])
     return leading, basis
 

@@ -27,5 +27,5 @@ def leading(rounds: Sequence[Array], stds: Sequence[float], left_out: int) -> Ar
     # Right singular vectors come from the small matrix stack^T stack, not from the tall stack.
     first = min(left_out, len(rounds) - 1)
     stack = np.hstack([part / std for part, std in zip(rounds[first:], stds[first:], strict=False)])
-    _, turn = linalg.top_eigenpairs(stack.T @ stack, rounds[0].shape[1])
-    return stack @ turn
+    _, rotation = linalg.top_eigenpairs(stack.T @ stack, rounds[0].shape[1])
+    return stack @ rotation

@@ -195,13 +195,13 @@ def draw_rows_given_moment(
         except LinAlgError:  # where an eigenvalue of the population is zero: the one root that is symmetric
             values, vectors = eigh(moment)
             root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
-            turn = solve_triangular(lower, root, trans="T", lower=True)
+            rotation = solve_triangular(lower, root, trans="T", lower=True)
             axes = np.eye(d) if axes is None else axes
         else:
-            turn = solve_triangular(lower, root.T, trans="T", lower=True)
+            rotation = solve_triangular(lower, root.T, trans="T", lower=True)
         if axes is None:
-            return dtrmm(math.sqrt(n), turn.T, normal.T, lower=1, overwrite_b=1).T
-        return np.asarray(normal @ (math.sqrt(n) * (turn @ axes.T)))
+            return dtrmm(math.sqrt(n), rotation.T, normal.T, lower=1, overwrite_b=1).T
+        return np.asarray(normal @ (math.sqrt(n) * (rotation @ axes.T)))
     rank = min(n, d)
     columns, upper = qr(rng.standard_normal((n, rank)), mode="economic", overwrite_a=True, check_finite=False)
     directions = np.asarray(columns * np.sign(upper.diagonal()), dtype=float)

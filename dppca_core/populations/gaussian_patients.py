@@ -57,7 +57,7 @@ class GaussianPatients:
     bound: float
     seed: np.random.SeedSequence
 
-    def share(self, n: int, seed: np.random.SeedSequence) -> GaussianPatients:
+    def part(self, n: int, seed: np.random.SeedSequence) -> GaussianPatients:
         """Return the recipe for n patients of the same population, as one hospital has them."""
         return replace(self, n=n, seed=seed)
 
@@ -166,7 +166,7 @@ class DrawnMoment(DenseMoment):
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnShare(DelegatesToHeldRows):
+class DrawnPart(DelegatesToHeldRows):
     """Hold the second moment of one hospital's part of drawn patients.
 
     split: draws all hospitals' moments when first asked for. index: the hospital in it. patients: the recipe

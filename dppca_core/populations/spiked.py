@@ -24,7 +24,7 @@ from dppca_core.arrays import Array, Provider
 from dppca_core.byte_cache import ByteCache
 from dppca_core.cohort import Cohort
 from dppca_core.numerics.wishart import Split, wishart_factor
-from dppca_core.populations.gaussian_patients import DrawnMoment, DrawnShare, GaussianPatients, seed_of
+from dppca_core.populations.gaussian_patients import DrawnMoment, DrawnPart, GaussianPatients, seed_of
 
 MOST_PATIENTS = 10**15  # beyond it a chi-square of n - j degrees of freedom loses j to rounding
 
@@ -178,7 +178,7 @@ class PooledDraw:
         # A copy of the generator, so that every division of these patients is drawn from the same numbers.
         split = Split(self.factor, sizes, copy.deepcopy(self.rng))
         members = (
-            Provider(size, DrawnShare(split, i, self.moment.patients.share(size, seed_of(self.rng, i))))
+            Provider(size, DrawnPart(split, i, self.moment.patients.part(size, seed_of(self.rng, i))))
             for i, size in enumerate(sizes)
         )
         return Cohort(tuple(members), self.moment, self.bound)

@@ -24,7 +24,7 @@ _BOUND_IN_RMS = 3.0  # the public bound, in root mean square lengths of a row
 
 
 @dataclass(frozen=True)
-class UnkindSetting:
+class UnkindExperiment:
     """Hold one preset: a population, the study, and what is hard about it, in one sentence.
 
     spikes: variances of the components' scores, which add to the residuals' variance b, `bulk`. residuals:
@@ -80,8 +80,8 @@ class UnkindSetting:
         return Cohort.from_rows(np.array_split(rows, self.providers), bound), basis
 
 
-UNKIND: dict[str, UnkindSetting] = {
-    "unequal": UnkindSetting(
+UNKIND: dict[str, UnkindExperiment] = {
+    "unequal": UnkindExperiment(
         "Unequal components, five hospitals",
         "The weakest of three components has a fifth of the strongest's variance, and nobody is trusted.",
         d=400,
@@ -91,7 +91,7 @@ UNKIND: dict[str, UnkindSetting] = {
         spikes=(100.0, 50.0, 20.0),
         providers=5,
     ),
-    "heavy": UnkindSetting(
+    "heavy": UnkindExperiment(
         "Heavy tails",
         "A few patients are many times longer than the others.",
         d=200,
@@ -101,7 +101,7 @@ UNKIND: dict[str, UnkindSetting] = {
         spikes=(100.0, 100.0),
         heavy=True,
     ),
-    "skewed": UnkindSetting(
+    "skewed": UnkindExperiment(
         "Skewed measurements",
         "Residuals are exponential, so that rows of length 1 have other components than the covariance.",
         d=12,
@@ -111,7 +111,7 @@ UNKIND: dict[str, UnkindSetting] = {
         spikes=(20.0,),
         residuals="exponential",
     ),
-    "weak": UnkindSetting(
+    "weak": UnkindExperiment(
         "Weak signals in standardised columns",
         "Every column carries a little of the components, so that no few rows can be found.",
         d=400,
@@ -121,7 +121,7 @@ UNKIND: dict[str, UnkindSetting] = {
         spikes=(8.0, 8.0),
         bulk=1.0,
     ),
-    "few": UnkindSetting(
+    "few": UnkindExperiment(
         "Too few patients",
         "The patients are below the edge where the features that matter can be told from noise.",
         d=1000,

@@ -83,7 +83,7 @@ def files(document: Mapping[str, Any], account: Account, payment: Payment) -> di
     """
     request = recipe(document)
     budget = document["parameters"]["budget"]
-    plain = {
+    json_value = {
         "method": METHODS[request.method].title,
         "request": asdict(request),
         "features": document["features"],
@@ -93,7 +93,7 @@ def files(document: Mapping[str, Any], account: Account, payment: Payment) -> di
         "release.json": _to_json(document),
         "guarantee.md": _guarantee_text(document, budget, account, request),
         "account.jsonl": account_lines(account, payment),
-        "recipe.json": _to_json(plain),
+        "recipe.json": _to_json(json_value),
         "registry-record.yaml": registry_record.to_yaml(document),
     }
     if (dictionary := document["public"].get("dictionary")) is not None:
@@ -203,5 +203,5 @@ def _spent_sentence(account: Account) -> str:
     return f"{of_row}, and {of_patient}, is spent, {by} The limit for a row is {limit}."
 
 
-def _to_json(plain: Any) -> str:
-    return json.dumps(plain, indent=1, ensure_ascii=False)
+def _to_json(json_value: Any) -> str:
+    return json.dumps(json_value, indent=1, ensure_ascii=False)

@@ -165,17 +165,17 @@ def release(
     return mean
 
 
-def add_noise(whole: Array, std: float, go_on: Callable[[int], bool] = lambda drawn: True) -> Array:
+def add_noise(whole: Array, std: float, keep_drawing: Callable[[int], bool] = lambda drawn: True) -> Array:
     """Return whole numbers, (m,), plus discrete Gaussian noise of this std, which `check_std` has accepted.
 
-    go_on: is told how many entries were drawn since the last call, and answers whether to draw more. Raises
-    StoppedError where it says no.
+    keep_drawing: is told how many entries were drawn since the last call, and answers whether to draw more.
+    Raises StoppedError where it says no.
     """
     measure, noisy = _measurement(std), np.empty(len(whole))
     for begin in range(0, len(whole), _PIECE):
         piece = whole[begin : begin + _PIECE]
         noisy[begin : begin + _PIECE] = measure([int(entry) for entry in piece])
-        if not go_on(len(piece)):
+        if not keep_drawing(len(piece)):
             raise StoppedError
     return noisy
 

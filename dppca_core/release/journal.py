@@ -36,9 +36,9 @@ def _split(name: str, data: bytes) -> tuple[list[dict[str, Any]], bytes]:
     *whole, last = data.split(b"\n")
     objects = []
     for number, line in enumerate([*whole, last], 1):
-        plain = _read_object(line)
-        if plain is not None:
-            objects.append(plain)
+        json_value = _read_object(line)
+        if json_value is not None:
+            objects.append(json_value)
         elif number > len(whole) and (not last or _is_unfinished(last)):  # after the last line's end
             return objects, last
         else:
@@ -48,10 +48,10 @@ def _split(name: str, data: bytes) -> tuple[list[dict[str, Any]], bytes]:
 
 def _read_object(line: bytes) -> dict[str, Any] | None:
     try:
-        plain = json.loads(line)
+        json_value = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return plain if isinstance(plain, dict) else None
+    return json_value if isinstance(json_value, dict) else None
 
 
 def _is_unfinished(piece: bytes) -> bool:
@@ -68,14 +68,14 @@ def _is_unfinished(piece: bytes) -> bool:
     return False  # an object, and more after it: lines that ran together
 
 
-def append(path: Path, *plain: dict[str, Any]) -> None:
+def append(path: Path, *json_value: dict[str, Any]) -> None:
     """Append lines, all of them on the disk when this returns. The caller holds the lock.
 
     Raises ValueError, and writes nothing, for what JSON cannot hold or after lines that `read` refuses;
     OSError where the disk refuses, as when it is full: then the file is as it was, without a part of a line.
     """
     data = b"".join(
-        json.dumps(record, separators=(",", ":"), allow_nan=False).encode() + b"\n" for record in plain
+        json.dumps(record, separators=(",", ":"), allow_nan=False).encode() + b"\n" for record in json_value
     )
     with open_private(path, "a+") as file:
         file.seek(0)

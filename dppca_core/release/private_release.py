@@ -289,9 +289,9 @@ def _release_rounds(request: Request, source: Source) -> _Axes:
     basis, stack = rounds.bases[-1], np.hstack(rounds.answers[stacked.LEFT_OUT :])
     # Turn the basis within its own span to the stack's singular vectors, so that it has an order.
     within = basis.T @ stack
-    squares, turn = linalg.top_eigenpairs(within @ within.T, request.k)
+    squares, rotation = linalg.top_eigenpairs(within @ within.T, request.k)
     # All rounds have noise of the same std.
-    return basis @ turn, None, loading_noise.of_rounds(basis @ turn, squares, rounds.stds[-1]), None
+    return basis @ rotation, None, loading_noise.of_rounds(basis @ rotation, squares, rounds.stds[-1]), None
 
 
 def _release_stages(
@@ -327,8 +327,8 @@ def _entry_std(source: Source, share: float = 1.0) -> float:
 
 def _turned_to_axes(basis: Array, moment: Array) -> tuple[Array, Array]:
     """Return the basis turned within its span to the axes of a moment, largest first, and its eigenvalues."""
-    values, turn = linalg.top_eigenpairs(basis.T @ moment @ basis, basis.shape[1])
-    return basis @ turn, values
+    values, rotation = linalg.top_eigenpairs(basis.T @ moment @ basis, basis.shape[1])
+    return basis @ rotation, values
 
 
 def _release_fitted(request: Request, source: Source, rule: FittedBound, fit: Fit) -> tuple[_Axes, Array]:

@@ -109,10 +109,10 @@ class Request(ReleaseRequest):
                 gaussian.remaining(self.budget, share)  # raises for a share outside (0, 1)
 
     @staticmethod
-    def from_plain(plain: Mapping[str, Any]) -> "Request":
+    def from_plain(json_value: Mapping[str, Any]) -> "Request":
         """Return a request from what `asdict` made of it. Raises ValueError for anything else."""
         try:
-            return Request(**dict(plain, budget=Budget(**plain["budget"])))
+            return Request(**dict(json_value, budget=Budget(**json_value["budget"])))
         except (KeyError, TypeError) as error:
             raise ValueError("this is no request of a release") from error
 

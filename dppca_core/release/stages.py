@@ -35,7 +35,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dppca_core.accounting import gaussian
-from dppca_core.accounts.book import Drawn
+from dppca_core.accounts.book import ReleaseSteps
 from dppca_core.arrays import Array, Indices, Part, PatientRows
 from dppca_core.mechanisms import normalised_product, paid_centre, two_stage
 from dppca_core.mechanisms.two_stage import Division
@@ -106,7 +106,7 @@ class Source:
     parts: Sequence[Part]
     number_of_sums: int
     budget: Budget
-    drawn: Drawn
+    drawn: ReleaseSteps
     progress: Progress = lambda share: True
 
     @property

@@ -37,7 +37,7 @@ let first, current, since = 0;
 window.WebSocket = function (...given) {
   const socket = new Socket(...given);
   socket.addEventListener('message', (event) => {
-    window.heard = performance.now();
+    window.latest = performance.now();
     const message = fields(new Uint8Array(event.data));
     window.runs += message[ENDED] === 0;
     if (message[RUN]) current = String(fields(message[RUN])[PAGE]);
@@ -53,16 +53,16 @@ Object.assign(window.WebSocket, { CONNECTING: Socket.CONNECTING, CLOSING: Socket
 FAR = """
 window.late = 0;
 const listen = WebSocket.prototype.addEventListener;
-WebSocket.prototype.addEventListener = function (kind, heard, ...more) {
-  const later = (event) => setTimeout(() => heard(event), window.late);
-  listen.call(this, kind, kind === 'message' ? later : heard, ...more);
+WebSocket.prototype.addEventListener = function (kind, listener, ...more) {
+  const later = (event) => setTimeout(() => listener(event), window.late);
+  listen.call(this, kind, kind === 'message' ? later : listener, ...more);
 };
 """
 
 
 def answered(page: Page) -> None:
     """Wait until a run of the page has ended since the last time, and nothing more comes for a while."""
-    page.wait_for_function("window.runs > (window.awaited ?? 0) && performance.now() - window.heard > 1500")
+    page.wait_for_function("window.runs > (window.awaited ?? 0) && performance.now() - window.latest > 1500")
     page.evaluate("window.awaited = window.runs")
 
 

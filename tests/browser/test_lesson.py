@@ -327,6 +327,6 @@ def test_firefox_shows_the_same():
             assert tab.evaluate("document.getElementById('checked').textContent").startswith("Right.")
             assert tab.evaluate("document.querySelectorAll('#picture circle').length") == 2 * frames.RELEASES
             tab.evaluate("sessionStorage.clear()")
-        heard = [event["params"] for event in tab.events if event["method"].startswith(("log", "network"))]
-        notes = [params.get("text") or params["request"]["url"] for params in heard]
+        notices = [event["params"] for event in tab.events if event["method"].startswith(("log", "network"))]
+        notes = [params.get("text") or params["request"]["url"] for params in notices]
         assert [each for each in notes if not each.startswith("data:")] == []  # a font of Firefox's own

@@ -39,7 +39,7 @@ def without_noise(monkeypatch):
     """Replace noise by zeros; return the list of the whole numbers that got none."""
     sums = []
 
-    def draw(whole, std, go_on=lambda drawn: True):
+    def draw(whole, std, keep_drawing=lambda drawn: True):
         sums.append(np.array(whole))
         return whole
 

@@ -291,7 +291,7 @@ def with_known_noise(monkeypatch, size):
     """Replace noise by whole numbers that are always the same; return the list of the sums that got it."""
     sums, rng = [], np.random.default_rng(5)
 
-    def draw(whole, std, go_on=lambda drawn: True):
+    def draw(whole, std, keep_drawing=lambda drawn: True):
         sums.append(np.array(whole))
         return whole + np.round(size * std * rng.standard_normal(np.shape(whole)))
 

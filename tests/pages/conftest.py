@@ -89,7 +89,7 @@ class Screen:
         """Return the live figure's payload, without the time at which it was sent."""
         sent = (json.loads(each.proto.json) for each in self.app.get("bidi_component"))
         payload = next(each for each in sent if "layout" in each)  # other components draw no figure
-        del payload["turn"]
+        del payload["order"]
         return dict(payload)
 
     def words(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from pages.explore.explorer.model import Explorer, PlainExplorer
 from pages.hospitals.providers.model import compared as providers_model
 from pages.hospitals.providers.model.decision import JoiningBoard
 from pages.shared import text
-from pages.shared.plain import phrases, rows
+from pages.shared.plain import phrases, share_bars
 from pages.shared.settings import catalogue
 from tests.pages.conftest import Screen
 
@@ -56,7 +56,7 @@ def words_of(figure: dict[str, Any]) -> list[str]:
     layout = figure["layout"]
     axes = [axis for name, axis in layout.items() if re.match("[xy]axis", name)]
     entries = [entry for entry in figure.get("words", ()) if entry]
-    keys = ("sentence", "spoken", "odds", "notes", "theorem", "printed", "at")
+    keys = ("sentence", "alt_text", "odds", "notes", "theorem", "printed", "at")
     moved = [trace for frame in figure["frames"] if frame for trace in frame["traces"].values()]
     return [
         *(str(entry.get(key) or "") for entry in entries for key in keys),
@@ -145,12 +145,12 @@ def test_a_table_leaves_no_greyed_control_that_plain_privacy_does_not_use(screen
     assert [box.label for box in page.app.sidebar.text_input] == []
 
 
-@pytest.mark.parametrize("trust", list(rows.LOOKS))
+@pytest.mark.parametrize("trust", list(share_bars.LOOKS))
 def test_a_row_is_the_analyst_s_number_for_the_same_method(trust):
     """One number in both views: the median share over the same runs, which the core computes."""
     view = PlainExplorer(SETTINGS | {"trust": trust})
     view.results.try_cells((name, view.epsilon, r) for name in view.shown for r in range(3))
-    row = rows.shares(view.results, view.epsilon, trust).row_of_trust(trust)
+    row = share_bars.shares(view.results, view.epsilon, trust).row_of_trust(trust)
     analyst = Explorer(SETTINGS | {"trust": trust, "view": "full", "metric": "share"})
     words = analyst.payload()["words"][analyst.payload()["active"]]
     recommended = trusts.recommended(view.experiment, view.epsilon, trust)
@@ -165,7 +165,7 @@ def test_all_pages_of_one_setting_have_one_number():
     """Explorer and providers agree: its protocols, and the first runs of its decision, of which it has 40."""
     view, board = PlainExplorer(SETTINGS), JoiningBoard(SETTINGS)
     view.results.try_cells((name, view.epsilon, r) for name in view.shown for r in range(3))
-    shares = rows.shares(view.results, view.epsilon, "untrusted server").rows
+    shares = share_bars.shares(view.results, view.epsilon, "untrusted server").rows
     for row in shares:
         first = board.cells.runs.together(row.trust)[:3]
         assert row.spread == pytest.approx(np.quantile(first, [0.1, 0.5, 0.9]), rel=1e-9)
@@ -185,7 +185,7 @@ def test_all_pages_say_alike_where_privacy_costs_nothing(patients, free):
     plain = SETTINGS | {"n": patients, "trust": "central", "s_hat": 5}
     view = PlainExplorer(plain)
     view.results.try_cells((name, view.epsilon, r) for name in view.shown for r in range(3))
-    shares = rows.shares(view.results, view.epsilon, "central")
+    shares = share_bars.shares(view.results, view.epsilon, "central")
     least = trusts.share_recovered_quantiles(view.results, NO_PRIVACY, view.epsilon)[0]
     assert (shares.row_of_trust("central").share >= least) == free
     analyst = plain | {"view": "full", "metric": "share"}
@@ -193,7 +193,7 @@ def test_all_pages_say_alike_where_privacy_costs_nothing(patients, free):
     says = [
         view.payload()["words"][full["active"]]["odds"],
         full["words"][full["active"]]["sentence"],
-        rows.description(shares),
+        share_bars.description(shares),
     ]
     assert [text.NO_COST in each for each in says] == [free] * 3
 
@@ -207,13 +207,13 @@ def test_without_protection_is_the_best_answer_and_a_guess_is_k_of_d():
     view = PlainExplorer(SETTINGS)
     experiment = view.experiment
     view.results.try_cells((NO_PRIVACY, view.epsilon, r) for r in range(experiment.repeats))
-    shares = rows.shares(view.results, view.epsilon, "central")
+    shares = share_bars.shares(view.results, view.epsilon, "central")
     free = no_privacy.error(experiment.population, experiment.n, 2, repeats=experiment.repeats)
     assert shares.unprotected == pytest.approx(100 * (1 - free**2 / 2), abs=1e-3) and shares.guess == 10
 
 
 def test_without_rows_the_reference_lines_are_left():
-    drawn = rows.traces(rows.Shares((), unprotected=90.0, guess=5.0))
+    drawn = share_bars.traces(share_bars.Shares((), unprotected=90.0, guess=5.0))
     assert [trace["name"] for trace in drawn[1:]] == ["no privacy", "a random guess"]
 
 
@@ -221,10 +221,10 @@ def test_each_privacy_loss_has_its_own_rows_in_the_browser():
     view = PlainExplorer(SETTINGS)
     view.results.try_cells((name, epsilon, 0) for name in view.shown for epsilon in (0.1, 10.0))
     payload = view.payload()
-    first = len(payload["data"]) - len(rows.traces(rows.shares(view.results, 1.0, "central"), 2))
+    first = len(payload["data"]) - len(share_bars.traces(share_bars.shares(view.results, 1.0, "central"), 2))
     for epsilon in (0.1, 10.0):
         moved = payload["frames"][EPSILONS.index(epsilon)]["traces"]
-        shares = rows.shares(view.results, epsilon, SETTINGS["trust"], view.shown)
+        shares = share_bars.shares(view.results, epsilon, SETTINGS["trust"], view.shown)
         for i, row in enumerate(shares.rows):
             assert moved[str(first + 3 * i)]["x"][1] == pytest.approx(row.share, rel=1e-3)
 
@@ -235,7 +235,7 @@ def test_each_privacy_loss_has_its_own_rows_in_the_browser():
 )
 def test_a_verdict_can_say_no_and_ignores_what_no_board_would_notice(joined, alone, verdict):
     pair = [
-        rows.ShareRow("", np.array([share - 0.2, share, min(share + 0.2, 100)]), "")
+        share_bars.ShareRow("", np.array([share - 0.2, share, min(share + 0.2, 100)]), "")
         for share in (joined, alone)
     ]
     assert gain(pair[0].spread, pair[1].spread, 10.0, 2) == verdict

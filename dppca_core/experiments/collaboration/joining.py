@@ -26,7 +26,7 @@ import numpy as np
 from dppca_core import checks
 from dppca_core.arrays import Array
 from dppca_core.experiments.cells import CellStore
-from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
+from dppca_core.experiments.collaboration.site_experiment import SiteExperiment
 from dppca_core.experiments.draws import generator
 from dppca_core.methods import METHODS
 from dppca_core.numerics import linalg, subspace_metrics
@@ -64,11 +64,11 @@ class SiteCell(NamedTuple):
     energy: Array
     common_angle: Array
     local_angle: Array
-    plain: SiteCell | None = None
+    no_privacy: SiteCell | None = None
 
 
 @lru_cache(maxsize=64)
-def truths(recipe: SiteRecipe, strength: float, kind: str) -> SiteTruths:
+def truths(recipe: SiteExperiment, strength: float, kind: str) -> SiteTruths:
     """Return the truths as the module's text defines them; a synthetic cohort's do not depend on the kind."""
     if recipe.synthetic:
         model = recipe.model(strength)
@@ -84,7 +84,7 @@ def truths(recipe: SiteRecipe, strength: float, kind: str) -> SiteTruths:
     return SiteTruths(common, local, tuple(moments), tuple(float(largest.sum()) for largest in values))
 
 
-def measure(recipe: SiteRecipe, key: Key) -> SiteCell:
+def measure(recipe: SiteExperiment, key: Key) -> SiteCell:
     """Run and measure one cell of a comparison; ValueError for a kind that the data do not have."""
     what, strength, kind, repeat = key
     checks.one_of(recipe.kinds, kind=kind)
@@ -97,7 +97,7 @@ def measure(recipe: SiteRecipe, key: Key) -> SiteCell:
         plain = _plain_basis(_patients_only(recipe), strength, kind, draw)
         # One joint answer is measured at every hospital.
         private, exact = (_measure_bases(against, [answer] * len(sites)) for answer in (basis, plain))
-        return private._replace(plain=exact)
+        return private._replace(no_privacy=exact)
     # The key (1, index) gives each hospital noise of its own.
     bases = [
         _private_basis(recipe, [site], kind, [ranges], generator(recipe.seed, repeat, stream, (1, index)))
@@ -106,9 +106,9 @@ def measure(recipe: SiteRecipe, key: Key) -> SiteCell:
     return _measure_bases(against, bases)
 
 
-def _patients_only(recipe: SiteRecipe) -> SiteRecipe:
+def _patients_only(recipe: SiteExperiment) -> SiteExperiment:
     """Return the recipe with the default method and budget, so that all others share its cached truths."""
-    return SiteRecipe(
+    return SiteExperiment(
         data=recipe.data,
         n=recipe.n,
         columns=recipe.columns,
@@ -118,7 +118,7 @@ def _patients_only(recipe: SiteRecipe) -> SiteRecipe:
 
 
 @lru_cache(maxsize=1024)
-def _plain_basis(recipe: SiteRecipe, strength: float, kind: str, repeat: int) -> Array:
+def _plain_basis(recipe: SiteExperiment, strength: float, kind: str, repeat: int) -> Array:
     """Return PCA without privacy of all hospitals' rows, standardised by exact means and spreads, (d, k)."""
     tail = FAILURE / sum(recipe.sizes)  # of one row, so that all together exceed the bound by FAILURE at most
     joint = standardisation.standardised(recipe.sites(strength, repeat), kind, recipe.printed(strength), tail)
@@ -126,7 +126,11 @@ def _plain_basis(recipe: SiteRecipe, strength: float, kind: str, repeat: int) ->
 
 
 def _private_basis(
-    recipe: SiteRecipe, sites: Sequence[Site], kind: str, printed: list[Constants], rng: np.random.Generator
+    recipe: SiteExperiment,
+    sites: Sequence[Site],
+    kind: str,
+    printed: list[Constants],
+    rng: np.random.Generator,
 ) -> Array:
     """Release means and spreads where they are paid for, run the method, and return its basis, (d, k)."""
     tail = FAILURE / sum(site.n for site in sites)
@@ -160,7 +164,7 @@ def _measure_bases(against: SiteTruths, bases: Sequence[Array]) -> SiteCell:
 class SiteResults(CellStore[Key, SiteCell]):
     """Hold the cells of a comparison: ("joined" or "alone", strength, kind of standardisation, repeat)."""
 
-    def __init__(self, recipe: SiteRecipe) -> None:
+    def __init__(self, recipe: SiteExperiment) -> None:
         super().__init__(recipe.repeats)
         self.recipe = recipe
 
@@ -187,7 +191,7 @@ class SiteResults(CellStore[Key, SiteCell]):
         """Return the strengths at which the curve is measured; the table's hospitals have only one."""
         return tuple(sorted({*SWEPT, strength})) if self.recipe.synthetic else (0.0,)
 
-    def rows(self, cell: Key, value: SiteCell) -> Iterator[dict[str, Any]]:
+    def records(self, cell: Key, value: SiteCell) -> Iterator[dict[str, Any]]:
         what, strength, kind, repeat = cell
         for i, (hospital, size) in enumerate(zip(self.recipe.hospitals, self.recipe.sizes, strict=True)):
             yield {
@@ -205,6 +209,10 @@ class SiteResults(CellStore[Key, SiteCell]):
                 "sin_theta_common": float(value.common[i]),
                 "sin_theta_own": float(value.local[i]),
                 "captured_energy_own": float(value.energy[i]),
-                "sin_theta_common_without_privacy": float(value.plain.common[i]) if value.plain else None,
-                "sin_theta_own_without_privacy": float(value.plain.local[i]) if value.plain else None,
+                "sin_theta_common_without_privacy": float(value.no_privacy.common[i])
+                if value.no_privacy
+                else None,
+                "sin_theta_own_without_privacy": float(value.no_privacy.local[i])
+                if value.no_privacy
+                else None,
             }

@@ -14,8 +14,8 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.experiments import draws, no_privacy
 from dppca_core.experiments.cells import CellStore
+from dppca_core.experiments.collaboration.experiment import ALL, CollaborationExperiment
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
-from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
 
@@ -33,7 +33,7 @@ class CollaborationRun(NamedTuple):
 
 
 class CollaborationResults(CellStore[Key, CollaborationRun]):
-    def __init__(self, recipe: CollaborationSetting) -> None:
+    def __init__(self, recipe: CollaborationExperiment) -> None:
         super().__init__(recipe.repeats)
         self.recipe = recipe
 
@@ -100,7 +100,7 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
         sines, angles, energies = np.array(runs).reshape(-1, 3).T
         return sines, angles, energies
 
-    def rows(self, cell: Key, value: CollaborationRun) -> Iterator[dict[str, Any]]:
+    def records(self, cell: Key, value: CollaborationRun) -> Iterator[dict[str, Any]]:
         key, hospital, repeat = cell
         protocol = PROTOCOLS[key]
         traffic = self.recipe.traffic(protocol)

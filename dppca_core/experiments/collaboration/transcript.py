@@ -17,8 +17,8 @@ import numpy as np
 
 from dppca_core import checks
 from dppca_core.arrays import Array
+from dppca_core.experiments.collaboration.experiment import CollaborationExperiment
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS, Protocol
-from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.federated import coordinator, in_process, one_round, protocol
 from dppca_core.federated.exchange import ALL
 from dppca_core.federated.message import Arrays
@@ -38,7 +38,7 @@ _FIXED_BYTES = 2**16  # of a transcript, for what does not grow with the feature
 _PASSING_MATRICES = 6  # a population, its root, a draw, and a sum of them
 
 
-def why_refused(setting: CollaborationSetting, chosen: Protocol) -> str | None:
+def why_refused(setting: CollaborationExperiment, chosen: Protocol) -> str | None:
     """Return why a run of a protocol cannot be simulated message by message in this setting, or None."""
     if setting.too_large:
         return setting.too_large
@@ -52,7 +52,7 @@ def why_refused(setting: CollaborationSetting, chosen: Protocol) -> str | None:
     return None
 
 
-def kept_bytes(setting: CollaborationSetting, chosen: Protocol) -> int:
+def kept_bytes(setting: CollaborationExperiment, chosen: Protocol) -> int:
     """Estimate the bytes of a transcript: all messages with and without noise, and every round's basis."""
     traffic = setting.traffic(chosen)
     # Of each round the question and the basis, (d, k) each, and room for another d R numbers, R the rank.
@@ -60,7 +60,7 @@ def kept_bytes(setting: CollaborationSetting, chosen: Protocol) -> int:
     return len(setting.sizes) * 2 * sum(traffic.bytes_sent) + traffic.rounds * bases + _FIXED_BYTES
 
 
-def passing_bytes(setting: CollaborationSetting) -> int:
+def passing_bytes(setting: CollaborationExperiment) -> int:
     """Estimate the bytes of memory that only the simulation takes, and a transcript does not keep."""
     return 8 * (len(setting.sizes) + _PASSING_MATRICES) * setting.d**2
 
@@ -98,7 +98,7 @@ class Transcript:
         return done.question.arrays["rows"] if in_stage_2 else None
 
 
-def simulate(setting: CollaborationSetting, key: str) -> Transcript:
+def simulate(setting: CollaborationExperiment, key: str) -> Transcript:
     """Simulate the first run of one of `MESSAGE_PROTOCOLS`, message by message."""
     checks.one_of(MESSAGE_PROTOCOLS, protocol=key)
     chosen, cohort = PROTOCOLS[key], setting.cohort(0)

@@ -16,7 +16,7 @@ from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.decision import confirmation
 from dppca_core.experiments.decision.confirmation import MORE, MOST_TRIALS, Trial
 from dppca_core.experiments.decision.decision import JoiningDecision, decide, decide_all
-from dppca_core.experiments.decision.hospitals import JoiningSetting
+from dppca_core.experiments.decision.hospitals import JoiningExperiment
 from dppca_core.experiments.decision.outcomes import ALONE_AT, TOGETHER, WITHOUT, Arm, JoiningRuns
 from dppca_core.experiments.decision.predictions import Along, Anchor
 from dppca_core.experiments.decision.rule import Answer
@@ -25,7 +25,7 @@ LOOK, TRIAL, VERDICT, VERDICTS, TURNS = "look", "trial", "verdict", "verdicts", 
 
 
 class JoiningCells(CellStore[tuple[Any, ...], Any]):
-    def __init__(self, setting: JoiningSetting) -> None:
+    def __init__(self, setting: JoiningExperiment) -> None:
         super().__init__(MORE * setting.repeats)
         self._first = JoiningRuns(setting)
         self._all = self._first.extended(self.repeats)

@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from dppca_core.experiments.decision.decision import JoiningDecision, decide
-from dppca_core.experiments.decision.hospitals import JoiningSetting, scaled
+from dppca_core.experiments.decision.hospitals import JoiningExperiment, scaled
 from dppca_core.experiments.decision.outcomes import JoiningRuns
 from dppca_core.experiments.decision.predictions import Anchor
 from dppca_core.experiments.decision.rule import Answer, answer
@@ -34,7 +34,7 @@ class Trial(NamedTuple):
     more: int | None  # where it is not, with how many in all it is predicted to be; None for none
 
 
-def trial(setting: JoiningSetting, patients: int, number: int) -> Trial:
+def trial(setting: JoiningExperiment, patients: int, number: int) -> Trial:
     """Return what `setting.repeats` runs with so many patients in all show; number: of the trial, a seed."""
     larger = replace(_with(setting, patients), seed=setting.seed + (1 + number) * _STREAM)
     anchor = Anchor.of_runs(JoiningRuns(larger), larger.ours)
@@ -65,7 +65,7 @@ def concluded(runs: JoiningRuns, decision: JoiningDecision, trials: Sequence[Tri
     return replace(decision, answer=Answer.TOO_CLOSE)
 
 
-def settle(setting: JoiningSetting) -> tuple[JoiningRuns, JoiningDecision]:
+def settle(setting: JoiningExperiment) -> tuple[JoiningRuns, JoiningDecision]:
     """Return the runs that the verdict for our hospital rests on, and the verdict with what confirms it."""
     runs = JoiningRuns(setting)
     decision = decide(runs)
@@ -78,7 +78,7 @@ def settle(setting: JoiningSetting) -> tuple[JoiningRuns, JoiningDecision]:
     return runs, concluded(runs, decision, trials)
 
 
-def _with(setting: JoiningSetting, patients: int) -> JoiningSetting:
+def _with(setting: JoiningExperiment, patients: int) -> JoiningExperiment:
     return scaled(setting, patients=patients / setting.n)
 
 

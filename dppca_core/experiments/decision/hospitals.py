@@ -43,7 +43,7 @@ class JoiningHospital:
 
 
 @dataclass(frozen=True)
-class JoiningSetting:
+class JoiningExperiment:
     """Hold who may join, what for, and in which population it is simulated."""
 
     hospitals: tuple[JoiningHospital, ...]  # all hospitals, from 1 to 200
@@ -130,7 +130,7 @@ class Arrangement(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def arrangement(setting: JoiningSetting, trust: str) -> Arrangement:
+def arrangement(setting: JoiningExperiment, trust: str) -> Arrangement:
     """Return what the hospitals run together under one of `TRUSTS`, by the module's text.
 
     It is that of the untrusted server where this is predicted to err no more.
@@ -152,13 +152,13 @@ def arrangement(setting: JoiningSetting, trust: str) -> Arrangement:
     return Arrangement(chosen.method, pooled, tuple(weights.tolist()), chosen.error)
 
 
-def alone(setting: JoiningSetting, hospital: int) -> Recommendation:
+def alone(setting: JoiningExperiment, hospital: int) -> Recommendation:
     """Return the method recommended to a hospital that publishes by itself, with its own ε."""
     member = setting.hospitals[hospital]
     return trusts.recommended_alone(setting.experiment, member.epsilon, member.patients)
 
 
-def halved(setting: JoiningSetting) -> JoiningSetting:
+def halved(setting: JoiningExperiment) -> JoiningExperiment:
     """Return the setting in which the strictest hospital, if possible not ours, asks for half of its ε."""
     order = sorted(
         range(len(setting.hospitals)), key=lambda i: (setting.hospitals[i].epsilon, i == setting.ours)
@@ -166,7 +166,7 @@ def halved(setting: JoiningSetting) -> JoiningSetting:
     return changed(setting, order[0], epsilon=setting.hospitals[order[0]].epsilon / 2)
 
 
-def without(setting: JoiningSetting, hospital: int) -> JoiningSetting:
+def without(setting: JoiningExperiment, hospital: int) -> JoiningExperiment:
     """Return the setting that a hospital, which cannot be ours, has left."""
     checks.whole(0, len(setting.hospitals) - 1, hospital=hospital)
     if hospital == setting.ours:
@@ -178,14 +178,14 @@ def without(setting: JoiningSetting, hospital: int) -> JoiningSetting:
     return replace(setting, hospitals=left, ours=ours, population=population)
 
 
-def changed(setting: JoiningSetting, hospital: int, **fields: Any) -> JoiningSetting:
+def changed(setting: JoiningExperiment, hospital: int, **fields: Any) -> JoiningExperiment:
     """Return the setting in which one hospital, by its index, has these fields of `JoiningHospital`."""
     members = list(setting.hospitals)
     members[hospital] = replace(members[hospital], **fields)
     return replace(setting, hospitals=tuple(members))
 
 
-def scaled(setting: JoiningSetting, *, patients: float = 1.0, epsilon: float = 1.0) -> JoiningSetting:
+def scaled(setting: JoiningExperiment, *, patients: float = 1.0, epsilon: float = 1.0) -> JoiningExperiment:
     """Return the setting at fixed shares of hospitals, in which all have so many times the patients and ε."""
     members = (
         replace(member, patients=max(1, round(patients * member.patients)), epsilon=epsilon * member.epsilon)

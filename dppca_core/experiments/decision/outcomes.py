@@ -30,7 +30,7 @@ from dppca_core.cohort import Cohort
 from dppca_core.experiments import draws, no_privacy
 from dppca_core.experiments.collaboration.protocols import ALONE
 from dppca_core.experiments.decision import hospitals
-from dppca_core.experiments.decision.hospitals import Arrangement, JoiningSetting
+from dppca_core.experiments.decision.hospitals import Arrangement, JoiningExperiment
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
 from dppca_core.numerics.moments import SumMoment
@@ -51,7 +51,7 @@ class JoiningRuns:
     than eight, eight that are spread evenly by rank. ValueError for any other `hospital`; None is ours.
     """
 
-    def __init__(self, setting: JoiningSetting) -> None:
+    def __init__(self, setting: JoiningExperiment) -> None:
         self.setting = setting
         self.measured = measured_hospitals(setting)
         self._known: dict[object, Any] = {}
@@ -244,7 +244,7 @@ class JoiningRuns:
         return shares
 
 
-def truth(setting: JoiningSetting, hospital: int | None = None) -> Array:
+def truth(setting: JoiningExperiment, hospital: int | None = None) -> Array:
     """Return a pattern, (d, k): the population's, a differing hospital's, or a whole table's PCA."""
     table, population = setting.experiment.table, setting.population
     if setting.differing:
@@ -272,7 +272,7 @@ def joined(
     return Cohort(members, SumMoment(drawn.providers, by_part), drawn.bound)
 
 
-def measured_hospitals(setting: JoiningSetting) -> tuple[int, ...]:
+def measured_hospitals(setting: JoiningExperiment) -> tuple[int, ...]:
     """Return `JoiningRuns.measured`, in the order of patients, then of ε, the smallest first."""
     first = {setting.rank(setting.ours): setting.ours}
     for i in range(len(setting.hospitals)):

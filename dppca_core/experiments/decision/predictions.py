@@ -23,7 +23,7 @@ from dppca_core.bounds import simulated_errors
 from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.bounds.simulated_errors import Sample
 from dppca_core.experiments.decision import hospitals, rule
-from dppca_core.experiments.decision.hospitals import JoiningSetting
+from dppca_core.experiments.decision.hospitals import JoiningExperiment
 from dppca_core.experiments.decision.outcomes import JoiningRuns
 from dppca_core.experiments.decision.rule import Answer, Evidence
 from dppca_core.numerics.reduced_rounds import GradedRows
@@ -45,7 +45,7 @@ class Losses(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def losses(setting: JoiningSetting, hospital: int) -> Losses:
+def losses(setting: JoiningExperiment, hospital: int) -> Losses:
     """Return the predicted losses of a hospital alone, and of all together under each of `TRUSTS`, in %.
 
     Raises ValueError for a table, of which nobody knows what its errors without privacy would be, and for
@@ -80,7 +80,7 @@ def _free_square(model: SpikedModel, k: int, patients: int) -> float:
 class Anchor:
     """Hold the evidence that was measured for a hospital, from which other settings are predicted."""
 
-    setting: JoiningSetting
+    setting: JoiningExperiment
     hospital: int
     alone: float  # its measured median loss alone, in %
     together: Mapping[str, float]  # measured median loss together, in %, by trust
@@ -100,7 +100,7 @@ class Anchor:
             },
         )
 
-    def at(self, setting: JoiningSetting) -> dict[str, Evidence]:
+    def at(self, setting: JoiningExperiment) -> dict[str, Evidence]:
         """Return the predicted evidence at a setting of the same hospitals with other numbers, by trust."""
         here, there = losses(self.setting, self.hospital), losses(setting, self.hospital)
         guess = 100 * (1 - setting.k / setting.experiment.d)
@@ -142,7 +142,7 @@ class Anchor:
             factor *= _ROOM
         return hospitals.scaled(self.setting, patients=factor).n
 
-    def turns(self, along: Along) -> tuple["Turn", ...]:
+    def turns(self, along: Along) -> tuple["Reversal", ...]:
         """Return the nearest numbers below and above, within a factor of 100, at which the answer is another.
 
         There are none for a table and hospitals that differ.
@@ -156,7 +156,7 @@ class Anchor:
             if factor is not None:
                 factors = {along: factor}
                 then = self.answer(**factors)
-                turns.append(Turn(along, factor, hospitals.scaled(self.setting, **factors), then))
+                turns.append(Reversal(along, factor, hospitals.scaled(self.setting, **factors), then))
         return tuple(turns)
 
     def _first(self, steps: Array, along: Along, holds: Callable[[Answer], bool]) -> float | None:
@@ -177,8 +177,8 @@ class Anchor:
         return None
 
 
-class Turn(NamedTuple):
+class Reversal(NamedTuple):
     along: Along
     factor: float  # how many times as many patients, or as large an ε, all hospitals have there
-    setting: JoiningSetting
+    setting: JoiningExperiment
     answer: Answer  # TOO_CLOSE for undecided

@@ -26,7 +26,7 @@ Cell = tuple[str, int]  # kind of release, and number of the portion
 
 
 @dataclass(frozen=True)
-class AttackSetting:
+class AttackExperiment:
     """Hold what is attacked: releases of a method with its budget, k directions and rounds (`steps`)."""
 
     method: str
@@ -45,7 +45,7 @@ class AttackDraws(CellStore[Cell, tuple[Array, Array]]):
     without, (PORTION,) each.
     """
 
-    def __init__(self, attacked: AttackSetting) -> None:
+    def __init__(self, attacked: AttackExperiment) -> None:
         super().__init__()
         self.attacked = attacked
 
@@ -84,7 +84,7 @@ class AttackDraws(CellStore[Cell, tuple[Array, Array]]):
         """Return the cells of this kind that hold so many draws of each cohort, or a few more."""
         return [(kind, portion) for portion in range(-(-draws // PORTION))]  # rounded up to whole portions
 
-    def rows(self, cell: Cell, value: tuple[Array, Array]) -> Iterator[dict[str, Any]]:
+    def records(self, cell: Cell, value: tuple[Array, Array]) -> Iterator[dict[str, Any]]:
         kind, portion = cell
         for i, (reading_with, reading_without) in enumerate(zip(*value, strict=True)):
             yield {

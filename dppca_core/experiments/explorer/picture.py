@@ -43,8 +43,8 @@ def plane(basis: Array, truth: Array, variances: Callable[[Array], Array]) -> An
     cosines = truth.T @ basis
     residual = basis - truth @ cosines
     _, right_vectors = np.linalg.eigh(residual.T @ residual)  # of R, the largest singular value's last
-    turn = right_vectors[:, -1]  # x of the module's text
-    onto, off = cosines @ turn, residual @ turn
+    rotation = right_vectors[:, -1]  # x of the module's text
+    onto, off = cosines @ rotation, residual @ rotation
     cosine, sine = float(np.linalg.norm(onto)), float(np.linalg.norm(off))
     if cosine < 1e-8:  # at a right angle v is any direction in the span of V that is orthogonal to U
         onto = np.linalg.svd(cosines)[0][:, -1]  # the left singular vector of the smallest singular value

@@ -482,7 +482,7 @@ class Results(CellStore[Key, Cell]):
         times = range(self.repeats_of(name) if repeats is None else repeats)
         return self.first_missing((name, e, r) for r in times for e in EPSILONS)
 
-    def rows(self, cell: Key, value: Cell) -> Iterator[dict[str, Any]]:
+    def records(self, cell: Key, value: Cell) -> Iterator[dict[str, Any]]:
         """Return a row of the downloadable table for each iterate; none for a run of the picture alone."""
         name, epsilon, repeat = cell
         if repeat >= self.repeats:

@@ -10,17 +10,17 @@ import pandas as pd
 
 from dppca_core.experiments import draws
 from dppca_core.experiments.collaboration import transcript
+from dppca_core.experiments.collaboration.experiment import CollaborationExperiment
 from dppca_core.experiments.collaboration.joining import SiteResults
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
-from dppca_core.experiments.collaboration.setting import CollaborationSetting
-from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
+from dppca_core.experiments.collaboration.site_experiment import SiteExperiment
 from dppca_core.federated import record
 from dppca_core.paths import DATA
 from dppca_core.populations import heart_disease
 
 
-def gains(setting: CollaborationSetting) -> pd.DataFrame:
+def gains(setting: CollaborationExperiment) -> pd.DataFrame:
     """Return 10, 50 and 90 % of sin Theta and captured energy, by protocol and hospital, or "all"."""
     results = CollaborationResults(setting)
     for cell in results.wanted():  # (protocol, hospital or all, repeat)
@@ -29,7 +29,7 @@ def gains(setting: CollaborationSetting) -> pd.DataFrame:
     return pd.DataFrame(errors.quantile(np.array([0.1, 0.5, 0.9])).unstack())
 
 
-def sent(setting: CollaborationSetting) -> pd.DataFrame:
+def sent(setting: CollaborationExperiment) -> pd.DataFrame:
     """Return the rounds of every protocol in which hospitals join, and the bytes of one hospital."""
     results, rows = CollaborationResults(setting), {}
     for key, protocol in PROTOCOLS.items():
@@ -39,7 +39,7 @@ def sent(setting: CollaborationSetting) -> pd.DataFrame:
     return pd.DataFrame(rows, index=["rounds", "sent in a round", "both ways, all rounds"]).T
 
 
-def rounds(setting: CollaborationSetting, protocol: str) -> pd.Series:
+def rounds(setting: CollaborationExperiment, protocol: str) -> pd.Series:
     """Return sin Theta by round of a protocol's first simulated run; round 0 is the start, if it has one."""
     run = transcript.simulate(setting, protocol)
     shown = [0] if run.record.start is not None else []
@@ -55,7 +55,7 @@ def stored(name: str) -> pd.Series:
     return pd.Series(transcript.errors(run, truth.basis)[0], name="sin_theta")
 
 
-def message(setting: CollaborationSetting, protocol: str, hospital: int) -> pd.DataFrame:
+def message(setting: CollaborationExperiment, protocol: str, hospital: int) -> pd.DataFrame:
     """Return what the server receives of a hospital, or of all for -1, in each round, and without noise."""
     run, entries = transcript.simulate(setting, protocol), {}
     for done, hidden in zip(run.record.rounds, run.noiseless, strict=False):
@@ -66,7 +66,7 @@ def message(setting: CollaborationSetting, protocol: str, hospital: int) -> pd.D
     return pd.concat(entries, names=["round", "entry"])
 
 
-def pair(setting: CollaborationSetting, first: int, second: int) -> pd.DataFrame:
+def pair(setting: CollaborationExperiment, first: int, second: int) -> pd.DataFrame:
     """Return the difference of two hospitals' messages, and its value without noise, in each round.
 
     With shared noise both are equal, so that two who compare their messages see through it.
@@ -81,7 +81,7 @@ def pair(setting: CollaborationSetting, first: int, second: int) -> pd.DataFrame
     return pd.concat(entries, names=["protocol", "round", "entry"])
 
 
-def standardising(recipe: SiteRecipe, strength: float, kind: str) -> pd.DataFrame:
+def standardising(recipe: SiteExperiment, strength: float, kind: str) -> pd.DataFrame:
     """Return 10, 50 and 90 % of the joint answer's errors by standardisation and strength."""
     results = SiteResults(recipe)
     for cell in results.wanted(strength, kind):  # (what, strength, standardised by, repeat)
@@ -93,7 +93,7 @@ def standardising(recipe: SiteRecipe, strength: float, kind: str) -> pd.DataFram
     return pd.DataFrame(errors[both].quantile(np.array([0.1, 0.5, 0.9])).unstack())
 
 
-def joining(recipe: SiteRecipe, strength: float, kind: str) -> pd.DataFrame:
+def joining(recipe: SiteExperiment, strength: float, kind: str) -> pd.DataFrame:
     """Return 10, 50 and 90 % of each hospital's errors and captured energy, joined and alone."""
     results = SiteResults(recipe)
     for repeat in range(recipe.repeats):

@@ -34,22 +34,28 @@ class FigureRecipe:
         from pydantic import TypeAdapter  # imported here: it is slow to load
 
         types = typing.get_type_hints(FIGURE_TABLES[self.figure])
-        plain = {name: TypeAdapter(types[name]).dump_python(value) for name, value in self.arguments.items()}
-        return {"figure": self.figure, "arguments": plain}
+        json_value = {
+            name: TypeAdapter(types[name]).dump_python(value) for name, value in self.arguments.items()
+        }
+        return {"figure": self.figure, "arguments": json_value}
 
 
-def from_dict(plain: Mapping[str, Any]) -> FigureRecipe:
+def from_dict(json_value: Mapping[str, Any]) -> FigureRecipe:
     """Return the recipe that a JSON object holds.
 
     Raises ValueError for an unknown figure or argument, or an unsuitable value, by its name.
     """
     from pydantic import TypeAdapter, ValidationError  # imported here: it is slow to load
 
-    checks.one_of(FIGURE_TABLES, figure=plain.get("figure"))
-    types = typing.get_type_hints(FIGURE_TABLES[plain["figure"]])
+    checks.one_of(FIGURE_TABLES, figure=json_value.get("figure"))
+    types = typing.get_type_hints(FIGURE_TABLES[json_value["figure"]])
     del types["return"]  # those of the arguments stay
-    given = plain.get("arguments", {})
-    if not isinstance(given, dict) or given.keys() != types.keys() or plain.keys() - {"figure", "arguments"}:
+    given = json_value.get("arguments", {})
+    if (
+        not isinstance(given, dict)
+        or given.keys() != types.keys()
+        or json_value.keys() - {"figure", "arguments"}
+    ):
         raise ValueError(f"arguments must be exactly {', '.join(types) or 'none'}, got {given!r}")
     arguments = {}
     for name, value in given.items():
@@ -60,5 +66,5 @@ def from_dict(plain: Mapping[str, Any]) -> FigureRecipe:
         except ValidationError as reason:
             first = reason.errors(include_url=False)[0]
             where = ".".join(map(str, (name, *first["loc"])))
-            raise ValueError(f"{where} of {plain['figure']} is unsuitable: {first['msg']}") from reason
-    return FigureRecipe(plain["figure"], arguments)
+            raise ValueError(f"{where} of {json_value['figure']} is unsuitable: {first['msg']}") from reason
+    return FigureRecipe(json_value["figure"], arguments)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from dppca_core.accounting import compare
 from dppca_core.auditing import lower_bound, membership, outright_publication, tradeoff_curves
-from dppca_core.experiments.demonstrations.attacks import AttackDraws, AttackSetting
+from dppca_core.experiments.demonstrations.attacks import AttackDraws, AttackExperiment
 from dppca_core.experiments.demonstrations.neighbours import picture
 from dppca_core.privacy import Budget
 
@@ -25,7 +25,7 @@ def releases(budget: Budget, seed: int) -> pd.DataFrame:
     return pd.DataFrame({name: [release.reading for release in side] for name, side in sides.items()})
 
 
-def best_test(attacked: AttackSetting, alarms: float, count: int, level: float) -> pd.DataFrame:
+def best_test(attacked: AttackExperiment, alarms: float, count: int, level: float) -> pd.DataFrame:
     """Return the shares of false alarms and misses of the attacker, with noise and without, and in theory.
 
     A false alarm is "yes" without the patient, a miss is "no" with. "the best test" is the best that any
@@ -70,7 +70,7 @@ def accounting(
     return table
 
 
-def audit(attacked: AttackSetting, kinds: tuple[str, ...], count: int, level: float) -> pd.Series:
+def audit(attacked: AttackExperiment, kinds: tuple[str, ...], count: int, level: float) -> pd.Series:
     """Return the lower bound on epsilon that attacks prove, for each kind of release, beside the true one.
 
     kinds: "true", as programmed; "silent", without noise; or a planted bug, as in `AttackDraws.readings`.

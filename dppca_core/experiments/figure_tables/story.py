@@ -8,12 +8,12 @@ import pandas as pd
 from dppca_core.experiments import draws
 from dppca_core.experiments.decision import hospitals
 from dppca_core.experiments.decision.decision import bar
-from dppca_core.experiments.decision.hospitals import LEAST_REPEATS, JoiningSetting
+from dppca_core.experiments.decision.hospitals import LEAST_REPEATS, JoiningExperiment
 from dppca_core.experiments.decision.outcomes import JoiningRuns, truth
 from dppca_core.experiments.demonstrations import differencing
 
 
-def shares(setting: JoiningSetting, trusts: tuple[str, ...]) -> pd.DataFrame:
+def shares(setting: JoiningExperiment, trusts: tuple[str, ...]) -> pd.DataFrame:
     """Return the share recovered alone, together without privacy, and together under trusts, in %.
 
     A row has the ends of the 99 % interval of the median, the median, and 10 and 90 % of the runs.
@@ -24,7 +24,7 @@ def shares(setting: JoiningSetting, trusts: tuple[str, ...]) -> pd.DataFrame:
     return pd.DataFrame({name: bar(values)._asdict() for name, values in each.items()}).T
 
 
-def curve(setting: JoiningSetting, trust: str, along: str, factors: tuple[float, ...]) -> pd.DataFrame:
+def curve(setting: JoiningExperiment, trust: str, along: str, factors: tuple[float, ...]) -> pd.DataFrame:
     """Return the share recovered together under a trust, and without privacy, at multiples of a setting.
 
     along: what is multiplied for all hospitals, "epsilon" or "patients". A factor of 1 has all runs, others
@@ -40,7 +40,7 @@ def curve(setting: JoiningSetting, trust: str, along: str, factors: tuple[float,
     return pd.DataFrame(rows).T
 
 
-def record(setting: JoiningSetting, patient: int) -> pd.DataFrame:
+def record(setting: JoiningExperiment, patient: int) -> pd.DataFrame:
     """Return a patient's values, and those rebuilt from two exact totals, with and without this patient.
 
     The totals do not tell the sign of the whole record: both columns have the same.
@@ -55,7 +55,7 @@ def record(setting: JoiningSetting, patient: int) -> pd.DataFrame:
     )
 
 
-def weights(setting: JoiningSetting, kind: str, trust: str) -> pd.DataFrame:
+def weights(setting: JoiningExperiment, kind: str, trust: str) -> pd.DataFrame:
     """Return the weight of every measurement in the true pattern and in that of the first run together.
 
     A weight is the length of the measurement's row of the basis, (d, k).

@@ -32,8 +32,8 @@ FORMULAS: Mapping[str, Callable[[], pd.DataFrame]] = {"figure 2": ge.figure_2}
 
 
 def read(name: str) -> list[Figure]:
-    plain = yaml.safe_load(paths.stored_text(f"papers/{name}.yaml"))
-    return [_figure(plain["paper"], **entry) for entry in plain["figures"]]
+    json_value = yaml.safe_load(paths.stored_text(f"papers/{name}.yaml"))
+    return [_figure(json_value["paper"], **entry) for entry in json_value["figures"]]
 
 
 def _figure(

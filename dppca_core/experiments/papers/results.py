@@ -55,33 +55,33 @@ def recipe(name: str) -> Recipe:
 
 def fingerprint(name: str) -> str:
     """Return a mark of the content of a recipe's file, without its population, which may not be installed."""
-    plain = _plain(name)
-    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
+    json_value = _json_value(name)
+    return hashlib.sha256(json.dumps(json_value, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def repeats(name: str) -> int:
     """Return how many repeats the recipe asks for, also where the table that it is about is not installed."""
-    return int(_plain(name)["repeats"])
+    return int(_json_value(name)["repeats"])
 
 
 def sizes(name: str) -> dict[str, tuple[float, float]]:
     """Return the least and the most of d, k, n and epsilon in a recipe, also where its table is not here."""
-    plain = _plain(name)
-    population = plain["population"]
+    json_value = _json_value(name)
+    population = json_value["population"]
     if isinstance(population, str):
         table = (datasets.TABLES | datasets.OPTIONAL)[population]
-        population = {"d": table.d, "k": plain.get("k", 1), "n": table.n}
-    fixed = population | {key: plain[key] for key in ("n", "epsilon") if plain.get(key) is not None}
-    values = {key: plain["swept"].get(key, [fixed.get(key)]) for key in ("d", "k", "n", "epsilon")}
+        population = {"d": table.d, "k": json_value.get("k", 1), "n": table.n}
+    fixed = population | {key: json_value[key] for key in ("n", "epsilon") if json_value.get(key) is not None}
+    values = {key: json_value["swept"].get(key, [fixed.get(key)]) for key in ("d", "k", "n", "epsilon")}
     return {key: (min(each), max(each)) for key, each in values.items()}
 
 
-def _plain(name: str) -> dict[str, Any]:
+def _json_value(name: str) -> dict[str, Any]:
     path = _path(name)
     try:
-        plain = json.loads(path.read_text(encoding="utf-8"))
-        if isinstance(plain, dict) and "repeats" in plain:
-            return plain
+        json_value = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(json_value, dict) and "repeats" in json_value:
+            return json_value
     except (ValueError, RecursionError):
         pass
     raise ValueError(f"the file data/recipes/{name}.json must hold a recipe, it is damaged: restore it")

@@ -1,6 +1,6 @@
 """Recipes as JSON: numbers and words, checked by name when read. No pickle, no eval.
 
-`plain` is what the JSON module reads or writes: dictionaries, lists, numbers and texts, not checked yet.
+`json_value` is what the JSON module reads or writes: dictionaries, lists, numbers and texts, not checked yet.
 
 {"population": {"d": 200, "k": 3, "s": 10}, "n": 10000, "methods": ["pca", {"method": "dps_pca",
  "label": "as printed", "options": {"accounting": "as-printed", "burn_in": 0}}],
@@ -22,22 +22,22 @@ Parsed = TypeVar("Parsed")
 
 def to_dict(recipe: Recipe) -> dict[str, Any]:
     """Return a dictionary that JSON can hold; `from_dict` returns the same recipe from it."""
-    plain = {field.name: getattr(recipe, field.name) for field in fields(recipe)}
-    plain["metrics"] = list(recipe.metrics)
-    plain["methods"] = [_method(chosen) for chosen in recipe.methods]
-    plain["swept"] = {axis.name: list(axis.values) for axis in recipe.swept}
+    json_value = {field.name: getattr(recipe, field.name) for field in fields(recipe)}
+    json_value["metrics"] = list(recipe.metrics)
+    json_value["methods"] = [_method(chosen) for chosen in recipe.methods]
+    json_value["swept"] = {axis.name: list(axis.values) for axis in recipe.swept}
     if isinstance(recipe.population, SpikedModel):
-        plain["population"] = asdict(recipe.population) | {"bulk": list(recipe.population.bulk)}
-    return plain
+        json_value["population"] = asdict(recipe.population) | {"bulk": list(recipe.population.bulk)}
+    return json_value
 
 
-def from_dict(plain: object) -> Recipe:
+def from_dict(json_value: object) -> Recipe:
     """Return the recipe that parsed JSON describes; the module's text has an example.
 
     Raises ValueError that names what is unknown, missing or unsuitable.
     """
     names, of_model = ([field.name for field in fields(kind)] for kind in (Recipe, SpikedModel))
-    named = dict(_object("recipe", plain, names, required=("population", "methods", "swept")))
+    named = dict(_object("recipe", json_value, names, required=("population", "methods", "swept")))
     if not isinstance(named["population"], str):
         model = dict(_object("population", named["population"], of_model, required=("d", "k", "s")))
         if "bulk" in model:
@@ -73,14 +73,14 @@ def parse(path: str | Path, reader: Callable[[Any], Parsed]) -> Parsed:
     """Return what `reader` makes of the parsed JSON at `path`; ValueError for any other file names it."""
     try:
         try:
-            plain = json.loads(Path(path).read_bytes())
+            json_value = json.loads(Path(path).read_bytes())
         except json.JSONDecodeError as reason:
             raise ValueError(f"{path} must hold JSON: {reason.msg} in line {reason.lineno}") from reason
         except UnicodeDecodeError as reason:
             raise ValueError(f"{path} must hold JSON: it is not in UTF-8") from reason
         except ValueError as reason:
             raise ValueError(f"{path} must hold JSON: it has a number of thousands of digits") from reason
-        return reader(plain)
+        return reader(json_value)
     except RecursionError as reason:  # of reading it, or of quoting it in a message
         raise ValueError(f"{path} must hold a recipe, got lists or objects nested too deeply") from reason
 
@@ -91,42 +91,42 @@ def fingerprint(recipe: Recipe, chosen: Variant) -> str:
     Other variants, the swept values and the number of repeats do not count, so that a file of rows can be
     continued by a recipe with more of them.
     """
-    plain = to_dict(recipe)
-    plain["methods"] = [_method(chosen)]
-    plain["swept"] = sorted(recipe.swept_names)
-    del plain["repeats"]
-    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:8]
+    json_value = to_dict(recipe)
+    json_value["methods"] = [_method(chosen)]
+    json_value["swept"] = sorted(recipe.swept_names)
+    del json_value["repeats"]
+    return hashlib.sha256(json.dumps(json_value, sort_keys=True).encode()).hexdigest()[:8]
 
 
 def _method(chosen: Variant) -> dict[str, Any]:
     return {"method": chosen.method, "label": chosen.label, "options": dict(chosen.options)}
 
 
-def _variant(plain: object) -> Variant:
+def _variant(json_value: object) -> Variant:
     """Return the variant that a method's name, or an object with method, label and options, stands for."""
-    if isinstance(plain, str):
-        return variant(plain)
-    named = _object("methods", plain, {"method", "label", "options"})
+    if isinstance(json_value, str):
+        return variant(json_value)
+    named = _object("methods", json_value, {"method", "label", "options"})
     options = _object("options", named.get("options", {}))
     method = named.get("method", "")
     return Variant(method, named.get("label", method), tuple(sorted(options.items())))
 
 
 def _object(
-    name: str, plain: object, known: Collection[str] | None = None, required: Collection[str] = ()
+    name: str, json_value: object, known: Collection[str] | None = None, required: Collection[str] = ()
 ) -> dict[str, Any]:
-    if not isinstance(plain, dict):
-        raise ValueError(f"{name} must be an object of named values, got {plain!r}")
-    for key in plain:
+    if not isinstance(json_value, dict):
+        raise ValueError(f"{name} must be an object of named values, got {json_value!r}")
+    for key in json_value:
         if known is not None and key not in known:
             raise ValueError(f"{name} has no {key!r}, it may have {', '.join(sorted(known))}")
     for key in required:
-        if key not in plain:
+        if key not in json_value:
             raise ValueError(f"{name} must have {key}")
-    return plain
+    return json_value
 
 
-def _list(name: str, plain: object) -> list[Any]:
-    if not isinstance(plain, list):
-        raise ValueError(f"{name} must be a list, got {plain!r}")
-    return plain
+def _list(name: str, json_value: object) -> list[Any]:
+    if not isinstance(json_value, list):
+        raise ValueError(f"{name} must be a list, got {json_value!r}")
+    return json_value

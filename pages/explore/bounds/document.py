@@ -72,7 +72,7 @@ def _measured(m: Bounds) -> Blocks:
         payload=charts.against_epsilon(m),
         title=sentences.TITLE,
         stem="dppca-bounds",
-        says=headline,
+        alt_text=headline,
         table=lambda: charts.table(m),
         code=lambda: _code(m, "against_epsilon", **recipe),
         recipe=lambda: to_experiment.over_epsilon(m.experiment, m.epsilon, (m.method,)),
@@ -88,14 +88,14 @@ def _measured(m: Bounds) -> Blocks:
             payload=terms,
             title="Theorem 4.3 term by term",
             stem="dppca-theorem-terms",
-            says=sentences.terms(terms, m.here[THEOREM].applies),
+            alt_text=sentences.terms(terms, m.here[THEOREM].applies),
             code=lambda: _code(m, "terms", epsilon=m.epsilon, constants=dict(m.constants(THEOREM))),
         )
     yield Note("" if m.next_cell() is None else refresh.coming(len(m.results.cells)))
 
 
 def _chances(m: Bounds) -> Blocks:
-    says, rule = f"{sentences.chances(m)} {sentences.CHANCES_NOTE}", CLOSED_FORMS[m.method]
+    alt_text, rule = f"{sentences.chances(m)} {sentences.CHANCES_NOTE}", CLOSED_FORMS[m.method]
     recipe = {"method": m.method, "rule": rule, "constants": dict(m.constants(rule))}
     yield Text(f"**{sentences.CHANCES}**, predicted and measured")
     yield Figure(
@@ -103,10 +103,10 @@ def _chances(m: Bounds) -> Blocks:
         payload=charts.chances(m),
         title=sentences.CHANCES,
         stem="dppca-rows-recovered",
-        says=says,
+        alt_text=alt_text,
         code=lambda: _code(m, "chances", **recipe),
     )
-    yield Note(says)
+    yield Note(alt_text)
 
 
 def _map(m: Bounds) -> Blocks:
@@ -120,7 +120,7 @@ def _map(m: Bounds) -> Blocks:
         payload=charts.regimes(regime_map, n, m.epsilon),
         title=sentences.MAP,
         stem="dppca-regimes",
-        says=sentences.regimes(regime_map, n, m.epsilon),
+        alt_text=sentences.regimes(regime_map, n, m.epsilon),
         code=lambda: _code(m, "regimes", by=by, constants=dict(constants)),
     )
     yield Note(sentences.REGIME_NOTES[by])
@@ -152,7 +152,7 @@ def _figure_2(m: Bounds) -> Blocks:
         payload=charts.figure_2(),
         title=sentences.FIGURE_2,
         stem="ge-figure-2",
-        says=sentences.FIGURE_2_NOTE,
+        alt_text=sentences.FIGURE_2_NOTE,
         code=lambda: FigureRecipe("bounds.figure_2", {}),
     )
     yield Note(sentences.FIGURE_2_NOTE)

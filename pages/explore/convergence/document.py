@@ -67,7 +67,7 @@ def _measured(m: Convergence) -> Blocks:
         payload=charts.figure(m, readings),
         title=sentences.TITLE,
         stem="dppca-convergence",
-        says=headline,
+        alt_text=headline,
         table=lambda: by_round(m.job.table()),
         code=lambda: FigureRecipe("sweeps.trajectories", drawn),
         recipe=lambda: m.recipe,

@@ -27,7 +27,7 @@ from pages.shared.document.blocks import (
     Text,
 )
 from pages.shared.document.html import Document
-from pages.shared.plain import phrases, rows
+from pages.shared.plain import phrases, share_bars
 from pages.shared.reports import sources
 from pages.shared.reports.phrases import settings_in_words
 from pages.shared.settings import to_experiment
@@ -96,7 +96,7 @@ def _measured(m: Explorer) -> Blocks:
             payload=drawn,
             title=sentences.LOADINGS,
             stem="dppca-loadings",
-            says=loadings.description(drawn),
+            alt_text=loadings.description(drawn),
             code=lambda: FigureRecipe("explorer.loadings", release),
         )
         yield Note(sentences.loadings_found(m.results, m.epsilon))
@@ -130,7 +130,7 @@ def _plain(m: PlainExplorer) -> Blocks:
 
 
 def _about(m: PlainExplorer) -> Iterator[str]:
-    yield rows.table(m.shares(), m.experiment.k)
+    yield share_bars.table(m.shares(), m.experiment.k)
     yield sources.how_measured(m.results)
 
 

@@ -20,7 +20,7 @@ from pages.shared import text
 from pages.shared.background import cache
 from pages.shared.charts import explorer_summary
 from pages.shared.document.blocks import Measuring
-from pages.shared.plain import phrases, rows
+from pages.shared.plain import phrases, share_bars
 from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import Settings
 
@@ -90,7 +90,7 @@ class PlainExplorer(Explorer):
     """Hold the plain view: settings that it does not show are as advised, whatever a link says."""
 
     def __init__(self, settings: Settings) -> None:
-        super().__init__(settings | rows.ADVISED)
+        super().__init__(settings | share_bars.ADVISED)
         self.shown = trusts.methods_shown(self.experiment, self.epsilon)
 
     def next_after(self) -> None:
@@ -100,37 +100,39 @@ class PlainExplorer(Explorer):
         drawn = super().payload()
         return drawn | {"progress": _MORE if drawn["progress"] else ""}
 
-    def shares(self) -> rows.Shares:
-        return rows.shares(self.results, self.epsilon, self.settings["trust"])
+    def shares(self) -> share_bars.Shares:
+        return share_bars.shares(self.results, self.epsilon, self.settings["trust"])
 
     def figure(self, results: Results, settings: Settings, beside: tuple[str, ...]) -> dict[str, Any]:
         """Return the picture (panel 1) and the rows of trusts (2), with a frame for each of EPSILONS."""
         experiment, trust = results.experiment, settings["trust"]
         panel = picture(results, named=False)
-        all_shares = [rows.shares(results, epsilon, trust, beside) for epsilon in EPSILONS]
+        all_shares = [share_bars.shares(results, epsilon, trust, beside) for epsilon in EPSILONS]
         frames, words = [], []
         for epsilon, shares in zip(EPSILONS, all_shares, strict=True):
             # The rows' traces follow those of the picture, so their positions go on from there.
-            changed = panel.frame(epsilon) | dict(enumerate(rows.patches(shares.rows), len(panel.traces)))
+            changed = panel.frame(epsilon) | dict(
+                enumerate(share_bars.patches(shares.rows), len(panel.traces))
+            )
             traces = {str(i): patch for i, patch in changed.items()}
-            frames.append({"traces": traces, "axes": {"xaxis2": {"range": rows.span(shares.rows)}}})
+            frames.append({"traces": traces, "axes": {"xaxis2": {"range": share_bars.span(shares.rows)}}})
             sentence = sentences.headline(results, shares, trust)
             promise = text.odds(epsilon, experiment.delta)
-            spoken = [sentence, panel.spoken(epsilon), rows.description(shares)]
-            entry = {"sentence": sentence, "spoken": " ".join(filter(None, spoken)), "tiles": []}
+            alt_text = [sentence, panel.alt_text(epsilon), share_bars.description(shares)]
+            entry = {"sentence": sentence, "alt_text": " ".join(filter(None, alt_text)), "tiles": []}
             odds = f"{phrases.references(*shares[1:])} {promise}"
             number = f"{epsilon:g}"
-            entry |= {"at": number, "epsilon": number, "odds": odds, "notes": rows.note(shares)}
+            entry |= {"at": number, "epsilon": number, "odds": odds, "notes": share_bars.note(shares)}
             words.append(entry)
         # Lines of reference are the same at every epsilon, and frames replace the rows: any will do.
         first = all_shares[0]
-        references = [(name, colour, dash, "line") for name, colour, dash, _ in rows.references(first)]
+        references = [(name, colour, dash, "line") for name, colour, dash, _ in share_bars.references(first)]
         # "left" is the left margin in pixels.
         meta = {"titles": (phrases.PICTURE, phrases.TITLE), "rows": _ROWS, "left": 12, "picture": True}
         layout = {"meta": meta, "hovermode": "closest", "showlegend": False}
         return {
-            "data": [*panel.traces, *rows.traces(first, panel=2)],
-            "layout": layout | rows.axes(first, panel=2) | panel.axes,
+            "data": [*panel.traces, *share_bars.traces(first, panel=2)],
+            "layout": layout | share_bars.axes(first, panel=2) | panel.axes,
             "frames": frames,
             "words": words,
             "tiles": [],

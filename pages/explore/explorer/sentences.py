@@ -13,7 +13,7 @@ from dppca_core.methods import METHODS
 from pages.shared import text
 from pages.shared.background import failed_runs
 from pages.shared.charts import QUANTITIES, Scale, explorer_text
-from pages.shared.plain import phrases, rows
+from pages.shared.plain import phrases, share_bars
 from pages.shared.settings.catalogue import CHOICES, Settings
 
 TITLE = "Explorer"
@@ -42,7 +42,7 @@ STUDY_TOOL = "This is a study tool. It shows what to expect, and protects no rea
 STILL_MEASURING = "Measuring went on while this file was made. Shares may still change a little."
 
 
-def headline(results: Results, shares: rows.Shares, trust: str) -> str:
+def headline(results: Results, shares: share_bars.Shares, trust: str) -> str:
     """Return the share that hospitals recover under the trust that was chosen, for the plain view."""
     row, experiment = shares.row_of_trust(trust), results.experiment
     if not row.measured:

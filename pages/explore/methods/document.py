@@ -187,7 +187,7 @@ def _figure(
         payload=drawn,
         title=notes.TITLE,
         stem=stem,
-        says=finding,
+        alt_text=finding,
         table=lambda: runs.table,
         code=lambda: FigureRecipe(f"sweeps.{code}", {"recipes": both} | values),
         recipe=lambda: recipes[0] if len(recipes) == 1 else None,  # the menu has a place for one recipe
@@ -219,7 +219,7 @@ def _release(m: MethodsCompared) -> Blocks:
         payload=drawn,
         title=f"One release of {title}",
         stem="dppca-release",
-        says=loadings.description(drawn),
+        alt_text=loadings.description(drawn),
         code=lambda: FigureRecipe("explorer.loadings", release),
     )
     yield Note(notes.LOADINGS_NOTE)
@@ -238,7 +238,7 @@ def _against_packages(neighbours: str) -> Blocks:
         payload=charts.against_packages(neighbours),
         title=notes.PACKAGES,
         stem="dppca-packages",
-        says=finding,
+        alt_text=finding,
         code=lambda: FigureRecipe("sweeps.packages", {"neighbours": neighbours}),
     )
     yield Note(notes.of_packages(neighbours))

@@ -9,7 +9,7 @@ from pages.explore.methods import document
 from pages.explore.methods.model.comparison import used
 from pages.explore.methods.model.measure import order
 from pages.shared.document import streamlit
-from pages.shared.settings import editions, widgets
+from pages.shared.settings import widget_keys, widgets
 
 
 def choose() -> None:
@@ -31,7 +31,7 @@ def choose() -> None:
             default=now,
             format_func=lambda name: METHODS[name].title,
             placeholder="choose one or more",
-            **editions.widget_arguments("methods compared", now, keep),
+            **widget_keys.widget_arguments("methods compared", now, keep),
         )
 
 

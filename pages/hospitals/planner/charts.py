@@ -15,7 +15,7 @@ from dppca_core.experiments.planning.plan_plane import Plane
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
 from pages.hospitals.planner.model.evaluated import CHART_EPSILONS, title
 from pages.hospitals.planner.model.plain import PlainPlanner
-from pages.hospitals.planner.model.planner import DrawnPlan, Planner
+from pages.hospitals.planner.model.planner import PlanChart, Planner
 from pages.hospitals.planner.sentences import plain
 from pages.hospitals.planner.sentences.answer import short_reason
 from pages.hospitals.planner.sentences.numbers import number, target_in_words
@@ -24,7 +24,7 @@ from pages.shared.charts import style
 from pages.shared.charts.metric_axis import factor
 from pages.shared.charts.traces import EPSILON_TICKS, Trace, arms, axis, bar, line, one_panel, rounded
 from pages.shared.plain import phrases
-from pages.shared.plain.rows import LOOKS
+from pages.shared.plain.share_bars import LOOKS
 
 # The levels of the lines of equal error, and of equal captured energy.
 _ERROR_LEVELS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -47,7 +47,7 @@ def look(name: str) -> style.Look:
     return look._replace(dash="longdash", symbol="circle-open") if name.endswith("_summed") else look
 
 
-def figure(drawn: DrawnPlan, planner: Planner) -> Trace:
+def figure(drawn: PlanChart, planner: Planner) -> Trace:
     """Draw lines of equal error for the selected method, each method's line of the target, and this setting.
 
     Grey: too few patients for any epsilon. Hatched: the closed form does not apply, because the error is too
@@ -98,7 +98,7 @@ def _amount(planner: Planner) -> int:
     return int(planner.settings["providers"] if planner.asked == "hospitals" else planner.n)
 
 
-def _span(drawn: DrawnPlan, planner: Planner) -> Span:
+def _span(drawn: PlanChart, planner: Planner) -> Span:
     """Return the ends of the vertical axis: powers of ten around this setting and the line of the focus.
 
     They are within the plane. Without such a line they are the plane's own ends.
@@ -113,7 +113,7 @@ def _span(drawn: DrawnPlan, planner: Planner) -> Span:
     return max(10.0**low, least), min(10.0**high, most)
 
 
-def _note_without_line(drawn: DrawnPlan, planner: Planner) -> list[Trace]:
+def _note_without_line(drawn: PlanChart, planner: Planner) -> list[Trace]:
     """Return a note for the chart on why the method in focus has no line; [] where there is an answer."""
     answer, simulation = planner.answer(), planner.simulation
     if simulation is not None and simulation.state == "found":
@@ -128,7 +128,7 @@ def _note_without_line(drawn: DrawnPlan, planner: Planner) -> list[Trace]:
     return [at | box | {"text": words}]
 
 
-def _shades(drawn: DrawnPlan, plane: Plane, planner: Planner, span: Span) -> list[Trace]:
+def _shades(drawn: PlanChart, plane: Plane, planner: Planner, span: Span) -> list[Trace]:
     """Return the shades over the amounts without an answer: hatched and grey, as `figure` says."""
     (low, high), epsilons = span, plane.epsilons.tolist()
     traces = []

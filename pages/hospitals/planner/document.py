@@ -91,7 +91,7 @@ def _answer(simulated: Simulated) -> Blocks:
         charts.figure(drawn, planner),
         title=surroundings.TITLE,
         stem=_STEM,
-        says=f"{headline} {details}".strip(),
+        alt_text=f"{headline} {details}".strip(),
         table=lambda: charts.table(planner),
         code=planner.code,
     )
@@ -152,14 +152,14 @@ def _plain(planner: PlainPlanner) -> Blocks:
 
 
 def _by_trust(planner: PlainPlanner) -> Blocks:
-    rows = plain.rows(planner)
+    rows = plain.lines(planner)
     yield Headline(plain.headline(planner))
     yield Figure(
         "plain plan figure",
         charts.by_trust(planner),
         title=surroundings.TITLE,
         stem=_STEM,
-        says=" ".join(rows),
+        alt_text=" ".join(rows),
         code=planner.code,
     )
     yield Text(_listed(rows))

@@ -7,15 +7,15 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dppca_core.experiments.collaboration.site_recipe import HEART, SYNTHETIC
+from dppca_core.experiments.collaboration.site_experiment import HEART, SYNTHETIC
 from pages.hospitals.providers import document
 from pages.hospitals.providers.model import hospitals
 from pages.hospitals.providers.model.hospitals import HospitalLine
 from pages.hospitals.providers.sentences import table
 from pages.hospitals.providers.settings import LARGEST, LEAST_LOSS, MOST_LOSS
 from pages.shared.document import streamlit
-from pages.shared.settings import editions, scene_buttons, scenes, widgets
 from pages.shared.settings import hospitals as to_hospitals
+from pages.shared.settings import scene_buttons, scenes, widget_keys, widgets
 from pages.shared.settings.catalogue import Settings
 from pages.shared.settings.scene_buttons import NAMES
 
@@ -64,7 +64,7 @@ def show_use_and_table(settings: Settings) -> None:
         if len(sizes) > hospitals.MOST_LINES:
             widgets.show_control("join.each")
         if settings["join.sizes"] or settings["join.losses"]:
-            st.button(table.BACK, on_click=editions.finished_by_next_run(go_back), key="sizes back")
+            st.button(table.BACK, on_click=widget_keys.finished_by_next_run(go_back), key="sizes back")
 
 
 def go_back() -> None:
@@ -108,7 +108,7 @@ def show_table(settings: Settings, typed: Sequence[HospitalLine]) -> None:
         hide_index=True,
         height=min(_LINE * (len(typed) + 2 - real), _MOST_PIXELS),  # the header, and mostly a new line
         column_config=config,
-        on_change=editions.finished_by_next_run(partial(take, base, each, number, settings)),
+        on_change=widget_keys.finished_by_next_run(partial(take, base, each, number, settings)),
     )
 
 

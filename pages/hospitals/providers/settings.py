@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dppca_core.experiments.collaboration.joining import STRENGTHS
-from dppca_core.experiments.collaboration.site_recipe import HEART, SYNTHETIC, SiteRecipe
+from dppca_core.experiments.collaboration.site_experiment import HEART, SYNTHETIC, SiteExperiment
 from dppca_core.experiments.decision.hospitals import MOST_HOSPITALS
 from dppca_core.methods import METHODS
 from dppca_core.populations import clinical
@@ -217,7 +217,7 @@ def unused(settings: Mapping[str, Any]) -> dict[str, str] | None:
     """Return the shared controls without an effect where hospitals differ, and why; None elsewhere."""
     if not scenes.differ(settings):
         return None
-    recipe, method = SiteRecipe(data=settings["sites.data"]), METHODS.get(settings["sites.method"])
+    recipe, method = SiteExperiment(data=settings["sites.data"]), METHODS.get(settings["sites.method"])
     reasons = {
         "data": "chosen on the page",
         "providers": f"{len(typed_sizes(settings) or recipe.hospitals)} here",

@@ -17,8 +17,8 @@ from dppca_core.arrays import Array
 from dppca_core.datasets import TABLES
 from dppca_core.experiments import draws
 from dppca_core.experiments.collaboration import transcript
+from dppca_core.experiments.collaboration.experiment import CollaborationExperiment
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
-from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.experiments.collaboration.transcript import Transcript
 from dppca_core.federated import record
 from dppca_core.federated.exchange import ALL
@@ -65,7 +65,7 @@ class Messages:
         self.settings, self.recorded, self.why_none = settings, recorded, why_none
         self.experiment, self.epsilon = to_experiment.from_settings(settings)
         rank = settings["join.rank"]
-        self.recipe = CollaborationSetting.from_experiment(self.experiment, self.epsilon, rank)
+        self.recipe = CollaborationExperiment.from_experiment(self.experiment, self.epsilon, rank)
         self.simulated: tuple[str, ...] = ()
         if recorded is None and why_none is None:
             self.simulated = (settings["join.way"],)

@@ -1,7 +1,7 @@
 """Define the settings of the page on messages. No Streamlit here."""
 
+from dppca_core.experiments.collaboration.experiment import MOST_HOSPITALS
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
-from dppca_core.experiments.collaboration.setting import MOST_HOSPITALS
 from dppca_core.experiments.collaboration.transcript import MESSAGE_PROTOCOLS
 from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.setting import Choice, Value, among

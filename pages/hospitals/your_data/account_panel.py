@@ -133,7 +133,7 @@ def show(payer: Payer, account: Account, layout: PageLayout) -> None:
     if limit is not None:
         _change_limit(payer, limit)
     if owner.owner() is not None:
-        _share(payer)
+        _invite(payer)
 
 
 def _show_details(payer: Payer, account: Account) -> None:
@@ -209,12 +209,12 @@ def _exchange(payer: Payer, account: Account) -> None:
             change(lambda: payer.merge(others.decode("utf-8"), same_patients=same), "Nothing was taken over.")
 
 
-def _share(payer: Payer) -> None:
+def _invite(payer: Payer) -> None:
     with st.expander("Share this account"):
         st.caption(account_text.SHARED)
         if st.button("Make a code", key="own share"):
             try:
-                st.code(payer.share(), language=None)
+                st.code(payer.invite(), language=None)
             except (ValueError, OSError) as reason:
                 st.error(account_text.refused("written", reason))
 

@@ -67,7 +67,7 @@ def cannot_know(rows: int) -> str:
 def stop(sign: StopSign) -> str:
     units = noun(sign.rows)
     recovered, unprotected, goal = (
-        phrases.share(sign.recovered(share)) for share in (sign.share, sign.unprotected, TOO_MUCH)
+        phrases.percent(sign.recovered(share)) for share in (sign.share, sign.unprotected, TOO_MUCH)
     )
     if not sign.is_noise:
         return (

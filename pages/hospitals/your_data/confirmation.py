@@ -103,7 +103,7 @@ def release_keywords(
     }
 
 
-def go_on(order: Order[Any], make: Make) -> None:
+def resume(order: Order[Any], make: Make) -> None:
     """Resume a release that was paid for and interrupted; no question is asked, since nothing is spent."""
     state = session.current()
     last = state.last(order.kind)

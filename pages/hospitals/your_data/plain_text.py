@@ -56,8 +56,8 @@ def restated(then: str, now: str, cost: float) -> str:
 
 def rehearsed(recovered: float, guess: float) -> str:
     return (
-        f"**A release like this would recover {phrases.share(recovered)} of the pattern.** "
-        f"A random guess recovers {phrases.share(guess)}."
+        f"**A release like this would recover {phrases.percent(recovered)} of the pattern.** "
+        f"A random guess recovers {phrases.percent(guess)}."
     )
 
 
@@ -103,14 +103,14 @@ def releases(many: int) -> str:
 def usable(counted: int, recovered: float, guess: float, of_little_use: bool) -> str:
     end = " **That is of little use.**" if of_little_use else ""
     return (
-        f"With your {counted:,} usable patients a release would recover {phrases.share(recovered)} of the "
-        f"pattern. A random guess recovers {phrases.share(guess)}.{end}"
+        f"With your {counted:,} usable patients a release would recover {phrases.percent(recovered)} of the "
+        f"pattern. A random guess recovers {phrases.percent(guess)}.{end}"
     )
 
 
 def verdict(recovered: float, guess: float) -> str:
     end = " **That is no better than a guess.**" if phrases.no_answer(recovered, guess) else ""
     return (
-        f"The release recovers {phrases.share(recovered)} of your table's own pattern. "
-        f"A random guess recovers {phrases.share(guess)}.{end}"
+        f"The release recovers {phrases.percent(recovered)} of your table's own pattern. "
+        f"A random guess recovers {phrases.percent(guess)}.{end}"
     )

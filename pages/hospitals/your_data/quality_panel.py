@@ -39,7 +39,7 @@ def show(state: TableSession, raw: Raw, prepared: PreparedTable | None) -> None:
     with st.expander("Data quality", expanded=asks):
         st.markdown(owner_only_document.NOT_PRIVATE)
         if prepared is not None:
-            st.markdown("\n".join(f"- {line}" for line in quality_text.rows(prepared)))
+            st.markdown("\n".join(f"- {line}" for line in quality_text.lines(prepared)))
         _ask_units(state, columns, list(hospitals))
         _show_columns(columns, list(hospitals))
         _map_words(state, columns)

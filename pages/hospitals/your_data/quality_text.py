@@ -13,7 +13,7 @@ UNDO_BY_HAND = "Mapped words stand in the dictionary above, under *missing codes
 _LISTED = 5  # columns
 
 
-def rows(prepared: PreparedTable) -> list[str]:
+def lines(prepared: PreparedTable) -> list[str]:
     owner = prepared.owner
     read = "patients were merged" if prepared.counting == MERGED else "rows of the table were read"
     lines = [

@@ -40,9 +40,8 @@ from pages.hospitals.your_data.twin_runs import (
     unprotected_share,
 )
 from pages.shared.charts import style
-from pages.shared.plain import phrases
-from pages.shared.plain import rows as share_rows
-from pages.shared.plain.rows import ShareRow, Shares
+from pages.shared.plain import phrases, share_bars
+from pages.shared.plain.share_bars import ShareRow, Shares
 from pages.shared.settings.catalogue import Settings
 
 RELEASE = "A release like this"
@@ -188,7 +187,7 @@ def _recommended_by_trust(rehearse_under: Callable[[str], Twin]) -> dict[str, Tw
     """
     twins: dict[str, Twin] = {}
     best: Twin | None = None
-    for trust in share_rows.LOOKS:
+    for trust in share_bars.LOOKS:
         with suppress(NotReleasedError):
             twin = rehearse_under(trust)
             if best is None or share_of_guess(twin) <= share_of_guess(best):
@@ -208,7 +207,7 @@ def shares(made: Rehearsal) -> Shares:
         ShareRow(
             phrases.ROWS[trust] if several else RELEASE,
             trusts.spread(run_errors(twin), k),
-            share_rows.LOOKS[trust].colour if several else style.PRIVATE,
+            share_bars.LOOKS[trust].colour if several else style.PRIVATE,
             trust == made.trust,
             twin.request.method,
             trust,

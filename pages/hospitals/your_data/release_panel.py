@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from dppca_core.accounts.account import Account
-from dppca_core.accounts.book import Drawn, Payer
+from dppca_core.accounts.book import Payer, ReleaseSteps
 from dppca_core.methods import METHODS
 from dppca_core.release import how_chosen, private_release, spectrum
 from dppca_core.release.private_release import Released
@@ -83,7 +83,7 @@ def show(
             many = f"the number of {page_text.noun(rows)}"
             st.caption(f"The failure chance is above one in {many}: choose a smaller one.")
         st.caption(page_text.odds(request))
-        st.caption(page_text.elsewhere(request))
+        st.caption(page_text.two_releases(request))
     what = f"A release by {METHODS[request.method].title}"
     answer, sentence = session.current().how_chosen
     try:
@@ -156,13 +156,13 @@ def show_interrupted(prepared: PreparedTable, payer: Payer, account: Account, la
             make = rehearsal_panel.make if isinstance(request, SpectrumRequest) else _make_release
             order = Order(request, account, prepared.identity, prepared.raw.name)
             order = order._replace(usable_share=_usable_share(prepared, layout.settings))
-            go_on = partial(confirmation.go_on, order, partial(make, resumed=payment))
-            right.button("Go on with it", key=f"own resume {payment.id}", on_click=go_on, width="stretch")
+            resume = partial(confirmation.resume, order, partial(make, resumed=payment))
+            right.button("Go on with it", key=f"own resume {payment.id}", on_click=resume, width="stretch")
     if lost:
         st.warning(account_text.lost(lost, account, layout.words.named))
 
 
-def _request_kept(drawn: Drawn, prepared: PreparedTable) -> Request | SpectrumRequest | None:
+def _request_kept(drawn: ReleaseSteps, prepared: PreparedTable) -> Request | SpectrumRequest | None:
     """Return the request of a release that was begun; None if it is not of the table as it is prepared now.
 
     Raises ValueError where its steps were damaged, or it was deleted just now.

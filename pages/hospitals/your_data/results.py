@@ -35,8 +35,7 @@ from pages.hospitals.your_data.settings import COUNTS, EQUAL_WEIGHT, RANGES
 from pages.shared import text
 from pages.shared.document.blocks import Blocks, Figure, Fold, Frame, Note, Notice, Section, Table, Text
 from pages.shared.document.html import Document
-from pages.shared.plain import phrases
-from pages.shared.plain import rows as share_rows
+from pages.shared.plain import phrases, share_bars
 from pages.shared.reports.sources import today
 
 _STEM = "dppca-your-data"
@@ -51,10 +50,10 @@ def rehearsed(made: Rehearsal) -> Blocks:
     yield Text(f"{plain_text.REHEARSAL} {plain_text.rehearsed(recovered, shares.guess)}")
     yield Figure(
         "rehearsal figure",
-        share_rows.figure(shares),
+        share_bars.figure(shares),
         title=plain_text.REHEARSED,
         stem=_STEM,
-        says=share_rows.description(shares),
+        alt_text=share_bars.description(shares),
         code=partial(figure_code.rehearsal, made.by_trust),
     )
     if len(shares.rows) > 1:
@@ -76,7 +75,7 @@ def how_rehearsed(made: Rehearsal) -> Blocks:
     twin, schema = made.twin, made.schema
     yield Text(twin_text.rehearsed(twin.request, len(made.sizes)))
     yield Text(twin_text.populations(rehearsal.errors(twin), twin.pattern.paid, twin.in_closed_form))
-    yield Text(share_rows.table(rehearsal.shares(made), twin.request.k))
+    yield Text(share_bars.table(rehearsal.shares(made), twin.request.k))
     if twin.is_only_predicted:
         yield Note(twin_text.only_predicted(schema.d))
         return
@@ -104,7 +103,7 @@ def released(result: Released, plain: bool) -> Blocks:
         drawn,
         title=f"Released {words.COMPONENT}s",
         stem="private-components",
-        says=charts.describe_loadings(drawn, words.COMPONENT),
+        alt_text=charts.describe_loadings(drawn, words.COMPONENT),
         code=lambda: figure_code.RELEASED,
     )
     yield Text(plain_text.apart(*page_text.apart_from_zero(result), words.LOADING))
@@ -168,7 +167,7 @@ def file_of_release(result: Released, plain: bool) -> Document:
     limits = [
         plain_text.PUBLIC if plain else upload_text.counts_public(public["dealt"], schema, rows),
         upload_text.at_random(rows) if is_at_random(public["dealt"]) else "",
-        "" if plain else page_text.elsewhere(request),
+        "" if plain else page_text.two_releases(request),
         text.large_delta(request.budget.delta, sum(sizes)),
         page_text.NOT_COMPARED,
         f"How columns and k were chosen: {document[how_chosen.KEY]}.",

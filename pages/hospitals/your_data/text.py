@@ -157,7 +157,7 @@ def own_odds(request: Request) -> str:
     )
 
 
-def elsewhere(request: Request) -> str:
+def two_releases(request: Request) -> str:
     """Return what it costs a patient who is in two hospitals' tables if each makes such a release."""
     epsilon_of_both = closed_form.epsilon_of((*request.events, *request.events), request.budget.delta)
     return (

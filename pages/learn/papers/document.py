@@ -74,7 +74,7 @@ def _runs(m: RemadeFigure) -> Blocks:
         payload=charts.comparison(m.figure, m.recipe, m.stored.curves, second),
         title=text.symbols(f"{m.figure.paper}, {m.figure.title}: {m.run.title}"),
         stem=m.figure.key,
-        says=sentences.paper(m.heading, m.stored.curves, charts.Y_TITLES[m.figure.metric]),
+        alt_text=sentences.paper(m.heading, m.stored.curves, charts.Y_TITLES[m.figure.metric]),
         table=lambda: m.stored.source.table if m.stored.source else m.stored.curves,
         code=None if m.stored.absent else lambda: FigureRecipe("papers.curves", curves),
         recipe=lambda: m.recipe,

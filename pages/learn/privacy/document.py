@@ -99,7 +99,7 @@ def _figure(
         payload=payload,
         title=title,
         stem=f"dppca-{name}",
-        says=says,
+        alt_text=says,
         code=lambda: recipe,
         **more,
     )

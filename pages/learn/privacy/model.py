@@ -16,7 +16,7 @@ from dppca_core.arrays import Array
 from dppca_core.auditing import lower_bound, membership, tradeoff_curves
 from dppca_core.auditing.cases import planted
 from dppca_core.experiments.demonstrations import neighbours
-from dppca_core.experiments.demonstrations.attacks import PORTION, AttackDraws, AttackSetting
+from dppca_core.experiments.demonstrations.attacks import PORTION, AttackDraws, AttackExperiment
 from dppca_core.experiments.figure_tables.privacy import accounting
 from dppca_core.mechanisms import matrix_product, two_stage
 from dppca_core.privacy import Budget
@@ -91,12 +91,12 @@ class Privacy:
         self.why_no_bug = reason or ""
 
     @property
-    def attacked(self) -> AttackSetting:
+    def attacked(self) -> AttackExperiment:
         """Return what is attacked; what makes no difference is left out, so that its draws are used again."""
         # Rounds are those set for DPS-PCA, or else of two stages' first stage, which other methods ignore.
         method, k = self.settings["attack.method"], min(self.settings["k"], 2)
         steps = self.settings["iterations"] if method == "dps_pca" else two_stage.ROUNDS
-        return AttackSetting(method, self.budget, k, steps, self.settings["seed"])
+        return AttackExperiment(method, self.budget, k, steps, self.settings["seed"])
 
     @property
     def patients(self) -> int:

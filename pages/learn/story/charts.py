@@ -16,7 +16,7 @@ from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import SPANS
 from pages.shared.charts.traces import Trace, axis, band, bar, line, marks, one_panel, rounded
-from pages.shared.plain import decisions, rows
+from pages.shared.plain import decisions, share_bars
 
 # The browser sizes figure and type by the window, so that a talk fills any screen.
 _TYPE, _HEIGHT, _PRESENTED = 0.0107, 0.43, 0.53  # shares of the window's width and height: 20 px at 1920
@@ -32,11 +32,11 @@ def _axis(title: str, **more: object) -> Trace:
     return axis(title, automargin=True, fixedrange=True) | more
 
 
-def _bars(story: Story, shown: Sequence[rows.ShareRow], free: bool) -> Trace:
+def _bars(story: Story, shown: Sequence[share_bars.ShareRow], free: bool) -> Trace:
     """Draw the bars of the page that decides; free: with a line of what all recover without privacy."""
     here = story.here
     unprotected = here.median(FREE) if free else math.nan
-    figure = rows.figure(rows.Shares(tuple(shown), unprotected, here.median(GUESS)))
+    figure = share_bars.figure(share_bars.Shares(tuple(shown), unprotected, here.median(GUESS)))
     for trace in figure["data"]:
         trace.pop("textfont", None)
     layout = figure["layout"]
@@ -44,26 +44,26 @@ def _bars(story: Story, shown: Sequence[rows.ShareRow], free: bool) -> Trace:
     return figure
 
 
-def _alone(story: Story) -> rows.ShareRow:
+def _alone(story: Story) -> share_bars.ShareRow:
     use = story.setting.use
     colour = style.PRIVATE if use == "publish" else style.NOT_PRIVATE
     label = decisions.alone_label(story.ours.patients, use)
-    return rows.ShareRow(label, story.here.spread(ALONE), colour)
+    return share_bars.ShareRow(label, story.here.spread(ALONE), colour)
 
 
 def sharing(story: Story) -> Trace:
     shown = [_alone(story)]
     if story.count > 1:
-        shown.append(rows.ShareRow(decisions.WITHOUT, story.here.spread(FREE), style.NOT_PRIVATE))
+        shown.append(share_bars.ShareRow(decisions.WITHOUT, story.here.spread(FREE), style.NOT_PRIVATE))
     return _bars(story, shown, free=False)
 
 
 def joined(story: Story) -> Trace:
     shown = [
-        rows.ShareRow(
+        share_bars.ShareRow(
             label=decisions.together_label(trust),
             spread=story.here.spread(under(trust)),
-            colour=rows.LOOKS[trust].colour,
+            colour=share_bars.LOOKS[trust].colour,
             stands_out=trust == story.trust,
         )
         for trust in TRUSTS

@@ -22,7 +22,7 @@ from dppca_core.experiments.decision import hospitals as core_hospitals
 from dppca_core.experiments.decision.cells import TRIAL, VERDICT, JoiningCells
 from dppca_core.experiments.decision.claims import Claim
 from dppca_core.experiments.decision.decision import JoiningDecision, bars
-from dppca_core.experiments.decision.hospitals import LEAST_REPEATS, JoiningHospital, JoiningSetting
+from dppca_core.experiments.decision.hospitals import LEAST_REPEATS, JoiningExperiment, JoiningHospital
 from dppca_core.experiments.decision.outcomes import ALONE_AT, TOGETHER, WITHOUT, Arm, truth
 from dppca_core.experiments.decision.rule import USEFUL, median_interval
 from dppca_core.experiments.demonstrations import differencing
@@ -35,11 +35,11 @@ from dppca_core.privacy import Budget
 from pages.learn.story.settings import STEPS
 from pages.shared.background import cache, engine
 from pages.shared.document.blocks import Measuring
-from pages.shared.plain import rows
+from pages.shared.plain import share_bars
 from pages.shared.settings import hospitals, scenes
 from pages.shared.settings.catalogue import Settings
 
-TRUSTS = tuple(rows.LOOKS)  # from the least trust to the most
+TRUSTS = tuple(share_bars.LOOKS)  # from the least trust to the most
 ALONE, FREE, GUESS = "alone", "together, no privacy", "a random guess"  # quantities, as claims name them
 _WIDE = 400  # measurements beyond which a curve has fewer points
 _MOST_PATIENTS = 1e8  # to which a curve goes, unless more are set
@@ -58,14 +58,14 @@ _ARMS: Mapping[str, Arm] = {FREE: (WITHOUT, "")} | {under(trust): (TOGETHER, tru
 class ShownClaim(NamedTuple):
     """Hold a claim that a sentence makes, and the hospitals whose runs show it."""
 
-    setting: JoiningSetting
+    setting: JoiningExperiment
     claim: Claim
 
 
 class Point:
     """Hold the runs of one setting; decides: they are our decision's, more where the first leave it open."""
 
-    def __init__(self, setting: JoiningSetting, *, decides: bool = False) -> None:
+    def __init__(self, setting: JoiningExperiment, *, decides: bool = False) -> None:
         self.setting, self.decides = setting, decides
         self.cells: JoiningCells = cache.joining_cells(setting)
 
@@ -138,7 +138,7 @@ class Weights(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _weights(setting: JoiningSetting, arm: Arm) -> Weights:
+def _weights(setting: JoiningExperiment, arm: Arm) -> Weights:
     bases = truth(setting), cache.joining_cells(setting).runs.basis(arm, 0)
     true, released = (np.linalg.norm(basis, axis=1) for basis in bases)
     return Weights(true, released, np.argsort(-released, kind="stable")[:_SHOWN])
@@ -149,7 +149,7 @@ class Story:
 
     def __init__(self, settings: Settings, steps: Sequence[int]) -> None:
         self.settings, self.steps = settings, tuple(steps)
-        self.setting: JoiningSetting = hospitals.to_setting(settings)
+        self.setting: JoiningExperiment = hospitals.to_setting(settings)
         self.trust: str = settings["trust"]
         self.here = Point(self.setting, decides=True)
         self._done = 0  # cells of `_wanted`, from the first on, that are known to be there

@@ -9,7 +9,7 @@ from pages.learn.story import document
 from pages.learn.story.sentences import steps
 from pages.learn.story.settings import STEPS, step_controls
 from pages.shared.document import streamlit
-from pages.shared.settings import editions, hospitals, in_context, newcomer, scene_buttons, widgets
+from pages.shared.settings import hospitals, in_context, newcomer, scene_buttons, widget_keys, widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
 
 _STEP, _NEWEST, _PRESENT = "story.step", "story.step newest", "story.present"
@@ -53,7 +53,7 @@ def show_control(key: str, settings: Settings) -> None:
 def step_through(settings: Settings) -> None:
     """Show the steps between two buttons, also for the arrow keys unless a slider or a box has the focus."""
     step = st.session_state[_NEWEST] = settings[_STEP]
-    move = editions.finished_by_next_run(move_step)
+    move = widget_keys.finished_by_next_run(move_step)
     st.button("Back", on_click=move, args=(-1,), disabled=step == 1, shortcut="Left", key=f"{_STEP} back")
     widgets.show_word_control(_STEP)
     st.button("Next", on_click=move, args=(1,), disabled=step == STEPS, shortcut="Right", key=f"{_STEP} on")

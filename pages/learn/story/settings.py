@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dppca_core.datasets import TABLES
-from dppca_core.experiments.collaboration.site_recipe import HEART
+from dppca_core.experiments.collaboration.site_experiment import HEART
 from pages.shared.settings import scenes
 from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.setting import Choice, switch

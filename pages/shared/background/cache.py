@@ -15,14 +15,14 @@ import streamlit as st
 from dppca_core.byte_cache import ByteCache, return_memory
 from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.collaboration import transcript as transcripts
+from dppca_core.experiments.collaboration.experiment import CollaborationExperiment
 from dppca_core.experiments.collaboration.joining import SiteResults
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
-from dppca_core.experiments.collaboration.setting import CollaborationSetting
-from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
+from dppca_core.experiments.collaboration.site_experiment import SiteExperiment
 from dppca_core.experiments.decision.cells import JoiningCells
-from dppca_core.experiments.decision.hospitals import JoiningSetting
-from dppca_core.experiments.demonstrations.attacks import PORTION, AttackDraws, AttackSetting
+from dppca_core.experiments.decision.hospitals import JoiningExperiment
+from dppca_core.experiments.demonstrations.attacks import PORTION, AttackDraws, AttackExperiment
 from dppca_core.experiments.explorer.closed_forms import evaluate
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.regime_map import RegimeMap, regime_map
@@ -52,19 +52,19 @@ def results(experiment: ExplorerExperiment) -> Results:
     return _cells(Results, experiment, CELL_BYTES + 16 * experiment.iterations, basis_bytes)
 
 
-def site_results(recipe: SiteRecipe) -> SiteResults:
+def site_results(recipe: SiteExperiment) -> SiteResults:
     return _cells(SiteResults, recipe, CELL_BYTES)
 
 
-def collaboration_results(recipe: CollaborationSetting) -> CollaborationResults:
+def collaboration_results(recipe: CollaborationExperiment) -> CollaborationResults:
     return _cells(CollaborationResults, recipe, CELL_BYTES, 8 * recipe.d * (recipe.k + 1))
 
 
-def joining_cells(setting: JoiningSetting) -> JoiningCells:
+def joining_cells(setting: JoiningExperiment) -> JoiningCells:
     return _cells(JoiningCells, setting, CELL_BYTES)
 
 
-def attack_draws(setting: AttackSetting) -> AttackDraws:
+def attack_draws(setting: AttackExperiment) -> AttackDraws:
     """Return the store of releases to attack and to audit, which it draws in portions; empty at first."""
     return _cells(AttackDraws, setting, _PORTION_BYTES)
 
@@ -75,7 +75,7 @@ def _cells(make: Callable[[Recipe], Store], recipe: Recipe, cell_bytes: int, mor
     return CELLS.get(recipe, lambda: make(recipe), size, lambda store: cell_bytes * store.done)
 
 
-def transcript(recipe: CollaborationSetting, protocol: str) -> transcripts.Transcript:
+def transcript(recipe: CollaborationExperiment, protocol: str) -> transcripts.Transcript:
     """Return a protocol's simulated run with its messages. Raises MemoryError if it is too large now."""
     size = transcripts.kept_bytes(recipe, PROTOCOLS[protocol])
 

@@ -98,7 +98,7 @@ def explorer_figure(
     ]
     if drawn:
         for epsilon, entry in zip(EPSILONS, words, strict=True):
-            entry["spoken"] = f"{entry['sentence']} {drawn.spoken(epsilon)}".strip()
+            entry["alt_text"] = f"{entry['sentence']} {drawn.alt_text(epsilon)}".strip()
     return explorer.explorer(results, settings, bounds, beside, drawn) | {
         "scrub": "Privacy loss ε",
         "tiles": explorer_text.tile_titles(results, settings),

@@ -111,7 +111,7 @@ class Figure:
         payload: What the browser draws: Plotly's data and layout; with frames, which a slider moves through.
         title: What stands above it in files.
         stem: The name of its files, without what follows the dot.
-        says: Its main finding, for those who cannot see it; frames have their own words.
+        alt_text: Its main finding, for those who cannot see it; frames have their own words.
         table: Returns the runs behind it; None offers the marks that are drawn.
         code: Returns what gives its numbers, as a script and for `python -m dppca_core.experiments`.
         recipe: Returns a sweep that the command can continue in place of that; None where there is none.
@@ -124,7 +124,7 @@ class Figure:
     payload: dict[str, Any]
     title: str
     stem: str
-    says: str = ""
+    alt_text: str = ""
     table: Callable[[], pd.DataFrame] | None = None
     code: Callable[[], FigureRecipe] | None = None
     recipe: Callable[[], Recipe | None] | None = None
@@ -134,7 +134,7 @@ class Figure:
     ahead: bool = False
 
     def _repr_html_(self) -> str:
-        return file.frame(file.of_figure(self.payload, self.title, self.says))
+        return file.frame(file.of_figure(self.payload, self.title, self.alt_text))
 
 
 @dataclass(frozen=True)

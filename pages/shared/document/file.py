@@ -72,19 +72,19 @@ def page(title: str, body: Markup) -> str:
     return whole
 
 
-def figure(payload: dict[str, Any], says: str = "") -> Markup:
+def figure(payload: dict[str, Any], alt_text: str = "") -> Markup:
     """Return a figure with its numbers as tables, which report.js plays from its JSON.
 
-    says: its finding as Markdown, for those who cannot see it, where its frames have no words.
+    alt_text: its finding as Markdown, for those who cannot see it, where its frames have no words.
     """
-    says = text.unmarked(says)
+    alt_text = text.unmarked(alt_text)
     words = payload["words"][payload["active"]] if payload.get("words") else {}
     tables = [table(*panel) for panel in number_tables.tables(payload)]
     kept = {name: part for name, part in payload.items() if name not in _OF_THE_DASHBOARD}
-    kept |= {"says": says, "complete": True, "scene": "", "frames": payload.get("frames", [])}
+    kept |= {"alt_text": alt_text, "complete": True, "scene": "", "frames": payload.get("frames", [])}
     numbers = Markup("<details><summary>These numbers as a table</summary>{}</details>")
     return Markup('\n<figure>{}\n{}\n<script type="application/json">{}</script></figure>').format(
-        markup.of_figure(words, payload.get("tiles", ()), spoken=says),
+        markup.of_figure(words, payload.get("tiles", ()), alt_text=alt_text),
         numbers.format(Markup("").join(tables)) if tables else "",
         _json(kept),
     )
@@ -102,8 +102,8 @@ def table(columns: Sequence[object], rows: Sequence[Sequence[object]], wide: boo
     return Markup(whole).format(" wide" if wide else "", head, Markup("").join(lines))
 
 
-def of_figure(payload: dict[str, Any], title: str, says: str = "") -> str:
-    return page(title, Markup("<h1>{}</h1>{}").format(title, figure(payload, says)))
+def of_figure(payload: dict[str, Any], title: str, alt_text: str = "") -> str:
+    return page(title, Markup("<h1>{}</h1>{}").format(title, figure(payload, alt_text)))
 
 
 def frame(whole: str) -> str:

@@ -128,7 +128,7 @@ def _table(frame: pd.DataFrame, wide: bool) -> Markup:
 
 
 def _figure(block: Figure) -> Markup:
-    return file.figure(block.payload, block.says)
+    return file.figure(block.payload, block.alt_text)
 
 
 _TEMPLATES.filters |= {

@@ -13,7 +13,7 @@ from pages.shared.document.html import Document
 from pages.shared.figure import component
 from pages.shared.reports import take_along
 from pages.shared.server.base_path import base_path
-from pages.shared.settings import editions, widgets
+from pages.shared.settings import widget_keys, widgets
 from pages.shared.settings.catalogue import CHOICES, Settings, to_link
 
 _HELP = "This page as one file: it opens and prints anywhere, without the network."
@@ -160,7 +160,7 @@ def _figure(block: b.Figure) -> None:
     component.figure(
         payload,
         key=block.name,
-        says=block.says,
+        alt_text=block.alt_text,
         **{f"on_{event}": act for event, act in _events(block).items()},
     )
     take_along.menu(
@@ -219,7 +219,7 @@ def _control(control: "b.Control") -> None:
         case b.Choose(setting, options, shown):
             widgets.show_select_box(setting, options, shown)
         case b.Press(label, setting, value, note):
-            on_click = editions.finished_by_next_run(widgets.set_to)
+            on_click = widget_keys.finished_by_next_run(widgets.set_to)
             st.button(label, on_click=on_click, args=(setting, value), key=f"{setting} button")
             if note:
                 st.caption(note)

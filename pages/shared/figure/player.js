@@ -125,8 +125,8 @@ class View {
 
   update(data, use, pick, move) {
     const before = this.data;
-    const [server, turn] = data.turn;
-    if (before && before.turn[0] === server && turn < before.turn[1]) return; // an older message came late
+    const [server, order] = data.order;
+    if (before && before.order[0] === server && order < before.order[1]) return; // an older message came late
     this.use = use;
     this.pick = pick;
     this.move = move;
@@ -140,7 +140,7 @@ class View {
   // Show a prefetched figure of the slider's new setting until the server answers.
   preview(figure) {
     this.replaced ??= { data: this.data, held: this.held, until: performance.now() + STALE };
-    this.show({ ...figure, turn: this.data.turn });
+    this.show({ ...figure, order: this.data.order });
   }
 
   // Undo preview(): the slider is back at its setting.
@@ -347,7 +347,7 @@ class View {
       this.name();
     }
     const words = data.words?.[this.index];
-    this.chart.setAttribute("aria-label", words?.spoken ?? words?.sentence ?? data.says);
+    this.chart.setAttribute("aria-label", words?.alt_text ?? words?.sentence ?? data.alt_text);
     root.querySelector(".scrub").hidden = !words;
     root.querySelector(".tiles").hidden = !words || !data.tiles.length;
     this.noises.words();

@@ -26,13 +26,13 @@ def headline(decision: JoiningDecision, hospitals: int) -> str:
 
 
 def alone(use: str, share: float) -> str:
-    return f"{PURPOSES[use]}, we recover {phrases.share(share)} of the pattern alone."
+    return f"{PURPOSES[use]}, we recover {phrases.percent(share)} of the pattern alone."
 
 
 def together(trust: str, share: float, without: float) -> str:
     return (
-        f"{phrases.ROWS[trust]}, all recover {phrases.share(share)} together; "
-        f"without privacy {phrases.share(without)}."
+        f"{phrases.ROWS[trust]}, all recover {phrases.percent(share)} together; "
+        f"without privacy {phrases.percent(without)}."
     )
 
 

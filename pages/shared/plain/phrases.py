@@ -21,7 +21,7 @@ ROWS_NOTE = (
 _HOPELESS = 0.9  # an error above this share of a guess's is no answer
 
 
-def share(percentage: float) -> str:
+def percent(percentage: float) -> str:
     """Return a share in %, with as many digits as matter to a board: none beyond 99.99 %."""
     exact = text.recovered(percentage)
     return "over 99.99 %" if percentage > 99.99 and exact != "100 %" else exact
@@ -39,13 +39,13 @@ def recovered(patients: str, hospitals: int, trust: str, percentage: float, gues
     """Return what hospitals recover together under a trust. patients: their number in words."""
     who = f"{hospitals:,} hospitals {WHO[trust]} recover" if hospitals > 1 else "1 hospital recovers"
     end = ": hardly more than a guess" if no_answer(percentage, guess) else f" from {patients}"
-    return f"{who} {share(percentage)} of the pattern{end}."
+    return f"{who} {percent(percentage)} of the pattern{end}."
 
 
 def references(unprotected: float, guess: float, free: bool = False) -> str:
     """Return what no privacy, once measured, and a guess recover in %; free: if privacy costs nothing."""
-    without = f"No privacy: {share(unprotected)}. " if math.isfinite(unprotected) else ""
-    return f"{f'{text.NO_COST} ' if free else without}A random guess would score {share(guess)}."
+    without = f"No privacy: {percent(unprotected)}. " if math.isfinite(unprotected) else ""
+    return f"{f'{text.NO_COST} ' if free else without}A random guess would score {percent(guess)}."
 
 
 def delta_too_large(delta: float, n: float) -> str:

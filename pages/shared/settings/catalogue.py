@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dppca_core.datasets import TABLES
-from dppca_core.experiments.collaboration.site_recipe import HEART
+from dppca_core.experiments.collaboration.site_experiment import HEART
 from dppca_core.experiments.explorer.experiment import DPS_PCA, EPSILONS
 from dppca_core.methods import METHODS
 from dppca_core.records import RELEASED

@@ -5,8 +5,8 @@ A link has sizes and privacy losses as text, such as "400-300-100", and no names
 
 from collections.abc import Sequence
 
-from dppca_core.experiments.collaboration.site_recipe import HEART
-from dppca_core.experiments.decision.hospitals import JoiningHospital, JoiningSetting
+from dppca_core.experiments.collaboration.site_experiment import HEART
+from dppca_core.experiments.decision.hospitals import JoiningExperiment, JoiningHospital
 from dppca_core.populations import clinical
 from dppca_core.populations.dictionary_twin import DictionaryTwin
 from dppca_core.populations.differing import DifferingHospitals
@@ -63,7 +63,7 @@ def joining(settings: Settings) -> tuple[JoiningHospital, ...]:
     )
 
 
-def to_setting(settings: Settings) -> JoiningSetting:
+def to_setting(settings: Settings) -> JoiningExperiment:
     experiment, _ = to_experiment.from_settings(settings)
     population = experiment.population
     assert not isinstance(population, DictionaryTwin)  # of a visitor's table, which no link has
@@ -71,7 +71,7 @@ def to_setting(settings: Settings) -> JoiningSetting:
     if different := differing(settings):
         population, k = different, different.k
         s_hat = min(max(s_hat, k), different.d)
-    return JoiningSetting(
+    return JoiningExperiment(
         joining(settings),
         ours=ours(settings),
         population=population,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dppca_core.datasets import TABLES
-from dppca_core.experiments.collaboration.site_recipe import HEART, SYNTHETIC
+from dppca_core.experiments.collaboration.site_experiment import HEART, SYNTHETIC
 
 RARE_DISEASE = "Rare disease"  # a preset of `catalogue`
 FOUR_REAL = "Heart disease, four real hospitals"

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dppca_core.datasets import TABLES
-from pages.shared.settings import catalogue, editions, in_context, of_pages
+from pages.shared.settings import catalogue, in_context, of_pages, widget_keys
 from pages.shared.settings.catalogue import CHOICES, PRESETS, Settings
 from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.widgets import label_with_ends, set_all, settings, show, update
@@ -31,7 +31,7 @@ def render(page: str) -> None:
             index=names.index(chosen) if chosen else None,
             placeholder="Start from a preset ...",
             label_visibility="collapsed",
-            **editions.widget_arguments("preset", chosen, _apply_preset),
+            **widget_keys.widget_arguments("preset", chosen, _apply_preset),
         )
         main, others = of_pages.panel_keys(plain)
         unused = [key for key in (*main, *others) if _why_unused(key, now, panel)]

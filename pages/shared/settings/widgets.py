@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import text
 from pages.shared.plain import phrases
-from pages.shared.settings import catalogue, editions, newcomer
+from pages.shared.settings import catalogue, newcomer, widget_keys
 from pages.shared.settings.catalogue import CHOICES, Settings
 from pages.shared.settings.setting import Choice
 
@@ -82,13 +82,13 @@ def widget_arguments(
         st.session_state.setdefault(_MOVED, {}).update({setting: moved_to} | (also or {}))
 
     follows = setting not in st.session_state.get(_MOVED, {})
-    return editions.widget_arguments(widget or setting, value, remember, follows)
+    return widget_keys.widget_arguments(widget or setting, value, remember, follows)
 
 
 def set_to(key: str, value: object) -> None:
     """Set a setting from a page's own button, as of the next run of the page."""
     st.session_state.setdefault(_MOVED, {})[key] = value
-    editions.forget_moved_widget()
+    widget_keys.forget_moved_widget()
 
 
 def follow(key: str, value: object) -> Settings:
@@ -109,7 +109,7 @@ def set_all(requested: Settings) -> None:
     st.session_state[_LAST], st.session_state[_NOTICES] = possible, []
     st.session_state[_WANTED] = Wanted(possible, by_hand=True)
     st.session_state.pop(_MOVED, None)
-    editions.forget_moved_widget()
+    widget_keys.forget_moved_widget()
 
 
 def label_with_ends(choice: Choice, plain: bool) -> str:
@@ -136,7 +136,7 @@ def update(preset: str, full_only: bool = False, hidden: bool = False) -> Settin
     preset: that at which the page opens. full_only: whether the page has no plain view. hidden: whether it
     shows no settings that pages share, so that nothing is said of them.
     """
-    editions.finish()
+    widget_keys.finish()
     if _WANTED not in st.session_state:
         wanted, sentences = _first_wanted(preset)
     else:

@@ -5,7 +5,7 @@ from typing import Any
 
 from dppca_core import Release
 from dppca_core.accounts.account import Limit
-from dppca_core.accounts.book import Book, BookTable, Drawn, Payer
+from dppca_core.accounts.book import Book, BookTable, Payer, ReleaseSteps
 
 KEY = "0123456789abcdef"
 TABLE = BookTable(KEY, 120, ("age", "weight"))
@@ -22,7 +22,7 @@ def payer(
     return made
 
 
-def begun(asked: dict[str, Any] | None = None, path: Path | None = None) -> Drawn:
+def begun(asked: dict[str, Any] | None = None, path: Path | None = None) -> ReleaseSteps:
     pays = payer(path=path)
     drawn = pays.drawn(pays.pay("a release", HALF, asked=asked or {}).id)
     assert drawn is not None

@@ -257,7 +257,7 @@ def test_a_table_of_another_person_is_refused_until_it_is_shared(book, anns):
     assert book.accounts("ben") == [] and book.finished("ben") == []
     with pytest.raises(ValueError, match="no account of yours"):
         book.payer(TABLE._replace(key="cd" * 8), "ben").put_in(1)
-    code = anns.share()
+    code = anns.invite()
     with pytest.raises(ValueError, match="no account was shared"):
         book.join(code[:-1], "ben")
     book.join(f" {code}\n", "ben")
@@ -269,7 +269,7 @@ def test_a_table_of_another_person_is_refused_until_it_is_shared(book, anns):
 
 
 def test_another_owner_sees_the_cost_and_nothing_else(book, anns):
-    book.join(anns.share(), "ben")
+    book.join(anns.invite(), "ben")
     ben = book.payer(TABLE, "ben")
     seen = ben.account()
     assert not [mark for mark in TOLD if mark in repr(seen) + ben.export()]
@@ -284,7 +284,7 @@ def test_another_owner_sees_the_cost_and_nothing_else(book, anns):
 
 
 def test_what_both_spend_adds_up_for_both_and_for_who_sees_all(book, anns):
-    book.join(anns.share(), "ben")
+    book.join(anns.invite(), "ben")
     ben = book.payer(TABLE, "ben")
     ben.pay("Ben's", HALF, {"rows": 79190313}, expected=ben.account())
     accounts = [book.payer(TABLE, owner).account() for owner in ("ann", "ben", None)]
@@ -302,7 +302,7 @@ def test_what_both_spend_adds_up_for_both_and_for_who_sees_all(book, anns):
 @pytest.mark.parametrize("order", [("ann", "ben"), ("ben", "ann")])
 def test_what_each_exported_counts_once(book, anns, order):
     """A line as its owner and as another sees it is one payment, in the same book and in another."""
-    book.join(anns.share(), "ben")
+    book.join(anns.invite(), "ben")
     exported = {owner: book.payer(TABLE, owner).export() for owner in order}
     elsewhere = Book().payer(TABLE)
     for owner in order:

@@ -20,7 +20,7 @@ from dppca_core.auditing import (
 )
 from dppca_core.auditing.cases import planted
 from dppca_core.auditing.cases.planted import BUGS, METHODS_ATTACKED
-from dppca_core.experiments.demonstrations.attacks import PORTION, AttackDraws, AttackSetting
+from dppca_core.experiments.demonstrations.attacks import PORTION, AttackDraws, AttackExperiment
 from dppca_core.experiments.demonstrations.neighbours import picture
 from dppca_core.methods import METHODS
 from tests.core import laws
@@ -121,7 +121,7 @@ def drawn(
     kind: str, method: str = "dps_pca", budget: Budget = BUDGET, count: int = 2000, **options: int
 ) -> tuple:
     draws = AttackDraws(
-        AttackSetting(**({"method": method, "budget": budget, "k": 2, "steps": 3, "seed": 0} | options))
+        AttackExperiment(**({"method": method, "budget": budget, "k": 2, "steps": 3, "seed": 0} | options))
     )
     while (cell := draws.next_missing(kind, count)) is not None:
         draws.try_cell(*cell)

@@ -5,7 +5,7 @@ from typing import Any
 from dppca_core import SpikedModel
 from dppca_core.dossier.agreement import Agreement
 from dppca_core.experiments.decision.decision import JoiningDecision, ShareBar
-from dppca_core.experiments.decision.hospitals import JoiningSetting
+from dppca_core.experiments.decision.hospitals import JoiningExperiment
 from dppca_core.experiments.decision.rule import Answer, Evidence
 from tests.core.experiments.decision.settings import joining
 
@@ -28,7 +28,10 @@ SETTINGS = {
 
 
 def agreement(
-    setting: JoiningSetting, trust: str = "secure aggregation", answer: Answer = Answer.JOIN_IF, **fields: Any
+    setting: JoiningExperiment,
+    trust: str = "secure aggregation",
+    answer: Answer = Answer.JOIN_IF,
+    **fields: Any,
 ) -> Agreement:
     if answer is Answer.ASK_AGAIN:
         fields.setdefault("patients", 12_500)

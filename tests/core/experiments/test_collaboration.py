@@ -8,10 +8,10 @@ import pytest
 
 from dppca_core import Budget, SpikedModel, sin_theta
 from dppca_core.experiments import no_privacy
-from dppca_core.experiments.collaboration import setting
+from dppca_core.experiments.collaboration import experiment
+from dppca_core.experiments.collaboration.experiment import ALL, CollaborationExperiment
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
-from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.mechanisms.symmetric_gaussian import entry_std
 from dppca_core.numerics.linalg import top_eigenspace
@@ -27,10 +27,10 @@ LONE = f"alone, {NO_PRIVACY}"
 
 def recipe(**changed):
     fields = {"population": MODEL, "sizes": SIZES, "k": K, "s_hat": D, "rank": 6, "budget": Budget(1.0, 1e-5)}
-    return CollaborationSetting(**{**fields, "repeats": 2, **changed})
+    return CollaborationExperiment(**{**fields, "repeats": 2, **changed})
 
 
-def measured(chosen: CollaborationSetting) -> CollaborationResults:
+def measured(chosen: CollaborationExperiment) -> CollaborationResults:
     results = CollaborationResults(chosen)
     while (cell := results.next_missing(True)) is not None:
         results.try_cell(*cell)
@@ -110,7 +110,7 @@ def test_a_hospital_drawn_by_itself_has_the_law_of_its_part_of_a_draw(monkeypatc
         return float(np.mean(errors)), float(np.var(errors) / 40)
 
     dealt = mean(1)
-    monkeypatch.setattr(setting, "_DEAL_SECONDS", 0.0)
+    monkeypatch.setattr(experiment, "_DEAL_SECONDS", 0.0)
     assert not chosen.together
     for hospital, same in ((1, True), (2, False)):
         drawn = mean(hospital)

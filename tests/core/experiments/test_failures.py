@@ -11,12 +11,12 @@ from dppca_core import Budget, SpikedModel
 from dppca_core.experiments import failures
 from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.collaboration import joining
+from dppca_core.experiments.collaboration.experiment import CollaborationExperiment
 from dppca_core.experiments.collaboration.joining import SiteResults
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
-from dppca_core.experiments.collaboration.setting import CollaborationSetting
-from dppca_core.experiments.collaboration.site_recipe import HEART, SiteRecipe
+from dppca_core.experiments.collaboration.site_experiment import HEART, SiteExperiment
 from dppca_core.experiments.demonstrations import attacks
-from dppca_core.experiments.demonstrations.attacks import PORTION, AttackDraws, AttackSetting
+from dppca_core.experiments.demonstrations.attacks import PORTION, AttackDraws, AttackExperiment
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
 
@@ -61,7 +61,7 @@ def live(monkeypatch):
 
 def outcomes(monkeypatch):
     store = CollaborationResults(
-        CollaborationSetting(MODEL, (400, 300), 2, 8, 4, Budget(1.0, 1e-5), repeats=2)
+        CollaborationExperiment(MODEL, (400, 300), 2, 8, 4, Budget(1.0, 1e-5), repeats=2)
     )
     faulty = Faulty(store.measure)
     monkeypatch.setattr(store, "measure", lambda cell: faulty(cell, cell))
@@ -69,14 +69,14 @@ def outcomes(monkeypatch):
 
 
 def joined(monkeypatch):
-    store = SiteResults(SiteRecipe(data=HEART, method="analyze_gauss_sparse", repeats=2))
+    store = SiteResults(SiteExperiment(data=HEART, method="analyze_gauss_sparse", repeats=2))
     faulty = Faulty(joining.measure)
     monkeypatch.setattr(joining, "measure", lambda recipe, key: faulty(key, recipe, key))
     return store, store.next_missing, (0.0, "public"), faulty
 
 
 def attacked(monkeypatch):
-    store = AttackDraws(AttackSetting("dps_pca", Budget(1.0, 1e-5), 2, 3, 0))
+    store = AttackDraws(AttackExperiment("dps_pca", Budget(1.0, 1e-5), 2, 3, 0))
     faulty = Faulty(lambda: None)
 
     class Scaled(attacks.planted.Scaled):

@@ -8,12 +8,12 @@ import pytest
 from dppca_core import METHODS, Budget, Cohort, sin_theta
 from dppca_core.experiments.collaboration import joining
 from dppca_core.experiments.collaboration.joining import SiteResults
-from dppca_core.experiments.collaboration.site_recipe import HEART, SYNTHETIC, SiteRecipe
+from dppca_core.experiments.collaboration.site_experiment import HEART, SYNTHETIC, SiteExperiment
 from dppca_core.numerics.linalg import top_eigenspace
 from dppca_core.numerics.subspace_metrics import captured_energy
 from dppca_core.populations import clinical, heart_disease, standardisation
 
-LOUD = SiteRecipe(method="analyze_gauss_sparse", n=200_000, repeats=2)
+LOUD = SiteExperiment(method="analyze_gauss_sparse", n=200_000, repeats=2)
 QUIET = replace(LOUD, epsilon=1e9, delta=0.5)
 KINDS = standardisation.KINDS
 
@@ -23,7 +23,7 @@ def test_without_noise_the_joined_answer_is_plain_pca(kind):
     """Also where means and spreads are paid for; the method's truncation to 20 columns stays."""
     recipe = replace(QUIET, s_hat=100)
     cell = joining.measure(recipe, ("joined", 1.0, kind, 0))
-    assert cell.common[0] == pytest.approx(cell.plain.common[0], abs=2e-3)
+    assert cell.common[0] == pytest.approx(cell.no_privacy.common[0], abs=2e-3)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -33,7 +33,7 @@ def test_without_differences_all_kinds_agree_and_joining_pays(kind):
     for what in ("joined", "alone"):
         results.try_cell(what, 0.0, kind, 0)
     (joined,), (alone,) = (results.measured(what, 0.0, kind) for what in ("joined", "alone"))
-    assert joined.plain.common[0] < 0.05 and alone.plain is None
+    assert joined.no_privacy.common[0] < 0.05 and alone.no_privacy is None
     np.testing.assert_allclose(joined.local, joined.common, atol=1e-9)
     gains = (joined.local < alone.local) & (joined.energy >= alone.energy)
     assert gains.all() if kind not in standardisation.PAID else gains[2:].all()
@@ -96,7 +96,7 @@ def test_a_cell_does_not_depend_on_what_was_measured_before():
 
 @pytest.mark.parametrize("kind", ["public", "pooled", "within-site"])
 def test_the_tables_truths_are_pca_of_its_own_rows(kind):
-    recipe = SiteRecipe(data=HEART)
+    recipe = SiteExperiment(data=HEART)
     truths = joining.truths(recipe, 0.0, kind)
     if kind == "public":
         cohort = Cohort.from_rows(list(heart_disease.rows().values()), heart_disease.TABLE.bound)
@@ -109,7 +109,7 @@ def test_the_tables_truths_are_pca_of_its_own_rows(kind):
 
 
 def test_the_table_has_its_four_hospitals_and_no_laboratorys_ranges():
-    recipe = SiteRecipe(data=HEART)
+    recipe = SiteExperiment(data=HEART)
     assert recipe.hospitals == ("Cleveland", "Budapest", "Long Beach", "Zurich/Basel")
     assert recipe.sizes == (303, 294, 200, 123)
     assert "own-ranges" not in recipe.kinds
@@ -119,7 +119,7 @@ def test_the_table_has_its_four_hospitals_and_no_laboratorys_ranges():
 
 @pytest.mark.parametrize("data", [SYNTHETIC, HEART])
 def test_a_view_completes_and_its_table_is_tidy(data):
-    recipe = SiteRecipe(data=data, method="analyze_gauss_sparse", n=1000, repeats=1)
+    recipe = SiteExperiment(data=data, method="analyze_gauss_sparse", n=1000, repeats=1)
     results = SiteResults(recipe)
     strength = 0.25 if recipe.synthetic else 0.0
     while (key := results.next_missing(strength, "public")) is not None:
@@ -147,9 +147,9 @@ def test_a_view_completes_and_its_table_is_tidy(data):
 )
 def test_what_cannot_be_is_refused_by_name(wrong, says):
     with pytest.raises(ValueError, match=says):
-        SiteRecipe(**wrong)
+        SiteExperiment(**wrong)
 
 
 def test_hospitals_of_the_cohort_are_named_as_many_as_they_are():
-    assert len(clinical.NAMES) == len(clinical.SHARES) == len(SiteRecipe().sizes)
+    assert len(clinical.NAMES) == len(clinical.SHARES) == len(SiteExperiment().sizes)
     assert sum(clinical.SHARES) == pytest.approx(1.0)

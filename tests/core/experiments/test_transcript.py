@@ -7,8 +7,8 @@ import pytest
 
 from dppca_core import Budget, SpikedModel, sin_theta
 from dppca_core.experiments.collaboration import transcript
+from dppca_core.experiments.collaboration.experiment import CollaborationExperiment
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
-from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.experiments.collaboration.transcript import (
     MESSAGE_PROTOCOLS,
     difference,
@@ -33,7 +33,7 @@ def small_setting(**changed):
         "rank": 8,
         "budget": Budget(1.0, 1e-5),
     }
-    return CollaborationSetting(**{**fields, "repeats": 1, "iterations": 6, **changed})
+    return CollaborationExperiment(**{**fields, "repeats": 1, "iterations": 6, **changed})
 
 
 @pytest.mark.parametrize("key", MESSAGE_PROTOCOLS)

@@ -7,8 +7,8 @@ import pytest
 
 from dppca_core import METHODS, SpikedModel, sin_theta
 from dppca_core.bounds.recommendation import TRUSTS, recommend
+from dppca_core.experiments.collaboration.experiment import ALL, CollaborationExperiment
 from dppca_core.experiments.collaboration.protocols import ALONE, PROTOCOLS
-from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
@@ -53,7 +53,7 @@ def test_features_that_a_release_chooses_are_recommended_so(trust):
 
 def test_joining_hospitals_have_the_very_errors_of_the_explorer():
     """Run by run, at the same setting: each draws patients and noise by the same seeds."""
-    joined = CollaborationSetting(
+    joined = CollaborationExperiment(
         population=MODEL,
         sizes=EXPERIMENT.sizes,
         k=3,
@@ -83,7 +83,7 @@ def test_a_hospital_alone_errs_as_predicted(patients, s_hat):
     """So it did not where its rows were divided by a public bound: .43 predicted, 1.0 to 1.4 measured."""
     experiment = replace(EXPERIMENT, n=50 * patients, s_hat=s_hat)
     chosen = trusts.recommended_alone(experiment, 1.0, patients)
-    setting = CollaborationSetting.from_experiment(experiment, 1.0, rank=10)
+    setting = CollaborationExperiment.from_experiment(experiment, 1.0, rank=10)
     truth = setting.truth.basis
 
     def median(protocol):

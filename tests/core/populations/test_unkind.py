@@ -13,12 +13,12 @@ from dppca_core.bounds import BOUNDS
 from dppca_core.bounds.recommendation import recommend
 from dppca_core.numerics.subspace_metrics import random_guess
 from dppca_core.numerics.unit_rows import unit_rows
-from dppca_core.populations.unkind import UNKIND, UnkindSetting
+from dppca_core.populations.unkind import UNKIND, UnkindExperiment
 
 BUDGET = Budget(1.0, 1e-5)
 
 
-def error(preset: UnkindSetting, name: str, runs: int = 4, **options: object) -> float:
+def error(preset: UnkindExperiment, name: str, runs: int = 4, **options: object) -> float:
     errors = []
     for run in range(runs):
         cohort, truth = preset.draw(np.random.default_rng(run))

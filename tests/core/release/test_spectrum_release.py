@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dppca_core import Budget
-from dppca_core.accounts.book import Drawn, OverLimitError
+from dppca_core.accounts.book import OverLimitError, ReleaseSteps
 from dppca_core.numerics import moments
 from dppca_core.release import discrete_gaussian, spectrum
 from dppca_core.release.spectrum import SpectrumRequest
@@ -131,7 +131,7 @@ def test_an_interrupted_one_goes_on_for_nothing_with_the_same_numbers(tmp_path, 
     def killed():
         """Pay and draw in a process of its own, and die."""
         monkeypatch.setattr(discrete_gaussian, "add_noise", noted)
-        monkeypatch.setattr(Drawn, "finish", lambda *given: os.kill(os.getpid(), signal.SIGKILL))
+        monkeypatch.setattr(ReleaseSteps, "finish", lambda *given: os.kill(os.getpid(), signal.SIGKILL))
         made(request, [ROWS], payer(path=path))
 
     process = multiprocessing.get_context("fork").Process(target=killed)

@@ -16,7 +16,7 @@ from scipy import stats
 from dppca_core import Budget, Cohort, sin_theta
 from dppca_core.accounting import closed_form, gaussian, numerical
 from dppca_core.accounts.account import Limit
-from dppca_core.accounts.book import Book, Drawn
+from dppca_core.accounts.book import Book, ReleaseSteps
 from dppca_core.mechanisms import stacked, two_stage
 from dppca_core.methods import METHODS
 from dppca_core.numerics import moments, unit_rows
@@ -238,7 +238,7 @@ class StopAfter:
         return share * 5 < self.steps
 
 
-class Forgetful(Drawn):
+class Forgetful(ReleaseSteps):
     """Keep nothing, as a bug would."""
 
     def once(self, step, draw):

@@ -39,7 +39,7 @@ class FirstPanel:
         angles = [abs(run.plane.angle) for run in runs if run.plane is not None]
         return float(quantiles(angles)[1]) if angles else None  # of 10, 50 and 90 % the second
 
-    def spoken(self, epsilon: float) -> str:
+    def alt_text(self, epsilon: float) -> str:
         angle, k = self.angle(epsilon), self.results.experiment.k
         if angle is None:
             return ""

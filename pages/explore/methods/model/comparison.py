@@ -15,7 +15,7 @@ from dppca_core.numerics import subspace_metrics
 from dppca_core.records import Estimate
 from pages.explore.methods.model import sweeps
 from pages.explore.methods.model.measure import ComparisonMeasure, SweepRuns, order
-from pages.explore.methods.model.sweeps import SweepSetting
+from pages.explore.methods.model.sweeps import SweepExperiment
 from pages.shared.background import cache, sessions, sweep_jobs, sweep_status
 from pages.shared.charts import QUANTITIES, error_unit, value_text
 from pages.shared.settings import to_experiment
@@ -79,7 +79,7 @@ class MethodsCompared:
     def heavy_slot(self, name: str) -> str:
         return f"{self.slot} {name}"
 
-    def _live_job(self, sweep: SweepSetting, recipe: Recipe) -> sweep_jobs.Job:
+    def _live_job(self, sweep: SweepExperiment, recipe: Recipe) -> sweep_jobs.Job:
         """Return the live methods' job: where runs take long, first one run of each is seen soon."""
         first, former = sweeps.first_run(recipe, sweep.here), sweep_jobs.at(self.slot, self.visitor)
         # Rows of an earlier job that the new one takes over show something at once.

@@ -23,7 +23,7 @@ from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.records import TRUSTS
-from pages.explore.methods.model.sweeps import SweepSetting
+from pages.explore.methods.model.sweeps import SweepExperiment
 from pages.shared import text
 from pages.shared.charts import metric_axis
 from pages.shared.charts.explorer_text import other_epsilon
@@ -156,7 +156,7 @@ class SweepRuns(NamedTuple):
     """Hold what a sweep has measured so far; unit: runs of published methods on rows of length 1."""
 
     measure: ComparisonMeasure
-    sweep: SweepSetting
+    sweep: SweepExperiment
     table: pd.DataFrame
     methods: list[str]
     progress: str

@@ -42,7 +42,7 @@ LIVE_SECONDS = 12.0  # for all live methods together: repeats beyond the fewest 
 _HEAVY_SECONDS = 8.0  # a method whose fewest repeats take longer is heavy
 
 
-class SweepSetting(NamedTuple):
+class SweepExperiment(NamedTuple):
     """Hold what runs: every live method in one recipe, and each heavy one in its own."""
 
     over: str  # the setting that is swept
@@ -79,7 +79,7 @@ def recipe(
 
 def for_panel(
     results: Results, methods: Sequence[str], settings: Settings
-) -> tuple[SweepSetting | None, str]:
+) -> tuple[SweepExperiment | None, str]:
     """Return what the view sweeps, and its jobs' slot. Where a table fixes a setting, epsilon is swept."""
     panel, key, fixed = settings["compare.panel"], settings["compare.over"], catalogue.fixed(settings)
     if not methods or (panel == "needed" and fixed):  # a table's patients cannot be more
@@ -98,7 +98,7 @@ def for_panel(
 
 def _split(
     results: Results, methods: Sequence[str], settings: Settings, axis: Axis, most: int = 50
-) -> SweepSetting:
+) -> SweepExperiment:
     """Put heavy methods into recipes of their own; the live get up to `most` repeats within LIVE_SECONDS."""
     experiment, epsilon = results.experiment, settings["epsilon"]
     fewest = min(experiment.repeats, _FEWEST)
@@ -114,15 +114,15 @@ def _split(
         once = run_cells.total_seconds(recipe(experiment, epsilon, light, axis, 1))
         repeats = max(fewest, min(experiment.repeats, most, int(LIVE_SECONDS / once)))
         live = recipe(experiment, epsilon, light, axis, repeats)
-    return SweepSetting(axis.name, axis.values, settings[axis.name], live, heavy, {})
+    return SweepExperiment(axis.name, axis.values, settings[axis.name], live, heavy, {})
 
 
-def recipes_with(sweep: SweepSetting, methods: Collection[str]) -> tuple[Recipe, ...]:
+def recipes_with(sweep: SweepExperiment, methods: Collection[str]) -> tuple[Recipe, ...]:
     recipes = (*([sweep.live] if sweep.live else []), *sweep.heavy.values())
     return tuple(recipe for recipe in recipes if {chosen.method for chosen in recipe.methods} & set(methods))
 
 
-def on_unit_rows(sweep: SweepSetting, table: pd.DataFrame) -> Recipe | None:
+def on_unit_rows(sweep: SweepExperiment, table: pd.DataFrame) -> Recipe | None:
     """Return the live recipe of each trust's best published method on rows of length 1, for a fair rival."""
     medians = sweep.runs_here(table).groupby("method")["sin_theta"].median().dropna()
     scaled = {METHODS[name].trust for name in medians.index if METHODS[name].scaling == "unit"}

@@ -15,7 +15,7 @@ from dppca_core.methods import METHODS
 from dppca_core.records import Estimate
 from pages.explore.methods.model import packages
 from pages.explore.methods.model.measure import ComparisonMeasure, SweepRuns
-from pages.explore.methods.model.sweeps import SweepSetting
+from pages.explore.methods.model.sweeps import SweepExperiment
 from pages.shared import text
 from pages.shared.charts import Scale
 from pages.shared.settings.catalogue import CHOICES, Settings
@@ -36,7 +36,7 @@ PACKAGES = "Against packages that can be installed"
 LOADINGS_NOTE = "Its directions are turned onto the true ones, as only what they span is estimated."
 
 
-def note(sweep: SweepSetting | None, methods: Sequence[str], settings: Settings) -> str:
+def note(sweep: SweepExperiment | None, methods: Sequence[str], settings: Settings) -> str:
     if not methods:
         return "Choose at least one method."
     if sweep is None:
@@ -60,17 +60,17 @@ def start(name: str, seconds: float) -> str:
     return f"Measure {METHODS[name].title} too, about {text.duration(seconds)}"
 
 
-def runs(sweep: SweepSetting | None) -> str:
+def runs(sweep: SweepExperiment | None) -> str:
     return "" if sweep is None else f"{_number_of_runs(sweep)}, each with its own noise"
 
 
-def _number_of_runs(sweep: SweepSetting) -> str:
+def _number_of_runs(sweep: SweepExperiment) -> str:
     times = sorted({recipe.repeats for recipe in (sweep.live, *sweep.heavy.values()) if recipe is not None})
     numbers = " or ".join(str(number) for number in reversed(times))
     return f"{numbers} runs of each method at each value"
 
 
-def drawn(measure: ComparisonMeasure, sweep: SweepSetting) -> str:
+def drawn(measure: ComparisonMeasure, sweep: SweepExperiment) -> str:
     if measure.panel == "bytes":
         return "What a hospital sends in all rounds together: the same in every run"
     where = ", timed on this server while others run" if measure.panel == "time" else ""

@@ -33,7 +33,7 @@ _QUICK_SECONDS = 2.0  # a simulation up to here begins by itself where no closed
 QUESTIONS: tuple[Asked, ...] = ("patients", "epsilon", "hospitals")
 
 
-class DrawnPlan(NamedTuple):
+class PlanChart(NamedTuple):
     """Hold what the chart draws. Amounts are hospitals where hospitals are asked for, else patients.
 
     plane: the losses of the method in focus over amounts and epsilon; None while there is no curve of it.
@@ -134,7 +134,7 @@ class Planner(Plans):
         fewest = self.settings["providers"] if size is None else 1  # each hospital has a patient
         return (max(10.0**low, fewest), 10.0**high), size
 
-    def drawn(self) -> DrawnPlan:
+    def drawn(self) -> PlanChart:
         """Return what the chart draws for what is asked, as far as it has been evaluated."""
         amounts, size = self._amounts_of_plane()
         curves: dict[str, Array] = {}
@@ -157,7 +157,7 @@ class Planner(Plans):
             if without_noise[-1] <= study.allowed_loss < without_noise[0]:
                 log_losses, log_amounts = np.log(without_noise[::-1]), np.log(focus_plane.amounts[::-1])
                 floor = math.exp(float(np.interp(math.log(study.allowed_loss), log_losses, log_amounts)))
-        return DrawnPlan(focus_plane, amounts, curves, floor)
+        return PlanChart(focus_plane, amounts, curves, floor)
 
     def search(self, name: str = "") -> Search | None:
         """Return the simulation that would answer what is asked of a method, or of the one in focus.

@@ -7,7 +7,7 @@ from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.planning.planning import PLANNED_METHODS, Asked
 from pages.hospitals.planner.model.evaluated import has_unit_rows, method, title
-from pages.hospitals.planner.model.planner import DrawnPlan, Planner
+from pages.hospitals.planner.model.planner import PlanChart, Planner
 from pages.hospitals.planner.model.plans import Plans
 from pages.hospitals.planner.sentences.answer import (
     nothing_predicts,
@@ -62,7 +62,7 @@ def tuned_to(planner: Planner, name: str) -> str:
     return ", ".join(words)
 
 
-def below_chart(planner: Planner, drawn: DrawnPlan) -> str:
+def below_chart(planner: Planner, drawn: PlanChart) -> str:
     study, focus, answer = planner.plan(), title(planner.focus), planner.answer()
     if study.no_formula and not study.predicted:
         return f"Lines: {goal(planner)}, by methods with a formula. Diamond: this method, simulated."

@@ -71,7 +71,7 @@ def needed(answer: float, asked: Asked) -> str:
     return f"{words} {'hospital' if words == '1' and asked == 'hospitals' else asked}"
 
 
-def rows(planner: PlainPlanner) -> list[str]:
+def lines(planner: PlainPlanner) -> list[str]:
     """Return a sentence for each trust, then under which of them the present patients are enough.
 
     Last are warnings: where a number rests on too small a chance that all features that matter are kept, and

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from dppca_core.arrays import Array
+from dppca_core.experiments.collaboration.experiment import CollaborationExperiment
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import Protocol
-from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.experiments.no_privacy import NO_PRIVACY
 from pages.hospitals.providers.model.compared import Row
 from pages.hospitals.providers.sentences import compared
@@ -35,7 +35,7 @@ def look(protocol: Protocol) -> style.Look:
 
 
 def _stacked(
-    grouped: dict[str, list[Row]], recipe: CollaborationSetting
+    grouped: dict[str, list[Row]], recipe: CollaborationExperiment
 ) -> tuple[list[Row], list[float], Trace, int]:
     """Stack the rows below each other, with a heading over those of each trust and hospital.
 

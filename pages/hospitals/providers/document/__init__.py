@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from dppca_core.dossier.papers import archive, dossier
+from dppca_core.experiments.collaboration.experiment import CollaborationExperiment
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
-from dppca_core.experiments.collaboration.setting import CollaborationSetting
-from dppca_core.experiments.collaboration.site_recipe import SYNTHETIC
+from dppca_core.experiments.collaboration.site_experiment import SYNTHETIC
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.hospitals.providers.charts import protocols as charts
 from pages.hospitals.providers.document import differing, paper
@@ -38,7 +38,7 @@ from pages.shared.document.blocks import (
     Text,
 )
 from pages.shared.document.html import Document
-from pages.shared.plain import decisions, phrases, rows
+from pages.shared.plain import decisions, phrases, share_bars
 from pages.shared.reports import sources
 from pages.shared.reports.phrases import settings_in_words
 from pages.shared.settings import to_experiment
@@ -101,13 +101,13 @@ def _decision(board: JoiningBoard) -> Blocks:
     headline, shares = decision.headline(board), board.bars()
     yield Figure(
         "joining figure",
-        rows.figure(shares),
+        share_bars.figure(shares),
         title=decision.TITLE,
         stem=_STEM,
-        says=f"{headline} {rows.description(shares)}",
+        alt_text=f"{headline} {share_bars.description(shares)}",
         code=board.code,
     )
-    yield Note(decisions.note(rows.begins(shares.rows), board.repeats))
+    yield Note(decisions.note(share_bars.begins(shares.rows), board.repeats))
     yield Note(decision.progress(board))
     if board.decision is None or len(board.setting.hospitals) == 1:
         return
@@ -190,7 +190,7 @@ def _about(board: JoiningBoard) -> Iterable[str]:
         yield decision.evidence_list(board)
 
 
-def _full(board: JoiningBoard, recipe: CollaborationSetting, adjustments: Sequence[str]) -> Blocks:
+def _full(board: JoiningBoard, recipe: CollaborationExperiment, adjustments: Sequence[str]) -> Blocks:
     settings, results = board.settings, cache.collaboration_results(recipe)
     missing = partial(model.next_cell, results, settings)
     yield _main_settings(settings)
@@ -248,7 +248,7 @@ def _compared(results: CollaborationResults, settings: Settings) -> Blocks:
             figure,
             title=decision.TITLE,
             stem=f"dppca-{name}",
-            says=finding,
+            alt_text=finding,
             table=results.table,
             code=lambda: FigureRecipe(table_name, {"setting": recipe}),
         )
@@ -289,7 +289,7 @@ def _plain_frame(board: JoiningBoard) -> Frame:
     )
 
 
-def _frame(board: JoiningBoard, recipe: CollaborationSetting) -> Frame:
+def _frame(board: JoiningBoard, recipe: CollaborationExperiment) -> Frame:
     settings = board.settings
     experiment, epsilon = model.to_experiment_of(settings)
     members = ("Hospitals", decision.hospitals_in_words(board))

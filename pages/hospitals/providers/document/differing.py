@@ -44,7 +44,7 @@ def compared(shown: SiteView) -> Blocks:
             charts.missing(),
             title=sentences.MISSING,
             stem="dppca-missing",
-            says=sentences.missing(),
+            alt_text=sentences.missing(),
             code=lambda: FigureRecipe("collaboration.missing", {}),
         )
         yield Note(sentences.missing())
@@ -70,7 +70,7 @@ def _measured(shown: SiteView) -> Blocks:
         draw(shown),
         title=sentences.STANDARDISING,
         stem="dppca-standardising",
-        says=details,
+        alt_text=details,
         table=results.table,
         code=lambda: shown.code("standardising"),
     )
@@ -84,7 +84,7 @@ def _measured(shown: SiteView) -> Blocks:
         charts.joining(shown),
         title=sentences.BY_HOSPITAL,
         stem="dppca-hospitals",
-        says=about,
+        alt_text=about,
         table=results.table,
         code=lambda: shown.code("joining"),
     )

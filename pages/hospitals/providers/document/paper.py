@@ -79,7 +79,7 @@ def paper(agreement: Agreement, made: str) -> Document:
 def _blocks(agreement: Agreement) -> Blocks:
     yield Headline(answer(agreement))
     yield Text(numbers(agreement))
-    yield Figure("paper figure", _bars(agreement), phrases.TITLE, f"{STEM}-bars", says=numbers(agreement))
+    yield Figure("paper figure", _bars(agreement), phrases.TITLE, f"{STEM}-bars", alt_text=numbers(agreement))
     rows = [(f"**{name}**", words) for name, words in items(agreement)]
     yield Table(pd.DataFrame(rows, columns=["", ""]))
 
@@ -103,8 +103,8 @@ def numbers(agreement: Agreement) -> str:
 
 
 def _share(each: ShareBar) -> str:
-    lower = phrases.share(each.lower).removesuffix(" %")
-    return f"**{phrases.share(each.median)}** ({lower} to {phrases.share(each.upper).removesuffix(' %')})"
+    lower = phrases.percent(each.lower).removesuffix(" %")
+    return f"**{phrases.percent(each.median)}** ({lower} to {phrases.percent(each.upper).removesuffix(' %')})"
 
 
 def items(agreement: Agreement) -> Iterator[tuple[str, str]]:
@@ -191,7 +191,7 @@ def _bars(agreement: Agreement) -> dict[str, Any]:
             x=[each.median],
             y=[name],
             error_x=_arms(each),
-            text=phrases.share(each.median),
+            text=phrases.percent(each.median),
             textposition="inside",
             insidetextanchor="start",
             hoverinfo="skip",

@@ -15,9 +15,9 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.datasets import TABLES
+from dppca_core.experiments.collaboration.experiment import ALL, CollaborationExperiment
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import ALONE, PROTOCOLS, Protocol
-from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.experiment import DPS_PCA, ExplorerExperiment
 from dppca_core.experiments.explorer.results import quantiles
@@ -32,7 +32,7 @@ _FIRST_SECONDS = 0.25  # of runs before anything is shown
 _QUICK_SECONDS = 0.15  # of a single run that a page may wait for
 
 
-def to_setting(settings: Settings) -> tuple[CollaborationSetting, tuple[str, ...]]:
+def to_setting(settings: Settings) -> tuple[CollaborationExperiment, tuple[str, ...]]:
     """Return the hospitals with the parameters of all protocols, and a sentence for each changed setting.
 
     Typed sizes that a table is too small for give way to the sliders', and DPdisPCA can send no fewer
@@ -43,7 +43,7 @@ def to_setting(settings: Settings) -> tuple[CollaborationSetting, tuple[str, ...
     if settings["join.sizes"] and not sizes:
         adjustments.append(surroundings.sizes_ignored(TABLES[settings["data"]].n))
     asked = settings["join.rank"]
-    recipe = CollaborationSetting.from_experiment(experiment, epsilon, asked, sizes)
+    recipe = CollaborationExperiment.from_experiment(experiment, epsilon, asked, sizes)
     if recipe.rank != asked:
         limit = (
             f"it must send the {recipe.k} to find"
@@ -150,7 +150,7 @@ def advised_alone(
     return _measured(grouped, ALONE[chosen.method], hospital, chosen.near_guess)
 
 
-def few(recipe: CollaborationSetting, settings: Settings) -> frozenset[str]:
+def few(recipe: CollaborationExperiment, settings: Settings) -> frozenset[str]:
     """Return the protocols shown at first, by key; all of them where the visitor asks for that.
 
     At first they are those recommended under each trust and to a hospital alone, DPS-PCA as published, and

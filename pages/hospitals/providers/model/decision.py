@@ -14,16 +14,16 @@ from dppca_core.experiments.decision import decision, rule
 from dppca_core.experiments.decision import hospitals as core_hospitals
 from dppca_core.experiments.decision.cells import TURNS, VERDICT, VERDICTS
 from dppca_core.experiments.decision.decision import JoiningDecision
-from dppca_core.experiments.decision.hospitals import LEAST_REPEATS, JoiningHospital, JoiningSetting
+from dppca_core.experiments.decision.hospitals import LEAST_REPEATS, JoiningExperiment, JoiningHospital
 from dppca_core.experiments.decision.outcomes import ALONE_AT, MOST_MEASURED, TOGETHER, WITHOUT, Arm
-from dppca_core.experiments.decision.predictions import Along, Turn
+from dppca_core.experiments.decision.predictions import Along, Reversal
 from dppca_core.experiments.decision.rule import Answer
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.privacy import Budget
 from pages.shared.background import cache, engine
 from pages.shared.charts import style
 from pages.shared.document.blocks import Measuring
-from pages.shared.plain import decisions, rows
+from pages.shared.plain import decisions, share_bars
 from pages.shared.settings import hospitals
 from pages.shared.settings.catalogue import Settings
 
@@ -42,7 +42,7 @@ class Decided:
     for. cells: the runs, which all visitors with the same hospitals share.
     """
 
-    def __init__(self, setting: JoiningSetting, trust: str, *, brief: bool = True) -> None:
+    def __init__(self, setting: JoiningExperiment, trust: str, *, brief: bool = True) -> None:
         self.setting, self.trust, self.brief = setting, trust, brief
         self.cells = cache.joining_cells(setting)
 
@@ -80,7 +80,7 @@ class Decided:
 
     @property
     def done(self) -> int:
-        return min(len(self.cells.shares((TOGETHER, trust))) for trust in rows.LOOKS)
+        return min(len(self.cells.shares((TOGETHER, trust))) for trust in share_bars.LOOKS)
 
     @property
     def outcomes(self) -> Mapping[str, Array] | None:
@@ -88,16 +88,16 @@ class Decided:
         complete = self.decision is not None and len(self.cells.shares((WITHOUT, ""))) >= self.repeats
         return self.cells.runs.quantities() if complete else None
 
-    def turns(self, along: Along) -> tuple[Turn, ...] | None:
-        turns: tuple[Turn, ...] | None = self.cells.cells.get((TURNS, along))
+    def turns(self, along: Along) -> tuple[Reversal, ...] | None:
+        turns: tuple[Reversal, ...] | None = self.cells.cells.get((TURNS, along))
         return turns
 
-    def bars(self) -> rows.Shares:
+    def bars(self) -> share_bars.Shares:
         """Return the three bars: alone, together with privacy, together without.
 
         A spread is the median between the ends of its 99 % interval; NaN where there are too few runs.
         """
-        publish, look = self.setting.use == "publish", rows.LOOKS[self.trust]
+        publish, look = self.setting.use == "publish", share_bars.LOOKS[self.trust]
         alone = style.PRIVATE if publish else style.NOT_PRIVATE
         drawn = (
             (
@@ -109,10 +109,10 @@ class Decided:
             (decisions.WITHOUT, (WITHOUT, ""), style.NOT_PRIVATE),
         )
         made = tuple(
-            rows.ShareRow(label, self._spread(arm), colour, stands_out=arm[0] == TOGETHER)
+            share_bars.ShareRow(label, self._spread(arm), colour, stands_out=arm[0] == TOGETHER)
             for label, arm, colour in drawn
         )
-        return rows.Shares(made, float("nan"), self.cells.runs.guess)
+        return share_bars.Shares(made, float("nan"), self.cells.runs.guess)
 
     def _spread(self, arm: Arm) -> Array:
         shares = self.cells.shares(arm)
@@ -163,7 +163,7 @@ class JoiningBoard(Decided):
         """
         assert self.decision is not None
         runs, evidence = self.cells.runs, self.decision.evidence
-        worth = [trust for trust in rows.LOOKS if evidence[trust].passes]
+        worth = [trust for trust in share_bars.LOOKS if evidence[trust].passes]
         trust = self.trust if self.trust in worth or not worth else worth[0]
         return Agreement(runs.setting, self.decision, decision.bars(runs, trust), trust)
 

@@ -13,7 +13,7 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.bounds.recommendation import Recommendation, recommend
 from dppca_core.experiments.collaboration.joining import SiteCell, SiteResults, What
-from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
+from dppca_core.experiments.collaboration.site_experiment import SiteExperiment
 from dppca_core.experiments.explorer.results import quantiles
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.numerics.subspace_metrics import runs_in_unit
@@ -23,7 +23,7 @@ from pages.shared.settings import catalogue, hospitals
 _SAME_NAMES = ("n", "epsilon", "delta", "neighbours", "iterations", "burn_in", "provider_noise")
 
 
-def to_recipe(settings: catalogue.Settings) -> SiteRecipe:
+def to_recipe(settings: catalogue.Settings) -> SiteExperiment:
     """Return the comparison that the settings ask for; it keeps at least k features and at most all d.
 
     Its hospitals have the population of the decision, and of a simulated one the cohort's own sizes.
@@ -31,8 +31,8 @@ def to_recipe(settings: catalogue.Settings) -> SiteRecipe:
     population = hospitals.differing(settings)
     assert population is not None  # hospitals that are alike have other comparisons
     data, columns = settings["sites.data"], population.columns
-    defaults = SiteRecipe(data=data, columns=columns)
-    recipe = SiteRecipe(
+    defaults = SiteExperiment(data=data, columns=columns)
+    recipe = SiteExperiment(
         data=data,
         columns=columns,
         share=settings["sites.share"],
@@ -46,14 +46,14 @@ def to_recipe(settings: catalogue.Settings) -> SiteRecipe:
     return replace(recipe, method=method)
 
 
-def kind_shown(recipe: SiteRecipe, settings: catalogue.Settings) -> str:
+def kind_shown(recipe: SiteExperiment, settings: catalogue.Settings) -> str:
     """Return the chosen kind of standardisation, or the first where the data do not allow it."""
     kind: str = settings["sites.kind"]
     # Of the real table no laboratory's own ranges are known.
     return kind if kind in recipe.kinds else recipe.kinds[0]
 
 
-def recommended(recipe: SiteRecipe, kind: str, trust: str) -> Recommendation:
+def recommended(recipe: SiteExperiment, kind: str, trust: str) -> Recommendation:
     """Return what the core recommends to these hospitals together under a trust.
 
     A simulated population is public, as it would be if hospitals did not differ.
@@ -124,7 +124,7 @@ class SiteView:
         There must be a joint answer with privacy, whose cells hold both.
         """
         cells = self.results.measured("joined", self.strength, self.kind)
-        return np.median([self.values(cell.plain) for cell in cells if cell.plain], axis=0)
+        return np.median([self.values(cell.no_privacy) for cell in cells if cell.no_privacy], axis=0)
 
     def joint_errors(self, strength: float) -> dict[str, tuple[Array, float]]:
         """Return by kind the joint answer's error against the common truth, where it is measured.
@@ -136,6 +136,6 @@ class SiteView:
             cells = self.results.measured("joined", strength, kind)
             if cells:
                 spread = quantiles([self._joint_error(cell) for cell in cells])
-                plain = [self._joint_error(cell.plain) for cell in cells if cell.plain]
+                plain = [self._joint_error(cell.no_privacy) for cell in cells if cell.no_privacy]
                 errors[kind] = spread, float(np.median(plain))
         return errors

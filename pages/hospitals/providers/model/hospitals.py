@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from dppca_core.experiments.collaboration.site_recipe import HEART
+from dppca_core.experiments.collaboration.site_experiment import HEART
 from dppca_core.experiments.decision.hospitals import MOST_HOSPITALS
 from pages.hospitals.providers.sentences import table
 from pages.hospitals.providers.settings import LARGEST, LEAST_LOSS, MOST_LOSS, loss_text

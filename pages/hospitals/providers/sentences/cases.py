@@ -4,7 +4,7 @@ from pages.hospitals.providers.model.decision import Decided, JoiningBoard
 from pages.hospitals.providers.sentences.decision import SIMULATED, headline, interval, points
 from pages.hospitals.providers.settings import loss_text
 from pages.shared import text
-from pages.shared.plain import phrases, rows
+from pages.shared.plain import phrases, share_bars
 
 TITLES = {
     "cautious": "The most cautious hospital halves its privacy loss",
@@ -59,7 +59,7 @@ def then(decided: Decided) -> str:
     gains = [
         f"- {phrases.ROWS[trust]}: a gain of {points(decision.evidence[trust].median)} points, "
         f"with 99 % certainty {interval(decision.evidence[trust])}."
-        for trust in rows.LOOKS
+        for trust in share_bars.LOOKS
     ]
     return "\n".join([f"**{headline(decided)}**\n", *gains])
 

@@ -10,9 +10,9 @@ import math
 import pandas as pd
 
 from dppca_core.datasets import PATIENTS, TABLES
+from dppca_core.experiments.collaboration.experiment import ALL, CollaborationExperiment
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS, Protocol
-from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.methods import METHODS
 from pages.hospitals.providers.model.compared import (
     Row,
@@ -46,14 +46,14 @@ _COLUMNS = (
 )
 
 
-def title(protocol: Protocol, recipe: CollaborationSetting) -> str:
+def title(protocol: Protocol, recipe: CollaborationExperiment) -> str:
     name = protocol.title
     if protocol.key == "dpdis_pca":
         name += f", {text.count(recipe.rank, 'direction', 'directions')}"
     return name
 
 
-def heading(trust: str, hospital: int, recipe: CollaborationSetting) -> str:
+def heading(trust: str, hospital: int, recipe: CollaborationExperiment) -> str:
     if hospital == ALL:
         return JOIN_TITLES[trust]
     return f"{JOIN_TITLES[trust]}: {text.patients(recipe.sizes[hospital])} patients"
@@ -132,7 +132,7 @@ def notes(results: CollaborationResults, settings: Settings, grouped: dict[str, 
     shown = [row.protocol for members in grouped.values() for row in members]
     kinds = {title(each, recipe): METHODS[each.method].guarantee_at(recipe.k) for each in shown}
     shown_alone = "alone, the largest, the median and the smallest hospital are shown"
-    if len(set(recipe.sizes)) <= 5:  # of more sizes, `CollaborationSetting.hospitals` takes three
+    if len(set(recipe.sizes)) <= 5:  # of more sizes, `CollaborationExperiment.hospitals` takes three
         shown_alone = "alone, one hospital of each size is shown"
     parts = [_number_of_runs(results, settings), text.guarantee_notes(kinds).rstrip(".")]
     parts += [shown_alone] if len(recipe.hospitals) < len(recipe.sizes) else []
@@ -154,7 +154,7 @@ def _number_of_runs(results: CollaborationResults, settings: Settings) -> str:
     return f"{refresh.coming(len(results.cells))}; dots are medians of what is there, bars hold 8 of 10"
 
 
-def about(recipe: CollaborationSetting) -> str:
+def about(recipe: CollaborationExperiment) -> str:
     runs = text.count(recipe.repeats, "run", "runs")
     methods = (
         "Hospitals hold different patients, so each has the whole privacy budget, alone or joined. DPS-PCA: "
@@ -175,7 +175,7 @@ def about(recipe: CollaborationSetting) -> str:
     )
 
 
-def bytes_line(grouped: dict[str, list[Row]], recipe: CollaborationSetting) -> str:
+def bytes_line(grouped: dict[str, list[Row]], recipe: CollaborationExperiment) -> str:
     joined = [row for members in grouped.values() for row in members if row.hospital == ALL]
     sent = {title(row.protocol, recipe): recipe.traffic(row.protocol) for row in joined}
     if not sent:

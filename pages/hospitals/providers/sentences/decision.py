@@ -14,7 +14,7 @@ from dppca_core.experiments.decision.cells import TRIAL
 from dppca_core.experiments.decision.claims import Claim, compared
 from dppca_core.experiments.decision.confirmation import MORE, PASSES
 from dppca_core.experiments.decision.outcomes import TOGETHER
-from dppca_core.experiments.decision.predictions import Turn
+from dppca_core.experiments.decision.predictions import Reversal
 from dppca_core.experiments.decision.rule import MARGIN, USEFUL, Answer, Evidence
 from dppca_core.methods import METHODS
 from dppca_core.populations import heart_disease
@@ -22,7 +22,7 @@ from pages.hospitals.providers.model.decision import AnswerGroup, Decided, Joini
 from pages.hospitals.providers.settings import loss_text
 from pages.shared import text
 from pages.shared.background import failed_runs
-from pages.shared.plain import decisions, phrases, rows
+from pages.shared.plain import decisions, phrases, share_bars
 
 TITLE = "Should we join?"
 INTRODUCTION = "What our hospital finds alone, what all find together, and whether that is worth joining for."
@@ -112,7 +112,7 @@ def numbers(decided: Decided) -> str:
     alone, together, without = (row.share for row in shares.rows)
     use = decided.setting.use
     if len(decided.setting.hospitals) == 1:
-        return f"{decisions.PURPOSES[use]} it recovers {phrases.share(alone)} of the pattern alone."
+        return f"{decisions.PURPOSES[use]} it recovers {phrases.percent(alone)} of the pattern alone."
     parts = [
         decisions.alone(use, alone),
         decisions.together(decided.trust, together, without),
@@ -146,7 +146,7 @@ def _why_open(decided: Decided) -> Iterator[str]:
         return
     best = max(decision.evidence.values(), key=lambda evidence: evidence.median)
     if best.lower > MARGIN:
-        tenth = phrases.share(best.tenth)
+        tenth = phrases.percent(best.tenth)
         yield f"Joining can gain enough, but in 1 of 10 repeats all recover only {tenth} or less."
     else:
         yield f"The gain may lie on either side of the {MARGIN:g} points that are worth joining for."
@@ -169,7 +169,7 @@ def interval(evidence: Evidence) -> str:
 
 def _evidence_by_trust(decided: Decided) -> list[tuple[str, Evidence]]:
     decision = decided.decision
-    return [(trust, decision.evidence[trust]) for trust in rows.LOOKS] if decision else []
+    return [(trust, decision.evidence[trust]) for trust in share_bars.LOOKS] if decision else []
 
 
 def by_trust(decided: Decided) -> pd.DataFrame:
@@ -178,10 +178,10 @@ def by_trust(decided: Decided) -> pd.DataFrame:
         lines.append(
             {
                 "we trust": phrases.ROWS[trust],
-                "together": phrases.share(float(np.median(decided.cells.shares((TOGETHER, trust))))),
+                "together": phrases.percent(float(np.median(decided.cells.shares((TOGETHER, trust))))),
                 "gain, points": points(evidence.median),
                 "99 % certain": interval(evidence),
-                "9 of 10 recover at least": phrases.share(evidence.tenth),
+                "9 of 10 recover at least": phrases.percent(evidence.tenth),
                 "worth joining": _worth(evidence),
             }
         )
@@ -197,7 +197,7 @@ def _worth(evidence: Evidence) -> str:
 
 
 def reading(decided: Decided) -> str:
-    laws = {trust: decided.cells.runs.plan(trust) for trust in rows.LOOKS}
+    laws = {trust: decided.cells.runs.plan(trust) for trust in share_bars.LOOKS}
     parts = [RULE]
     if laws["secure aggregation"] == laws["untrusted server"]:
         parts.append(OWN_NOISE)
@@ -265,14 +265,14 @@ def _turns_along(decided: Decided, along: str) -> list[str] | None:
     return [_turn(decided, turn) for turn in turned if not _tried(decided, turn)]
 
 
-def _tried(decided: Decided, turn: Turn) -> bool:
+def _tried(decided: Decided, turn: Reversal) -> bool:
     """Return whether repeats took the place of this prediction: an open verdict says what they found."""
     decision = decided.decision
     is_open = decision is not None and not decision.answer.decided
     return is_open and turn.along == "patients" and turn.factor > 1 and turn.answer.joins
 
 
-def _turn(decided: Decided, turn: Turn) -> str:
+def _turn(decided: Decided, turn: Reversal) -> str:
     verdict, less = _PREDICTED[turn.answer], turn.factor < 1
     if turn.along == "patients":
         patients = text.patients(turn.setting.n)
@@ -346,7 +346,7 @@ def how_decided(decided: Decided) -> str:
 
 
 def guess(decided: Decided) -> str:
-    return f"A random guess would score {phrases.share(decided.cells.runs.guess)}."
+    return f"A random guess would score {phrases.percent(decided.cells.runs.guess)}."
 
 
 def large_delta(decided: Decided) -> str:

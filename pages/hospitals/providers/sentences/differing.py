@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from dppca_core.accounting import gaussian
-from dppca_core.experiments.collaboration.site_recipe import HEART, SYNTHETIC, SiteRecipe
+from dppca_core.experiments.collaboration.site_experiment import HEART, SYNTHETIC, SiteExperiment
 from dppca_core.methods import METHODS
 from dppca_core.methods.dps_pca import UNDONE
 from dppca_core.populations import clinical, heart_disease
@@ -87,7 +87,7 @@ def costs(view: SiteView) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def below_costs(recipe: SiteRecipe) -> str:
+def below_costs(recipe: SiteExperiment) -> str:
     against = "the directions that hospitals would share if none differed."
     if not recipe.synthetic:
         against = f"PCA without privacy of the pooled rows, standardised in the same way.{NOT_PRIVATE}"
@@ -162,7 +162,7 @@ def notes(view: SiteView) -> list[str]:
     return sentences
 
 
-def about(recipe: SiteRecipe) -> str:
+def about(recipe: SiteExperiment) -> str:
     if recipe.synthetic:
         factors = text.listed([name for name, _, _ in clinical.FACTORS])
         return (

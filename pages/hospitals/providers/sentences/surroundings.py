@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from dppca_core.experiments.collaboration.setting import CollaborationSetting
+from dppca_core.experiments.collaboration.experiment import CollaborationExperiment
 from pages.shared import text
 from pages.shared.settings import catalogue, scenes
 
@@ -27,7 +27,7 @@ def one_epsilon(epsilon: float) -> str:
     return f"Protocols are compared at ε = {text.number(epsilon)} ; the decision has each hospital's own."
 
 
-def try_this(recipe: CollaborationSetting, settings: catalogue.Settings) -> str:
+def try_this(recipe: CollaborationExperiment, settings: catalogue.Settings) -> str:
     def name(key: str) -> str:
         return catalogue.CHOICES[key].label
 

@@ -3,8 +3,8 @@
 import math
 
 from dppca_core.experiments.collaboration import transcript
+from dppca_core.experiments.collaboration.experiment import CollaborationExperiment
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS, Protocol
-from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.federated.plan import Plan
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
@@ -55,7 +55,7 @@ def try_this(m: Messages) -> str:
     return f"**Try this:** {tries}"
 
 
-def passing(recipe: CollaborationSetting, protocol: Protocol) -> str:
+def passing(recipe: CollaborationExperiment, protocol: Protocol) -> str:
     hospitals = text.count(len(recipe.sizes), "hospital", "hospitals")
     return (
         f"Passing the messages of {hospitals} with {recipe.n:,} patients and {recipe.d:,} measurements of "

@@ -17,8 +17,8 @@ from dppca_core.arrays import Array
 from dppca_core.auditing import membership, tradeoff_curves
 from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.experiments import draws, no_privacy
+from dppca_core.experiments.collaboration.experiment import ALL, CollaborationExperiment
 from dppca_core.experiments.collaboration.protocols import ALONE, PROTOCOLS
-from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.experiments.explorer import picture, trusts
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
@@ -243,7 +243,7 @@ def ways(draw: int, size: int) -> Ways:
     """Return the frame of screen 5 with so many patients in each hospital."""
     n = HOSPITALS * size
     budget = Budget(JOIN_EPSILON, delta(n))
-    setting = CollaborationSetting(RARE, (size,) * HOSPITALS, K, S_HAT, K, budget, repeats=RUNS, seed=draw)
+    setting = CollaborationExperiment(RARE, (size,) * HOSPITALS, K, S_HAT, K, budget, repeats=RUNS, seed=draw)
     experiment = ExplorerExperiment(RARE, n, K, S_HAT, budget.delta, HOSPITALS, seed=draw)
 
     def share(protocol: str, cohort: int = ALL) -> float:

@@ -14,7 +14,7 @@ from scipy.stats import norm
 from dppca_core.arrays import Array
 from dppca_core.auditing import tradeoff_curves
 from dppca_core.auditing.membership import Rates
-from dppca_core.experiments.demonstrations.attacks import AttackSetting
+from dppca_core.experiments.demonstrations.attacks import AttackExperiment
 from dppca_core.experiments.demonstrations.neighbours import Picture
 from dppca_core.privacy import Budget
 from pages.learn.privacy.model import Attack
@@ -157,7 +157,7 @@ def readings(attack: Attack, budget: Budget) -> Trace:
     return _figure([*drawn, *errors, *laws, divide | {"meta": "text-colour"}], 400, xaxis=across, yaxis=up)
 
 
-def errors(attack: Attack, attacked: AttackSetting) -> Trace:
+def errors(attack: Attack, attacked: AttackExperiment) -> Trace:
     alarms, budget, colour = _fine(), attacked.budget, style.look(attacked.method).colour
     least = tradeoff_curves.allowed(budget.epsilon, budget.delta, alarms)
     fill = {"fill": "tozeroy", "fillcolor": style.faded(_CROWD, 0.25), "line": {"color": _CROWD, "width": 1}}
@@ -196,7 +196,7 @@ def _rates_with_error_bars(name: str, colour: str, symbol: str, rates: Rates) ->
     return marks(1, name, colour, symbol, size=9, **point)
 
 
-def audits(attacked: AttackSetting, true_epsilon: float, shown: Mapping[str, float]) -> Trace:
+def audits(attacked: AttackExperiment, true_epsilon: float, shown: Mapping[str, float]) -> Trace:
     """Draw the lower bounds that audits show; a bar beyond the promise refutes it, and has another colour."""
     promised, colour = attacked.budget.epsilon, style.look(attacked.method).colour
     # Bars are drawn from below: the promise is on top, then the true epsilon, then the audits in their order.

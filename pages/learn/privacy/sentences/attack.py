@@ -119,8 +119,8 @@ def frames(picture: Picture) -> list[dict[str, str]]:
         right = picture.right_guesses(index)
         here = ("wrong both times", "right once", "right both times")[right - before]
         notes = f"Result {index}: {here}. Right so far: {right} of {2 * index}."
-        spoken = f"Two data sets that differ in one patient, {index} of {count} results. {notes}"
-        frames.append({"at": f"{index} of {count}", "notes": notes, "sentence": "", "spoken": spoken})
+        alt_text = f"Two data sets that differ in one patient, {index} of {count} results. {notes}"
+        frames.append({"at": f"{index} of {count}", "notes": notes, "sentence": "", "alt_text": alt_text})
         before = right
     return frames
 

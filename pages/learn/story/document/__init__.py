@@ -86,7 +86,7 @@ def _figure(story: Story, step: int, wording: StepText, again: str = "") -> Figu
         payload=charts.of_step(story, step),
         title=steps.QUESTIONS[step - 1],
         stem=f"{_STEM}-{step}",
-        says=wording.sentences,
+        alt_text=wording.sentences,
         code=partial(story.code, step),
     )
 

@@ -49,7 +49,7 @@ def begins(start: float) -> str:
 
 
 def _shares(point: Point, quantity: str) -> str:
-    return phrases.share(point.median(quantity))
+    return phrases.percent(point.median(quantity))
 
 
 def _given(*claims: ShownClaim | None) -> tuple[ShownClaim, ...]:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from dppca_core import SpikedModel
-from dppca_core.experiments.decision.hospitals import JoiningHospital, JoiningSetting
+from dppca_core.experiments.decision.hospitals import JoiningExperiment, JoiningHospital
 from dppca_core.populations.differing import DifferingHospitals
 
 MODEL = SpikedModel(d=30, k=2, s=6, spike=30.0, bulk=(0.0, 10.0))
@@ -13,15 +13,15 @@ def members(*sizes: int, epsilon: float = 1.0) -> tuple[JoiningHospital, ...]:
     return tuple(JoiningHospital(f"Hospital {i}", size, epsilon) for i, size in enumerate(sizes, start=1))
 
 
-def joining(*sizes: int, epsilon: float = 1.0, **fields: Any) -> JoiningSetting:
+def joining(*sizes: int, epsilon: float = 1.0, **fields: Any) -> JoiningExperiment:
     """Return a setting of hospitals of these sizes, the first of which is ours."""
     given = {"population": MODEL, "k": 2, "ours": 0} | fields
-    return JoiningSetting(members(*sizes, epsilon=epsilon), **given)
+    return JoiningExperiment(members(*sizes, epsilon=epsilon), **given)
 
 
 def differing(
     population: DifferingHospitals, *sizes: int, epsilon: float = 1.0, **fields: Any
-) -> JoiningSetting:
+) -> JoiningExperiment:
     """Return a setting of hospitals that differ, the first of which is ours; by default of usual sizes."""
     each = sizes or population.sizes(1000)
     members = tuple(
@@ -29,4 +29,4 @@ def differing(
         for name, size in zip(population.names(len(each)), each, strict=True)
     )
     given = {"population": population, "k": population.k, "ours": 0, "repeats": 8} | fields
-    return JoiningSetting(members, **given)
+    return JoiningExperiment(members, **given)

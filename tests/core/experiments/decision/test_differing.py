@@ -13,7 +13,7 @@ from dppca_core import METHODS
 from dppca_core.bounds.recommendation import TRUSTS, recommend
 from dppca_core.experiments import draws, no_privacy
 from dppca_core.experiments.collaboration import joining
-from dppca_core.experiments.collaboration.site_recipe import HEART, SYNTHETIC, SiteRecipe
+from dppca_core.experiments.collaboration.site_experiment import HEART, SYNTHETIC, SiteExperiment
 from dppca_core.experiments.decision import hospitals, outcomes
 from dppca_core.experiments.decision.cells import TURNS, VERDICTS, JoiningCells
 from dppca_core.experiments.decision.decision import decide_all
@@ -42,7 +42,7 @@ REAL = differing(DifferingHospitals("heart"))
 @pytest.mark.parametrize("data", [SYNTHETIC, HEART])
 def test_patients_and_patterns_are_those_of_the_page_of_differences(data):
     """PCA without privacy of all rows, at every hospital, as that page measures it; to the last digits."""
-    recipe = SiteRecipe(data=data, n=1000, seed=4)
+    recipe = SiteExperiment(data=data, n=1000, seed=4)
     synthetic = recipe.synthetic
     population = DifferingHospitals(data, columns=100, seed=4)
     runs = JoiningRuns(differing(population, *recipe.sizes, seed=4))

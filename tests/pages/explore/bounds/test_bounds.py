@@ -36,7 +36,7 @@ def test_it_opens_with_four_bounds_and_says_what_it_draws(page):
     titles = {BOUNDS[name].title for name in settings.SIN_BOUNDS} & drawn(shown)
     first = ("ge2018", "dps_prediction", "gaussian_floor", "sparse_minimax")
     assert titles == {BOUNDS[name].title for name in first}
-    assert shown.figures["bounds figure"].says == shown.headline
+    assert shown.figures["bounds figure"].alt_text == shown.headline
 
 
 def test_every_bound_can_be_drawn_and_has_its_card(opened):
@@ -54,7 +54,7 @@ def test_assumptions_are_ticked_or_crossed_with_their_numbers(opened):
 
 def test_on_a_table_too(page):
     shown = page(PAGE, data="breast_cancer", k="2")
-    assert shown.figures["bounds figure"].says == shown.headline
+    assert shown.figures["bounds figure"].alt_text == shown.headline
 
 
 def test_a_link_restores_bounds_and_constants(page):
@@ -199,7 +199,7 @@ def test_two_stages_are_drawn_with_their_closed_form_and_the_chance_to_find_all_
     traces = {trace["name"]: trace for trace in chances.payload["data"]}
     assert traces["predicted chance"]["y"][-1] == pytest.approx(1.0, abs=0.02)
     assert traces["share of runs"]["y"][-1] == 1.0
-    assert "predicted: above 95 %." in chances.says and chances.says in shown.captions
+    assert "predicted: above 95 %." in chances.alt_text and chances.alt_text in shown.captions
 
 
 def test_it_says_why_two_stages_have_no_closed_form_here(page):

@@ -219,13 +219,13 @@ def test_the_picture_is_of_the_median_angle_and_says_it(screen):
     assert frame[str(names.index("angle"))]["texttemplate"] == f"off by {angle:.2g}°"
     # With one direction the headline's error is the sine of the same angle.
     assert float(page.words()["tiles"][0][0]) == pytest.approx(math.sin(math.radians(angle)), rel=0.06)
-    assert f"off by {angle:.2g} degrees" in page.words()["spoken"]
+    assert f"off by {angle:.2g} degrees" in page.words()["alt_text"]
 
 
 def test_a_picture_of_several_directions_says_which_angle_it_shows(page):
     shown = page(k="4", repeats="1", d="50", s="6", shat="12")
     assert "the largest of 4 angles" in shown.figure["layout"]["meta"]["titles"][0]
-    assert "the largest of 4 angles" in shown.words()["spoken"]
+    assert "the largest of 4 angles" in shown.words()["alt_text"]
 
 
 def points(figure, name):
@@ -316,7 +316,7 @@ def test_figures_are_ordered_by_a_count_and_not_by_the_clock(screen, monkeypatch
     for now in (2e9, 1e9):
         monkeypatch.setattr("time.time", lambda now=now: now)
         page.run()
-        turns.append(json.loads(page.app.get("bidi_component")[0].proto.json)["turn"])
+        turns.append(json.loads(page.app.get("bidi_component")[0].proto.json)["order"])
     (server, first), (same, second) = turns
     assert server == same and second > first
 

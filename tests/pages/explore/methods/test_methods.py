@@ -45,7 +45,7 @@ def opened():
 
 
 def test_it_opens_with_who_errs_least_among_equals(opened):
-    assert opened.headline == opened.figures["methods figure"].says
+    assert opened.headline == opened.figures["methods figure"].alt_text
     assert {METHODS[name].title for name in DEFAULT} | {"random guess"} <= set(names(opened.figure))
     table = opened.tables[0]
     assert table["method"].tolist() == [METHODS[name].title for name in order(DEFAULT)]
@@ -139,7 +139,9 @@ def test_patients_needed_names_who_never_gets_there(page):
 
 def test_the_frontier_shows_one_release_of_the_chosen_method(page):
     shown = page(PAGE, **SMALL, **FEW, **{"compare.panel": "frontier", "compare.at": "10"}).settle()
-    assert shown.headline == shown.figures["frontier figure"].says and notes.FRONTIER_HELP in shown.captions
+    assert (
+        shown.headline == shown.figures["frontier figure"].alt_text and notes.FRONTIER_HELP in shown.captions
+    )
     results, distance = results_of(shown), subspace_metrics.sin_theta
     for name in ("dps_pca", "analyze_gauss"):
         shown.move("compare.release", name)

@@ -99,7 +99,7 @@ def test_where_the_recommended_method_has_no_formula_both_views_say_so():
     planner, board = Planner(settings), PlainPlanner(settings)
     assert "Recommended is Sparse step, own noise: it has no formula" in answers.details(planner)
     assert "No formula says what it needs" in methods.recommended(planner)
-    assert plain.NO_FORMULA in plain.rows(board)
+    assert plain.NO_FORMULA in plain.lines(board)
 
 
 def test_where_it_has_none_but_its_error_is_predicted_that_answers_in_both_views(page):
@@ -116,7 +116,7 @@ def test_where_it_has_none_but_its_error_is_predicted_that_answers_in_both_views
     assert len(drawn) > 20 and drawn == sorted(drawn, reverse=True)
     here = bold["y"][bold["x"].index(settings["epsilon"])]
     assert here == pytest.approx(answer, rel=0.03)  # between the epsilons at which it is computed
-    assert plain.NO_FORMULA not in plain.rows(board)
+    assert plain.NO_FORMULA not in plain.lines(board)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from pages.hospitals.providers.model.hospitals import HospitalLine
 from pages.hospitals.providers.sentences import cases, decision, table
 from pages.shared import text
 from pages.shared.document import blocks as b
-from pages.shared.plain import decisions, phrases, rows
+from pages.shared.plain import decisions, phrases, share_bars
 from pages.shared.settings import catalogue
 from pages.shared.settings.hospitals import OURS, to_setting
 from pages.shared.settings.scenes import CLEARED, RARE_DISEASE, SCENES
@@ -68,7 +68,7 @@ def test_each_verdict_is_said_where_the_runs_give_it(page, answer):
     }
     assert shown.headline.startswith(words[answer])
     by_trust = shown.tables[0]
-    for (_, line), trust in zip(by_trust.iterrows(), rows.LOOKS, strict=True):
+    for (_, line), trust in zip(by_trust.iterrows(), share_bars.LOOKS, strict=True):
         evidence = decided.evidence[trust]
         assert line["gain, points"] == decision.points(evidence.median)
         assert (line["worth joining"] == "yes") == evidence.passes
@@ -121,7 +121,7 @@ def test_a_scene_says_its_verdict_in_words_that_a_board_reads(page, name, use):
     shown = scene(page, name, **{"join.use": use})
     assert shown.headline.startswith(begins) and list(shown.tables[0]["worth joining"]) == worth
     board = JoiningBoard(shown.settings)
-    spoken = [phrases.share(row.share) for row in board.bars().rows]
+    spoken = [phrases.percent(row.share) for row in board.bars().rows]
     paragraph = decision.numbers(board)
     assert paragraph in shown.markdown and all(share in paragraph for share in spoken)
     listed = "\n".join([*map(str, shown.tables), *(words for fold in _folds(shown) for words in fold)])
@@ -361,7 +361,7 @@ def test_the_file_has_the_verdict_the_numbers_and_what_happens_if(page):
     assert shown.headline in whole and all(title in whole for title in cases.TITLES.values())
     assert decision.hospitals_in_words(JoiningBoard(shown.settings)) in whole
     assert decision.WHAT_IF in whole and "Measuring" not in whole and all(x in whole for x in decision.LIMITS)
-    assert decisions.note(rows.begins(JoiningBoard(shown.settings).bars().rows), 40) in whole
+    assert decisions.note(share_bars.begins(JoiningBoard(shown.settings).bars().rows), 40) in whole
     for line in cases.WITHDRAWS:
         assert line in whole
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dppca_core.accounting import gaussian
 from dppca_core.bounds.recommendation import recommend
 from dppca_core.experiments.collaboration.joining import SiteResults
-from dppca_core.experiments.collaboration.site_recipe import HEART, SYNTHETIC
+from dppca_core.experiments.collaboration.site_experiment import HEART, SYNTHETIC
 from dppca_core.populations import heart_disease
 from pages.hospitals.providers import settings
 from pages.hospitals.providers.charts import differing as charts

@@ -124,7 +124,7 @@ def test_the_paper_of_a_scene_has_the_figures_of_its_page(page, name, use):
     assert all(len(words(item)) <= paper.MOST_OF_AN_ITEM for _, item in paper.items(signed))
     shown = f"{at.markdown} {at.tables[0].to_string()}"  # the table has what each trust recovers
     for each in signed.bars.values():
-        share = phrases.share(each.median)
+        share = phrases.percent(each.median)
         assert share in seen and share in shown
     worth = [evidence.passes for evidence in signed.decision.evidence.values()]
     assert signed.decision.evidence[signed.trust].passes or not any(worth)

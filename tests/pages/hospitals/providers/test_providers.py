@@ -17,7 +17,7 @@ from pages.hospitals.providers.sentences import compared, surroundings
 from pages.shared import text
 from pages.shared.background import cache
 from pages.shared.charts import style
-from pages.shared.plain.rows import LOOKS
+from pages.shared.plain.share_bars import LOOKS
 from pages.shared.settings import catalogue
 
 PAGE = "hospitals/providers/page.py"

@@ -97,7 +97,7 @@ def test_no_code_or_damaged_book_opens_an_account_or_a_release(tmp_path):
     paying = payer(path=path, owner="ann")
     drawn = paying.drawn(paying.pay("a release", HALF, asked={}).id)
     drawn.finish({"kept": CANARY})
-    paying.share()
+    paying.invite()
     whole, account = path.read_bytes(), paying.account()
 
     def open_book(case):

@@ -65,9 +65,9 @@ def test_a_whole_release_has_no_technical_word_outside_of_folds(built):
     assert plain_text.releases(1) in words(page)
     compared = owner_only_document.compare(table, page.state.releases[0].result)
     recovered = 100 * float(subspace_metrics.share_recovered(compared.error, 2))
-    assert phrases.share(recovered) in words(page)
+    assert phrases.percent(recovered) in words(page)
     assert not technical(in_words(built())), technical(in_words(built()))
-    assert phrases.share(recovered) not in in_words(built())
+    assert phrases.percent(recovered) not in in_words(built())
 
 
 def test_a_poor_rehearsal_says_what_would_do_and_rows_of_a_patient_count():

@@ -208,7 +208,7 @@ def test_one_rehearsal_has_one_number(built):
     for _ in range(2):
         assert plain_text.rehearsed(trusts.spread(errors, 1)[1], 20) in page.markdown
         assert f"{text.percent(share)} ({twin.pattern.title})" in page.markdown
-        recovered = phrases.share(trusts.spread(errors, 1)[1])
+        recovered = phrases.percent(trusts.spread(errors, 1)[1])
         assert f"the pattern:** a release would recover {recovered}" in page.warnings
         assert plain_text.rehearsed(trusts.spread(errors, 1)[1], 20) in next(built().blocks()).words
         twin.results.try_cells((method, epsilon, run) for epsilon in EPSILONS for run in range(12))
@@ -239,7 +239,7 @@ def test_noise_is_named_only_where_the_answer_without_privacy_would_be_better():
         assert sign.is_noise == (sign.unprotected < 0.9 * sign.share) == (twin is noisy)
         warning = analyst_text.stop(sign)
         for share in (sign.share, sign.unprotected):
-            assert phrases.share(sign.recovered(share)) in warning
+            assert phrases.percent(sign.recovered(share)) in warning
         for words in (warning, plain_text.stop(sign)):
             assert ("with no privacy the answer would be poor" in words) == (twin is poor)
     assert signs[1].needed is None and "need" not in analyst_text.stop(signs[1])

@@ -203,7 +203,7 @@ def test_every_number_of_a_scene_is_one_of_its_runs(scene, use):
     story, wording, drawn = measured_story(scene, use)
     points = [story.here, *story.drawn(5), *story.drawn(6)]
     medians = {
-        phrases.share(p.median(name)) for p in points for name in (ALONE, FREE, *map(under, TRUSTS), GUESS)
+        phrases.percent(p.median(name)) for p in points for name in (ALONE, FREE, *map(under, TRUSTS), GUESS)
     }
     constant = {"80 %"}  # the share that a verdict asks for
     for words in wording:
@@ -529,8 +529,7 @@ def test_the_speaker_s_notes_have_the_finding_of_each_step():
 def test_the_guide_for_a_board_has_the_numbers_of_its_link():
     here = measured_story(scenes.RARE_DISEASE)[0].here
     guide = " ".join((ROOT / "docs" / "board.md").read_text("utf-8").split())
-    nobody, sealed = (phrases.share(here.median(under(trust))) for trust in TRUSTS[:2])
-    shown = (
-        f"a hospital recovers {phrases.share(here.median(ALONE))} of the pattern alone. Together they recover"
-    )
+    nobody, sealed = (phrases.percent(here.median(under(trust))) for trust in TRUSTS[:2])
+    alone = phrases.percent(here.median(ALONE))
+    shown = f"a hospital recovers {alone} of the pattern alone. Together they recover"
     assert f"{shown} {nobody} if they trust nobody, and {sealed} with" in guide

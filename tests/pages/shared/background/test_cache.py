@@ -17,9 +17,9 @@ from dppca_core.byte_cache import ByteCache
 from dppca_core.experiments import Axis, Recipe, draws, variant
 from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.collaboration import transcript
+from dppca_core.experiments.collaboration.experiment import CollaborationExperiment
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
-from dppca_core.experiments.collaboration.setting import CollaborationSetting
-from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
+from dppca_core.experiments.collaboration.site_experiment import SiteExperiment
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.populations import clinical, gaussian_patients, site_summaries, spiked
 from dppca_core.populations.spiked import SpikedModel
@@ -35,7 +35,7 @@ def alone(monkeypatch):
 
 
 MODEL = SpikedModel(d=40, k=3, s=8, seed=5)
-ALLIANCE = CollaborationSetting(
+ALLIANCE = CollaborationExperiment(
     MODEL, (300, 500, 200), 3, 12, 6, Budget(1.0, 1e-6), iterations=6, repeats=2, seed=5
 )
 
@@ -131,7 +131,7 @@ def test_the_largest_run_that_is_simulated_is_the_largest_that_is_kept():
     for d in (100, 500, 1000, 2000):
         for hospitals in (2, 10, 50, 200):
             for rounds in (1, 20, 50):
-                setting = CollaborationSetting(
+                setting = CollaborationExperiment(
                     SpikedModel(d=d, k=20, s=40), (9,) * hospitals, 20, 40, 40, Budget(1.0, 1e-6), rounds, 0
                 )
                 for key in transcript.MESSAGE_PROTOCOLS:
@@ -170,7 +170,7 @@ def test_what_hospitals_gain_takes_no_more_than_it_is_counted_for():
 
 
 def test_hospitals_that_differ_take_no_more_than_they_are_counted_for():
-    site_recipe = SiteRecipe(repeats=1)
+    site_recipe = SiteExperiment(repeats=1)
     measured = cached.site_results(site_recipe)
     for key in measured.wanted(1.0, site_recipe.kinds[0]):
         measured.try_cell(*key)

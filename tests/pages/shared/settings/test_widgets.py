@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 def moved_and_gone() -> None:
     import streamlit as st
 
-    from pages.shared.settings import editions, widgets
+    from pages.shared.settings import widget_keys, widgets
 
     bound = widgets.widget_arguments("view", "full")
     st.session_state[bound["key"]] = "plain"
@@ -14,7 +14,7 @@ def moved_and_gone() -> None:
     del st.session_state[bound["key"]]
     bound["on_change"]()
     forgotten = widgets.widget_arguments("epsilon", 1.0)
-    del st.session_state[editions._SHOWN]["epsilon"]
+    del st.session_state[widget_keys._SHOWN]["epsilon"]
     forgotten["on_change"]()
 
 

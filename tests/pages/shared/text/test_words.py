@@ -8,7 +8,7 @@ from dppca_core.experiments.explorer.results import RUNS
 from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.methods import METHODS
 from pages.shared.charts import style
-from pages.shared.plain import rows
+from pages.shared.plain import share_bars
 from tests.test_layers import ROOT
 
 PAGES = sorted((ROOT / "pages").rglob("*.py"))
@@ -74,7 +74,7 @@ def test_each_meaning_has_a_colour_of_its_own():
     assert not reserved & {*methods, *style.SERIES, *style.ORDERED, *style.THEOREM, *style.REGIONS}
     assert style.PRIVATE not in style.SERIES and style.look("two_stage").colour == style.PRIVATE
     assert style.look(NO_PRIVACY).colour == style.NOT_PRIVATE
-    assert [look.colour for look in rows.LOOKS.values()] == [
+    assert [look.colour for look in share_bars.LOOKS.values()] == [
         style.NOBODY,
         style.SEALED_SUMS,
         style.ONE_PLACE,

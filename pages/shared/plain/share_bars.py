@@ -68,7 +68,7 @@ class ShareRow(NamedTuple):
 
     @property
     def reach(self) -> str:
-        low, high = (phrases.share(float(value)) for value in self.spread[::2])  # 10 and 90 %
+        low, high = (phrases.percent(float(value)) for value in self.spread[::2])  # 10 and 90 %
         same = low.removeprefix("over ") == high.removeprefix("over ")
         return "" if same else f" ({low.removesuffix(' %')} to {high})"
 
@@ -125,7 +125,7 @@ def patches(rows: Sequence[ShareRow]) -> list[Trace]:
     start = begins(rows)
     for i, row in enumerate(rows):
         low, middle, high = rounded(row.spread)
-        name, share = f"<b>{row.label}</b>" if row.stands_out else row.label, phrases.share(row.share)
+        name, share = f"<b>{row.label}</b>" if row.stands_out else row.label, phrases.percent(row.share)
         label = f"{name}: {f'<b>{share}</b>' if row.stands_out else share}{row.reach}"
         bar_y, words_at = [i + _BAR_AT] * 2, {"x": [start], "y": [i + _BAR_AT - _ABOVE]}
         bar, reach = {"x": [0, middle], "y": bar_y}, {"x": [low, high], "y": bar_y}
@@ -189,7 +189,7 @@ def figure(shares: Shares) -> dict[str, Any]:
 
 
 def description(shares: Shares) -> str:
-    rows = "; ".join(f"{row.label}: {phrases.share(row.share)}" for row in shares.rows)
+    rows = "; ".join(f"{row.label}: {phrases.percent(row.share)}" for row in shares.rows)
     return f"{rows}. {phrases.references(shares.unprotected, shares.guess, shares.free)}"
 
 

@@ -22,7 +22,7 @@ SYNTHETIC, HEART = "clinical", "heart"
 
 
 @dataclass(frozen=True)
-class SiteRecipe:
+class SiteExperiment:
     """A recipe names the hospitals, the method and the budget of a comparison."""
 
     data: str = SYNTHETIC  # "clinical", a synthetic cohort of six hospitals, or "heart", a table of four

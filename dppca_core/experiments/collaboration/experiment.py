@@ -30,7 +30,7 @@ _MOST_SECONDS = 60.0  # a run that takes longer is refused
 
 
 @dataclass(frozen=True)
-class CollaborationSetting:
+class CollaborationExperiment:
     """A setting holds the hospitals, the budget, and the parameters of every protocol."""
 
     population: SpikedModel | str
@@ -59,7 +59,7 @@ class CollaborationSetting:
     @classmethod
     def from_experiment(
         cls, experiment: ExplorerExperiment, epsilon: float, rank: int, sizes: tuple[int, ...] = ()
-    ) -> "CollaborationSetting":
+    ) -> "CollaborationExperiment":
         """Return the setting of an experiment; rank is brought within k and d, sizes replace its own."""
         same = ("population", "k", "s_hat", "iterations", "burn_in", "scaling")
         return cls(
