@@ -167,8 +167,8 @@ def _predicted(setting: Setting, trust: str, stage_one: str, iterations: int) ->
         sampling = rows.bulk / (k * n)
         rounds = len(noise.round_stds)
         # A random start leaves as much in a flat bulk of this eigenvalue as in the true one.
-        lasting = float(np.mean((others / trace) ** (2 * rounds)) ** (1 / (2 * rounds)))
-        rows = rows._replace(bulk=lasting, rest=float(others.sum()) / trace)
+        effective = float(np.mean((others / trace) ** (2 * rounds)) ** (1 / (2 * rounds)))
+        rows = rows._replace(bulk=effective, rest=float(others.sum()) / trace)
         strength = normalised_product.mean_length(k) ** 2 * rows.spikes[-1]  # of a spike's entries, squared
         by_start = strength * _START * _left_of_start(others / top[-1], rounds)
         not_sampling = by_start + noise.round_stds[-1] ** 2 / max(rounds - two_stage.left_out(rounds), 1)

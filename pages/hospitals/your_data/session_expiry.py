@@ -13,7 +13,7 @@ from typing import Any
 
 from dppca_core.experiments.failures import log_errors
 from pages.shared.background import sessions
-from pages.shared.background.lasting import LastingThread
+from pages.shared.background.restarted_thread import RestartedThread
 
 _CHECK_SECONDS = 5.0
 _MOST_TRIES = 5  # to forget one visitor's table
@@ -40,7 +40,7 @@ class SessionExpiry:
         self._kept_seconds, self._check_seconds = kept_seconds, check_seconds
         self._watched: dict[str, _Watched] = {}  # by the visitor's name
         self._lock = threading.Lock()
-        self._thread = LastingThread("leaving", self._work)
+        self._thread = RestartedThread("leaving", self._work)
 
     def watch(self, visitor: str, holder: Any) -> None:
         """Call `holder.forget` once this visitor has been away for long enough.

@@ -19,8 +19,8 @@ from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.failures import log_errors
 from dppca_core.experiments.sweeps.blas import use_one_thread
 from pages.shared.background import sessions
-from pages.shared.background.lasting import LastingThread
 from pages.shared.background.queue import Queue, Queued, Rank
+from pages.shared.background.restarted_thread import RestartedThread
 
 Cells = CellStore[Any, Any]
 NextCell = Callable[[], tuple[Any, ...] | None]  # returns the cell that a view lacks; None when complete
@@ -54,7 +54,7 @@ class Engine:
         self._queue = Queue({"screen": 1, "short": sweeps, "long": sweeps})
         self._pages = 0  # that run now
         self._changed = threading.Condition()
-        self._thread = LastingThread("engine", self._complete_screens)
+        self._thread = RestartedThread("engine", self._complete_screens)
 
     def revive(self) -> bool:
         """Start the thread that completes screens unless it runs. Return whether it had died."""

@@ -22,7 +22,7 @@ from pages.hospitals.your_data.session_expiry import SessionExpiry
 from pages.shared.background import cache, sessions
 from pages.shared.background import engine as engines
 from pages.shared.background.engine import Engine
-from pages.shared.background.lasting import LastingThread
+from pages.shared.background.restarted_thread import RestartedThread
 from pages.shared.charts import explorer_summary
 from tests.pages.conftest import Screen
 from tests.waiting import PATIENCE_SECONDS, eventually
@@ -226,7 +226,7 @@ def test_a_step_that_fails_costs_its_own_visitor_alone(reason, engine, caplog):
     assert not engine.revive()
 
 
-def killed(thread: LastingThread, monkeypatch) -> None:
+def killed(thread: RestartedThread, monkeypatch) -> None:
     """Let a thread of this name have died, of what no guard within its work holds."""
     with monkeypatch.context() as broken:
         broken.setattr(thread, "_thread", None)
@@ -238,7 +238,7 @@ def killed(thread: LastingThread, monkeypatch) -> None:
 
 
 def test_a_thread_that_dies_says_by_what_and_nothing_of_its_text(caplog, capfd, monkeypatch):
-    thread = LastingThread("engine", lambda: None)
+    thread = RestartedThread("engine", lambda: None)
     killed(thread, monkeypatch)
     assert "engine: Panic in " in caplog.text and thread.start()
     assert SECRET not in caplog.text + capfd.readouterr().err

@@ -9,7 +9,7 @@ from dppca_core.experiments.failures import log_errors
 _LOG = logging.getLogger("dppca")
 
 
-class LastingThread:
+class RestartedThread:
     def __init__(self, name: str, work: Callable[[], None]) -> None:
         self.name = name
         self._work = work
