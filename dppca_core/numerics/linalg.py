@@ -136,9 +136,11 @@ def _last_eigenpairs(workspace: Array, k: int) -> tuple[Array, Array]:
     lwork, liwork = _eigenproblem_memory(d)
     values, vectors, count, _, info = dsyevr(
         workspace,
-        *(1, "I", 1),  # eigenvectors too, of a range of indices, from the lower triangle
-        *(0.0, 1.0),  # bounds of values, which a range of indices does not use
-        *(d - k + 1, d),
+        compute_v=1,
+        range="I",  # il to iu, counted from 1
+        il=d - k + 1,
+        iu=d,
+        lower=1,
         lwork=lwork,
         liwork=liwork,
         overwrite_a=1,

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from inspect import cleandoc
 
 import numpy as np
 import pytest
@@ -130,7 +131,8 @@ def test_a_rule_describes_itself(bound):
     assert "\\" in bound.formula
     assert set(bound.methods) <= set(METHODS)
     assert bool(bound.methods) or bound.kind == "lower"
-    assert all(f"    {name}:\n" in bound.compute.__doc__ for name in ("Args", "Returns", "References"))
+    docstring = cleandoc(bound.compute.__doc__)
+    assert all(f"\n{name}:\n" in docstring for name in ("Args", "Returns", "References"))
     result = bound(small([0.5, 0.1, 0.1], 2))
     assert len(result.source) > 20
     assert result.constants == {bound.symbols[name]: value for name, value in bound.constants.items()}

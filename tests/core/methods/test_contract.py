@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from inspect import signature
+from inspect import cleandoc, signature
 from itertools import combinations, cycle, product
 
 import numpy as np
@@ -316,7 +316,7 @@ def test_every_method_is_documented(method):
     module = sys.modules[method.fit.__module__]
     assert module.__name__.rpartition(".")[2] == method.name
     assert len(module.__doc__ or "") > 80
-    assert all(f"    {name}:\n" in method.fit.__doc__ for name in ("Args", "Returns", "References"))
+    assert all(f"\n{name}:\n" in cleandoc(method.fit.__doc__) for name in ("Args", "Returns", "References"))
     assert "only step that reads" in (module.release.__doc__ or "")
     assert all((method.title, method.reference))
     assert set(method.uses) <= CONTROLS
