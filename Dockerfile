@@ -1,7 +1,7 @@
 # docker build -t dppca .                                                       the dashboard
 # docker build -t dppca --build-arg REQUIREMENTS=requirements-cluster.txt .     and what a Dask cluster needs
 
-FROM python:3.13 AS build
+FROM python:3.14 AS build
 ARG REQUIREMENTS=requirements.txt
 COPY requirements*.txt /build/
 # From 1,040 MB to 700: packages' own tests, OpenDP's debugging symbols, what is for Jupyter, Arrow over networks.
@@ -14,7 +14,7 @@ RUN python -m venv /venv \
     && rm -rf include libarrow_flight.so* libarrow_s3.so* \
     && /venv/bin/pip uninstall --yes --quiet pip
 
-FROM python:3.13-slim
+FROM python:3.14-slim
 COPY --from=build /venv /venv
 WORKDIR /app
 COPY app.py ./

@@ -6,7 +6,7 @@ BENCH ?= benchmarks/results.json
 ADDRESS := http://127.0.0.1:$(PORT)
 VENV := .venv
 BIN := $(VENV)/bin
-SUITABLE = $(shell for p in $(PYTHON) python3.13 python3.12 python3.11 python3; do \
+SUITABLE = $(shell for p in $(PYTHON) python3.14 python3.13 python3.12 python3.11 python3; do \
 	if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$p; break; fi; done)
 
 # The environment is stale when its Python is gone, as after a system upgrade.

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from inspect import cleandoc
 
 import numpy as np
 import pytest
@@ -129,8 +130,9 @@ def test_a_rule_describes_itself(bound):
     assert "\\" in bound.formula
     assert set(bound.methods) <= set(METHODS)
     assert bool(bound.methods) or bound.kind == "lower"
-    named = ("Returns:\n", *(f"{name}: " for name in bound.constants | bound.options))
-    assert all(f"    {name}" in bound.compute.__doc__ for name in named)
+    docstring = cleandoc(bound.compute.__doc__)
+    assert "\nReturns:\n" in docstring
+    assert all(f"    {name}: " in docstring for name in bound.constants | bound.options)
     result = bound(small([0.5, 0.1, 0.1], 2))
     assert len(result.source) > 20
     assert result.constants == {bound.symbols[name]: value for name, value in bound.constants.items()}
