@@ -200,7 +200,7 @@ def draw_rows_given_moment(
         else:
             rotation = solve_triangular(lower, root.T, trans="T", lower=True)
         if axes is None:
-            square = rotation.T.reshape(d, d)  # which it is, in place: for its type, which is that of a vector
+            square = rotation.T.reshape(d, d)  # which it is: for its type, which is that of a vector
             return dtrmm(math.sqrt(n), square, normal.T, lower=1, overwrite_b=1).T
         return np.asarray(normal @ (math.sqrt(n) * (rotation @ axes.T)))
     rank = min(n, d)
