@@ -108,11 +108,9 @@ def main() -> None:
         for epsilon in (1.0, 2.0):
             began, settings = time.perf_counter(), defaults | {"own.epsilon": epsilon}
             request = release_request.requested(settings, table, None, 1)
-            assert not isinstance(request, str), request
             error = float(np.median([sin_theta(released(table, request), true) for _ in range(asked.runs)]))
             seconds = time.perf_counter() - began
             twin = rehearsal.rehearse(request, schema, table.sizes, settings)
-            assert not isinstance(twin, str), twin
             shares = {title: share * guess for title, share in rehearsal.errors(twin)}
             listed = ", ".join(f"{title} {error:.2f}" for title, error in shares.items())
             print(

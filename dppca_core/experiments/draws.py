@@ -42,7 +42,7 @@ SAME_RUNS = {
 }
 
 DRAWS = ByteCache(128 * 2**20)  # patients' pooled moments, before they are assigned to hospitals
-ASSIGNED = ByteCache(512 * 2**20)  # hospitals' own moments: the bytes that `collaboration.setting` allows
+ASSIGNED = ByteCache(512 * 2**20)  # hospitals' own moments: the bytes that `collaboration.experiment` allows
 MOMENTS = ByteCache(128 * 2**20)  # the truths' second moments, (d, d) each
 TRUTHS = ByteCache(64 * 2**20)  # the truths without them, small enough to keep many
 

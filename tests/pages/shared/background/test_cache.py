@@ -170,11 +170,11 @@ def test_what_hospitals_gain_takes_no_more_than_it_is_counted_for():
 
 
 def test_hospitals_that_differ_take_no_more_than_they_are_counted_for():
-    site_recipe = SiteExperiment(repeats=1)
-    measured = cached.site_results(site_recipe)
-    for key in measured.wanted(1.0, site_recipe.kinds[0]):
+    site_experiment = SiteExperiment(repeats=1)
+    measured = cached.site_results(site_experiment)
+    for key in measured.wanted(1.0, site_experiment.kinds[0]):
         measured.try_cell(*key)
-    assert counted(cached.site_results(site_recipe).cells) < cached.CELLS.size
+    assert counted(cached.site_results(site_experiment).cells) < cached.CELLS.size
 
 
 def test_complete_sweeps_are_counted_for_what_they_take():
