@@ -246,7 +246,7 @@ def test_a_table_of_another_person_is_refused_until_it_is_shared(book, anns):
     for refused in (
         ben.account,
         ben.export,
-        ben.share,
+        ben.invite,
         ben.is_known,
         lambda: ben.set_limit(Limit(9.0, 1e-5)),
     ):
