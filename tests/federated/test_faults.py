@@ -146,8 +146,9 @@ def test_a_hospital_killed_between_the_stages_neither_pays_nor_draws_again(folde
         assert closed_form.epsilon_of(spent, demo.DELTA) == pytest.approx(plan.budget.epsilon, rel=1e-6)
     asked = second.rounds[-1].question
     others = np.setdiff1d(np.arange(plan.d), asked.arrays["rows"])[:10]
-    answers = Pipes(plan, hospitals, {})(replace(asked, arrays={"rows": others}), range(3), 20.0)
-    assert all("has answered round 4 already, to another question" in answer for answer in answers.values())
+    refused = Pipes(plan, hospitals, {})(replace(asked, arrays={"rows": others}), range(3), 20.0).faults
+    assert len(refused) == 3
+    assert all("has answered round 4 already, to another question" in why for why in refused.values())
 
 
 def test_a_hospital_that_lost_its_disk_would_draw_again(folder, hospitals):
@@ -157,7 +158,7 @@ def test_a_hospital_that_lost_its_disk_would_draw_again(folder, hospitals):
     kept = folder / demo.NAMES[2] / "kept"
     kept.rename(kept.with_name("lost"))
     question = first.rounds[0].question
-    again = Pipes(plan, hospitals, {})(question, [2], 20.0)[2]
+    again = Pipes(plan, hospitals, {})(question, [2], 20.0).answers[2]
     assert not np.array_equal(again.message.arrays["product"], product(first, 1, 2))
 
 
