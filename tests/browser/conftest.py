@@ -8,7 +8,7 @@ from functools import cache, partial
 from typing import Any, TypeVar
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, TimeoutError, ViewportSize, expect
+from playwright.sync_api import Browser, BrowserContext, Error, Page, ViewportSize, expect
 
 from pages import order
 from scripts.started import COMPLETE, PLAYED, chromium, serving
@@ -104,9 +104,9 @@ def go_to(page: Page, name: str) -> None:
 
 
 def downloaded(page: Page, label: str) -> bytes:
-    """Press until a file comes: Streamlit drops a click that meets the end of a run, and says nothing."""
+    """Press until a file comes: Streamlit drops a click, or its file, that meets the end of a run."""
     for _ in range(3):
-        with suppress(TimeoutError):
+        with suppress(Error):
             with page.expect_download(timeout=250 * PATIENCE_SECONDS) as file:
                 page.get_by_role("button", name=label).click()
             return file.value.path().read_bytes()

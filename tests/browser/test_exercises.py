@@ -5,7 +5,7 @@ import re
 import pytest
 
 from pages.learn.classroom.exercises import EXERCISES
-from tests.browser.conftest import DESK
+from tests.browser.conftest import DESK, PATIENCE_MS
 
 pytestmark = pytest.mark.browser
 
@@ -62,7 +62,7 @@ def page(tabs):
 def read(page, exercise, url: str) -> str:
     """Return the screen's text once it has what is asked for, and no more of it is coming."""
     page.goto(url)
-    page.get_by_test_id("stMain").get_by_text(READY[exercise.page]).first.wait_for()
+    page.get_by_test_id("stMain").get_by_text(READY[exercise.page]).first.wait_for(timeout=2 * PATIENCE_MS)
     if exercise.page == "bounds":
         for _ in range(2):  # a page that has just opened may not say yet that more is coming
             page.wait_for_function("!document.body.innerText.includes('runs measured')")
@@ -70,6 +70,7 @@ def read(page, exercise, url: str) -> str:
     return page.get_by_test_id("stMain").inner_text()
 
 
+@pytest.mark.timeout(600)  # a decision takes hundreds of runs, which other tests may delay
 @pytest.mark.parametrize("exercise", ON_PAGES, ids=[exercise.title for exercise in ON_PAGES])
 def test_the_number_is_on_the_page(page, address, exercise):
     before, after = (

@@ -51,7 +51,7 @@ def test_patients_and_patterns_are_those_of_the_page_of_differences(data):
     for i, pattern in enumerate(patterns):
         np.testing.assert_array_equal(outcomes.truth(runs.setting, i), pattern)
     for draw in (0, 3):
-        plain = joining.measure(recipe, ("joined", strength, kind, draw)).plain
+        plain = joining.measure(recipe, ("joined", strength, kind, draw)).no_privacy
         (basis,) = runs._free_bases((WITHOUT, ""), draw, no_privacy.ways(population).index(("pca", "inside")))
         sines = [sin_theta(basis, pattern) for pattern in patterns]
         np.testing.assert_allclose(sines, plain.local, atol=1e-12)
