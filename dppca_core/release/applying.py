@@ -172,24 +172,25 @@ def _lines(column: Column) -> list[dict[str, Any]]:
 
     value: the number that a category is, if it is one. fill: what stands for a missing cell.
     """
-    number = {
-        "column": _plain(column.name),
-        "category": "",
-        "value": "",
-        "fill": "" if column.fill is None else column.fill,
-        "low": column.low,
-        "high": column.high,
-        "origin": column.origin,
-        "half": column.half,
-        "decimal": column.decimal or "",
-        "group": column.group,
-    }
+    marks = {"decimal": column.decimal or "", "group": column.group}
     if column.kind == "number":
-        return [number]
+        return [
+            {
+                "column": _plain(column.name),
+                "category": "",
+                "value": "",
+                "fill": "" if column.fill is None else column.fill,
+                "low": column.low,
+                "high": column.high,
+                "origin": column.origin,
+                "half": column.half,
+                **marks,
+            }
+        ]
     values = cells.word_numbers(column.categories).values
     return [
-        number
-        | {
+        {
+            "column": _plain(column.name),
             "category": _plain(word),
             "value": "" if np.isnan(value) else value,
             "fill": "" if column.fill is None else float(word == column.fill),
@@ -197,6 +198,7 @@ def _lines(column: Column) -> list[dict[str, Any]]:
             "high": 1.0,
             "origin": centre,
             "half": 1.0,
+            **marks,
         }
         for word, value, centre in zip(column.categories, values, column.centres, strict=True)
     ]

@@ -64,7 +64,7 @@ def words_of(figure: dict[str, Any]) -> list[str]:
         *(str(trace.get(key, "")) for trace in (*figure["data"], *moved) for key in ("name", "texttemplate")),
         *(str(label) for label, *_ in figure.get("legend", ())),
         *map(str, (*figure.get("tiles", ()), *layout["meta"]["titles"], figure.get("scrub", ""))),
-        *map(str, (figure["says"], figure.get("progress", ""))),
+        *map(str, (figure["alt_text"], figure.get("progress", ""))),
     ]
 
 

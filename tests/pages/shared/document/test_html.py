@@ -41,8 +41,8 @@ FRAME = b.Frame(
 )
 
 
-def figure(payload=PAYLOAD, title="Error", says="The error halves."):
-    return b.Figure("error", payload, title, "error", says=says)
+def figure(payload=PAYLOAD, title="Error", alt_text="The error halves."):
+    return b.Figure("error", payload, title, "error", alt_text=alt_text)
 
 
 def every_block():

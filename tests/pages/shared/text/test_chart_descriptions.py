@@ -35,9 +35,9 @@ def silent(source):
     keys = []
     for call in (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)):
         words = {word.arg: word.value for word in call.keywords}
-        if "says" not in words and "name" in words and ast.unparse(call.func) == "Figure":
+        if "alt_text" not in words and "name" in words and ast.unparse(call.func) == "Figure":
             keys.append(ast.unparse(words["name"]))
-        if "says" in words or "name" in words:
+        if "alt_text" in words or "name" in words:
             continue
         if ast.unparse(call.func) == "Figure":  # a block begins with its key
             parts = (each.value.elts if isinstance(each, ast.Starred) else [each] for each in call.args)
