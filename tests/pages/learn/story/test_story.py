@@ -103,7 +103,7 @@ def test_every_step_shows_what_the_runs_say(screen, name):
         assert page.app.header[0].value == steps.QUESTIONS[step - 1]
         assert words.finding in page.markdown and all(line in page.markdown for line in words.more)
         assert shown["data"] == json.loads(json.dumps(drawn[step - 1]["data"]))
-        assert shown["says"] == words.sentences
+        assert shown["alt_text"] == words.sentences
         on_screen = [widget.key for widget in (*page.app.select_slider, *page.app.selectbox)]
         assert sorted(on_screen) == sorted(step_controls(step, page.settings))
         scene_buttons = [button.label for button in page.app.button if button.label in scenes.SCENES]
