@@ -44,7 +44,7 @@ class Screen:
     """Run a page, and give access to what it shows. It starts from the preset on which others build."""
 
     def __init__(self, page: str = "", **link: str) -> None:
-        self.app = AppTest.from_file(str(ROUTER), default_timeout=60)
+        self.app = AppTest.from_file(str(ROUTER), default_timeout=PATIENCE_SECONDS)
         if page:
             # Streamlit knows a page by its address; before a first run AppTest looks for it by its file.
             self.app._page_hash = calc_hash(Path(page).parent.name)
