@@ -28,7 +28,8 @@ QUICK = {"d": "30", "n": "10000", "k": "2", "s": "6", "shat": "10", "T": "3", "r
 OF_ALL = ("epsilon", "delta", "providers", "trust", "view", "neighbours", "accounting", "metric", "scale")
 # A simulation that takes long; what asks for a file or a table; methods that take long.
 SLOW = {"plan.simulate", "join.source", *(key for key in CHOICES if key.startswith("use."))}
-NOT_COMPARED = ("order", "key", "server", "near", "second", "picks", "ghost", "follow", "complete", "scene")
+OF_A_PAGE = ("order", "key", "server", "near", "second", "uses", "picks")
+NOT_COMPARED = (*OF_A_PAGE, "ghost", "follow", "complete", "scene")
 
 
 def drawn_link(page: str, rng: np.random.Generator) -> dict[str, str]:

@@ -81,7 +81,8 @@ def figure(
     """
     if not alt_text and not payload.get("words"):
         raise ValueError(f"{key} must say its main finding, for those who do not see it")
-    sent = payload | {"picks": on_pick is not _nothing, "alt_text": text.unmarked(alt_text)}
+    sent = payload | {"uses": on_use is not _nothing, "picks": on_pick is not _nothing}
+    sent["alt_text"] = text.unmarked(alt_text)
     if "scene" not in sent:  # what browsers tell figures apart by: without frames it is the content
         sent["scene"] = f"{zlib.crc32(repr(sent).encode()):08x}"
     sent |= {"key": key, "server": base_path()}

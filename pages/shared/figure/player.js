@@ -32,6 +32,7 @@ class View {
     this.slider = root.querySelector("input");
     this.paper = null; // the width in pixels at which it is drawn to be printed
     this.scrubbed = null; // the epsilon being looked at, when it is not the page's own
+    this.asked = []; // the indexes that the server was sent and has not answered yet, in order
     this.waiting = false;
     this.ahead = host.ahead?.(this);
     this.slider.addEventListener("input", () => {
@@ -44,7 +45,11 @@ class View {
     this.slider.addEventListener("change", () => {
       const { index } = this;
       clearTimeout(this.setting); // arrow keys that follow each other are one move
-      this.setting = setTimeout(() => index !== this.data.active && this.use?.(index), REST);
+      this.setting = setTimeout(() => {
+        if (!this.use || (index === this.data.active && !this.asked.length)) return;
+        this.asked.push(index);
+        this.use(index);
+      }, REST);
     });
     this.resizer = new ResizeObserver(() => {
       if (this.data && !this.paper && Math.abs(this.chart.clientWidth - this.width) > 4) this.soon();
@@ -127,14 +132,22 @@ class View {
     const before = this.data;
     const [server, order] = data.order;
     if (before && before.order[0] === server && order < before.order[1]) return; // an older message came late
-    this.use = use;
+    this.use = data.uses ? use : undefined;
     this.pick = pick;
     this.move = move;
     if (this.replaced && data.scene === this.replaced.data.scene && performance.now() < this.replaced.until) return;
     this.replaced = null;
+    this.answered(data.active);
     this.root.dataset.answered = `${data.scene}:${data.active}`;
     this.ahead?.begin(data.near);
     this.show(data);
+  }
+
+  // Forget the moves that the server has answered; a setting that none of them asked for overtakes all.
+  answered(active) {
+    const { asked } = this;
+    if (active === asked.at(-1)) this.asked = [];
+    else if (active !== this.data?.active) this.asked = asked.slice(asked.indexOf(active) + 1 || asked.length);
   }
 
   // Show a prefetched figure of the slider's new setting until the server answers.
@@ -157,7 +170,7 @@ class View {
     if (before && (before.scene !== data.scene || before.active !== data.active)) {
       this.held = this.settled;
       // The answer to a move takes back none that was made since.
-      const moved = this.scrubbed !== data.active && performance.now() < this.until;
+      const moved = this.scrubbed !== data.active && (this.asked.length || performance.now() < this.until);
       if (!moved || !data.words?.[this.scrubbed]) this.scrubbed = null;
       this.rest();
     }
