@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import stats
 
 from dppca_core import Budget
@@ -25,8 +26,11 @@ LAYOUT = Layout.of_columns(SIZES, SIMPLE, np.zeros(9))
 PAIRS = 4000
 
 
-def draw_rows(n: int, rng: np.random.Generator, corners: float = 0.0) -> Array:
-    """Return encoded rows, (n, 9): numbers, a share of them at the ends of their ranges, and indicators."""
+def draw_rows(n: int, rng: np.random.Generator, corners: float | Array = 0.0) -> Array:
+    """Return encoded rows, (n, 9): numbers, a share of them at the ends of their ranges, and indicators.
+
+    corners: that share, of all rows or of each, (n, 1).
+    """
     parts = []
     for size in SIZES:
         if size:
@@ -37,6 +41,35 @@ def draw_rows(n: int, rng: np.random.Generator, corners: float = 0.0) -> Array:
             ends = rng.choice([-1.0, 1.0], (n, 1))
             parts.append(np.where(rng.random((n, 1)) < corners, ends, spread))
     return np.hstack(parts)
+
+
+@dataclass(frozen=True)
+class Patients:
+    """Hold the rows of some patients, of whom each has one to three.
+
+    rows: (m, 9). begins: the first row of each patient. sizes: how many rows each has, (patients, 1).
+    """
+
+    rows: Array
+    begins: NDArray[np.int_]
+    sizes: NDArray[np.int_]
+
+    @staticmethod
+    def of(rows: Array) -> "Patients":
+        """Return one patient."""
+        return Patients(rows, np.array([0]), np.array([[len(rows)]]))
+
+    @staticmethod
+    def drawn(count: int, rng: np.random.Generator, empty: Array) -> "Patients":
+        """Return random patients; of those whose `empty` is True the rows are zeros."""
+        sizes = rng.integers(1, 4, count)
+        corners, nothing = (np.repeat(each, sizes)[:, None] for each in (rng.random(count), empty))
+        rows = np.where(nothing, 0.0, draw_rows(int(sizes.sum()), rng, corners))
+        return Patients(rows, np.cumsum(sizes) - sizes, sizes[:, None])
+
+    def average(self, added: Array) -> Array:
+        """Return what each patient adds, (patients, ...), of what their rows do."""
+        return np.add.reduceat(added, self.begins) / self.sizes
 
 
 def rule_at(
@@ -58,8 +91,7 @@ def rule_at(
 class Replay:
     """Replay the four steps for a table of patients with outputs given: what each sums, and its noise's std.
 
-    patients: each one's rows, which count once together. Bugs are planted by other functions for what a step
-    reads: `mean_bound` and `bound` may look at the rows.
+    Bugs are planted by other functions for what a step reads: `mean_bound` and `bound` may look at the rows.
     """
 
     rule: FittedBound
@@ -70,46 +102,54 @@ class Replay:
         rule.bound(tails, frame)
     )
 
-    def steps(self, patient: Array, table: Array, outputs: tuple[Array, Array, Array]) -> dict[str, Array]:
-        """Return what one patient, whose rows are `patient`, adds in each step, and each step's std.
+    def steps(
+        self, patients: Patients, table: Array, outputs: tuple[Array, Array, Array]
+    ) -> dict[str, tuple[Array, float]]:
+        """Return what each patient adds in each step, (patients, entries), and the std of the step's noise.
 
-        table: all rows, which only a planted bug reads. outputs: squares, mean and tails as released.
+        A patient's rows count once together. table: all rows, which only a planted bug reads. outputs:
+        squares, mean and tails as released.
         """
         squares, mean, tails = outputs
-        rule, mean_bound = self.rule, self.mean_bound(self.rule, squares, table)
+        rule, rows, mean_bound = self.rule, patients.rows, self.mean_bound(self.rule, squares, table)
         frame = rule.frame(squares, mean)
         bound = self.bound(rule, tails, frame, table)
-        shortened = rule.fitted(patient, frame, bound) * bound
+        shortened = rule.fitted(rows, frame, bound) * bound
         added = {
-            "squares": rule.squares(patient).mean(axis=0),
-            "mean": rule.mean(patient, mean_bound).mean(axis=0),
-            "tails": rule.tails(patient, frame).mean(axis=0),
-            "moment": (shortened.T @ shortened / len(patient)).ravel(),
+            "squares": rule.squares(rows),
+            "mean": rule.mean(rows, mean_bound),
+            "tails": rule.tails(rows, frame),
+            "moment": np.einsum("mi,mj->mij", shortened, shortened).reshape(len(rows), -1),
         }
         bounds = {"mean": mean_bound, "moment": bound}
-        return {step: np.append(added[step], rule.sum_std(step, bounds.get(step, 0.0))) for step in STEPS}
+        return {
+            step: (patients.average(added[step]), rule.sum_std(step, bounds.get(step, 0.0))) for step in STEPS
+        }
 
-    def largest_ratios(self, pairs: int, seed: int) -> dict[str, float]:
+    def largest_ratios(self, pairs: int, seed: int, outputs: int) -> dict[str, float]:
         """Return for each step the largest shift seen, over std, in units of what its share allows.
 
-        Infinite where the std itself tells the two tables apart.
+        Infinite where the std itself tells the two tables apart. outputs: how many the pairs are shared by.
         """
         rule, rng = self.rule, np.random.default_rng(seed)
         replaced = rule.budget.neighbours == "replace-one"
         largest = dict.fromkeys(STEPS, 0.0)
-        for _ in range(pairs):
+        each = pairs // outputs
+        for _ in range(outputs):
             table = draw_rows(6, rng, corners=0.1)
-            first, second = (draw_rows(int(rng.integers(1, 4)), rng, rng.random()) for _ in range(2))
-            if rng.random() < 0.2 or not replaced:  # left out, or not there
-                second = np.zeros_like(second)
-            outputs = released_at_random(rule, rng)
-            before = self.steps(first, np.vstack([table, first]), outputs)
-            after = self.steps(second, np.vstack([table, second]), outputs)
+            first = Patients.drawn(each, rng, np.zeros(each, dtype=bool))
+            # Left out, or not there.
+            second = Patients.drawn(each, rng, (rng.random(each) < 0.2) | (not replaced))
+            released = released_at_random(rule, rng)
+            before, after = (
+                self.steps(patients, np.vstack([table, patients.rows]), released)
+                for patients in (first, second)
+            )
             for step in STEPS:
                 allowed = math.sqrt(rule.shares[step]) / gaussian.noise_multiplier(rule.budget)
-                shift = float(np.linalg.norm(before[step][:-1] - after[step][:-1])) / before[step][-1]
-                same = before[step][-1] == after[step][-1]
-                largest[step] = max(largest[step], shift / allowed if same else math.inf)
+                (added, std), (other, same) = before[step], after[step]
+                shift = float(np.linalg.norm(added - other, axis=1).max()) / std
+                largest[step] = max(largest[step], shift / allowed if std == same else math.inf)
         return largest
 
 
@@ -134,9 +174,12 @@ NEAREST = {"squares": 0.9, "mean": 0.9, "tails": 0.99, "moment": 0.97}  # of wha
 def test_no_neighbours_move_a_step_further_than_it_pays_for(
     neighbours, standardised, complete, record_property
 ):
-    """4,000 random pairs: numbers at their ends, categories, empty rows, patients of one to three rows."""
+    """4,000 random pairs: numbers at their ends, categories, empty rows, patients of one to three rows.
+
+    They share 200 random outputs.
+    """
     rule = rule_at(300, neighbours=neighbours, standardised=standardised, complete=complete)
-    ratios = Replay(rule).largest_ratios(PAIRS, seed=1)
+    ratios = Replay(rule).largest_ratios(PAIRS, seed=1, outputs=200)
     for step, ratio in ratios.items():
         record_property(step, float(ratio))
         assert NEAREST[step] < ratio <= 1 + 1e-9, (step, ratio)
@@ -147,7 +190,7 @@ def test_a_bound_of_the_mean_that_is_read_from_rows_is_seen():
         """Return the mean length of the rows themselves."""
         return float(np.linalg.norm(rule.about_middle(rows), axis=1).mean())
 
-    assert Replay(rule_at(300), mean_bound=looked).largest_ratios(50, seed=2)["mean"] == math.inf
+    assert Replay(rule_at(300), mean_bound=looked).largest_ratios(50, seed=2, outputs=50)["mean"] == math.inf
 
 
 def test_a_bound_from_the_true_lengths_is_seen():
@@ -155,11 +198,11 @@ def test_a_bound_from_the_true_lengths_is_seen():
         """Return the bound from tails without noise."""
         return rule.bound(rule.tails(rows, frame).mean(axis=0), frame)
 
-    assert Replay(rule_at(300), bound=looked).largest_ratios(50, seed=3)["moment"] == math.inf
+    assert Replay(rule_at(300), bound=looked).largest_ratios(50, seed=3, outputs=50)["moment"] == math.inf
 
 
 def test_a_count_that_weighs_more_than_is_free_is_seen():
-    ratios = Replay(Heavy(**vars_of(rule_at(300, complete=False)))).largest_ratios(2000, seed=6)
+    ratios = Replay(Heavy(**vars_of(rule_at(300, complete=False)))).largest_ratios(2000, seed=6, outputs=200)
     assert ratios["mean"] > 1.02
 
 
@@ -180,7 +223,9 @@ def test_rows_that_are_not_shortened_are_no_longer_than_the_count_reckons_with(n
 
 def test_a_row_that_is_cut_too_late_is_seen():
     """Rows shortened at a bound 5 % longer than the noise is for."""
-    ratios = Replay(Late(**vars_of(rule_at(300, neighbours="add-remove")))).largest_ratios(300, seed=4)
+    ratios = Replay(Late(**vars_of(rule_at(300, neighbours="add-remove")))).largest_ratios(
+        300, seed=4, outputs=30
+    )
     assert ratios["moment"] > 1.05 and ratios["mean"] > 1.04
 
 
@@ -329,8 +374,8 @@ def test_without_noise_and_rows_of_short_tails_standardised_components_are_those
 def test_a_row_that_is_left_out_adds_nothing(neighbours):
     rule = rule_at(100, neighbours=neighbours)
     empty, outputs = np.zeros((1, 9)), released_at_random(rule, np.random.default_rng(0))
-    added = Replay(rule).steps(empty, empty, outputs)
-    assert all(not np.any(added[step][:-1]) for step in STEPS)
+    added = Replay(rule).steps(Patients.of(empty), empty, outputs)
+    assert all(not np.any(added[step][0]) for step in STEPS)
 
 
 def test_weights_count_a_patients_rows_once():
