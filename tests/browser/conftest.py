@@ -4,7 +4,7 @@ import os
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from functools import cache, partial
+from functools import cache, partialmethod
 from typing import Any, TypeVar
 
 import pytest
@@ -26,6 +26,15 @@ expect.set_options(timeout=PATIENCE_MS)
 # A machine that stands still for seconds loses no connection: Streamlit's page reports each as an error.
 os.environ["STREAMLIT_SERVER_WEBSOCKET_PING_INTERVAL"] = f"{PATIENCE_SECONDS:.0f}"
 
+
+# While something is waited for, Streamlit's bars shimmer and its icons turn, and Chromium draws each frame.
+STILL = """addEventListener('DOMContentLoaded', () => {
+  const style = document.createElement('style');
+  style.textContent = '*, ::before, ::after { animation: none !important; transition: none !important }';
+  document.head.append(style);
+})"""
+# Not at every frame, which Chromium would then draw for nothing.
+Page.wait_for_function = partialmethod(Page.wait_for_function, polling=POLLING)  # type: ignore[method-assign]
 
 # A page lives for seconds here: what Chromium compiles to have it faster later is a tenth of all its work.
 COMPILE_ONCE = "--js-flags=--no-maglev --no-opt --single-threaded-gc"
@@ -117,8 +126,9 @@ Waits = TypeVar("Waits", Page, BrowserContext)
 
 
 def patient(made: Waits) -> Waits:
-    """Return the page or context, set to wait as long as a busy machine takes."""
+    """Return the page or context, set to wait as long as a busy machine takes, and for nothing that moves."""
     made.set_default_timeout(PATIENCE_MS)
+    made.add_init_script(STILL)
     return made
 
 
@@ -129,8 +139,6 @@ class Watched:
         self.page = tabs.new_page()
         self.page.set_viewport_size(viewport)
         self.page.emulate_media(**media)
-        # Not at every frame, which Chromium would then draw for nothing.
-        self.page.wait_for_function = partial(self.page.wait_for_function, polling=POLLING)
         self.errors: list[str] = []
         self.requests: list[str] = []
         self.page.on("console", lambda m: self.errors.append(m.text) if m.type == "error" else None)

@@ -1,6 +1,7 @@
 """Test the lesson's file as a class opens it: from disk, in Chromium and in Firefox, by keys alone."""
 
 import math
+import re
 import urllib.request
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from dppca_core.numerics import linalg
 from pages.learn.classroom import lesson_file, text
+from pages.learn.classroom.exercises import EXERCISES
 from pages.learn.classroom.lesson import build, frames, screens
 from scripts.firefox import PROGRAM, firefox
 from tests.browser.conftest import SMALL, go_to
@@ -24,6 +26,7 @@ PHONE, PROJECTOR = {"width": 390, "height": 844}, {"width": 1920, "height": 1080
 LOOKS = [(PHONE, "dark"), (PROJECTOR, "light")]
 SLOWER, MOST_MS = 4, 40.0  # a telephone's processor, and what nine of ten frames may take on it
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
+NUMBER = r"(\d+(?:\.\d+)?)"
 DRAWN = "document.getElementById('picture').innerHTML"
 # Milliseconds from a move of the slider until it is on the screen, for every position.
 TIMED = """async () => {
@@ -43,6 +46,12 @@ TIMED = """async () => {
   }
   return times;
 }"""
+
+
+def number(pattern: str, words: str) -> float:
+    match = re.search(pattern, words)
+    assert match, words
+    return float(match[1])
 
 
 def right_position(screen) -> int:
@@ -330,3 +339,38 @@ def test_firefox_shows_the_same():
         notices = [event["params"] for event in tab.events if event["method"].startswith(("log", "network"))]
         notes = [params.get("text") or params["request"]["url"] for params in notices]
         assert [each for each in notes if not each.startswith("data:")] == []  # a font of Firefox's own
+
+
+def test_the_numbers_of_the_exercises_are_in_the_lesson(open_lesson):
+    """The slider is moved by keys, to the option that the exercise names."""
+
+    def sentence(option: str) -> str:
+        slider = page.locator("#slider")
+        slider.press("Home")
+        while slider.get_attribute("aria-valuetext") != option:
+            slider.press("ArrowRight")
+        return page.locator("#says").inner_text()
+
+    page = open_lesson(PROJECTOR)
+    count, mean = EXERCISES[:2]
+    page.get_by_role("spinbutton").fill("50")
+    page.get_by_role("button", name="This is my guess").click()
+    right = number(rf"right {NUMBER} times in 100", sentence("2"))
+    assert right == pytest.approx(count.answer, abs=count.tolerance)
+    page.locator("#steps button").nth(1).click()
+    page.get_by_label("between").check()
+    page.get_by_role("button", name="This is my guess").click()
+    large, small = (number(rf"Noise {NUMBER}", sentence(cap)) for cap in ("600", "300"))
+    assert large / small == pytest.approx(mean.answer, abs=mean.tolerance)
+
+
+def test_a_link_of_the_class_opens_its_page_by_a_click(watched, address):
+    page = watched().page
+    page.goto(f"{address}classroom")
+    with page.context.expect_page() as opened:
+        page.get_by_test_id("stMain").get_by_role("link", name="Bounds").click()
+    other = opened.value
+    other.get_by_text("for its error, ").wait_for()
+    assert other.get_by_role("slider", name="Patients in total").get_attribute("aria-valuetext") == "100,000"
+    assert "d=50" in other.url
+    other.close()

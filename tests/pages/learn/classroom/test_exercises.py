@@ -20,10 +20,48 @@ from pages.learn.classroom import exercises
 from pages.learn.classroom.exercises import EXERCISES
 from pages.learn.classroom.lesson import frames
 from pages.shared.settings import catalogue, to_experiment
+from tests.pages.documents import Page
 
 ROOT = Path(__file__).resolve().parents[4]
 ON_PAGES = [exercise for exercise in EXERCISES if exercise.page is not None]
 EVERY = pytest.mark.parametrize("exercise", ON_PAGES, ids=[exercise.title for exercise in ON_PAGES])
+
+
+NUMBER = r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
+
+
+def number(pattern: str, words: str) -> float:
+    match = re.search(pattern, words)
+    assert match, words
+    return float(match[1])
+
+
+def attack(before: Page, after: Page) -> float:
+    was, now = (shown.markdown + shown.captions for shown in (before, after))
+    assert all("Without noise the attacker is right in every test" in words for words in (was, now))
+    assert number(rf"This attack was right \**{NUMBER}", was) == pytest.approx(53, abs=3)
+    return number(rf"This attack was right \**{NUMBER}", now)
+
+
+def free(before: Page, after: Page) -> float:
+    was, now = (number(rf"has error {NUMBER}", shown.headline) for shown in (before, after))
+    return was / now
+
+
+def joining(before: Page, after: Page) -> float:
+    was, now = (number(rf"all recover {NUMBER}\s% together", shown.markdown) for shown in (before, after))
+    return was - now
+
+
+def as_printed(before: Page, after: Page) -> float:
+    was, now = (
+        float(shown.words()["tiles"][shown.figure["tiles"].index("Noise σ per entry")][0])
+        for shown in (before, after)
+    )
+    return now / was
+
+
+READERS = {"privacy": attack, "bounds": free, "providers": joining, "": as_printed}
 
 
 def multiplier(epsilon: float, n: int) -> float:
@@ -52,6 +90,17 @@ def test_numbers_of_lesson_and_paper_are_the_cores():
         assert z * 100 / 400 == pytest.approx(on_paper.answer, abs=on_paper.tolerance)
     assert proof.answer == normalised_product.sensitivity(Budget(1.0, 1e-6))
     assert differing_patients() == pytest.approx(proof.answer, abs=1e-9)
+
+
+@EVERY
+@pytest.mark.usefixtures("patient")
+def test_the_number_is_on_the_page(exercise):
+    opened = []
+    for moved in (False, True):
+        place = next(ROOT.glob(f"pages/*/{exercise.page or 'explorer'}/page.py"))
+        link = {"preset": "", "repeats": ""} | dict(parse_qsl(urlsplit(exercise.link(moved)).query))
+        opened.append(Page(place.relative_to(ROOT / "pages").as_posix(), **link))
+    assert READERS[exercise.page](*opened) == pytest.approx(exercise.answer, abs=exercise.tolerance)
 
 
 def test_there_are_eight_and_four_are_on_pages():
