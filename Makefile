@@ -32,8 +32,8 @@ test-style: $(VENV)/dev.stamp
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
 
-# A worker more than there are cores, as some test always waits for a process or a page.
-WORKERS = $(shell $(BIN)/python -c 'import os; print(os.cpu_count() + 1)')
+# No more workers than cores: the browser's wait beside them, and each takes half a minute to collect all tests.
+WORKERS = $(shell $(BIN)/python -c 'import os; print(os.cpu_count())')
 
 # Collected once before, so that not every worker compiles all tests and packages anew.
 test-core: $(VENV)/dev.stamp

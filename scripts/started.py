@@ -21,7 +21,7 @@ FLAGS = [
 COMPLETE = ".dppca-live[data-complete=true]"  # a figure with all that its setting needs
 # A script after which the explorer's noises do not play by themselves, as on any visit but the first.
 PLAYED = "localStorage.setItem('dppca noises played', 'once')"
-START_SECONDS = 60
+START_SECONDS = 120  # a hang takes that long; a busy machine less
 BASE_PATH = "STREAMLIT_SERVER_BASE_URL_PATH"  # Streamlit's variable for the path below which a server answers
 
 

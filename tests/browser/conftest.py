@@ -112,6 +112,13 @@ def go_to(page: Page, name: str) -> None:
     page.get_by_test_id("stTopNavDropdownLink").filter(has_text=name).click()
 
 
+def open_own_data(page: Page, url: str) -> None:
+    """Open the page of own tables; wait for its last line: what is chosen in its first run may be lost."""
+    page.goto(url)
+    page.get_by_text("Try this").first.wait_for()
+    page.wait_for_selector(AT_REST)
+
+
 def downloaded(page: Page, label: str) -> bytes:
     """Press until a file comes: Streamlit drops a click, or its file, that meets the end of a run."""
     for _ in range(3):

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from scripts.started import serving
-from tests.browser.conftest import AT_REST, downloaded
+from tests.browser.conftest import AT_REST, downloaded, open_own_data
 
 pytestmark = pytest.mark.browser
 
@@ -56,8 +56,7 @@ class Analyst:
 
     def __init__(self, page: Page, address: str) -> None:
         self.page, self.clicks = page, 0
-        page.goto(f"{address}your_data?repeats=1")
-        self.rest()
+        open_own_data(page, f"{address}your_data?repeats=1")
 
     def rest(self) -> None:
         """Wait until no script runs: Streamlit may drop what is pressed meanwhile."""
@@ -65,6 +64,7 @@ class Analyst:
 
     def give(self, uploader: int, name: str, data: bytes) -> None:
         self.clicks += 1
+        self.rest()
         file = {"name": name, "mimeType": "text/csv", "buffer": data}
         self.page.locator("input[type=file]").nth(uploader).set_input_files(file)
 

@@ -11,7 +11,7 @@ from dppca_core.accounts.book import Book, BookTable
 from dppca_core.tables import Schema, content_key, read
 from pages.hospitals.your_data import upload_text
 from scripts.started import ROOT, serving, started
-from tests.browser.conftest import AT_REST, downloaded, patient
+from tests.browser.conftest import AT_REST, downloaded, open_own_data, patient
 from tests.pages.hospitals.your_data.table_page import CANARY, DICTIONARY, NUMBER, csv, patients
 
 pytestmark = pytest.mark.browser
@@ -34,7 +34,7 @@ def test_a_table_is_released_once_and_leaves_no_trace(newcomer, browser, tmp_pat
     (tmp_path / "dictionary.json").write_text(DICTIONARY.to_json())
     with serving(log=log, DPPCA_ACCOUNTS=str(accounts), TMPDIR=str(scratch)) as address:
         page = newcomer.new_page()
-        page.goto(f"{address}your_data?repeats=1&own.shown=true")
+        open_own_data(page, f"{address}your_data?repeats=1&own.shown=true")
         given = {"name": "ours.csv", "mimeType": "text/csv", "buffer": data}
         page.locator("input[type=file]").first.set_input_files(given)
         page.get_by_text("60,000 rows").wait_for()
@@ -111,7 +111,7 @@ def test_a_paid_release_is_downloaded_each_time_and_not_lost(newcomer, quiet):
         page.locator("input[type=file]").nth(1).set_input_files(dictionary)
         page.get_by_text("Ready:").wait_for()
 
-    page.goto(f"{quiet}your_data?repeats=1&own.eps=1&own.delta=1e-6&own.N=1")
+    open_own_data(page, f"{quiet}your_data?repeats=1&own.eps=1&own.delta=1e-6&own.N=1")
     bring()
     page.get_by_role("button", name="Set this limit").click()
     page.get_by_text(HOW, exact=True).click()
@@ -162,7 +162,7 @@ def test_a_lost_connection_says_that_it_cost_the_table(newcomer, address):
     """At the next press, beside an empty uploader; a connection that is back in time costs nothing."""
     page = newcomer.new_page()
     page.add_init_script(CUT)
-    page.goto(f"{address}your_data?repeats=1")
+    open_own_data(page, f"{address}your_data?repeats=1")
     uploader, lost = page.get_by_test_id("stFileUploader").first, page.get_by_text(upload_text.LOST)
     page.locator("input[type=file]").first.set_input_files(
         {"name": "ours.csv", "mimeType": "text/csv", "buffer": csv(patients(n=600))}
@@ -198,7 +198,7 @@ def test_a_paid_release_outlives_the_server(newcomer, tmp_path):
     page = newcomer.new_page()
     everything = page.get_by_role("button", name="Download everything (ZIP)")
     with started(**given) as (address, server):
-        page.goto(f"{address}your_data?repeats=1&view=plain")
+        open_own_data(page, f"{address}your_data?repeats=1&view=plain")
         page.get_by_role("button", name="Try it with the breast cancer table").click()
         page.get_by_role("button", name="Set this limit").click()
         page.get_by_text(HOW, exact=True).click()
