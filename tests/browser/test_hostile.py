@@ -8,7 +8,7 @@ import pytest
 
 from dppca_core.tables import Column, Schema
 from tests import hostile
-from tests.browser.conftest import SMALL
+from tests.browser.conftest import SMALL, open_own_data
 
 pytestmark = pytest.mark.browser
 
@@ -41,7 +41,7 @@ def test_what_looks_like_a_script_is_not_run(watched, address):
         seen.page.goto(f"{address}{place}?{SMALL}&{EVERYWHERE.format(words)}")
         seen.page.get_by_text("which is not").first.wait_for()
         innocent(seen, dialogs)
-    seen.page.goto(f"{address}your_data?own.shown=true")
+    open_own_data(seen.page, f"{address}your_data?own.shown=true")
     frame = hostile.frame(np.random.default_rng(0), 60)
     table = frame[["age", "weight"] * 5].set_axis(NAMES, axis=1)
     given = {"name": f"{hostile.MARKUP[1]}.csv", "mimeType": "text/csv"}

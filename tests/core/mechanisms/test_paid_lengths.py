@@ -55,7 +55,7 @@ class Patients:
     sizes: NDArray[np.int_]
 
     @staticmethod
-    def of(rows: Array) -> "Patients":
+    def single(rows: Array) -> "Patients":
         """Return one patient."""
         return Patients(rows, np.array([0]), np.array([[len(rows)]]))
 
@@ -374,7 +374,7 @@ def test_without_noise_and_rows_of_short_tails_standardised_components_are_those
 def test_a_row_that_is_left_out_adds_nothing(neighbours):
     rule = rule_at(100, neighbours=neighbours)
     empty, outputs = np.zeros((1, 9)), released_at_random(rule, np.random.default_rng(0))
-    added = Replay(rule).steps(Patients.of(empty), empty, outputs)
+    added = Replay(rule).steps(Patients.single(empty), empty, outputs)
     assert all(not np.any(added[step][0]) for step in STEPS)
 
 
