@@ -85,6 +85,12 @@ class ByteCache:
         finally:  # wake the threads that wait, also where `make` raised
             finished.set()
 
+    def put(self, key: object, value: Value, size: int) -> Value:
+        """Keep a value of so many bytes, in place of any former one of this key, and return it."""
+        with self._lock:
+            self._in_use.pop(key, None)
+            return self._hold(key, value, size)
+
     def peek(self, key: object) -> Any:
         """Return the value of this key, which then counts as just used, or None where it is not kept."""
         with self._lock:

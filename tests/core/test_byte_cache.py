@@ -30,6 +30,14 @@ def test_the_least_recently_used_is_given_up_first():
     assert names(cache) == ["a", "c", "d"] and cache.size == cache.most == 30
 
 
+def test_a_value_that_is_put_in_place_of_another_is_not_the_first_to_go():
+    cache = ByteCache(30)
+    for key, size in (("a", 20), ("b", 10), ("a", 5), ("c", 20)):
+        value = cache.put(key, Value(key), size)
+        assert cache.peek(key) is value and cache.size <= cache.most
+    assert names(cache) == ["a", "c"] and cache.size == 25
+
+
 def test_room_is_made_before_it_is_needed():
     cache = ByteCache(30)
     fill(cache, "abc", 10)

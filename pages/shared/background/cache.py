@@ -1,6 +1,7 @@
 """Keep results for all visitors within a bound on their bytes, keyed by recipes, which hold no private data.
 
-A cell is one measured run, and a store holds the cells of one recipe, measured as pages need them.
+A cell is one measured run, and a store holds the cells of one recipe, measured as pages need them. `CELLS`
+has these stores, tables of complete sweeps, and figures drawn from cells.
 Whatever grows with features, patients or hospitals is in a `ByteCache`, here or in the core. Entries of the
 other caches stay small whatever is asked for. docs/server.md has the sum, and test_cache.py adds it up.
 """
@@ -38,7 +39,7 @@ Store = TypeVar("Store", bound=CellStore[Any, Any])
 MB = 2**20
 VIEW_BYTES = 2**16  # of a store without its cells and without arrays that grow with the features
 CELL_BYTES = 1_500  # of a measured cell, or of a hospital in a comparison, with its errors in each round
-CELLS = ByteCache(128 * MB)
+CELLS = ByteCache(176 * MB)
 # Nearly two runs of the largest size that a link can ask for.
 TRANSCRIPTS = ByteCache(640 * MB, largest=transcripts.MOST_BYTES)
 

@@ -5,21 +5,19 @@ screen. The browser fetches those figures (prefetch.js), so that a press is answ
 answer, which follows, draws the same. Fetching itself measures nothing.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
 from dppca_core.experiments.explorer.results import MANY_FEATURES
-from pages.shared.background import engine, sessions
+from pages.shared.background import cache, engine, sessions
 from pages.shared.charts import explorer_summary
 from pages.shared.settings.catalogue import CHOICES, Settings, fixed, reconcile, sizes, to_link
 
 SLIDERS = ("providers", "n", "k", "s", "d", "delta", "s_hat")  # epsilon is answered in the browser
 Move = tuple[str, int]  # a slider, and the number of options that it was moved by last
-_KEPT = 256  # figures of one epsilon, about 12 kB each
-_READY: OrderedDict[tuple[Any, ...], dict[str, Any]] = OrderedDict()
+_BYTES = 2**16  # of a figure of one epsilon, at most
 
 
 class View(Protocol):
@@ -71,10 +69,7 @@ def measure(settings: Settings, view: Callable[[Settings], View]) -> Iterator[No
     page = view(settings)
     yield from page.first()
     # Of the frames, one for each epsilon, only that of the epsilon on screen is kept.
-    _READY[_key(settings)] = explorer_summary.at_active(page.payload())
-    _READY.move_to_end(_key(settings))  # also where an older figure of these settings stood
-    while len(_READY) > _KEPT:
-        _READY.popitem(last=False)
+    cache.CELLS.put(_key(settings), explorer_summary.at_active(page.payload()), _BYTES)
     yield
 
 
@@ -87,7 +82,7 @@ def ready(now: Settings) -> dict[str, Any]:
     away = one_press_away(now, move=None)
     figures: dict[str, Any] = {}
     for (key, _), settings in away.items():
-        figure = _READY.get(_key(settings))
+        figure = cache.CELLS.peek(_key(settings))
         if figure is not None:
             figures.setdefault(key, {})[CHOICES[key].options.index(settings[key])] = figure
     here = {key: CHOICES[key].options.index(now[key]) for key in figures}
@@ -100,4 +95,4 @@ def link(now: Settings) -> dict[str, str]:
 
 
 def _key(settings: Settings) -> tuple[Any, ...]:
-    return tuple(settings[key] for key in CHOICES if key in settings)
+    return "next press", *(settings[key] for key in CHOICES if key in settings)

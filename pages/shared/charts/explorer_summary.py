@@ -1,16 +1,15 @@
 """Build the front page's figure with its text for every epsilon, once for all visitors."""
 
 import zlib
-from collections import OrderedDict
 from collections.abc import Callable
 from functools import partial
-from threading import Lock
 from typing import Any
 
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import RUNS, Results
 from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.methods import METHODS
+from pages.shared.background import cache
 from pages.shared.background.engine import NextCell
 from pages.shared.charts import Scale, explorer, explorer_text, style
 from pages.shared.charts.explorer import BoundPair
@@ -18,9 +17,7 @@ from pages.shared.settings.catalogue import Settings
 
 Build = Callable[[Results, Settings, tuple[str, ...]], dict[str, Any]]
 _NOT_DRAWN = ("epsilon", "ghost", "loadings")  # settings whose changes need no new figure
-_KEPT = 48  # under a megabyte each
-_BUILT: OrderedDict[object, dict[str, Any]] = OrderedDict()  # as last built for each view
-_LOCK = Lock()
+_BYTES = cache.MB  # of a view's figure, at most
 _GROWN = 1.1  # while runs come, redraw when 10 % more are finished, or any at the epsilon that is shown
 
 
@@ -44,11 +41,10 @@ def payload(
     missing = next_missing() is not None
     # Count before building: other threads go on measuring. A failed run changes the text as well.
     measured = len(results.cells) + len(results.failed)
-    view = (results.experiment, tuple(drawn.values()), beside)  # whose figure is kept
+    view = ("figure", results.experiment, tuple(drawn.values()), beside)  # whose figure is kept
     method = results.experiment.method
     runs_here = len(results.measured(method, epsilon))
-    with _LOCK:
-        built = _BUILT.get(view)
+    built = cache.CELLS.peek(view)
     current = built is not None and measured == built["version"]
     if built is not None and missing and measured < _GROWN * built["version"]:  # hardly more than then
         current = current or runs_here == built["runs"][epsilon]
@@ -56,12 +52,7 @@ def payload(
         scene = f"{zlib.crc32(repr((drawn, beside)).encode()):08x}"  # identifies the settings drawn
         runs = {at: len(results.measured(method, at)) for at in EPSILONS}
         figure = (build or explorer_figure)(results, settings, beside)
-        built = figure | {"scene": scene, "version": measured, "runs": runs}
-        with _LOCK:
-            _BUILT[view] = built
-            _BUILT.move_to_end(view)
-            while len(_BUILT) > _KEPT:
-                _BUILT.popitem(last=False)
+        built = cache.CELLS.put(view, figure | {"scene": scene, "version": measured, "runs": runs}, _BYTES)
     sent = {name: part for name, part in built.items() if name != "runs"}
     return sent | {
         "active": EPSILONS.index(epsilon),

@@ -83,10 +83,10 @@ CACHES = {
     "patients of hospitals that differ": clinical.PATIENTS,
     "rows of hospitals that differ": site_summaries.ROWS,
     "what runs are measured against": draws.TRUTHS,
-    "cells that were measured, and sweeps' tables": cached.CELLS,
+    "cells that were measured, sweeps' tables, and figures": cached.CELLS,
 }
 OPTIONAL = {"optional tables": datasets.ROWS, "their hospitals": datasets.COHORTS}
-SMALL_BYTES = 192 * 2**20  # bound on all caches whose entries do not grow, and on rows of sweeps
+SMALL_BYTES = 144 * 2**20  # bound on all caches whose entries do not grow, and on rows of sweeps
 MOST_BYTES = 2560 * 2**20  # bound on everything kept for visitors, except optional tables
 
 

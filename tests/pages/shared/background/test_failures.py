@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
@@ -23,7 +22,6 @@ from pages.shared.background import cache, sessions
 from pages.shared.background import engine as engines
 from pages.shared.background.engine import Engine
 from pages.shared.background.restarted_thread import RestartedThread
-from pages.shared.charts import explorer_summary
 from tests.pages.conftest import Screen
 from tests.waiting import PATIENCE_SECONDS, eventually
 
@@ -56,7 +54,6 @@ def visit(monkeypatch, engine, screen) -> Callable[..., Screen]:
     methods = DPS_PCA, "sparse_pca"  # so few that there are few runs
     few = lru_cache(lambda experiment: Results(experiment, methods))
     monkeypatch.setattr(cache, "results", few)
-    monkeypatch.setattr(explorer_summary, "_BUILT", OrderedDict())
     cache.CELLS.clear()
 
     def opened(name: str, page: str, complete: Callable[[Screen], bool], **link: str) -> Screen:

@@ -3,7 +3,6 @@
 import json
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Iterator
 from urllib.parse import urlencode
 
@@ -15,7 +14,7 @@ import app
 from dppca_core.experiments.explorer.experiment import DPS_PCA
 from dppca_core.experiments.explorer.results import Results
 from pages.explore.explorer.model import Explorer, PlainExplorer
-from pages.shared.background import prefetch, sessions
+from pages.shared.background import cache, prefetch, sessions
 from pages.shared.background.engine import Engine
 from pages.shared.settings import catalogue, to_experiment
 from tests.waiting import PATIENCE_SECONDS, eventually
@@ -185,7 +184,7 @@ def served(known: str = "0", **link: str) -> starlette.responses.Response:
 
 
 def test_what_was_measured_ahead_is_handed_out_and_nothing_else(monkeypatch):
-    monkeypatch.setattr(prefetch, "_READY", OrderedDict())
+    cache.CELLS.clear()
     assert served().status_code == 204  # nothing new: the browser knows none and there is none
     more = prefetch.one_press_away(SMALL, None)["providers", 1]
     for _ in prefetch.measure(more, Explorer):
@@ -201,23 +200,13 @@ def test_what_was_measured_ahead_is_handed_out_and_nothing_else(monkeypatch):
     assert served(eps="2").status_code == 204  # measured at another epsilon
 
 
-def test_a_figure_that_was_made_anew_is_not_the_first_to_go(monkeypatch):
-    monkeypatch.setattr(prefetch, "_READY", OrderedDict())
-    monkeypatch.setattr(prefetch, "_KEPT", 2)
-    first, second, third = (SMALL | {"providers": providers} for providers in (2, 3, 4))
-    for settings in (first, second, first, third):
-        for _ in prefetch.measure(settings, Explorer):
-            pass
-    assert list(prefetch._READY) == [prefetch._key(first), prefetch._key(third)]
-
-
 @pytest.mark.parametrize(("word", "view"), [("full", Explorer), ("plain", PlainExplorer)])
-def test_a_figure_ahead_is_the_server_s_own_at_its_epsilon(monkeypatch, word, view):
-    monkeypatch.setattr(prefetch, "_READY", OrderedDict())
+def test_a_figure_ahead_is_the_server_s_own_at_its_epsilon(word, view):
+    cache.CELLS.clear()
     settings = SMALL | {"view": word}
     for _ in prefetch.measure(settings, view):
         pass
-    ((_, figure),) = prefetch._READY.items()
+    figure = cache.CELLS.peek(prefetch._key(settings))
     whole = view(settings).payload()
     at = whole["active"]
     assert figure["scene"] == whole["scene"] and figure["data"] == whole["data"]
