@@ -269,10 +269,14 @@ class Setting:
 
 
 class Assumption(NamedTuple):
-    """Hold whether an assumption of a bound holds, and the sentence that states it with its numbers."""
+    """Hold whether an assumption of a bound holds, and the sentence that states it with its numbers.
+
+    of_size: whether it is that the error is small, which a closed form to first order needs.
+    """
 
     holds: bool
     text: str
+    of_size: bool = False
 
 
 @dataclass(frozen=True)
@@ -306,3 +310,8 @@ class Bound:
     def failed(self) -> tuple[str, ...]:
         """Return the sentences of the assumptions that fail."""
         return tuple(each.text for each in self.why if not each.holds)
+
+    @property
+    def applies_but_for_size(self) -> bool:
+        """Return whether every assumption holds, but maybe the one that the error is small."""
+        return all(each.holds or each.of_size for each in self.why)

@@ -24,13 +24,12 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.bounds.rule import Check, check_gap, make_bound, spectrum
 from dppca_core.numerics.subspace_metrics import random_guess
-from dppca_core.records import Bound, Setting
+from dppca_core.records import Assumption, Bound, Setting
 
 Number = TypeVar("Number", float, Array)
 
 # Beyond a third of a random guess the second order shows, so closed forms no longer apply.
 SMALL_SHARE = 1 / 3
-LABEL = "first order"
 
 
 def pair_eigenvalues(top: Array, bulk: Array) -> tuple[Array, Array]:
@@ -64,13 +63,14 @@ def sampling(top: Array, bulk: Array, n: int) -> float:
     return float(sampling_pairs(*pair_eigenvalues(top, bulk), n).sum())
 
 
-def check_small_error(setting: Setting, total: float) -> Check:
+def check_small_error(setting: Setting, total: float) -> Assumption:
     """Check that a predicted sin Theta is at most a third of a guess's, where the first order is right."""
     guess = random_guess(setting.d, setting.k)
-    return total <= SMALL_SHARE * guess, (
-        f"{LABEL}: predicted error {total:.3g} should be below {SMALL_SHARE * guess:.3g}, "
+    text = (
+        f"first order: predicted error {total:.3g} should be below {SMALL_SHARE * guess:.3g}, "
         f"{SMALL_SHARE:.2g} of a guess's"
     )
+    return Assumption(total <= SMALL_SHARE * guess, text, of_size=True)
 
 
 def check_converged(setting: Setting, total: float) -> Check:

@@ -16,7 +16,6 @@ from dataclasses import replace
 import numpy as np
 
 from dppca_core.arrays import Array
-from dppca_core.bounds import perturbation
 from dppca_core.bounds.rule import BoundRule
 from dppca_core.numerics.subspace_metrics import random_guess
 from dppca_core.records import Bound, Setting
@@ -42,12 +41,9 @@ def regime(rule: BoundRule, setting: Setting, **constants: float) -> str:
     bound = rule(setting, **constants)
     if not bound.terms:
         return SILENT
-    failed = bound.failed
     # A closed form that lacks nothing but a small error says that the error is large: that is an answer.
-    if rule.kind == "prediction" and len(failed) == 1 and failed[0].startswith(perturbation.LABEL):
-        return HOPELESS
-    if failed:
-        return SILENT
+    if not bound.applies:
+        return HOPELESS if rule.kind == "prediction" and bound.applies_but_for_size else SILENT
     if bound.final >= random_guess(setting.d, setting.k):
         return HOPELESS
     private, sampled = (_term(rule, bound, names) for names in (_PRIVACY, _SAMPLING))

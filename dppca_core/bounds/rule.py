@@ -25,7 +25,8 @@ CLOSED_FORM = "closed form derived for this tool; checked against simulation in 
 # Smaller eigenvalues count as zero: their squares would be lost to rounding.
 _ZERO = 1e-100
 
-Check = tuple[bool, str]  # whether an assumption holds, and the sentence that states it with its numbers
+# Whether an assumption holds, and the sentence that states it with its numbers.
+Check = tuple[bool, str] | Assumption
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ def make_bound(
 
     terms: the summands of the total by name. quantities: intermediate numbers that a screen may show.
     """
-    why = tuple(Assumption(bool(holds), text) for holds, text in conditions)
+    why = tuple(Assumption(bool(each[0]), *each[1:]) for each in conditions)
     return Bound(dict(terms), total, all(each.holds for each in why), why, quantities=dict(quantities or {}))
 
 

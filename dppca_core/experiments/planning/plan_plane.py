@@ -21,7 +21,7 @@ import numpy as np
 from scipy.interpolate import PchipInterpolator
 
 from dppca_core.arrays import Array
-from dppca_core.bounds.perturbation import LABEL, SMALL_SHARE
+from dppca_core.bounds.perturbation import SMALL_SHARE
 from dppca_core.experiments.planning.planning import (
     LEAST_EPSILON,
     MOST_EPSILON,
@@ -135,8 +135,7 @@ def _evaluate(plan: StudyPlan, amount: int, epsilon: float, size: int | None) ->
     """Return the loss, the error, and whether all assumptions but the smallness of the error hold."""
     setting = plan.setting(*_point(amount, epsilon, size))
     bound = plan.rule(setting)
-    # The smallness of the error is the assumption whose sentence has LABEL in it.
-    return plan.loss_of(setting, bound), bound.final, all(LABEL in line for line in bound.failed)
+    return plan.loss_of(setting, bound), bound.final, bound.applies_but_for_size
 
 
 def _amounts_to_evaluate(amounts: tuple[float, float]) -> list[int]:

@@ -40,7 +40,7 @@ from scipy.optimize import brentq
 from dppca_core import checks, datasets
 from dppca_core.arrays import Array
 from dppca_core.bounds import BOUNDS
-from dppca_core.bounds.perturbation import LABEL, SMALL_SHARE
+from dppca_core.bounds.perturbation import SMALL_SHARE
 from dppca_core.bounds.recommendation import TRUSTS, candidates
 from dppca_core.bounds.rule import BoundRule
 from dppca_core.experiments import draws
@@ -438,9 +438,7 @@ class StudyPlan:
                 return PlanAnswer(None, "first order", {"guess": self.guess}, solution=value)
             return PlanAnswer(value, solution=value, at_lower_limit=least)
         bound = self.bound(*at)
-        failed = bound.failed
-        if not failed:
+        if bound.applies:
             return PlanAnswer(value, solution=value, bound=bound, at_lower_limit=least)
-        too_large = all(line.startswith(LABEL) for line in failed)
-        kind: WhyNone = "first order" if too_large else "assumption"
-        return PlanAnswer(None, kind, {"guess": self.guess}, failed, solution=value, bound=bound)
+        kind: WhyNone = "first order" if bound.applies_but_for_size else "assumption"
+        return PlanAnswer(None, kind, {"guess": self.guess}, bound.failed, solution=value, bound=bound)

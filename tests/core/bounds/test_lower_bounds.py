@@ -69,6 +69,6 @@ def test_the_floor_of_theorem_4_is_below_its_method():
     """Noise on a known support is the least that the sparse method can err; it errs 1 to 3 times as much."""
     model = SpikedModel(d=60, k=3, s=10, spike=100.0, bulk=(0.0, 10.0), seed=1)
     setting = sparse_setting(model, 3 * 10**9, 0.5)
-    line = next(text for _, text in BOUNDS["wang_xu_sparse"](setting).why if "own check" in text)
+    line = next(each.text for each in BOUNDS["wang_xu_sparse"](setting).why if "own check" in each.text)
     floor = float(line.split("at least ")[1].split(",")[0])
     assert 1 < measured(model, setting, "ldp_sparse_pca", 5) / floor < 3

@@ -112,11 +112,6 @@ class Planner(Plans):
             return None
         return current.bound or study.bound(self.n, self.epsilon)
 
-    def assumptions(self) -> list[tuple[bool, str]]:
-        """Return for each assumption of `bound` whether it holds, and its words with their number."""
-        current = self.bound()
-        return list(current.why) if current is not None else []
-
     def _amounts_of_plane(self) -> tuple[tuple[float, float], int | None]:
         """Return the smallest and largest amount of the plane, and the number of each hospital's patients.
 

@@ -112,7 +112,7 @@ def assumptions(planner: Planner, bound: Bound) -> Iterator[str]:
     where = "at this setting" if planner.answer().solution is None else "at the answer"
     yield f"**{rule.title}** · {badge} {where}\n\n$$\n{rule.formula}\n$$"
     marks = {True: ":green[✓]", False: ":red[✗]"}
-    yield "  \n".join(f"{marks[held]} {words}" for held, words in planner.assumptions())
+    yield "  \n".join(f"{marks[each.holds]} {each.text}" for each in bound.why)
     if planner.energetic:
         yield ENERGY_LOST
 
