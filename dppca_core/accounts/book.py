@@ -180,7 +180,7 @@ class Book:
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
             # SQLite syncs the book's own folder; those above it have to hold that folder after a power cut.
             for folder in made:
-                _sync(folder.parent)
+                sync_folder(folder.parent)
         book = sqlite3.connect(self._path, timeout=_WAIT_SECONDS, isolation_level=None)
         # fullfsync: on macOS a plain fsync leaves data in the disk's own cache. It is nothing elsewhere.
         for pragma in ("journal_mode=DELETE", "synchronous=EXTRA", "fullfsync=1"):
@@ -559,7 +559,7 @@ def _transaction(book: sqlite3.Connection, begin: str) -> Iterator[None]:
         raise
 
 
-def _sync(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Write a folder through to the disk: only then does what is new in it survive a power cut."""
     handle = os.open(folder, os.O_RDONLY)
     try:

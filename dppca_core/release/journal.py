@@ -13,6 +13,8 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
+from dppca_core.accounts.book import sync_folder
+
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
@@ -109,12 +111,3 @@ def open_private(path: Path, mode: str) -> FileIO:
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     return FileIO(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600))
-
-
-def sync_folder(folder: Path) -> None:
-    """Write a folder through to the disk: only then does a new file in it survive a crash under its name."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

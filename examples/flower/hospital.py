@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from dppca_core.accounting.events_json import from_plain, to_plain
+from dppca_core.accounts.book import sync_folder
 from dppca_core.federated import protocol
 from dppca_core.federated.message import Message
 from dppca_core.federated.protocol import ProviderState, SentMessage
@@ -82,7 +83,7 @@ def _replace(path: Path, data: bytes) -> None:
     except OSError:
         draft.unlink(missing_ok=True)
         raise
-    journal.sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def _ledger(state: ProviderState, folder: Path) -> dict[tuple[str, int], tuple[Event, ...]]:
