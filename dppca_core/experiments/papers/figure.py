@@ -97,6 +97,7 @@ class Figure:
     x: str  # a swept parameter, or "round"
     runs: tuple[PaperRun, ...]  # runs; the first is the nearest to the paper's
     printed: tuple[Printed, ...] = ()
+    ours: bool = False  # whether it is of this tool, with a claim that no paper has printed
     notes: tuple[str, ...] = ()  # what the paper leaves open, and how it was read
 
     def curves(self, run: PaperRun, table: pd.DataFrame | None = None) -> pd.DataFrame:

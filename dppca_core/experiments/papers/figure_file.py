@@ -1,8 +1,9 @@
 """Figures as YAML: data/papers has a file for each paper, with what it prints and how that is checked.
 
-An entry has the fields of `Figure`, with `printed` as curves at some x. `checks` are of all its runs but
-those that list checks of their own. Each has a `name`, the claim in words, a `kind`, which is a key of
-`KINDS`, and the arguments of that function; "near" compares with the printed numbers of the entry.
+An entry has the fields of `Figure`, but `paper` and `ours`, which all of a file share, with `printed` as
+curves at some x. `checks` are of all its runs but those that list checks of their own. Each has a `name`, the
+claim in words, a `kind`, which is a key of `KINDS`, and the arguments of that function; "near" compares with
+the printed numbers of the entry.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,12 +34,14 @@ FORMULAS: Mapping[str, Callable[[], pd.DataFrame]] = {"figure 2": ge.figure_2}
 
 def read(name: str) -> list[Figure]:
     json_value = yaml.safe_load(paths.stored_text(f"papers/{name}.yaml"))
-    return [_figure(json_value["paper"], **entry) for entry in json_value["figures"]]
+    of_all = {"paper": json_value["paper"], "ours": json_value.get("ours", False)}
+    return [_figure(**of_all, **entry) for entry in json_value["figures"]]
 
 
 def _figure(
-    paper: str,
     *,
+    paper: str,
+    ours: bool,
     checks: Sequence[Mapping[str, Any]],
     runs: Sequence[Mapping[str, Any]],
     printed: Mapping[str, Any] | None = None,
@@ -57,7 +60,8 @@ def _figure(
             given["formula"] = FORMULAS[entry["formula"]]
         return PaperRun(**given)
 
-    return Figure(paper=paper, runs=tuple(map(run, runs)), printed=numbers, notes=tuple(notes), **texts)
+    listed = tuple(map(run, runs))
+    return Figure(paper=paper, ours=ours, runs=listed, printed=numbers, notes=tuple(notes), **texts)
 
 
 def _published_numbers(at: Sequence[float], curves: Mapping[str, Sequence[float]]) -> tuple[Printed, ...]:

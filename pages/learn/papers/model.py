@@ -93,13 +93,13 @@ def verdict(key: str, index: int) -> str:
 def counts() -> dict[Outcome, int]:
     """Return how many runs have each outcome; our own claims are left out."""
     table = overview()
-    papers = table[[not sentences.beyond(FIGURES[key]) for key in table["key"]]]
+    papers = table[[not FIGURES[key].ours for key in table["key"]]]
     return {outcome: int((papers["verdict"] == outcome).sum()) for outcome in Outcome}
 
 
 def needed(figure: Figure, stored_result: Result) -> pd.DataFrame | None:
     """Return the patients that each method needs for the error `TARGET`; None for a figure of a paper."""
-    if not sentences.beyond(figure) or stored_result.source is None:
+    if not figure.ours or stored_result.source is None:
         return None
     runs = stored_result.source.table
     table = patients_needed(runs, TARGET, level=0.95)

@@ -39,11 +39,6 @@ def introduction(counts: Mapping[Outcome, int]) -> str:
     )
 
 
-def beyond(figure: Figure) -> bool:
-    """Return whether the figure is one of ours, with a claim that no paper has printed."""
-    return figure.paper.startswith("Beyond")
-
-
 def verdict(checked: Verdict) -> str:
     """Return a verdict in words: its outcome, or that a check fails and too few runs decide nothing."""
     return TOO_FEW if checked.short and checked.outcome is Outcome.DIFFERS else str(checked.outcome)
