@@ -11,13 +11,8 @@ from dppca_core.dossier.agreement import Agreement
 from dppca_core.experiments.collaboration.protocols import NUMBER
 from dppca_core.mechanisms import normalised_product, stacked, two_stage
 from dppca_core.records import RELEASED
+from dppca_core.release.registry_record import IN_WORDS
 from dppca_core.release.request import STACKED_ROUNDS
-
-PROTECTION = {
-    "untrusted server": "our own noise, added before it leaves",
-    "secure aggregation": "a share of the common noise, and sealed: only the sum of all hospitals is read",
-    "central": "none on the way: the trusted place reads our sums, and adds the noise",
-}
 
 
 class DataField(NamedTuple):
@@ -43,7 +38,7 @@ def data_flow(agreement: Agreement) -> tuple[DataField, ...]:
     """Return all that one run sends and brings, in the order of its first time."""
     setting, method = agreement.setting, agreement.method
     d, k = setting.experiment.d, setting.k
-    protection, public = PROTECTION[agreement.noise_by], "none needed: made of what was released"
+    protection, public = IN_WORDS[agreement.noise_by].protection, "none needed: made of what was released"
     moment = f"sums of products of pairs of {'the chosen' if method.chooses_rows else 'all'} measurements"
     product = DataField(
         True, "sums of products of measurements and the last patterns", True, 0, d * k, protection

@@ -15,7 +15,7 @@ from dppca_core.dossier.agreement import YEARS, Agreement, blank
 from dppca_core.dossier.evidence import NOT_CHECKED
 from dppca_core.experiments.decision.decision import ShareBar
 from dppca_core.experiments.decision.rule import MARGIN, USEFUL
-from dppca_core.release.registry_record import BLANK
+from dppca_core.release.registry_record import BLANK, IN_WORDS
 
 FALSE_ALARMS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5)
 A_YEAR = (1, 2, 4, 12)
@@ -28,11 +28,6 @@ _ASKED_OF_THE_HOSPITAL = (
     "costs",
     "staff days",
 )
-TRUSTED = {
-    "untrusted server": "nobody",
-    "secure aggregation": "sealed sums",
-    "central": "one place",
-}
 
 
 def dossier(agreement: Agreement) -> dict[str, str]:
@@ -66,7 +61,7 @@ def label(agreement: Agreement) -> str:
         ("Privacy loss ε", f"{budget.epsilon:g}"),
         ("Failure chance δ", f"{budget.delta:g}; 1/n = {1 / agreement.setting.n:.3g}"),
         ("Odds", odds(agreement.guess)),
-        ("Whom the hospitals trust", TRUSTED[agreement.noise_by]),
+        ("Whom the hospitals trust", IN_WORDS[agreement.noise_by].trusted),
         ("Noise", f"Gaussian, multiplier {agreement.multiplier:.4g}"),
         ("Method", agreement.method.title),
         (
@@ -196,7 +191,7 @@ def protocol(agreement: Agreement) -> str:
         f"{len(setting.hospitals):,} hospitals with {setting.n:,} patients, {ours.patients:,} of them ours "
         f"({ours.name}), look for {setting.k} principal components of {setting.experiment.d} measurements, "
         f"{use}.",
-        f"Method: {agreement.method.title}; trusted: {TRUSTED[agreement.noise_by]}.",
+        f"Method: {agreement.method.title}; trusted: {IN_WORDS[agreement.noise_by].trusted}.",
         f"Differential privacy for one patient's record, replaced: ε = {budget.epsilon:g}, "
         f"δ = {budget.delta:g}, noise multiplier {agreement.multiplier:.4g}.",
         f"Before any release, {setting.repeats} paired runs on {agreement.patients} recovered in the median "

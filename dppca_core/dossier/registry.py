@@ -5,13 +5,13 @@ from typing import Any
 import yaml
 
 from dppca_core.dossier.agreement import Agreement, blank
-from dppca_core.release.registry_record import MODELS
+from dppca_core.release.registry_record import IN_WORDS
 
 
 def record(agreement: Agreement) -> dict[str, Any]:
     """Return the record of a joint release, as plain values; what only the hospital knows is blank."""
     setting, method, budget = agreement.setting, agreement.method, agreement.budget
-    model, model_details = MODELS[agreement.noise_by]
+    trust = IN_WORDS[agreement.noise_by]
     d, events = setting.experiment.d, len(agreement.events)
     each = ", ".join(dict.fromkeys(f"{hospital.epsilon:g}" for hospital in setting.hospitals))
     return {
@@ -47,8 +47,8 @@ def record(agreement: Agreement) -> dict[str, Any]:
                 f"epsilon = {each}.",
             },
             "deployment_model": {
-                "model_name": model,
-                "model_name_details": model_details,
+                "model_name": trust.model,
+                "model_name_details": trust.model_details,
                 "actors": f"{len(setting.hospitals):,} hospitals, and a server. {blank('who runs it')}.",
                 "release_type": "One release",
                 "release_type_details": "Other releases about the same patients add up: see the account of "

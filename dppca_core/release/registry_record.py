@@ -6,7 +6,7 @@ knows (`BLANK`) is left for it. A record says nothing that the released document
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -14,11 +14,40 @@ from dppca_core.methods import METHODS
 from dppca_core.release import how_chosen
 
 BLANK = "To be filled in by the hospital"
-# The registry's deployment model, with its details, for each `trust` of a method.
-MODELS = {
-    "central": ("Central", "One place holds all rows and adds the noise."),
-    "secure aggregation": ("Federated", "Hospitals add up their answers so that nobody sees a single one."),
-    "untrusted server": ("Federated", "Each hospital adds its own noise before anything leaves it."),
+
+
+class TrustInWords(NamedTuple):
+    """Hold a `trust` of a method in the words of papers.
+
+    trusted: whom the hospitals trust. model: the registry's deployment model, with its details. protection:
+    what protects a message of a hospital.
+    """
+
+    trusted: str
+    model: str
+    model_details: str
+    protection: str
+
+
+IN_WORDS = {
+    "central": TrustInWords(
+        trusted="one place",
+        model="Central",
+        model_details="One place holds all rows and adds the noise.",
+        protection="none on the way: the trusted place reads our sums, and adds the noise",
+    ),
+    "secure aggregation": TrustInWords(
+        trusted="sealed sums",
+        model="Federated",
+        model_details="Hospitals add up their answers so that nobody sees a single one.",
+        protection="a share of the common noise, and sealed: only the sum of all hospitals is read",
+    ),
+    "untrusted server": TrustInWords(
+        trusted="nobody",
+        model="Federated",
+        model_details="Each hospital adds its own noise before anything leaves it.",
+        protection="our own noise, added before it leaves",
+    ),
 }
 
 
@@ -26,7 +55,7 @@ def record(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the registry's record of a release, as plain values."""
     budget = document["parameters"]["budget"]
     replaced = budget["neighbours"] == "replace-one"
-    model, trust = MODELS[METHODS[document["method"]].trust]
+    trust = IN_WORDS[METHODS[document["method"]].trust]
     rows = document["rows per patient"]
     unit = "Patient-level" if document["unit"] == "patient" or rows == 1 else "Row-level"
     details = [document["guarantee"]]
@@ -71,8 +100,8 @@ def record(document: Mapping[str, Any]) -> dict[str, Any]:
                 "privacy_parameters": {"epsilon": budget["epsilon"], "delta": budget["delta"]},
             },
             "deployment_model": {
-                "model_name": model,
-                "model_name_details": trust,
+                "model_name": trust.model,
+                "model_name_details": trust.model_details,
                 "release_type": "One release",
                 "release_type_details": "Other releases of the same table are on its account and add up.",
                 "data_source_type": "Static",

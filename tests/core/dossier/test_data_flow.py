@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from dppca_core.dossier.data_flow import PROTECTION, bytes_sent, data_flow, messages_sent
+from dppca_core.dossier.data_flow import bytes_sent, data_flow, messages_sent
 from dppca_core.experiments import draws
 from dppca_core.federated.in_process import simulate
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import Noise
 from dppca_core.methods import METHODS
 from dppca_core.numerics import block_power
+from dppca_core.release.registry_record import IN_WORDS
 from tests.core.dossier.agreements import SETTINGS, TRUSTS, agreement
 
 ALL_METHODS = {
@@ -66,4 +67,4 @@ def test_fields_are_the_messages_of_the_protocol(trust):
 def test_what_is_sent_is_of_patients_and_what_protects_it_depends_on_trust(trust):
     for setting in SETTINGS.values():
         for field in data_flow(agreement(setting, trust)):
-            assert field.sent == field.personal == (field.protection == PROTECTION[trust])
+            assert field.sent == field.personal == (field.protection == IN_WORDS[trust].protection)
