@@ -13,7 +13,7 @@ from pages.shared import text
 from pages.shared.settings import scenes
 from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.scenes import typed_losses, typed_sizes
-from pages.shared.settings.setting import MOST_LETTERS, Choice, Value, among, printable, switch
+from pages.shared.settings.setting import MOST_LETTERS, Choice, LinkValue, among, printable, switch
 
 # Headings of the protocols by whom the hospitals trust.
 JOIN_TITLES = {
@@ -60,16 +60,16 @@ class Typed(Choice):
         """Return the numbers that a text lists, as links have them; none where it is unclear."""
         raise NotImplementedError
 
-    def read(self, raw: str) -> tuple[Value, str | None]:
-        """Return the numbers as a link has them, and None; or none, and words that say what the text was."""
+    def read(self, raw: str) -> LinkValue:
+        """Return the numbers as a link has them; or none, and words that say what the text was."""
         if raw.strip() in ("", self.text("")):  # the words that stand for none on the screen are empty too
-            return "", None
+            return LinkValue("")
         # A number takes fewer than 20 letters with what separates it, so a longer text is refused unread.
         numbers = self.numbers_of(raw.strip()) if len(raw) <= 20 * MOST_HOSPITALS else []
         if 0 < len(numbers) <= MOST_HOSPITALS:
-            return "-".join(numbers), None
+            return LinkValue("-".join(numbers))
         shown = printable(raw[:MOST_LETTERS])
-        return "", f"“{shown}”, {self.refusal}" if shown else f"not readable, {self.refusal}"
+        return LinkValue("", f"“{shown}”, {self.refusal}" if shown else f"not readable, {self.refusal}")
 
 
 class Sizes(Typed):

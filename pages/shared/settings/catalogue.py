@@ -251,13 +251,12 @@ def open_link(params: Mapping[str, str], preset: str = "") -> tuple[Settings, li
     preset: that of the link's page, for a link that names none.
     """
     known = ((OF_PARAMETER[name], raw) for name, raw in params.items() if name in OF_PARAMETER)
-    # From a setting's key to its option, and the link's text where that is no option.
     read = {choice.key: choice.read(raw) for choice, raw in known}
-    base = str(read["preset"][0]) if "preset" in read else preset
-    requested = defaults(base) | {key: value for key, (value, _) in read.items()}
+    base = str(read["preset"].value) if "preset" in read else preset
+    requested = defaults(base) | {key: each.value for key, each in read.items()}
     requested |= {flag: True for key, flag in _FLAGS.items() if key in read}
-    no_option = {key: shown for key, (_, shown) in read.items() if shown is not None}
-    link_text = {key: shown for key, shown in no_option.items() if key not in fixed(requested)}
+    no_option = {key: each.quoted for key, each in read.items() if each.quoted is not None}
+    link_text = {key: quoted for key, quoted in no_option.items() if key not in fixed(requested)}
     now, reasons = _resolve(requested, ())
     sentences = []
     for key in dict.fromkeys([*link_text, *reasons]):

@@ -4,12 +4,19 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from pages.shared.text import number
 
 Value = float | int | str | bool
 MOST_LETTERS = 1_000  # of a link's text that are read; no option is as long
+
+
+class LinkValue(NamedTuple):
+    """Hold the option that a link's text means, and what to quote of the text where it is none, else None."""
+
+    value: Value
+    quoted: str | None = None
 
 
 @dataclass(frozen=True)
@@ -75,19 +82,19 @@ class Choice:
             return self.link_words[value]
         return f"{value:g}" if isinstance(self.default, float) else str(value).lower()
 
-    def read(self, raw: str) -> tuple[Value, str | None]:
-        """Return the option that a link's text means, and what to quote of it where it is none, or None."""
+    def read(self, raw: str) -> LinkValue:
         raw = raw[:MOST_LETTERS]
         shown = printable(raw)
         for fold in (str, str.casefold):  # match the case first: n is patients, N is hospitals
             for option in self.options:
                 if fold(raw.strip()) in (fold(self.link(option)), fold(self.text(option))):
-                    return option, None
+                    return LinkValue(option)
         value, kind = (_number(raw), "number") if self.numeric else (math.nan, "choice")
         if math.isnan(value):
-            return self.default, f"“{shown}”, which is not a {kind}" if shown else "not readable"
+            return LinkValue(self.default, f"“{shown}”, which is not a {kind}" if shown else "not readable")
         option = self.nearest(max(min(value, 1e300), -1e300))  # infinity has no nearest option
-        return option, None if math.isclose(float(option), value, rel_tol=1e-9) else shown  # but for rounding
+        exact = math.isclose(float(option), value, rel_tol=1e-9)  # but for rounding
+        return LinkValue(option, None if exact else shown)
 
 
 def among(
