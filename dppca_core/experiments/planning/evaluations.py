@@ -41,13 +41,6 @@ class Evaluations(CellStore[Evaluation, Any]):
                 self._evaluating.pop(cell, None)
             return value
 
-    def next_missing(self, *view: Any) -> Evaluation | None:
-        """Return the first evaluation of the view that is missing, or None.
-
-        All are looked through each time, since one that was dropped to make room is missing again.
-        """
-        return self.first_missing(self.wanted(*view))
-
     def wanted(self, *view: Any) -> Iterable[Evaluation]:
         """Return the evaluations of a view: they are its arguments."""
         return view

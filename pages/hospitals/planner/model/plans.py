@@ -167,6 +167,7 @@ class Plans(ABC):
         """Return the slow evaluations that the page needs, in the order in which a visitor needs them."""
 
     def next_missing(self) -> Evaluation | None:
+        # All are looked through each time, since one that was dropped to make room is missing again.
         return EVALUATIONS.first_missing(self.wanted())
 
     def complete(self) -> None:
