@@ -167,9 +167,9 @@ def test_the_noise_of_rounds_alone_is_gaussian_of_an_equal_part(method, factor, 
     """Kolmogorov-Smirnov at ALPHA of patients who are all zero; 20 % more or less is rejected."""
     budget = Budget(1.0, 1e-5, neighbours)
     moved = 2.0 if neighbours == "replace-one" else 1.0
-    std = factor * moved * gaussian.noise_multiplier(budget) * math.sqrt(stacked.ROUNDS) / 3000
+    std = factor * moved * gaussian.noise_multiplier(budget) * math.sqrt(stacked.ROUNDS) / 30
     drawn, wide = DictSteps(), 300
-    by_rounds([np.zeros((1000, wide))] * 3, Request(method, wide, K, budget), drawn)
+    by_rounds([np.zeros((10, wide))] * 3, Request(method, wide, K, budget), drawn)
     values = [drawn.once(f"round {t + 1}", lambda: pytest.fail("drawn twice")) for t in range(12)]
     measured = np.ravel(values) / std
     assert stats.kstest(measured, "norm").pvalue > ALPHA
