@@ -41,8 +41,8 @@ EXPONENTIAL = {"amin": amin, "ppca": ppca}
 # Enough that the bound on a tight claim of 4 is .80 of it, and that a sensitivity of 1 for sqrt 2 shows 1.36
 # times as much. LARGE are enough for a claim of 8. Half the noise shows 1.7 of a claim at HALF.
 DRAWS, LARGE, FEW, HALF = 5200, 3000, 1000, 800
-# Which rows are named shows next to nothing of its claim; with noiseless rounds so many draws show 17.
-NAMED, ROWS_NAMED = 1000, "rows named"
+# Which rows are named shows next to nothing of its claim; with noiseless rounds so many draws show 12.
+NAMED, ROWS_NAMED = 400, "rows named"
 PRODUCTS = {"dp_oja": dp_oja, "dps_pca": dps_pca, "noisy_power": noisy_power}
 
 

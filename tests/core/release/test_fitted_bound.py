@@ -137,7 +137,7 @@ def test_the_noise_of_every_step_is_gaussian_of_the_stated_size():
     asked, parts = request("own_noise_sparse", n=60, hospitals=2), [np.zeros((30, D))] * 2
     rule = fitted_bound.rule_of(asked, LAYOUT, 60, 2)
     drawn = {step: [] for step in rule.shares}
-    for run in range(700):
+    for run in range(560):
         kept = DictSteps()
         source = Source(parts, 2, asked.budget, kept)
         fit = fitted_bound.fit(rule, source)
