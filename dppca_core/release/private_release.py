@@ -13,8 +13,8 @@ import math
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
-from importlib.metadata import version
+from functools import cache, partial
+from importlib import metadata
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +45,8 @@ from dppca_core.release.request import STACKED_ROUNDS, TWO_STAGES, Request, nois
 from dppca_core.release.stages import Source
 
 USABLE_SHARE = "usable share of patients, as stated"
+# Finding a version parses a file of the package, and what is imported keeps its version.
+_version = cache(metadata.version)
 _EQUAL_PARTS = [1 / stacked.ROUNDS] * stacked.ROUNDS  # what each round takes of the budget, in 1/z^2
 
 
@@ -188,7 +190,7 @@ def make(
         "eigenvalues": None if eigenvalues is None else eigenvalues.tolist(),
         "error of eigenvalues": eigenvalue_error,
         "versions": {"python": platform.python_version()}
-        | {name: version(name) for name in ("numpy", "scipy", "opendp", "dp-accounting")},
+        | {name: _version(name) for name in ("numpy", "scipy", "opendp", "dp-accounting")},
         "guarantee": release_text.guarantee(request, by_column),
         "delta times n": request.budget.delta * sum(sizes),
         how_chosen.KEY: how_chosen.stated(payment.about.get(how_chosen.KEY)),

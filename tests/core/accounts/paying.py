@@ -1,11 +1,13 @@
 """Tables that pay, and releases that have begun to draw, for tests of what is released."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from dppca_core import Release
 from dppca_core.accounts.account import Limit
 from dppca_core.accounts.book import Book, BookTable, Payer, ReleaseSteps
+from dppca_core.arrays import Array
 
 KEY = "0123456789abcdef"
 TABLE = BookTable(KEY, 120, ("age", "weight"))
@@ -27,3 +29,16 @@ def begun(asked: dict[str, Any] | None = None, path: Path | None = None) -> Rele
     drawn = pays.drawn(pays.pay("a release", HALF, asked=asked or {}).id)
     assert drawn is not None
     return drawn
+
+
+class DictSteps(ReleaseSteps):
+    """Keep the steps of one release in a dictionary: for laws of noise, which need many releases."""
+
+    def __init__(self) -> None:
+        super().__init__(Book(), "")
+        self.kept: dict[str, Array] = {}
+
+    def once(self, step: str, draw: Callable[[], Array]) -> Array:
+        if step not in self.kept:
+            self.kept[step] = draw()
+        return self.kept[step]

@@ -120,7 +120,7 @@ def test_the_sensitivities_are_attained(neighbours, k):
 CLAIM = Budget(2.0, 0.01)
 
 
-def shown(neighbours, k, kind=np.random.Generator, pure=False):
+def shown(neighbours, k, kind=np.random.Generator, pure=False, draws=2500):
     """Return a lower bound on a release's epsilon, above the truth with probability ALPHA at most."""
     budget = Budget(CLAIM.epsilon, CLAIM.delta, neighbours)
     pair, basis = orthogonal_pair(budget), np.eye(3, k)
@@ -139,7 +139,7 @@ def shown(neighbours, k, kind=np.random.Generator, pure=False):
         mechanism,
         pair,
         delta=0.0 if pure else CLAIM.delta,
-        draws=2500,
+        draws=draws,
         rng=kind(np.random.PCG64(1)),
         bound=lower_bound.clopper_pearson if pure else lower_bound.gaussian_tradeoff,
         alpha=ALPHA,
@@ -152,7 +152,8 @@ def shown(neighbours, k, kind=np.random.Generator, pure=False):
 def test_the_release_keeps_its_promise_and_half_the_noise_does_not(neighbours, k, pure):
     """Twice the noise that is due would not show half the claim."""
     assert CLAIM.epsilon / 2 < shown(neighbours, k, pure=pure) <= CLAIM.epsilon
-    assert shown(neighbours, k, HalfTheNoise, pure) > CLAIM.epsilon
+    draws = 2500 if pure else 1000  # enough of Gaussian noise to show 1.7 times the claim
+    assert shown(neighbours, k, HalfTheNoise, pure, draws) > CLAIM.epsilon
 
 
 def test_a_sensitivity_of_1_where_more_is_due_is_refuted(monkeypatch):

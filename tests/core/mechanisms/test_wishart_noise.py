@@ -15,7 +15,7 @@ from tests.core.laws import Z, mean_is
 D = 4
 V = D + 2.0
 M = 2 * D + 1
-DRAWS = 60_000
+DRAWS = 30_000
 
 
 def integrated(degrees: float, shift: float, epsilon: float, added: bool) -> float:

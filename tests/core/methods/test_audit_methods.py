@@ -38,10 +38,11 @@ PART = {
 # Events show no more than the logarithm of the number of draws.
 EPSILONS = {**PART, "amin": 2.0, "ppca": 2.0, "wishart": 2.0}
 EXPONENTIAL = {"amin": amin, "ppca": ppca}
-# Enough that the bound is above .75 of a tight claim, and that a sensitivity of 1 for sqrt 2 is refuted.
-DRAWS, FEW = 5200, 2000
-# Which rows are named shows next to nothing of its claim; with noiseless rounds so many draws show 17.
-NAMED, ROWS_NAMED = 1000, "rows named"
+# Enough that the bound on a tight claim of 4 is .80 of it, and that a sensitivity of 1 for sqrt 2 shows 1.36
+# times as much. LARGE are enough for a claim of 8. Half the noise shows 1.7 of a claim at HALF.
+DRAWS, LARGE, FEW, HALF = 5200, 3000, 1000, 800
+# Which rows are named shows next to nothing of its claim; with noiseless rounds so many draws show 12.
+NAMED, ROWS_NAMED = 400, "rows named"
 PRODUCTS = {"dp_oja": dp_oja, "dps_pca": dps_pca, "noisy_power": noisy_power}
 
 
@@ -69,8 +70,10 @@ def audited(build: Callable[..., object], budget: Budget, k: int, draws: int) ->
     def enough(case: Case) -> int:
         if case.title == ROWS_NAMED:
             return min(draws, NAMED)
-        # The bound on a loose pair is far below the claim.
-        return min(draws if case.tight else min(draws, FEW), case.draws)
+        # The bound on a loose pair is far below the claim; events need the draws that refute a bug below.
+        loose = FEW if case.gaussian else 2 * FEW
+        most = (LARGE if case.epsilon > 6 else DRAWS) if case.tight else loose
+        return min(draws, most, case.draws)
 
     return [(case, measured(case, enough(case))) for case in build(budget, k)]
 
@@ -93,7 +96,7 @@ def test_methods_keep_their_promise(name):
 
 @EVERY_RELEASE
 def test_methods_keep_their_promise_when_a_patient_joins(name):
-    draws = 200 if name in EXPONENTIAL else 1000
+    draws = 200 if name in EXPONENTIAL else HALF
     for case, bound in audited(BUILDERS[METHODS[name].audit], budget_of(name, "add-remove"), 2, draws):
         assert bound <= case.epsilon, case.title
 
@@ -113,7 +116,10 @@ def test_one_component_is_moved_by_the_operator_norm(name):
 def test_half_the_noise_is_refuted(name):
     for case in cases(name, budget_of(name)):
         if case.tight:
-            assert measured(case, 2000, HalfTheNoise(np.random.PCG64(1))) > case.epsilon, case.title
+            assert (
+                measured(case, HALF if case.gaussian else 2000, HalfTheNoise(np.random.PCG64(1)))
+                > case.epsilon
+            ), case.title
 
 
 @pytest.mark.parametrize("relation", ["replace-one", "add-remove"])
@@ -123,7 +129,7 @@ def test_half_the_wishart_noise_is_refuted(relation, monkeypatch):
     case = cases("wishart", budget)[1]
     m, scale = wishart.calibrate(budget, 3)
     monkeypatch.setattr(wishart, "calibrate", lambda budget, d: (m, scale / 2))
-    assert measured(case, 12_000) > case.epsilon
+    assert measured(case, 12_000 if relation == "replace-one" else 4000) > case.epsilon
 
 
 @pytest.mark.parametrize("name", EXPONENTIAL)
@@ -155,8 +161,8 @@ def test_sensitivity_1_where_sqrt_2_is_due_is_refuted(name, monkeypatch):
 def test_noise_shared_between_hospitals_is_refuted_seen_jointly():
     """One hospital's messages keep the printed claim; their difference from another's shows the rows."""
     alone, jointly = products.dps(BUDGET, 2, "shared")
-    assert measured(alone, 5000) <= alone.epsilon
-    assert measured(jointly, 5000) > 3 * jointly.epsilon
+    assert measured(alone, 2000) <= alone.epsilon
+    assert measured(jointly, 2000) > 3 * jointly.epsilon
 
 
 def test_a_secure_aggregation_keeps_its_promise():
@@ -176,7 +182,7 @@ def test_rows_of_norm_3_are_refuted_unless_clipped(name, broken, monkeypatch):
     e = np.eye(3)
     pair = tuple(Cohort.from_rows([3 * e[[first, 2]]], 1.0) for first in (0, 1))
     case = replace(cases(name, BUDGET)[0], pair=pair)
-    assert (measured(case, 5000) > case.epsilon) is broken
+    assert (measured(case, HALF) > case.epsilon) is broken
 
 
 def test_the_printed_constant_is_refuted_at_large_epsilon():
@@ -207,7 +213,7 @@ def test_the_spectral_projector_breaks_its_claim_off_the_good_event():
 # --- whole fits -----------------------------------------------------------------------------------------
 
 SMALL_BUDGET = Budget(1.0, 0.01)
-WHOLE_FITS = 150  # of which one that forgets its release shows an epsilon of 1.97, twice the budget
+WHOLE_FITS = 100  # of which one that forgets its release shows an epsilon of 1.5, half more than the budget
 PLAIN = tuple(Cohort.from_rows([row[None]], 1.0) for row in np.eye(3)[:2])  # plain PCA answers e1, or e2
 
 

@@ -250,7 +250,7 @@ def order_matters(fit: Callable[..., Estimate], **options) -> bool:
     forward, backward = Cohort.from_rows(parts, 20.0), Cohort.from_rows(parts[::-1], 20.0)
 
     def errors(cohort: Cohort, first: int) -> list[float]:
-        seeds = (np.random.default_rng([first, run]) for run in range(80))
+        seeds = (np.random.default_rng([first, run]) for run in range(40))
         bases = (fit(cohort, k=2, budget=BUDGET, rng=rng, **options).basis for rng in seeds)
         # Rounded: without noise all errors are one number, up to the order of summation.
         return [round(sin_theta(basis, SMALL.basis), 9) for basis in bases]

@@ -123,8 +123,9 @@ def test_for_one_component_both_are_the_same_exact_draw():
         assert not any(estimate.notes or estimate.diagnostics for estimate in estimates)
         return [float(estimate.basis[0, 0] ** 2) for estimate in estimates]
 
-    assert same_law(shares("ppca", BUDGET, 0), shares("amin", BUDGET, 1))
-    assert not same_law(shares("ppca", BUDGET, 0), shares("ppca", Budget(0.2, 1e-5), 2))
+    drawn = shares("ppca", BUDGET, 0)
+    assert same_law(drawn, shares("amin", BUDGET, 1))
+    assert not same_law(drawn, shares("ppca", Budget(0.2, 1e-5), 2))
     assert METHODS["ppca"].guarantee_at(1) == "ε"
     assert METHODS["ppca"].guarantee_at(2) == "approximate sampler"
 

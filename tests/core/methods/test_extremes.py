@@ -43,7 +43,7 @@ TABLES = {
     "the same everywhere": ([np.full((20, 8), 0.1), np.full((1, 8), 0.1)], 3.0),
     "all zero": ([np.zeros((20, 8))], 1e-300),
     "one patient, two features": ([np.array([[HUGE, -TINY]])], 2.0),
-    "a patient in each of many hospitals": ([NORMAL[i % 20][None, :3] for i in range(1000)], 2.0),
+    "a patient in each of many hospitals": ([NORMAL[i % 20][None, :3] for i in range(200)], 2.0),
 }
 
 

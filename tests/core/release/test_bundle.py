@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -66,8 +67,15 @@ def texts(made, payer):
     return bundle.files(made.document, payer.account(), made.payment)
 
 
+def run_here(monkeypatch, folder, *line):
+    """Run a program of the bundle in this process, which has imported what the program imports."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "argv", list(line))
+    runpy.run_path(line[0], run_name="__main__")
+
+
 @pytest.mark.parametrize("asked", [{}, {"mean_share": 0.1, "scale_share": 0.2}], ids=str)
-def test_its_code_runs_as_it_stands_on_new_rows(tmp_path, asked):
+def test_its_code_runs_as_it_stands_on_new_rows(tmp_path, monkeypatch, capsys, asked):
     """With categories, fills, cells that are missing, outside or none of the categories, and a number 1.0."""
     made, payer = released(**asked)
     packed = zipfile.ZipFile(
@@ -76,16 +84,20 @@ def test_its_code_runs_as_it_stands_on_new_rows(tmp_path, asked):
     packed.extractall(tmp_path / "bundle")
     (tmp_path / "new-rows.csv").write_text(NEW)
     pd.read_csv(io.StringIO(NEW)).head(1).to_parquet(tmp_path / "one.parquet")
-    run = [sys.executable, "bundle/apply.py"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [*run, "new-rows.csv", "scores.csv"], cwd=tmp_path, env=environment, capture_output=True
-    )
-    assert (done.returncode, done.stdout) == (0, b"")
-    assert done.stderr.startswith(b"1 of 4 rows lack a cell and have no score.\n2 cells are outside")
+    line = ["bundle/apply.py", "new-rows.csv", "scores.csv"]
+    if asked:
+        run_here(monkeypatch, tmp_path, *line)
+        out, err = capsys.readouterr()
+    else:  # in a process of its own
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        run = {"cwd": tmp_path, "env": environment, "capture_output": True, "check": True, "text": True}
+        done = subprocess.run([sys.executable, *line], **run)
+        out, err = done.stdout, done.stderr
+    assert out == ""
+    assert err.startswith("1 of 4 rows lack a cell and have no score.\n2 cells are outside")
     noisy = [name for name, noise in zip("12", made.is_noise, strict=True) if noise]
     says = f"Components [{', '.join(noisy)}] are mostly noise" if noisy else ""
-    assert says.encode() in done.stderr and (b"mostly noise" in done.stderr) == bool(noisy)
+    assert says in err and ("mostly noise" in err) == bool(noisy)
     scores = pd.read_csv(tmp_path / "scores.csv")
     document = made.document
     rows = ENCODED / 0.9
@@ -94,11 +106,11 @@ def test_its_code_runs_as_it_stands_on_new_rows(tmp_path, asked):
     assert list(scores) == ["component 1", "component 2"] and scores.iloc[1].isna().all()
     np.testing.assert_allclose(scores.drop(1), rows @ made.basis, rtol=0, atol=1e-12)
     if not asked:
-        subprocess.run([*run, "one.parquet", "one.csv"], cwd=tmp_path, env=environment, check=True)
+        run_here(monkeypatch, tmp_path, "bundle/apply.py", "one.parquet", "one.csv")
         np.testing.assert_allclose(pd.read_csv(tmp_path / "one.csv"), scores.head(1), rtol=1e-12)
 
 
-def test_its_code_reads_decimal_commas_and_the_words_of_a_saved_dictionary(tmp_path):
+def test_its_code_reads_decimal_commas_and_the_words_of_a_saved_dictionary(tmp_path, monkeypatch, capsys):
     """A decimal comma beside a word is a number, and mapped words are as they were for the release."""
     words = {"pulse": {"missing_codes": ("<30",)}, "sex": {"synonyms": (("woman", "f"),)}}
     mapped = Schema(tuple(column.changed(**words.get(column.name, {})) for column in COLUMNS), bound=0.9)
@@ -110,19 +122,19 @@ def test_its_code_reads_decimal_commas_and_the_words_of_a_saved_dictionary(tmp_p
     (tmp_path / "new.csv").write_text("pulse;sex;age;stage\n61,5;woman;40;1,0\n;;;\n<30;m;50;2\n100;f;;3\n")
 
     def run(*dictionary):
-        line = [sys.executable, "apply.py", "new.csv", "scores.csv", *dictionary]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        return subprocess.run(line, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        run_here(monkeypatch, tmp_path, "apply.py", "new.csv", "scores.csv", *dictionary)
 
-    done = run("saved.json")
-    assert done.returncode == 0
-    assert done.stderr.partition("Components")[0] == "2 of 4 rows lack a cell and have no score.\n"
+    run("saved.json")
+    assert (
+        capsys.readouterr().err.partition("Components")[0] == "2 of 4 rows lack a cell and have no score.\n"
+    )
     scores = pd.read_csv(tmp_path / "scores.csv")
     np.testing.assert_allclose(scores.iloc[0], ENCODED[0] / 0.9 @ made.basis, rtol=0, atol=1e-12)
     assert scores.isna().all(axis=1).tolist() == [False, True, True, False]  # a blank row keeps its place
-    refused = run("other.json")
-    assert refused.returncode and "not that of this release" in refused.stderr
-    assert run().returncode  # a word that the published dictionary does not know is no number
+    with pytest.raises((SystemExit, ValueError), match="not that of this release"):
+        run("other.json")
+    with pytest.raises((SystemExit, ValueError), match="number"):
+        run()  # a word that the published dictionary does not know is none
 
 
 # Each way in which a cell can be read: by stated marks and by none, words and numbers as categories, no fill.

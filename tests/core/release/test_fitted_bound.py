@@ -17,7 +17,7 @@ from dppca_core.numerics import linalg
 from dppca_core.release import discrete_gaussian, fitted_bound, private_release, stages
 from dppca_core.release.request import FITTED, Request
 from dppca_core.release.stages import PatientRows, Source
-from tests.core.accounts.paying import TABLE, begun
+from tests.core.accounts.paying import TABLE, DictSteps
 from tests.core.mechanisms.test_paid_lengths import LAYOUT, draw_rows, released_at_random
 
 ALPHA = 1e-6  # of each statistical test here; noise comes from the operating system, so no seed
@@ -89,12 +89,12 @@ def whole(source, change, unit):
 @pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
 @pytest.mark.parametrize("averaged", [False, True])
 def test_no_patient_moves_a_whole_sum_further_than_it_pays_for(neighbours, averaged, complete, monkeypatch):
-    """300 pairs; a patient has up to 60 rows where they are averaged, many of them alike or at the ends."""
+    """160 pairs; a patient has up to 60 rows where they are averaged, many of them alike or at the ends."""
     monkeypatch.setattr(discrete_gaussian, "add_noise", lambda whole, std: whole)
-    rng, budget = np.random.default_rng(5), Budget(1.0, 1e-6, neighbours)
+    rng, budget, kept = np.random.default_rng(5), Budget(1.0, 1e-6, neighbours), DictSteps()
     rule = FittedBound(replace(LAYOUT, complete=complete), budget, 300, averaged=averaged)
     largest = dict.fromkeys(("squares", "mean", "tails", "moment"), 0.0)
-    for _ in range(300):
+    for _ in range(160):
         others = draw_rows(6, rng, corners=0.1)
         pair = []
         for _ in range(2):
@@ -112,7 +112,7 @@ def test_no_patient_moves_a_whole_sum_further_than_it_pays_for(neighbours, avera
             rows = np.vstack([others, mine])
             weights = np.r_[np.ones(6), np.full(len(mine), 1 / (math.sqrt(len(mine)) * (1 + 1e-12)))]
             part = PatientRows(rows, weights[:, None], 7) if averaged else rows
-            source = Source([part], 1, budget, begun())
+            source = Source([part], 1, budget, kept)
             fitted = source.changed(lambda rows: rule.fitted(rows, frame, bound))  # noqa: B023
             (moment,) = stages.whole_moments(fitted, D)
             sums.append(
@@ -130,22 +130,27 @@ def test_no_patient_moves_a_whole_sum_further_than_it_pays_for(neighbours, avera
 
 
 def test_the_noise_of_every_step_is_gaussian_of_the_stated_size():
-    """Kolmogorov-Smirnov at ALPHA of patients who are all zero; 20 % more or less is rejected."""
+    """Kolmogorov-Smirnov at ALPHA of patients who are all zero; 20 % more or less is rejected.
+
+    A moment has 45 numbers with noise, so that 140 are enough.
+    """
     asked, parts = request("own_noise_sparse", n=60, hospitals=2), [np.zeros((30, D))] * 2
     rule = fitted_bound.rule_of(asked, LAYOUT, 60, 2)
     drawn = {step: [] for step in rule.shares}
-    for _ in range(700):
-        kept = begun()
+    for run in range(560):
+        kept = DictSteps()
         source = Source(parts, 2, asked.budget, kept)
         fit = fitted_bound.fit(rule, source)
         mean = kept.once("mean", lambda: pytest.fail("drawn twice"))
-        rest = replace(fit.source, budget=asked.remainder.budget)
-        moments, _ = stages.moments(rest, unit=False)
         drawn["squares"].append(fit.squares / rule.mean_std("squares"))
         drawn["mean"].append(mean / rule.mean_std("mean", rule.mean_bound(fit.squares)))
         drawn["tails"].append(fit.tails / rule.mean_std("tails"))
-        std = rule.mean_std("moment", fit.bound) / fit.bound**2
-        drawn["moment"].append(np.mean(moments, axis=0).diagonal() / std)
+        if run < 140:
+            rest = replace(fit.source, budget=asked.remainder.budget)
+            moments, _ = stages.moments(rest, unit=False)
+            scaled = np.mean(moments, axis=0) * fit.bound**2 / rule.mean_std("moment", fit.bound)
+            off = scaled[np.triu_indices(D, 1)] * math.sqrt(2)
+            drawn["moment"].append(np.append(scaled.diagonal(), off))
     for step, values in drawn.items():
         measured = np.concatenate(values)
         assert stats.kstest(measured, "norm").pvalue > ALPHA, step
