@@ -27,7 +27,7 @@ SETTINGS = [
 ]
 
 
-# d, k, s, s_hat, hospitals, spikes, bulk, epsilon: strong and weak bulks, and spikes that differ at hospitals.
+# d, k, s, s_hat, hospitals, spikes, bulk, epsilon: strong and weak bulks, and unequal spikes.
 FROM_NOISE_TO_SAMPLING = [
     (100, 2, 8, 30, 1, 60.0, (0.0, 6.0), 3.0),
     (80, 4, 8, 30, 5, (100.0, 60.0, 40.0, 30.0), (0.0, 8.0), 3.0),
