@@ -16,7 +16,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import check_estimator
 
 from benchmarks import recommended
 from dppca_core import METHODS, Budget, Guarantee, Release, sin_theta
@@ -70,6 +69,8 @@ def fitted(rows=ROWS, **options):
 )
 @pytest.mark.filterwarnings("ignore:center is None:UserWarning")
 def test_scikit_learn_finds_nothing_to_object_to(estimator):
+    from sklearn.utils.estimator_checks import check_estimator  # slow, and every process collects this file
+
     results = check_estimator(estimator, on_skip=None)
     assert {check["check_name"] for check in results if check["status"] != "passed"} <= SKIPPED
 
