@@ -16,7 +16,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import check_estimator
 
 from benchmarks import recommended
 from dppca_core import METHODS, Budget, Guarantee, Release, sin_theta
@@ -70,6 +69,8 @@ def fitted(rows=ROWS, **options):
 )
 @pytest.mark.filterwarnings("ignore:center is None:UserWarning")
 def test_scikit_learn_finds_nothing_to_object_to(estimator):
+    from sklearn.utils.estimator_checks import check_estimator  # slow, and every process collects this file
+
     results = check_estimator(estimator, on_skip=None)
     assert {check["check_name"] for check in results if check["status"] != "passed"} <= SKIPPED
 
@@ -353,8 +354,15 @@ def test_where_noise_is_high_rows_are_shortened_further():
 @pytest.mark.parametrize("table", list(recommended.of_scikit_learn()), ids=lambda table: table.name)
 @pytest.mark.parametrize("epsilon", recommended.EPSILONS)
 def test_on_breast_cancer_and_digits_it_errs_little_more_than_the_best(table, epsilon):
-    """In the median of 20 seeds at most 1.1 times; two stages and DPS-PCA, the former choices, do not."""
-    errors = {name: table.error(name, epsilon, k=2, runs=20) for name in ("recommended", *recommended.RIVALS)}
+    """In the median of 20 seeds at most 1.1 times; two stages and DPS-PCA, the former choices, do not.
+
+    Of a rival that errs thrice as much in the median of three seeds no more are run.
+    """
+    errors = {"recommended": table.error("recommended", epsilon, k=2, runs=20)}
+    for name in recommended.RIVALS:
+        few = table.error(name, epsilon, k=2, runs=3)
+        near = few < 3 * errors["recommended"]
+        errors[name] = table.error(name, epsilon, k=2, runs=20) if near else few
     least = min(errors.values())
     assert errors["recommended"] <= 1.1 * least
     assert min(errors["two_stage"], errors["dps_pca"]) > 1.1 * least
@@ -428,7 +436,7 @@ def test_the_error_that_it_warns_of_is_above_a_third_of_a_guess():
         return max(errors["analyze_gauss"]) / random_guess(D, 2)
 
     low, high = 0.1, 10.0
-    for _ in range(30):
+    for _ in range(14):  # to .03 %
         middle = np.sqrt(low * high)
         low, high = (middle, high) if predicted(middle) > 1 / 3 else (low, middle)
     assert 0.2 < low < 5

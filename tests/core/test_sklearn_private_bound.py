@@ -8,7 +8,6 @@ import pytest
 from sklearn import datasets
 from sklearn.base import clone
 from sklearn.decomposition import PCA
-from sklearn.utils.estimator_checks import check_estimator
 
 from dppca_core import METHODS, Budget, sin_theta
 from dppca_core.accounts.book import OverLimitError
@@ -54,6 +53,8 @@ def sentences(rows=ROWS, **options):
 
 @pytest.mark.parametrize("options", [{}, {"private_scale": True, "method": "analyze_gauss_sparse"}])
 def test_scikit_learn_finds_nothing_to_object_to(options):
+    from sklearn.utils.estimator_checks import check_estimator  # slow, and every process collects this file
+
     results = check_estimator(PrivatePCA(bound="private", center=0.5, scale=3.0, **options), on_skip=None)
     assert {check["check_name"] for check in results if check["status"] != "passed"} <= SKIPPED
 

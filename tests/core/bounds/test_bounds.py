@@ -61,7 +61,7 @@ def check_record(bound: Bound) -> None:
 
 
 @EVERY
-@profile(max_examples=20)
+@profile(max_examples=10)
 @given(setting=settings(), factor=st.sampled_from((1.0, 1e-6, 1e6)), q=st.sampled_from((1.0, 2.0, math.inf)))
 def test_a_bound_is_a_number_or_void(bound, setting, factor, q):
     """No number is NaN, the terms (their squares in predictions) add up, `applies` agrees with `why`."""

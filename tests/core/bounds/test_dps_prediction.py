@@ -20,7 +20,7 @@ from tests.core.problems import GE, GE_FAILURE, GE_N, ge_dps_errors, setting_at,
 predict = BOUNDS["dps_prediction"]
 SLACK = 0.01
 MODEL = SpikedModel(d=200, k=3, s=10, spike=100.0, bulk=(0.0, 10.0), seed=1)
-RUNS = 200
+RUNS = 120
 
 
 def ge_setting(epsilon: float) -> Setting:
@@ -50,7 +50,7 @@ def agrees(squares: np.ndarray, predicted: float) -> bool:
 def test_the_published_experiment(epsilon, sheet):
     """The sheet (section 1.7) divides by a largest row of norm^2 8319, we by 8150, which is 2 %."""
     bound = predict(ge_setting(epsilon))
-    assert agrees(ge_dps_errors(epsilon, 1e-5, "exact", 2, 60) ** 2, bound.total)
+    assert agrees(ge_dps_errors(epsilon, 1e-5, "exact", 2, 40) ** 2, bound.total)
     assert bound.total == pytest.approx(sheet, rel=0.025)
     assert bound.applies
 
@@ -71,10 +71,9 @@ def test_the_published_experiment_at_its_own_delta():
         small_setting(),
         small_setting(provider_noise="shared", budget=Budget(2.0, 1e-5)),
         small_setting(n=10**5, provider_noise="secure-aggregation"),
-        small_setting(s_hat=MODEL.d),
         small_setting(n=10**5, s_hat=MODEL.d, provider_noise="secure-aggregation", iterations=7),
     ],
-    ids=["independent", "shared", "secure aggregation", "dense", "dense, 7 rounds"],
+    ids=["independent", "shared", "secure aggregation", "dense, 7 rounds"],
 )
 def test_twenty_unequal_hospitals(setting, monkeypatch):
     """Without the factor f of the selection it is 35 % too low, and rejected."""

@@ -19,7 +19,7 @@ from tests.core.laws import HalfTheNoise, Z
 SPECTRUM = np.array([0.27, 0.2, 0.12, 0.1, 0.08, 0.07, 0.05, 0.04, 0.03, 0.02, 0.01, 0.01])
 K, D, N = 2, 12, 2400
 BUDGET = Budget(1.0, 1e-6)
-TABLES = 60
+TABLES = 40
 
 
 def setting(n: int = N, budget: Budget = BUDGET, eigenvalues: Array = SPECTRUM) -> Setting:
@@ -76,14 +76,19 @@ def table(rng: np.random.Generator) -> Array:
     return np.vstack(rows)
 
 
+@lru_cache
+def cohorts() -> list[tuple[Cohort, Array]]:
+    """Return TABLES tables, each with its own components, (D, K)."""
+    tables = (table(np.random.default_rng([run, 1])) for run in range(TABLES))
+    return [(Cohort.from_rows([rows], 1.0), linalg.top_eigenspace(rows.T @ rows / N, K)) for rows in tables]
+
+
 def squared_errors(name: str, generator: type[np.random.Generator] = np.random.Generator) -> Array:
     """Return sin^2 of one run of a method on each of TABLES tables, against the table's own components."""
     result = []
-    for run in range(TABLES):
-        rows = table(np.random.default_rng([run, 1]))
-        truth = linalg.top_eigenspace(rows.T @ rows / N, K)
+    for run, (cohort, truth) in enumerate(cohorts()):
         rng = generator(np.random.PCG64([run, 2]))
-        estimate = METHODS[name].fit(Cohort.from_rows([rows], 1.0), k=K, budget=BUDGET, rng=rng)
+        estimate = METHODS[name].fit(cohort, k=K, budget=BUDGET, rng=rng)
         result.append(subspace_metrics.sin_theta(estimate.basis, truth) ** 2)
     return np.array(result)
 

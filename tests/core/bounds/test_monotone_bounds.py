@@ -57,7 +57,7 @@ MORE = st.floats(1.0, 1e3)
 
 
 @EVERY
-@profile(max_examples=20)
+@profile(max_examples=10)
 @given(setting=settings(), more=MORE)
 def test_more_patients(name, setting, more):
     larger = replace(setting, n=int(setting.n * more) + 1)
@@ -70,7 +70,7 @@ def test_more_patients(name, setting, more):
 
 
 @EVERY
-@profile(max_examples=20)
+@profile(max_examples=10)
 @given(setting=settings(), more=MORE)
 def test_more_epsilon(name, setting, more):
     larger = replace(setting, budget=replace(setting.budget, epsilon=setting.budget.epsilon * more))
@@ -80,7 +80,7 @@ def test_more_epsilon(name, setting, more):
 
 
 @pytest.mark.parametrize("name", [name for name, rule in BOUNDS.items() if rule.measure == "sin"])
-@profile(max_examples=20)
+@profile(max_examples=10)
 @given(setting=settings(), less=st.floats(0.01, 1.0))
 def test_a_wider_gap(name, setting, less):
     """The bulk shrinks beneath the same top."""

@@ -7,6 +7,7 @@ which is what the second order adds: in 3,000 runs of each case here at most 1.6
 """
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -30,7 +31,6 @@ def agrees(squares: np.ndarray, predicted: float) -> bool:
 FEW = Budget(1.0, 1e-5)
 CASES = [
     ("analyze_gauss_prediction", "analyze_gauss", 200, 10**5),
-    ("analyze_gauss_prediction", "cape", 200, 10**5),
     ("noisy_power_prediction", "noisy_power", 200, 10**5),
     ("projector_prediction", "spiked_projector", 200, 3 * 10**4),
     ("ppca_laplace", "ppca", 60, 10**5),
@@ -49,7 +49,6 @@ def test_a_closed_form_is_what_its_method_does(name, method, runs, n):
 
 
 TWENTY = [
-    ("analyze_gauss_prediction", "analyze_gauss", Budget(0.5, 1e-6), MODEL, 10**5),
     ("noisy_power_prediction", "noisy_power", Budget(3.0, 1e-5, neighbours="add-remove"), MODEL, 10**5),
     ("analyze_gauss_prediction", "analyze_gauss", Budget(4.0, 1e-3, accounting="as-printed"), ALONE, 10**4),
     ("projector_prediction", "spiked_projector", Budget(4.0, 1e-3, accounting="as-printed"), ALONE, 10**4),
@@ -89,7 +88,7 @@ def test_the_energy_lost_is_that_of_each_pair(name, method, n):
     options = {"iterations": 30} if "iterations" in METHODS[method].uses else {}
     covariance, lost = STEEP.covariance() / STEEP.norm_bound(n) ** 2, []
     best = float(setting.eigenvalues[:2].sum())
-    for run in range(40 if method == "ppca" else 200):
+    for run in range(40 if method == "ppca" else 120):
         cohort, rng = STEEP.draw(n, 1, np.random.default_rng([run, 5])), np.random.default_rng([run, 6])
         basis = METHODS[method].fit(cohort, k=2, budget=FEW, rng=rng, **options).basis
         lost.append(best - captured_energy(basis, covariance, 1.0))
@@ -100,11 +99,18 @@ def test_the_energy_lost_is_that_of_each_pair(name, method, n):
     assert not agrees(np.array(lost), gap * bound.total**2)
 
 
+LOUD = setting_at(MODEL, 1000, Budget(1e9, 0.5))
+
+
+@cache
+def squares_of_pca() -> np.ndarray:
+    return simulate(MODEL, LOUD, "pca", 300) ** 2
+
+
 @pytest.mark.parametrize("name", ["analyze_gauss_prediction", "projector_prediction", "ppca_laplace"])
 def test_without_privacy_sampling_is_left(name):
     """At a huge epsilon every closed form is PCA's, and half of it is refused."""
-    setting = setting_at(MODEL, 1000, Budget(1e9, 0.5))
-    squares, bound = simulate(MODEL, setting, "pca", 300) ** 2, BOUNDS[name](setting)
+    squares, bound = squares_of_pca(), BOUNDS[name](LOUD)
     assert agrees(squares, bound.total**2)
     assert not agrees(squares, bound.total**2 / 2)
 

@@ -17,6 +17,7 @@ from dppca_core.bounds.recommendation import TRUSTS, recommend
 
 BUDGET, FROM_THE_LEAST = Budget(1.0, 1e-5), tuple(reversed(TRUSTS))
 SEED, RUNS = 11, 30
+COMPARED = (0, 3, 4, 5)  # two stages, own noise under every trust, a sparse step, and a guess for nobody
 
 
 @pytest.mark.parametrize("index", range(60))
@@ -40,7 +41,7 @@ def test_more_trust_never_raises_a_predicted_error(index):
             assert answer.method == case.recommended("untrusted server").method
 
 
-@pytest.mark.parametrize("index", range(8))
+@pytest.mark.parametrize("index", COMPARED)
 def test_a_recommended_method_errs_as_predicted_and_about_as_little_as_the_best(index):
     """Where all runs err alike, so that the logarithm of the median of 30 has a standard deviation below .08.
 
@@ -50,7 +51,7 @@ def test_a_recommended_method_errs_as_predicted_and_about_as_little_as_the_best(
     case = random_case(SEED, index, most_features=60, most_patients=5e4)
     answers = {trust: case.recommended(trust) for trust in FROM_THE_LEAST}
     populations = case.populations(RUNS)
-    predicted = case.predicted(populations)
+    predicted = case.predicted(populations[:10])  # their medians hardly differ between populations
     errors = case.measured(predicted, populations)
     fewer = replace(case, n=max(case.n // 4, case.providers)).predicted(populations[:1])
     for trust, answer in answers.items():
@@ -63,11 +64,12 @@ def test_a_recommended_method_errs_as_predicted_and_about_as_little_as_the_best(
         assert seen.regret < MARGIN or seen.limits[0] < seen.least * answer.guess
 
 
-def test_most_small_settings_are_compared_by_the_test_above():
-    compared = [
-        random_case(SEED, i, most_features=60, most_patients=5e4).recommended("central") for i in range(8)
-    ]
-    assert sum(not answer.near_guess for answer in compared) >= 5
+def test_settings_of_every_kind_are_compared_by_the_test_above():
+    cases = [random_case(SEED, i, most_features=60, most_patients=5e4) for i in COMPARED]
+    compared = [{trust: case.recommended(trust) for trust in FROM_THE_LEAST} for case in cases]
+    assert sum(not answer.near_guess for each in compared for answer in each.values()) == 11
+    methods = {answer.method for each in compared for answer in each.values() if not answer.near_guess}
+    assert methods == {"two_stage_own_noise", "two_stage_sealed", "own_noise_sparse", "sealed_sparse"}
 
 
 def test_near_the_edge_of_the_bulk_one_moment_with_a_sparse_step_is_recommended():

@@ -35,9 +35,7 @@ def test_the_heaviest_rows_hold_their_share(k, part):
     assert heaviest_share(part, k) == pytest.approx(held, rel=0.02)
 
 
-@pytest.mark.parametrize(
-    ("n", "d", "k", "epsilon"), [(2000, 30, 2, 1.0), (3000, 60, 1, 0.5), (6000, 120, 2, 1.0)]
-)
+@pytest.mark.parametrize(("n", "d", "k", "epsilon"), [(2000, 30, 2, 1.0), (3000, 60, 1, 0.5)])
 def test_the_recommended_method_errs_little_at_the_worst_spectrum(n, d, k, epsilon):
     """By simulation, in the median of 7 runs: at most 1.35 times the best of the candidates at its worst."""
     budget = Budget(epsilon, 1e-6)

@@ -1,9 +1,8 @@
-"""A plan's closed form against simulation by bisection: they agree within 15 % at ten settings.
+"""A plan's closed form against simulation by bisection: they agree within 15 % at seven settings.
 
 What a closed form neglects moves n by 1 % here (sin^2 by at most 1.6 %, test_predictions.py). The 95 %
-interval of a simulated answer is at most 16 % wide (asserted), so its standard error is at most 4 %, and 14 %
-is 3.5 of them: a changed random stream breaks one setting with probability 5e-4 at most. At nine of the ten
-the interval is at most 5 % wide, and 14 % is 11 standard errors. Seeds are fixed.
+interval of a simulated answer is at most 6 % wide (asserted), so its standard error is at most 1.5 %, and
+14 % is nine of them. Seeds are fixed.
 """
 
 import math
@@ -33,17 +32,13 @@ def experiment(d, k, s, *, delta=1e-5, s_hat=None, spike=100.0, bulk=(0.0, 10.0)
 SPARSE = {"s_hat": 16, "d": 40, "k": 2, "s": 8}
 MANY = experiment(60, 3, 10, s_hat=20, providers=20, delta=1e-6)
 LOOSE = experiment(**SPARSE, providers=20, delta=0.01, iterations=6)
-ZCDP = experiment(30, 1, 8, spike=20.0, bulk=(1.0, 5.0), accounting="zcdp")
-TEN = {
+SEVEN = {
     "DPS-PCA, 5 hospitals": (experiment(**SPARSE), "dps_pca", 0.1, 1.0),
     "DPS-PCA, 20 hospitals, ε = .5": (MANY, "dps_pca", 0.3, 0.5),
     "DPS-PCA, secure sums, δ = .01": (LOOSE, "dps_pca_summed", 0.05, 2.0),
-    "DPS-PCA, dense, d = 100": (experiment(100, 2, 10, providers=10), "dps_pca", 0.2, 3.0),
     "Analyze Gauss, 95 % of the energy": (experiment(30, 2, 8), "analyze_gauss", 0.95, 0.2),
     "CAPE, k = 4, add or remove": (experiment(50, 4, 8, neighbours="add-remove"), "cape", 0.2, 1.0),
-    "noisy power method, k = 1, zCDP": (ZCDP, "noisy_power", 0.1, 3.0),
     "noisy projector": (experiment(25, 2, 8), "spiked_projector", 0.02, 1.0),
-    "PPCA, k = 1": (experiment(15, 1, 5), "ppca", 0.1, 1.0),
     "nobody trusted, δ = 1e-4": (experiment(30, 3, 8, delta=1e-4), "ldp_pca", 0.3, 4.0),
 }
 
@@ -67,17 +62,17 @@ def answers(experiment, name, target, epsilon):
     return n, simulate(Search(plan, Question("patients", epsilon), n, repeats=30))
 
 
-@pytest.mark.parametrize("setting", TEN.values(), ids=TEN.keys())
+@pytest.mark.parametrize("setting", SEVEN.values(), ids=SEVEN.keys())
 def test_closed_form_and_simulation_agree(setting):
     n, answer = answers(*setting)
     assert answer.state == "found" and answer.runs >= 180
-    assert answer.high / answer.low < 1.16
+    assert answer.high / answer.low < 1.06
     assert 1 / WITHIN < answer.value / n < WITHIN
 
 
 def test_a_closed_form_with_half_the_noise_is_refused(monkeypatch):
     """The planted bug: sensitivity short by sqrt 2, as between the two relations of neighbours."""
-    experiment, name, target, epsilon = TEN["DPS-PCA, 5 hospitals"]
+    experiment, name, target, epsilon = SEVEN["DPS-PCA, 5 hospitals"]
     true = StudyPlan(experiment, name, target).patients(epsilon).value
     rule = BOUNDS["dps_prediction"]
 
@@ -100,10 +95,9 @@ def test_epsilon_and_hospitals_are_bisected_too():
     assert answer.state == "found" and answer.value == pytest.approx(hospitals, rel=0.1, abs=0.5)
 
 
-@pytest.mark.parametrize("name", ["analyze_gauss", "noisy_power"])
-def test_tuned_plans_need_what_they_say(name):
+def test_a_tuned_plan_needs_what_it_says():
     """Rows of length 1 and tuned rounds; divided by the bound, rows need five times as many."""
-    published = StudyPlan(experiment(**SPARSE), name, 0.2)
+    published = StudyPlan(experiment(**SPARSE), "noisy_power", 0.2)
     plan = published.tuned(Question("patients", 1.0))
     n = plan.patients(1.0).value
     answer = simulate(Search(plan, Question("patients", 1.0), n, repeats=20))

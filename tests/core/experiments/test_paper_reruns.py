@@ -30,7 +30,7 @@ ONLY = {  # of costly or noisy recipes: methods, index of each value, repeats; o
     "ge-3a": (None, (1,), 12),
     "ge-3b-caption": (None, (0,), 40),
     "ge-3b-text": (None, (-1,), 12),
-    "ge-4a": (("DPS-PCA", "PPCA"), (1,), 4),
+    "ge-4a": (("DPS-PCA", "PPCA"), (1,), 1),
     "ge-4b-unit": (None, (0,), 2),
     "imtiaz-digits": (None, (2,), 3),
     "imtiaz-epsilon": (None, (-2,), 1),

@@ -97,7 +97,7 @@ def test_hospitals_are_the_inverse_of_the_closed_form(name):
         assert fewest == math.ceil(plan.patients(1.0).solution / size)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(
     name=st.sampled_from(SMOOTH),
     epsilon=st.floats(0.01, 10),
@@ -266,13 +266,12 @@ def test_without_a_closed_form_a_simulation_has_a_start(name):
     assert plan.plan_for_start.patients(1.0).solution > 0
 
 
-@pytest.mark.parametrize("name", ["two_stage", "two_stage_own_noise"])
-@pytest.mark.parametrize("epsilon", [0.1, 10.0])
+@pytest.mark.parametrize(("name", "epsilon"), [("two_stage", 10.0), ("two_stage_own_noise", 0.1)])
 def test_two_stages_can_be_inverted_although_their_chance_is_simulated(name, epsilon):
     """Fewer patients miss the target and more reach it, as if the loss fell everywhere, up to 1 % of n."""
     plans = [StudyPlan(WIDE, name, target) for target in (0.05, 0.1, 0.2, 0.5)]
     answers = [plan.patients(epsilon) for plan in plans]
-    n = np.round(np.geomspace(answers[-1].solution / 4, 8 * answers[0].solution, 90)).astype(int)
+    n = np.round(np.geomspace(answers[-1].solution / 4, 8 * answers[0].solution, 60)).astype(int)
     losses = np.array([plans[0].loss(int(each), epsilon) for each in n])
     for plan, answer in zip(plans, answers, strict=True):
         assert (losses[n >= answer.solution] <= plan.target).all()
@@ -375,6 +374,6 @@ def test_a_prediction_of_more_than_a_third_of_a_guess_is_no_answer():
 def test_the_line_of_predicted_answers_is_theirs_at_its_epsilons():
     plan = StudyPlan(EXPERIMENT, PREDICTED[0], 0.1)
     line = amounts_by_prediction(plan, np.array(EDGE_EPSILONS))
-    answers = [plan.answer(question).value for question in prediction_questions(None)]
-    np.testing.assert_allclose(line, answers, rtol=1e-9)
+    answers = [plan.answer(question).value for question in list(prediction_questions(None))[::4]]
+    np.testing.assert_allclose(line[::4], answers, rtol=1e-9)
     assert (np.diff(line) < 0).all()

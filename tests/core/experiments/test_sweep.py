@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from distributed import LocalCluster
 
 from dppca_core import METHODS, SpikedModel
 from dppca_core.experiments import Axis, Progress, Recipe, sweep, variant
@@ -39,7 +38,8 @@ RECIPE = Recipe(
     metrics=("sin", "projector", "energy", "support"),
     seed=5,
 )
-EVERY = replace(RECIPE, methods=tuple(variant(name) for name in METHODS), repeats=2)
+TWO = (Axis("epsilon", (0.1, 10.0)),)
+EVERY = replace(RECIPE, methods=tuple(variant(name) for name in METHODS), swept=TWO, repeats=2)
 TABLE = replace(EVERY, population="breast_cancer", n=None, k=2, swept=(Axis("providers", (1, 4)),), repeats=1)
 IDENTITY = ["label", "method", "repeat"]
 
@@ -111,6 +111,8 @@ def test_processes_give_the_same_bits(serial, name, recipe):
 
 def test_a_dask_cluster_gives_the_same_bits(serial, monkeypatch):
     """By address, over TCP; its two worker threads live here, as two processes take long to start."""
+    from distributed import LocalCluster  # here: it takes a second, and every process collects this file
+
     workers = {"n_workers": 1, "threads_per_worker": 2, "processes": False, "protocol": "tcp"}
     with (
         LocalCluster(**workers, dashboard_address=None, host="127.0.0.1") as cluster,

@@ -37,7 +37,8 @@ def test_unequal_components_of_five_hospitals_are_found():
 def test_rows_of_length_1_do_not_notice_heavy_tails():
     preset = UNKIND["heavy"]
     heavy, normal = (
-        error(replace(preset, heavy=tails), "two_stage", s_hat=preset.s_hat) for tails in (True, False)
+        error(replace(preset, heavy=tails), "two_stage", runs=2, s_hat=preset.s_hat)
+        for tails in (True, False)
     )
     assert heavy == pytest.approx(normal, rel=1e-3)
     rows, _ = preset.rows(np.random.default_rng(0))
@@ -60,8 +61,8 @@ def test_weak_signals_in_every_column_need_stacked_rounds():
     preset = UNKIND["weak"]
     guess = random_guess(preset.d, preset.k)
     stacked = error(preset, "stacked_rounds", runs=2)
-    assert error(preset, "two_stage", runs=2, s_hat=preset.s_hat) > 0.6 * guess
-    assert stacked < 0.8 * error(preset, "analyze_gauss", runs=2, scaling="unit")
+    assert error(preset, "two_stage", runs=1, s_hat=preset.s_hat) > 0.6 * guess
+    assert stacked < 0.8 * error(preset, "analyze_gauss", runs=1, scaling="unit")
     signal = 8 * 2 / (8 * 2 + 398)
     answer = recommend("central", n=preset.n, d=preset.d, k=2, budget=BUDGET, s_hat=preset.d, signal=signal)
     assert answer.method.startswith("stacked_rounds") and answer.error == pytest.approx(stacked, rel=0.3)

@@ -8,7 +8,6 @@ import pytest
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import check_estimator
 
 from dppca_core import sin_theta, tables
 from dppca_core.sklearn import PrivatePCA
@@ -62,6 +61,8 @@ def test_without_noise_the_pipeline_is_pca_of_the_encoded_rows():
 
 def test_scikit_learns_checks_pass():
     """Each with one of these dictionaries: an array must have as many columns as its dictionary."""
+    from sklearn.utils.estimator_checks import check_estimator  # slow, and every process collects this file
+
     statuses = defaultdict(set)
     for width in (2, 3, 4, 5, 10):
         schema = Schema(tuple(Column(f"c{i}", "number", -3, 3, fill=0.0) for i in range(width)))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from dppca_core import SpikedModel
+from dppca_core.experiments.decision import cells as cells_module
 from dppca_core.experiments.decision import confirmation
 from dppca_core.experiments.decision.cells import LOOK, TRIAL, VERDICT, JoiningCells
 from dppca_core.experiments.decision.confirmation import MORE, MOST_TRIALS, PASSES, Trial, settle
@@ -15,24 +15,36 @@ from dppca_core.experiments.decision.decision import JoiningDecision, decide
 from dppca_core.experiments.decision.hospitals import scaled
 from dppca_core.experiments.decision.outcomes import JoiningRuns
 from dppca_core.experiments.decision.rule import Answer
-from tests.core.experiments.decision.settings import joining
+from tests.core.experiments.decision.settings import CLEAR, QUICK, joining, runs_of
 
-QUICK = SpikedModel(d=12, k=1, s=12, spike=30.0, bulk=(0.0, 10.0))
-TOO_FEW = joining(40, 60, 60, epsilon=0.5, use="publish", population=QUICK, k=1)
+TOO_FEW = joining(40, 60, 60, epsilon=0.5, use="publish", **QUICK)
 CLOSE = joining(*[60] * 3, epsilon=0.5, use="publish")
 ASKED = JoiningDecision(0, Answer.ASK_AGAIN, {})
 PASSED, FAILED = Trial(1_300, True, None), Trial(1_300, False, 2_041)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def same_runs():
+    """Have first runs and trials of the same setting and seed measured once."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (confirmation, cells_module):
+            patch.setattr(module, "JoiningRuns", runs_of)
+        yield
+
+
 @pytest.fixture(scope="module")
-def settled():
+def settled(same_runs):
     return settle(TOO_FEW)
 
 
-def fresh(patients: float) -> int:
-    """Count the verdicts to join, of five from fresh runs with so many patients."""
+def most_join(patients: float) -> bool:
+    """Return whether of five verdicts from fresh runs with so many patients three are to join."""
     larger = scaled(TOO_FEW, patients=patients / TOO_FEW.n)
-    return sum(decide(JoiningRuns(replace(larger, seed=100 + i))).answer.joins for i in range(5))
+    joined = []
+    while max(joined.count(True), joined.count(False)) < 3:
+        runs = JoiningRuns(replace(larger, seed=100 + len(joined)))
+        joined.append(decide(runs).answer.joins)
+    return joined.count(True) == 3
 
 
 def test_with_the_number_named_fresh_runs_join(settled):
@@ -40,12 +52,12 @@ def test_with_the_number_named_fresh_runs_join(settled):
     _, decision = settled
     assert decision.answer == Answer.ASK_AGAIN
     assert decision.patients > TOO_FEW.n
-    assert fresh(decision.patients) >= 3
+    assert most_join(decision.patients)
 
 
 def test_a_planted_third_of_the_number_is_noticed(settled):
     """Three of five join with a chance below .01 where each does with one of .1."""
-    assert fresh(settled[1].patients / 3) < 3
+    assert not most_join(settled[1].patients / 3)
 
 
 def test_a_prediction_that_promises_too_much_is_corrected_by_runs():
@@ -53,22 +65,22 @@ def test_a_prediction_that_promises_too_much_is_corrected_by_runs():
     trials = [confirmation.trial(TOO_FEW, TOO_FEW.n, 0)]
     assert not trials[0].joins
     assert trials[0].more > TOO_FEW.n
-    first, decision = JoiningRuns(TOO_FEW), decide(JoiningRuns(TOO_FEW))
+    first, decision = runs_of(TOO_FEW), decide(runs_of(TOO_FEW))
     while (patients := confirmation.patients_to_try(first, decision, trials)) is not None:
         trials.append(confirmation.trial(TOO_FEW, patients, len(trials)))
-    assert fresh(confirmation.concluded(first, decision, trials).patients) >= 3
+    assert most_join(confirmation.concluded(first, decision, trials).patients)
 
 
 def test_more_runs_settle_what_the_first_leave_open():
-    assert not decide(JoiningRuns(CLOSE)).answer.decided
+    assert not decide(runs_of(CLOSE)).answer.decided
     runs, decision = settle(CLOSE)
     assert (decision.answer, decision.patients) == (Answer.STAY, None)
     assert runs.setting == replace(CLOSE, repeats=MORE * CLOSE.repeats)
 
 
 def test_a_clear_verdict_has_the_first_runs_alone():
-    runs, decision = settle(joining(5000, 200, 200))
-    assert decision == decide(JoiningRuns(joining(5000, 200, 200)))
+    runs, decision = settle(CLEAR)
+    assert decision == decide(runs_of(CLEAR))
     assert runs.setting.repeats == 40
 
 
@@ -85,7 +97,7 @@ def test_a_clear_verdict_has_the_first_runs_alone():
     ],
 )
 def test_a_trial_that_fails_asks_for_more_and_several_in_succession_must_pass(trials, patients):
-    runs = JoiningRuns(TOO_FEW)
+    runs = runs_of(TOO_FEW)
     assert confirmation.patients_to_try(runs, ASKED, trials) == patients
     if patients is None:
         confirmed = trials[-1].joins

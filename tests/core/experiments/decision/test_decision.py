@@ -13,16 +13,15 @@ from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.experiments.decision import predictions, rule
 from dppca_core.experiments.decision.decision import bars, decide, decide_all
 from dppca_core.experiments.decision.hospitals import halved, scaled, without
-from dppca_core.experiments.decision.outcomes import JoiningRuns
 from dppca_core.experiments.decision.predictions import Anchor
 from dppca_core.experiments.decision.rule import Answer
-from tests.core.experiments.decision.settings import joining
+from tests.core.experiments.decision.settings import CLEAR, QUICK, joining, runs_of
 
 SMALL_AMONG_LARGE = joining(20, 1500, 1500, 1500, epsilon=2.0)
 
 
 def test_a_small_hospital_joins_large_ones():
-    decision = decide(JoiningRuns(SMALL_AMONG_LARGE))
+    decision = decide(runs_of(SMALL_AMONG_LARGE))
     assert decision.answer == Answer.JOIN
     assert decision.patients is None
     assert list(decision.evidence) == [*reversed(TRUSTS)]
@@ -32,17 +31,17 @@ def test_a_small_hospital_joins_large_ones():
 
 
 def test_a_hospital_with_enough_patients_stays_alone():
-    assert decide(JoiningRuns(joining(5000, 200, 200))).answer == Answer.STAY
+    assert decide(runs_of(CLEAR)).answer == Answer.STAY
     for use in ("in-house", "publish"):
-        assert decide(JoiningRuns(joining(2000, use=use))).answer == Answer.STAY
+        assert decide(runs_of(joining(2000, use=use, **QUICK))).answer == Answer.STAY
 
 
 def test_many_small_hospitals_join_if_sums_are_sealed():
-    assert decide(JoiningRuns(joining(*[25] * 80))).answer == Answer.JOIN_IF
+    assert decide(runs_of(joining(*[25] * 80))).answer == Answer.JOIN_IF
 
 
 def test_the_three_bars_are_those_of_the_evidence():
-    runs = JoiningRuns(SMALL_AMONG_LARGE)
+    runs = runs_of(SMALL_AMONG_LARGE)
     shown = bars(runs, "central")
     assert list(shown) == ["alone", "together", "together, no privacy"]
     for name, shares in (("alone", runs.alone()), ("together", runs.together("central"))):
@@ -54,7 +53,7 @@ def test_the_three_bars_are_those_of_the_evidence():
 
 def test_others_have_the_verdicts_of_their_neighbours_in_size():
     sizes = [*range(20, 240, 20), 4000]
-    runs = JoiningRuns(joining(*sizes, epsilon=4.0, ours=11))
+    runs = runs_of(joining(*sizes, epsilon=4.0, ours=11, repeats=14))
     decisions = decide_all(runs)
     assert len(decisions) == len(sizes)
     for i, each in enumerate(decisions):
@@ -68,27 +67,34 @@ def test_others_have_the_verdicts_of_their_neighbours_in_size():
 
 
 def test_what_happens_if_is_the_same_decision_on_a_changed_setting():
-    before = decide(JoiningRuns(SMALL_AMONG_LARGE))
-    stricter = decide(JoiningRuns(halved(SMALL_AMONG_LARGE)))
-    fewer = decide(JoiningRuns(without(SMALL_AMONG_LARGE, 1)))
+    before = decide(runs_of(SMALL_AMONG_LARGE))
+    stricter = decide(runs_of(halved(SMALL_AMONG_LARGE)))
+    fewer = decide(runs_of(without(SMALL_AMONG_LARGE, 1)))
     for after in (stricter, fewer):
         for trust in TRUSTS:
             assert after.evidence[trust].tenth < before.evidence[trust].tenth
 
 
 def test_a_prediction_at_the_present_setting_is_what_was_measured():
-    anchor = Anchor.of_runs(JoiningRuns(SMALL_AMONG_LARGE), 0)
+    anchor = Anchor.of_runs(runs_of(SMALL_AMONG_LARGE), 0)
     for trust, evidence in anchor.at(SMALL_AMONG_LARGE).items():
         assert evidence == pytest.approx(anchor.measured[trust], abs=1e-9)
 
 
-@pytest.mark.parametrize("use", ["in-house", "publish"])
-@pytest.mark.parametrize("factors", [{"patients": 3.0}, {"patients": 0.5}, {"epsilon": 0.5}])
+@pytest.mark.parametrize(
+    ("use", "factors"),
+    [
+        ("in-house", {"patients": 3.0}),
+        ("in-house", {"epsilon": 0.5}),
+        ("publish", {"patients": 0.5}),
+        ("publish", {"epsilon": 0.5}),
+    ],
+)
 def test_predictions_agree_with_runs(use, factors):
     """Medians agree within 6 points and a third of the loss."""
     setting = joining(200, 600, 600, epsilon=1.0, use=use)
-    predicted = Anchor.of_runs(JoiningRuns(setting), 0).at(scaled(setting, **factors))
-    runs = JoiningRuns(replace(scaled(setting, **factors), seed=1))
+    predicted = Anchor.of_runs(runs_of(setting), 0).at(scaled(setting, **factors))
+    runs = runs_of(replace(scaled(setting, **factors), seed=1))
     losses = [100 - np.median(runs.alone()), 100 - np.median(runs.together("untrusted server"))]
     for trust in TRUSTS:
         error = predicted[trust].median - float(np.median(runs.gain(trust)))
@@ -96,7 +102,7 @@ def test_predictions_agree_with_runs(use, factors):
 
 
 def test_the_answer_turns_where_predictions_say_so():
-    anchor = Anchor.of_runs(JoiningRuns(SMALL_AMONG_LARGE), 0)
+    anchor = Anchor.of_runs(runs_of(SMALL_AMONG_LARGE), 0)
     for along in ("patients", "epsilon"):
         turns = anchor.turns(along)
         assert turns
@@ -112,7 +118,7 @@ def test_the_answer_turns_where_predictions_say_so():
 
 def test_of_a_table_nothing_is_predicted():
     setting = joining(100, 200, population="breast_cancer", repeats=8)
-    anchor = Anchor.of_runs(JoiningRuns(setting), 0)
+    anchor = Anchor.of_runs(runs_of(setting), 0)
     assert anchor.turns("patients") == ()
     assert anchor.patients_to_join() is None
     with pytest.raises(ValueError, match="population must be a model"):
@@ -121,4 +127,4 @@ def test_of_a_table_nothing_is_predicted():
 
 def test_a_verdict_needs_a_hospital_that_was_measured():
     with pytest.raises(ValueError, match="hospital must be one of"):
-        decide(JoiningRuns(joining(300, 300)), 1)
+        decide(runs_of(joining(300, 300)), 1)

@@ -102,8 +102,8 @@ def test_without_noise_pooling_gains_what_the_closed_form_says():
 
 def test_with_noise_beyond_all_signal_what_is_recovered_is_a_guess():
     """The share of a guess has mean k/d: the mean of 100 runs is within 4 standard errors."""
-    runs = JoiningRuns(joining(100, 100, epsilon=1e-6, repeats=100, use="publish"))
-    assert runs.guess == pytest.approx(100 * 2 / 30)
+    runs = JoiningRuns(joining(100, 100, epsilon=1e-6, repeats=100, use="publish", population=FLAT))
+    assert runs.guess == pytest.approx(100 * 2 / 20)
     for shares in (runs.together(NOBODY), runs.alone()):
         assert shares.mean() == pytest.approx(runs.guess, abs=4 * shares.std() / 10)
 
@@ -119,7 +119,7 @@ def test_a_hospital_with_all_patients_gains_nothing(use):
         np.testing.assert_array_equal(runs.alone(), runs.without_privacy())
 
 
-@pytest.mark.parametrize("strict", [0.02, 0.2, 1.0])
+@pytest.mark.parametrize("strict", [0.02, 1.0])
 def test_more_trust_is_not_worse(strict):
     """The 99 % interval of the paired difference does not lie below -.5 points."""
     runs = JoiningRuns(changed(joining(600, 600, 600), 2, epsilon=strict))

@@ -120,14 +120,14 @@ def test_what_is_judged_to_do_does_and_half_of_it_does_not(n, d, usual):
 
 
 @pytest.mark.parametrize(
-    ("request_", "words"),
+    ("d", "words"),
     [
-        (asked(10**6, 20_000), "The better of them is predicted"),
-        (asked(10**6, 400), ""),
+        (20_000, "The better of them is predicted"),
+        (400, ""),
     ],
 )
-def test_what_a_width_allows_is_judged(request_, words):
-    sentence, stopped = wide_table.judge(request_, 10**6, request_.d, 1)
+def test_what_a_width_allows_is_judged(d, words):
+    sentence, stopped = wide_table.judge(asked(10**6, d), 10**6, d, 1)
     assert (words in sentence) and bool(sentence) == bool(words) and not stopped
 
 
