@@ -66,8 +66,7 @@ VERDICTS = {
 @functools.cache
 def asked_again():
     """Return what a page says while runs confirm a number, as {headline: progress}, and then its decision."""
-    settings, _ = catalogue.open_link({"preset": "large-study"} | TOO_FEW)
-    board, headlines = JoiningBoard(settings), {}
+    board, headlines = JoiningBoard(Page(PAGE, **TOO_FEW).settings), {}
     while (cell := board.cells.next_missing(True)) is not None:
         headlines[decision.headline(board)] = decision.progress(board)
         board.cells.try_cell(*cell)
@@ -122,9 +121,7 @@ SCENES_IN_WORDS = {
     (FIVE_LARGE, "in-house"): ("Stay alone", ["no", "no", "no"]),
     (FIVE_LARGE, "publish"): ("Join: ", ["yes", "yes", "yes"]),
     (ONE_LARGE, "in-house"): ("Join only if", ["no", "yes", "yes"]),
-    (ONE_LARGE, "publish"): ("Join only if", ["not reliably", "yes", "yes"]),
     (MEASURE, "in-house"): ("Stay alone", ["no", "no", "no"]),
-    (MEASURE, "publish"): ("Stay alone", ["no", "no", "no"]),
     (HEART, "in-house"): ("Stay alone", ["no", "no", "no"]),
     (HEART, "publish"): ("Too close to tell", ["no", "not reliably", "not reliably"]),
 }
