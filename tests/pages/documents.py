@@ -17,7 +17,7 @@ FIRST = "explore/explorer/page.py"
 class Page:
     """Read a page at the settings of a link. It starts from the preset on which others build.
 
-    What a first view needs is measured; `settle` measures the rest.
+    What a first view needs is measured once a test looks at the page; `settle` measures the rest.
     """
 
     def __init__(self, page: str = FIRST, **link: str) -> None:
@@ -33,10 +33,16 @@ class Page:
     def read(self, document: Document | None = None) -> None:
         """Read the page at its settings, or a document that is made of more than them."""
         self.document: Document = document or self.module.at(self.settings)
-        self.blocks = list(walk(self.document.blocks()))
+        self._blocks: list[b.Block] | None = None
+
+    @property
+    def blocks(self) -> list[b.Block]:
+        if self._blocks is None:
+            self._blocks = list(walk(self.document.blocks()))
+        return self._blocks
 
     def settle(self) -> "Page":
-        self.blocks = list(walk(self.document.measured().blocks()))
+        self._blocks = list(walk(self.document.measured().blocks()))
         return self
 
     def move(self, key: str, value: Any) -> None:

@@ -53,7 +53,7 @@ def test_both_views_say_the_number_and_that_fewer_rest_on_few_measurements(page,
     least = min(each.answer.value for each in planner.by_trust() if each.answer.value is not None)
     assert least < planner.floor and sentence.endswith(answer.SMALLER)
     shown.move("plan.asked", "hospitals")
-    assert not [note for note in shown.settle().all(blocks.Note) if "in the worst case" in note.words]
+    assert not [note for note in shown.all(blocks.Note) if "in the worst case" in note.words]
 
 
 def test_where_no_number_is_smaller_nothing_is_said_of_few_measurements():

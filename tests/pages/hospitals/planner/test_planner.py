@@ -24,6 +24,7 @@ PAGE = "hospitals/planner/page.py"
 SMALL = {"d": "30", "k": "2", "s": "6", "shat": "12", "n": "20000"}
 PUBLISHED = SMALL | {"plan.way": "dps_pca"}
 DEFAULTS = catalogue.defaults() | {"plan.way": "dps_pca"}
+QUICK = {"d": 30, "k": 2, "s": 6, "s_hat": 12, "n": 20_000}  # SMALL as settings
 
 
 def paragraph(page):
@@ -76,7 +77,7 @@ def test_it_opens_with_few_methods_and_a_paragraph_and_has_all_methods_at_a_pres
 @pytest.mark.parametrize("trust", TRUSTS)
 @pytest.mark.parametrize("asked", QUESTIONS)
 def test_both_views_answer_a_target_with_the_same_number(asked, trust):
-    settings = catalogue.defaults("Small study") | {"plan.asked": asked, "plan.size": 500, "trust": trust}
+    settings = catalogue.defaults() | QUICK | {"plan.asked": asked, "plan.size": 500, "trust": trust}
     Planner(settings).complete()
     board, analyst = PlainPlanner(settings), Planner(settings)
     assert analyst.answer().value is not None and analyst.trust == board.chosen.trust == trust
@@ -86,8 +87,8 @@ def test_both_views_answer_a_target_with_the_same_number(asked, trust):
 
 
 def test_more_trust_never_needs_more_patients():
-    for preset in ("Small study", "Rare disease", "Weak signals in every feature"):
-        planner = Planner(catalogue.defaults(preset))
+    for settings in (QUICK, catalogue.defaults("Rare disease")):
+        planner = Planner(catalogue.defaults() | settings)
         planner.complete()
         needs = [math.inf if each.answer.value is None else each.answer.value for each in planner.by_trust()]
         assert needs == sorted(needs) and needs[0] < math.inf
@@ -233,7 +234,7 @@ def test_delta_is_compared_with_the_patients_of_the_plan(changed, inverse):
 
 
 def test_labels_stand_on_their_lines_and_the_table_holds_the_plane():
-    settings = DEFAULTS | {"plan.of": "energy", "all_methods": True}
+    settings = DEFAULTS | QUICK | {"plan.of": "energy", "all_methods": True}
     drawn = Planner(settings).drawn()
     figure = charts.figure(drawn, Planner(settings))
     labels = [trace for trace in figure["data"] if trace.get("mode") == "text"]
@@ -434,9 +435,9 @@ def test_every_method_has_true_words(name):
     for changed in (
         {},
         {"plan.tuned": "tuned", "view": "plain"},
-        {"data": "breast_cancer", "k": 2, "s_hat": 30},
+        {"data": "breast_cancer", "s_hat": 30},
     ):
-        settings = catalogue.defaults() | {"plan.way": name} | changed
+        settings = catalogue.defaults() | QUICK | {"plan.way": name} | changed
         planner = Planner(settings)
         planner.complete()
         protocol.paragraph(planner)
@@ -455,7 +456,7 @@ def test_every_method_has_true_words(name):
 
 def test_the_file_has_the_answer_the_table_and_the_paragraph(page):
     """It evaluates what the page shows as still to come."""
-    shown = page(PAGE, seed="7")
+    shown = page(PAGE, **SMALL, seed="7")
     assert Planner(shown.settings).next_missing() is not None
     words = Elements(shown.html()).text
     shown.read()

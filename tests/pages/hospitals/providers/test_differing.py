@@ -42,7 +42,7 @@ def titles(figure) -> str:
 
 
 def test_synthetic_patients_are_labelled_on_every_chart(page):
-    shown = page(PAGE, **QUICK, **{"sites.data": SYNTHETIC, "sites.kind": "public"}).settle()
+    shown = page(PAGE, **QUICK, n="2000", **{"sites.data": SYNTHETIC, "sites.kind": "public"}).settle()
     assert len(shown.figures) == 2
     assert all("synthetic patients" in titles(figure.payload) for figure in shown.figures.values())
     assert list(shown.tables[0]["standardised by"]) == list(settings.KIND_TITLES.values())
