@@ -2,6 +2,7 @@
 
 import pytest
 
+from pages.learn.story import model as story
 from pages.shared.background import engine
 
 
@@ -21,3 +22,9 @@ def without_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 def unmeasured(without_engine: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Measure nothing: for settings and their controls alone."""
     monkeypatch.setattr(engine, "FIRST_SECONDS", 0.0)
+
+
+@pytest.fixture
+def few_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the story's curves as few points as those of many measurements have."""
+    monkeypatch.setattr(story, "_WIDE", 0)
