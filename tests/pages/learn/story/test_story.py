@@ -300,6 +300,23 @@ def test_the_curves_hold_the_setting_and_have_few_runs_elsewhere():
     assert {point.setting.budgets[0].epsilon for point in story.drawn(6)} == {story.ours.epsilon}
 
 
+def test_a_curve_of_fewer_measurements_has_more_points(monkeypatch):
+    few = Story(settings(**SMALL), CURVES)
+    counts = {step: len(points) for step, points in few.points.items()}
+    monkeypatch.setattr(model, "_WIDE", SMALL["d"])
+    more = Story(settings(**SMALL), CURVES)
+    for step in CURVES:
+        assert len(more.points[step]) > 1.5 * counts[step] and more.points[step].count(more.here) == 1
+
+
+def test_the_use_changes_what_is_measured_alone_and_no_curve():
+    setting = replace(measured_story("usual")[0].setting, repeats=8)
+    kept, published = (JoiningRuns(replace(setting, use=use)) for use in decisions.PURPOSES)
+    for name in (FREE, *map(under, TRUSTS)):
+        np.testing.assert_array_equal(quantity(kept, name), quantity(published, name))
+    assert not np.array_equal(kept.alone(), published.alone())
+
+
 def test_a_tables_curve_ends_with_all_its_patients():
     story = measured_story("breast cancer")[0]
     assert story.drawn(6)[-1] is story.here and story.setting.n == 569
