@@ -15,10 +15,11 @@ from pages.shared.settings.catalogue import CHOICES
 from scripts.started import ROOT
 from tests.pages.conftest import Screen
 from tests.pages.documents import Page, walk
+from tests.pages.quiet import few_points, without_engine  # noqa: F401
 
-pytestmark = pytest.mark.usefixtures("patient")
+pytestmark = pytest.mark.usefixtures("patient", "without_engine", "few_points")
 
-SETTINGS = 40
+SETTINGS = 20  # two links to each page
 PAGES = sorted(
     path.relative_to(ROOT / "pages").as_posix()
     for path in ROOT.glob("pages/*/*/page.py")

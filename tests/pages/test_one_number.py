@@ -1,4 +1,4 @@
-"""Test that pages show one number of one thing, at six of the settings that `benchmarks.one_number` walks."""
+"""Test that pages show one number of one thing, at five of those that `benchmarks.one_number` walks."""
 
 from dataclasses import replace
 
@@ -11,10 +11,11 @@ from pages.learn.privacy.sentences import plain as privacy_in_plain
 from pages.learn.story.model import Point
 from pages.shared import text
 
-SEED, PLANTED_AT = 1, 4
+# One pattern, nobody trusted, equal hospitals, one place and sealed sums; 3 differs from 1 in size alone.
+SEED, INDICES, PLANTED_AT = 1, (0, 1, 2, 4, 5), 4
 
 
-@pytest.mark.parametrize("index", range(6))
+@pytest.mark.parametrize("index", INDICES)
 def test_pages_show_one_number_of_one_thing(index):
     settings = one_number.random_settings(SEED, index)
     by_thing = one_number.compared(settings)

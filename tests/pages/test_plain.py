@@ -23,6 +23,7 @@ from pages.shared import text
 from pages.shared.plain import phrases, share_bars
 from pages.shared.settings import catalogue
 from tests.pages.conftest import Screen
+from tests.pages.quiet import unmeasured, without_engine  # noqa: F401
 
 FRONT = "explore/explorer/page.py"
 # A page in plain view, and what its link says; add yours.
@@ -125,6 +126,7 @@ def test_the_check_finds_what_a_board_should_not_read(shown):
     assert unreadable(shown) and not unreadable("Around the background, 98.8 % since then.")
 
 
+@pytest.mark.usefixtures("unmeasured")
 @pytest.mark.parametrize("path", sorted(STATISTICIANS))
 def test_a_page_for_statisticians_has_one_view_and_leaves_the_other_chosen(screen, path):
     page = screen(path, view="plain", **SMALL)
@@ -133,6 +135,7 @@ def test_a_page_for_statisticians_has_one_view_and_leaves_the_other_chosen(scree
     assert page.app.session_state["settings that the visitor asked for"].settings["view"] == "plain"
 
 
+@pytest.mark.usefixtures("unmeasured")
 @pytest.mark.parametrize("path", sorted({path for path, _ in PLAIN.values()} | STATISTICIANS))
 def test_trust_is_chosen_where_it_makes_a_difference(screen, path):
     without = {"convergence", "bounds", "privacy", "papers", "story", "your_data", "who_sees_what"}
@@ -140,6 +143,7 @@ def test_trust_is_chosen_where_it_makes_a_difference(screen, path):
     assert ("trust" in shown) == (path.split("/")[1] not in without)
 
 
+@pytest.mark.usefixtures("unmeasured")
 def test_a_table_leaves_no_greyed_control_that_plain_privacy_does_not_use(screen):
     page = screen("learn/privacy/page.py", view="plain", data="breast_cancer", **SMALL)
     assert [box.label for box in page.app.sidebar.text_input] == []

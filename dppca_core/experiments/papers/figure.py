@@ -110,7 +110,10 @@ class Figure:
 
     def verdict(self, run: PaperRun, table: pd.DataFrame | None = None) -> Verdict:
         """Evaluate every check of a run on this table, the result of its recipe; a formula needs none."""
-        curves = self.curves(run, table)
+        return self.verdict_of(run, self.curves(run, table), table)
+
+    def verdict_of(self, run: PaperRun, curves: pd.DataFrame, table: pd.DataFrame | None = None) -> Verdict:
+        """Evaluate every check of a run on its curves, as `curves` returns them, and on their table."""
         findings = tuple(check(curves, curves if table is None else table) for check in run.checks)
         short = table is not None and bool(run.recipe) and table["repeat"].nunique() < repeats(run.recipe)
         # A reason is for checks that fail; on a short table they may fail for want of repeats.

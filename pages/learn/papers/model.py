@@ -59,7 +59,8 @@ def result(key: str, index: int) -> Result:
     except ValueError as reason:
         return Result(_NOTHING, Verdict(()), None, str(reason))
     table = source.table if source else None
-    return Result(figure.curves(run, table), figure.verdict(run, table), source)
+    curves = figure.curves(run, table)
+    return Result(curves, figure.verdict_of(run, curves, table), source)
 
 
 def sizes(run: PaperRun) -> str:

@@ -311,9 +311,9 @@ def test_a_cluster_that_was_never_there_is_said(monkeypatch):
 
 def test_a_worker_that_is_killed_costs_no_run(monkeypatch):
     monkeypatch.setattr(sweep_jobs, "CELL_SECONDS", 0.0)
-    monkeypatch.setattr(run_cells, "TASK_SECONDS", 0.05)
+    monkeypatch.setattr(run_cells, "TASK_SECONDS", 0.01)
     noted, killed = sweep_jobs.Job._note, []
-    long = replace(RECIPE, population=replace(MODEL, d=120), repeats=60)
+    long = replace(RECIPE, population=replace(MODEL, d=60), repeats=20)
 
     def kill(job: sweep_jobs.Job, at: Progress) -> None:
         noted(job, at)

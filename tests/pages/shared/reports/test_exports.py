@@ -17,7 +17,7 @@ from pages.shared.charts.traces import as_shown
 from pages.shared.document import file
 from pages.shared.settings import catalogue, to_experiment
 
-SETTINGS = catalogue.defaults() | {"d": 50, "repeats": 2, "n": 10_000}
+SETTINGS = catalogue.defaults() | {"d": 20, "k": 2, "s": 6, "s_hat": 10, "repeats": 2, "n": 10_000}
 
 
 @pytest.fixture(scope="module")

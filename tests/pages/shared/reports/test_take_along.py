@@ -20,7 +20,10 @@ from pages.shared.reports import number_tables, python_code, take_along
 from pages.shared.settings import catalogue
 from scripts.started import ROOT
 from tests.pages.conftest import Screen
+from tests.pages.quiet import few_points, without_engine  # noqa: F401
 from tests.waiting import eventually
+
+pytestmark = pytest.mark.usefixtures("without_engine", "few_points")
 
 QUICK = {"d": "30", "n": "10000", "k": "2", "s": "6", "shat": "10", "T": "3", "repeats": "1"}
 # Of each page's figures the coordinate and the series that its code must give, all of their numbers.
