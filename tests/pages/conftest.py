@@ -131,9 +131,17 @@ def page() -> Callable[..., Page]:
     return Page
 
 
+@pytest.fixture
+def prefetching() -> bool:
+    """Return whether what a next press may ask for is measured; only the engine's own tests look at it."""
+    return False
+
+
 @pytest.fixture(autouse=True)
-def newcomer(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def newcomer(monkeypatch: pytest.MonkeyPatch, prefetching: bool) -> Iterator[None]:
     """Separate the tests: every AppTest is the same visitor to the server."""
+    if not prefetching:
+        monkeypatch.setattr(Engine, "prefetch", lambda *_: None)
     jobs = sweep_jobs.Jobs(Engine(), ByteCache(sweep_jobs.KEPT_BYTES))
     monkeypatch.setattr(sweep_jobs, "jobs", lambda: jobs)
     yield

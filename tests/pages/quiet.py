@@ -7,12 +7,6 @@ from pages.shared.background import engine
 
 
 @pytest.fixture
-def without_prefetch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Measure nothing that a next press may ask for."""
-    monkeypatch.setattr(engine.Engine, "prefetch", lambda *_: None)
-
-
-@pytest.fixture
 def without_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Measure what a page measures itself, and nothing after it is shown."""
     monkeypatch.setattr(engine.Engine, "_show", lambda *_: None)

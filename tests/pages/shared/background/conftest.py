@@ -1,0 +1,8 @@
+"""Let the engine prefetch, as on a server."""
+
+import pytest
+
+
+@pytest.fixture
+def prefetching() -> bool:
+    return True
