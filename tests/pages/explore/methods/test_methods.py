@@ -336,9 +336,9 @@ def test_a_method_within_the_spread_of_the_next_only_leads(results, errors, apar
 
 @pytest.mark.usefixtures("waiting")
 def test_a_sweep_that_waits_says_so(page):
-    shown = page(PAGE, **SMALL, **FEW)
+    captions = page(PAGE, **SMALL, **FEW).captions
     (job,) = sweep_jobs.jobs()._jobs.values()
-    assert job.running and sweep_status.progress(job) in shown.captions
+    assert job.running and sweep_status.progress(job) in captions
 
 
 def test_every_method_has_words_for_what_it_needs():

@@ -87,8 +87,9 @@ def test_both_views_answer_a_target_with_the_same_number(asked, trust):
 
 
 def test_more_trust_never_needs_more_patients():
-    for settings in (QUICK, catalogue.defaults("Rare disease")):
-        planner = Planner(catalogue.defaults() | settings)
+    presets = map(catalogue.defaults, ("Rare disease", "Weak signals in every feature"))
+    for settings in (catalogue.defaults() | QUICK, *presets):
+        planner = Planner(settings)
         planner.complete()
         needs = [math.inf if each.answer.value is None else each.answer.value for each in planner.by_trust()]
         assert needs == sorted(needs) and needs[0] < math.inf
