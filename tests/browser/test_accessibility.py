@@ -49,7 +49,8 @@ def test_no_page_has_a_serious_violation_of_ours(watched, address):
     for name in MENU:
         go_to(page, name)
         page.wait_for_function("name => document.title.startsWith(name)", arg=name)
-        page.get_by_text("Try this").first.wait_for()
+        page.get_by_role("heading", level=1, name=name).wait_for()
+        page.wait_for_selector(AT_REST)
         page.wait_for_function(DRAWN)
         for scheme, options in schemes:
             page.emulate_media(color_scheme=scheme)
