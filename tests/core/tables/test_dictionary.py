@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dppca_core import tables
@@ -24,7 +24,7 @@ NUMBERS = st.one_of(st.integers(-(10**6), 10**6).map(float), st.floats(-1e9, 1e9
 
 @st.composite
 def columns(draw, name):
-    """Return a column of either kind, each of whose fields may be stated or not."""
+    """Return a column of either kind, each of whose fields may be stated or not; None where words clash."""
     decimal = draw(st.sampled_from([None, ".", ","]))
     stated = {
         "missing_codes": tuple(draw(st.lists(WORDS, max_size=2))),
@@ -49,14 +49,15 @@ def columns(draw, name):
     try:
         return Column(name=name, **stated)
     except ValueError:
-        assume(False)
+        return None
 
 
 @given(columns("age"), columns("=1+1"), st.one_of(st.none(), st.floats(1e-300, 1.0)))
-@settings(max_examples=300)
+@settings(max_examples=120)
 def test_opening_and_saving_change_nothing(first, second, bound):
     """As JSON, as lines, and as the template; twice, and to the byte."""
-    schema = Schema((first, second, Column("c", "number", 0, 1)), bound)
+    plain = (Column("c", "number", 0, 1), Column("e", "number", -1, 1))
+    schema = Schema((*filter(None, (first, second)), *plain), bound)
     again = Schema.from_json(schema.to_json())
     assert again.published and schema.published  # what is cached takes no part in a comparison
     assert again == schema and again.to_json() == schema.to_json() and hash(again) == hash(schema)
