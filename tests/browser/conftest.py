@@ -36,7 +36,7 @@ STILL = """addEventListener('DOMContentLoaded', () => {
 # Not at every frame, which Chromium would then draw for nothing.
 Page.wait_for_function = partialmethod(Page.wait_for_function, polling=POLLING)  # type: ignore[method-assign]
 
-# A page lives for seconds here: code that is made faster for later is wasted, and a small heap is cleared often.
+# A page lives for seconds here: code made faster for later is wasted, and a small heap is cleared too often.
 SHORT_LIVED = "--js-flags=--no-opt --single-threaded-gc --min-semi-space-size=64"
 
 
@@ -113,9 +113,9 @@ def go_to(page: Page, name: str) -> None:
 
 
 def open_own_data(page: Page, url: str) -> None:
-    """Open the page of own tables; wait for its last line: what is chosen in its first run may be lost."""
+    """Open the page of own tables; wait for the end of its first run, in which a chosen file may be lost."""
     page.goto(url)
-    page.get_by_text("Try this").first.wait_for()
+    page.locator("input[type=file]").nth(1).wait_for(state="attached")
     page.wait_for_selector(AT_REST)
 
 
