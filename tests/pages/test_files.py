@@ -15,9 +15,9 @@ from pages.shared.settings.catalogue import CHOICES
 from scripts.started import ROOT
 from tests.pages.conftest import Screen
 from tests.pages.documents import Page, walk
-from tests.pages.quiet import few_points, without_engine  # noqa: F401
+from tests.pages.quiet import few_points  # noqa: F401
 
-pytestmark = pytest.mark.usefixtures("patient", "without_engine", "few_points")
+pytestmark = pytest.mark.usefixtures("patient", "few_points")
 
 SETTINGS = 20  # two links to each page
 PAGES = sorted(
