@@ -8,7 +8,16 @@ from functools import cache, partialmethod
 from typing import Any, TypeVar
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Page, ViewportSize, expect
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Error,
+    FilePayload,
+    Page,
+    TimeoutError,
+    ViewportSize,
+    expect,
+)
 
 from pages import order
 from scripts.started import COMPLETE, PLAYED, chromium, serving
@@ -20,6 +29,7 @@ SMALL = "repeats=1&d=30&n=10000&k=2&s=6&shat=10"
 DESK: ViewportSize = {"width": 1440, "height": 900}
 FAILED = pytest.StashKey[bool]()  # whether any part of a test has failed
 AT_REST = "[data-test-script-state=notRunning]"  # while it runs a script, Streamlit may drop a press
+TRIES = 4  # of what Streamlit may drop
 POLLING = 50  # milliseconds between looks at a page that something is waited for on
 PATIENCE_MS = 1000 * PATIENCE_SECONDS
 expect.set_options(timeout=PATIENCE_MS)
@@ -113,10 +123,29 @@ def go_to(page: Page, name: str) -> None:
 
 
 def open_own_data(page: Page, url: str) -> None:
-    """Open the page of own tables; wait for the end of its first run, in which a chosen file may be lost."""
+    """Open the page of own tables, and wait for the end of its first run."""
     page.goto(url)
     page.locator("input[type=file]").nth(1).wait_for(state="attached")
     page.wait_for_selector(AT_REST)
+
+
+def choose_file(
+    page: Page, uploader: int, name: str, data: bytes, taken: str, kind: str = "text/csv"
+) -> None:
+    """Choose a file until the page says that it has it: Streamlit may lose one that comes as a run ends.
+
+    taken: Words of the page that has the file, and not of the page before.
+    """
+    file: FilePayload = {"name": name, "mimeType": kind, "buffer": data}
+    place = page.locator("input[type=file]").nth(uploader)
+    for _ in range(TRIES):
+        place.wait_for(state="attached")
+        page.wait_for_selector(AT_REST)
+        place.set_input_files(file)
+        with suppress(TimeoutError):
+            page.get_by_text(taken).first.wait_for(timeout=PATIENCE_MS / TRIES)
+            return
+    raise AssertionError(f"{name} was not taken")
 
 
 def downloaded(page: Page, label: str) -> bytes:

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from scripts.started import serving
-from tests.browser.conftest import AT_REST, downloaded, open_own_data
+from tests.browser.conftest import AT_REST, choose_file, downloaded, open_own_data
 
 pytestmark = pytest.mark.browser
 
@@ -62,11 +62,9 @@ class Analyst:
         """Wait until no script runs: Streamlit may drop what is pressed meanwhile."""
         self.page.wait_for_selector(AT_REST)
 
-    def give(self, uploader: int, name: str, data: bytes) -> None:
+    def give(self, uploader: int, name: str, data: bytes, taken: str = "named columns") -> None:
         self.clicks += 1
-        self.rest()
-        file = {"name": name, "mimeType": "text/csv", "buffer": data}
-        self.page.locator("input[type=file]").nth(uploader).set_input_files(file)
+        choose_file(self.page, uploader, name, data, taken)
 
     def press(self, label: str | re.Pattern[str], role: str = "button") -> None:
         self.clicks += 1
@@ -104,9 +102,8 @@ def test_visits_are_released_in_ten_clicks_and_again_in_six(newcomer, quiet):
     page = newcomer.new_page()
     analyst = Analyst(page, quiet)
     analyst.give(TABLE, "visits.csv", visits())
-    analyst.give(DICTIONARY, "redcap.csv", redcap())
     analyst.press("Yes, and a column names the patient", "radio")
-    page.get_by_text("Left out, as no range is stated: albumin").wait_for()
+    analyst.give(DICTIONARY, "redcap.csv", redcap(), "Left out, as no range is stated: albumin")
     analyst.press("Map these words")
     assert "apply.R" in analyst.release(first=True) and analyst.clicks <= 10
     first = analyst.clicks
@@ -115,8 +112,8 @@ def test_visits_are_released_in_ten_clicks_and_again_in_six(newcomer, quiet):
 
     again = Analyst(page, quiet)
     again.give(TABLE, "visits.csv", visits())
-    again.give(DICTIONARY, "dictionary.json", saved)
-    page.get_by_text("Your dictionary says that record_id names the patient.").wait_for()
+    stated = "Your dictionary says that record_id names the patient."
+    again.give(DICTIONARY, "dictionary.json", saved, stated)
     assert "apply.R" in again.release(first=False) and again.clicks <= 6 < first
     page.close()
 
@@ -134,8 +131,8 @@ def test_a_template_takes_two_clicks_more(newcomer, quiet):
     for name, (_, low, high) in CODED.items():
         template.loc[name, ["lowest", "highest"]] = [str(low), str(high)]
     template.loc["sex", "categories"] = "1; 2"
-    analyst.give(DICTIONARY, "template.csv", template.reset_index().to_csv(index=False).encode())
-    page.get_by_text("Left out, as no range is stated").wait_for()
+    filled = template.reset_index().to_csv(index=False).encode()
+    analyst.give(DICTIONARY, "template.csv", filled, "Left out, as no range is stated")
     analyst.press("Map these words")
     assert "apply.R" in analyst.release(first=True) and analyst.clicks <= 12
     page.close()

@@ -8,7 +8,7 @@ import pytest
 
 from dppca_core.tables import Column, Schema
 from tests import hostile
-from tests.browser.conftest import SMALL, open_own_data
+from tests.browser.conftest import SMALL, choose_file, open_own_data
 
 pytestmark = pytest.mark.browser
 
@@ -44,19 +44,12 @@ def test_what_looks_like_a_script_is_not_run(watched, address):
     open_own_data(seen.page, f"{address}your_data?own.shown=true")
     frame = hostile.frame(np.random.default_rng(0), 60)
     table = frame[["age", "weight"] * 5].set_axis(NAMES, axis=1)
-    given = {"name": f"{hostile.MARKUP[1]}.csv", "mimeType": "text/csv"}
     buffer = io.StringIO()
     table.assign(clinic=frame["clinic"]).to_csv(buffer, index=False)
-    seen.page.locator("input[type=file]").first.set_input_files(
-        [given | {"buffer": buffer.getvalue().encode()}]
-    )
-    seen.page.get_by_text("60 rows").wait_for()
+    choose_file(seen.page, 0, f"{hostile.MARKUP[1]}.csv", buffer.getvalue().encode(), "60 rows")
     seen.page.get_by_text("No, one row each").click()
     schema = Schema(tuple(Column(name, "number", 0, 200) for name in NAMES))
-    seen.page.locator("input[type=file]").nth(1).set_input_files(
-        [{"name": "d.json", "mimeType": "application/json", "buffer": schema.to_json().encode()}]
-    )
-    seen.page.get_by_text("Ready:").wait_for()
+    choose_file(seen.page, 1, "d.json", schema.to_json().encode(), "Ready:", "application/json")
     seen.page.get_by_role("button", name="Set this limit").click()
     seen.page.get_by_text("from the literature or a code book", exact=True).click()
     seen.page.get_by_role("button", name=re.compile("^Release")).click()

@@ -11,7 +11,7 @@ from dppca_core.accounts.book import Book, BookTable
 from dppca_core.tables import Schema, content_key, read
 from pages.hospitals.your_data import upload_text
 from scripts.started import ROOT, serving, started
-from tests.browser.conftest import AT_REST, downloaded, open_own_data, patient
+from tests.browser.conftest import AT_REST, choose_file, downloaded, open_own_data, patient
 from tests.pages.hospitals.your_data.table_page import CANARY, DICTIONARY, NUMBER, csv, patients
 
 pytestmark = pytest.mark.browser
@@ -31,16 +31,12 @@ def test_a_table_is_released_once_and_leaves_no_trace(newcomer, browser, tmp_pat
     data, log = marked(), tmp_path / "server.log"
     accounts, scratch = tmp_path / "accounts", tmp_path / "scratch"
     scratch.mkdir()
-    (tmp_path / "dictionary.json").write_text(DICTIONARY.to_json())
     with serving(log=log, DPPCA_ACCOUNTS=str(accounts), TMPDIR=str(scratch)) as address:
         page = newcomer.new_page()
         open_own_data(page, f"{address}your_data?repeats=1&own.shown=true")
-        given = {"name": "ours.csv", "mimeType": "text/csv", "buffer": data}
-        page.locator("input[type=file]").first.set_input_files(given)
-        page.get_by_text("60,000 rows").wait_for()
+        choose_file(page, 0, "ours.csv", data, "60,000 rows")
         page.get_by_text("No, one row each").click()
-        page.locator("input[type=file]").nth(1).set_input_files(tmp_path / "dictionary.json")
-        page.get_by_text("Ready:").wait_for()
+        choose_file(page, 1, "d.json", DICTIONARY.to_json().encode(), "Ready:", "application/json")
         page.get_by_role("button", name="Set this limit").click()
         page.get_by_text(HOW, exact=True).click()
         page.get_by_role("button", name=re.compile("^Release")).click()
@@ -100,16 +96,12 @@ def test_a_paid_release_is_downloaded_each_time_and_not_lost(newcomer, quiet):
     page.on("response", lambda got: broken.append(got.url) if "/media/" in got.url and not got.ok else None)
 
     def bring():
-        given = {"name": "ours.csv", "mimeType": "text/csv", "buffer": csv(patients(n=600))}
-        page.locator("input[type=file]").first.set_input_files(given)
+        choose_file(page, 0, "ours.csv", csv(patients(n=600)), "named columns")
         page.get_by_text("Yes, and no column does").click()
         most = page.get_by_role("spinbutton", name="Most rows that one patient can have")
         most.fill("8")
         most.press("Enter")
-        dictionary = {"name": "d.json", "mimeType": "application/json"}
-        dictionary |= {"buffer": DICTIONARY.to_json().encode()}
-        page.locator("input[type=file]").nth(1).set_input_files(dictionary)
-        page.get_by_text("Ready:").wait_for()
+        choose_file(page, 1, "d.json", DICTIONARY.to_json().encode(), "Ready:", "application/json")
 
     open_own_data(page, f"{quiet}your_data?repeats=1&own.eps=1&own.delta=1e-6&own.N=1")
     bring()
@@ -164,11 +156,8 @@ def test_a_lost_connection_says_that_it_cost_the_table(newcomer, address):
     page.add_init_script(CUT)
     open_own_data(page, f"{address}your_data?repeats=1")
     uploader, lost = page.get_by_test_id("stFileUploader").first, page.get_by_text(upload_text.LOST)
-    page.locator("input[type=file]").first.set_input_files(
-        {"name": "ours.csv", "mimeType": "text/csv", "buffer": csv(patients(n=600))}
-    )
+    choose_file(page, 0, "ours.csv", csv(patients(n=600)), "600 rows")
     rows = page.get_by_text("600 rows")
-    rows.wait_for()
     page.wait_for_function("window.dppcaTable?.table")
     for forgotten in (False, True):
         page.evaluate(
