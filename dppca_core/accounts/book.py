@@ -31,6 +31,7 @@ import os
 import secrets
 import sqlite3
 import threading
+import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
@@ -155,6 +156,7 @@ class Book:
         self._lock = threading.RLock()
         if path is None:
             self._memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            weakref.finalize(self, self._memory.close)  # Python warns of connections that nobody has closed
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:

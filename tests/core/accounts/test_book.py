@@ -1,6 +1,7 @@
 """The book: nothing is spent twice or unseen, and nobody gets a fresh limit for a table that has paid."""
 
 import sqlite3
+from contextlib import closing
 from functools import partial
 from itertools import pairwise
 
@@ -366,7 +367,7 @@ CHANGES = {
 
 
 def change(path, statements):
-    with sqlite3.connect(path) as book:
+    with closing(sqlite3.connect(path)) as book, book:
         book.executescript(statements)
 
 

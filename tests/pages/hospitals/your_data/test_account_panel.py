@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -55,7 +56,7 @@ def test_the_bar_of_a_limit_that_is_spent_is_full():
 
 def test_a_damaged_account_is_one_sentence_and_no_release(folder):
     released()
-    with sqlite3.connect(folder / "accounts.sqlite3") as book:
+    with closing(sqlite3.connect(folder / "accounts.sqlite3")) as book, book:
         book.execute("UPDATE lines SET text = replace(text, 'noise_multiplier\":', 'noise_multiplier\":9')")
     page = prepared()
     assert page.errors.count("\n") == 0 and "restore the book from a copy first" in page.errors

@@ -1,6 +1,7 @@
 """A paid release stays in the book, and one that was interrupted goes on at no cost, in any session."""
 
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -164,7 +165,7 @@ def test_it_is_of_its_own_dictionary(stopped):
 
 
 def test_steps_that_were_changed_stop_nothing_else(folder, stopped):
-    with sqlite3.connect(folder / "accounts.sqlite3") as book:
+    with closing(sqlite3.connect(folder / "accounts.sqlite3")) as book, book:
         book.execute("UPDATE releases SET asked = replace(asked, 'two_stage', 'analyze_gauss')")
     page = prepared()
     assert not page.app.exception and page.has_button("Release")
