@@ -33,7 +33,8 @@ def answer(url: str) -> tuple[int, str]:
         with urllib.request.urlopen(url) as got:
             return got.status, got.headers.get_content_type()
     except HTTPError as refused:
-        return refused.code, refused.headers.get_content_type()
+        with refused:
+            return refused.code, refused.headers.get_content_type()
 
 
 def test_every_route_is_below_the_path_and_nowhere_else(below):

@@ -79,7 +79,8 @@ def answer(address: str, path: str, **headers: str) -> tuple[int, str, dict[str,
         with urlopen(Request(address + path, headers=headers)) as got:
             return got.status, got.read().decode("utf-8", "replace"), dict(got.headers.items())
     except HTTPError as refused:
-        return refused.code, refused.read().decode(), dict(refused.headers.items())
+        with refused:
+            return refused.code, refused.read().decode(), dict(refused.headers.items())
 
 
 @pytest.mark.parametrize(
