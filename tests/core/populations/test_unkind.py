@@ -1,6 +1,6 @@
 """Test the methods at settings that are unkind to them, and that what does not work is said.
 
-Medians of 4 runs; the margins are half of what was seen in 24.
+Medians of 4 runs at most; the margins are half of what was seen in 24.
 """
 
 from dataclasses import replace
