@@ -87,7 +87,7 @@ def public(parts: Iterable[Block]) -> Iterator[Block]:
 
 
 def _math(formula: str, about: dict[str, bool]) -> str:
-    return converter.convert(formula, "block" if about["display_mode"] else "inline")
+    return converter.convert(formula, display="block" if about["display_mode"] else "inline")
 
 
 # As Streamlit's, without raw HTML, which is shown as text. Streamlit's colours are emphasis here.

@@ -133,6 +133,12 @@ def test_every_part_is_there(whole):
     assert drawn == ["The error halves.", f"Frame 1 {EVIL}"]
 
 
+def test_a_formula_with_lines_of_its_own_is_a_block():
+    texts = [b.Text("In $x$."), b.Text("$$\nx\n$$")]
+    pages = [replace(MINE, blocks=lambda text=text: [text]).html() for text in texts]
+    assert [Elements(page).all("math")[0]["display"] for page in pages] == ["inline", "block"]
+
+
 def test_what_comes_from_outside_is_text_and_nothing_else(whole):
     """It has two scripts, one block of numbers for each figure, and no element of the attacker's."""
     read = Elements(whole)
