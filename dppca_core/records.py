@@ -209,7 +209,7 @@ class Method:
         Returns:
             The trade-off, on the condition that `guarantee` states; None without privacy.
         """
-        return None if self.spends is None else TradeOff.of(self.spends(budget, d=d, k=k, **options))
+        return None if self.spends is None else TradeOff.from_events(self.spends(budget, d=d, k=k, **options))
 
     def skip(self, d: int) -> str | None:
         """Return why the method cannot run at d features.

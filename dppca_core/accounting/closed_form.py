@@ -21,12 +21,12 @@ def multiplier_of(events: Iterable[Event]) -> float:
 
     Events that are known only by (epsilon, delta) are not counted.
     """
-    return TradeOff.of(events).multiplier
+    return TradeOff.from_events(events).multiplier
 
 
 def epsilon_of(events: Iterable[Event], delta: float) -> float:
     """Return an epsilon such that all events together are (epsilon, delta)-private, by `TradeOff.epsilon`."""
-    return TradeOff.of(events).epsilon(delta)
+    return TradeOff.from_events(events).epsilon(delta)
 
 
 def grouped(events: Iterable[Event], rows: int) -> tuple[Event, ...]:

@@ -84,7 +84,7 @@ class TradeOff:
         checks.within(0.0, math.inf, epsilon=self.stated.epsilon, delta=self.stated.delta)
 
     @staticmethod
-    def of(events: Iterable[Event]) -> TradeOff:
+    def from_events(events: Iterable[Event]) -> TradeOff:
         """Return the trade-off of all these events together.
 
         Args:
@@ -237,8 +237,8 @@ class TradeOff:
             ValueError: For a share or a prior outside (0, 1).
         """
         checks.inside_unit_interval(false_alarms=false_alarms, prior=prior)
-        found = prior * (1 - float(self.misses(false_alarms)))
-        return found / (found + (1 - prior) * false_alarms)
+        right = prior * (1 - float(self.misses(false_alarms)))
+        return right / (right + (1 - prior) * false_alarms)
 
     def touching(self, epsilon: float) -> tuple[float, float]:
         """Return (false alarms, misses) where G_mu touches the (epsilon, delta(epsilon)) that it just keeps.

@@ -97,7 +97,7 @@ class Record:
     @property
     def trade_off(self) -> TradeOff:
         """Return what a whole run by the plan lets an attacker learn about a hospital's patient."""
-        return TradeOff.of(protocol.events(self.plan))
+        return TradeOff.from_events(protocol.events(self.plan))
 
     @property
     def _prior(self) -> Arrays:

@@ -56,12 +56,12 @@ class ReleaseRequest(ABC):
     @property
     def trade_off(self) -> TradeOff:
         """Return what the release lets an attacker learn about a row."""
-        return TradeOff.of(self.events)
+        return TradeOff.from_events(self.events)
 
     @property
     def patient_trade_off(self) -> TradeOff:
         """Return what the release lets an attacker learn about a patient, with all their rows."""
-        return TradeOff.of(closed_form.grouped(self.events, self.rows_per_patient))
+        return TradeOff.from_events(closed_form.grouped(self.events, self.rows_per_patient))
 
 
 @dataclass(frozen=True)

@@ -65,12 +65,12 @@ def test_the_gaussian_curve_is_that_of_two_normal_laws(mu):
 def test_calibrated_noise_touches_what_is_allowed_and_no_less_does(epsilon, delta):
     """They touch at the event of Balle and Wang; a thousandth less noise is below there."""
     multiplier, allowed = gaussian.noise_multiplier(Budget(epsilon, delta)), TradeOff.allowed(epsilon, delta)
-    trade_off = TradeOff.of([Release(multiplier)])
+    trade_off = TradeOff.from_events([Release(multiplier)])
     alarms, misses = trade_off.touching(epsilon)
     assert misses == pytest.approx(float(trade_off.misses(alarms)), rel=1e-9)
     assert misses == pytest.approx(float(allowed.misses(alarms)), rel=1e-7)
     assert (trade_off.misses(SHARES) >= allowed.misses(SHARES) - 1e-9).all()
-    alarms, misses = TradeOff.of([Release(multiplier / 1.001)]).touching(epsilon)
+    alarms, misses = TradeOff.from_events([Release(multiplier / 1.001)]).touching(epsilon)
     assert misses < float(allowed.misses(alarms))
 
 
@@ -96,7 +96,7 @@ def conjugate(trade_off, epsilon):
 )
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 0.7, 1.0, 2.0])
 def test_the_curve_and_the_profile_are_conjugates(events, epsilon):
-    trade_off = TradeOff.of(events)
+    trade_off = TradeOff.from_events(events)
     assert trade_off.delta(epsilon) == pytest.approx(conjugate(trade_off, epsilon), abs=2e-8)
 
 
@@ -131,7 +131,7 @@ EPSILONS = np.concatenate([np.linspace(0, 4, 161), np.linspace(4.1, 12, 80)])
 
 @pytest.mark.parametrize("events", [(Release(1.0),), (Release(0.8), Release(2.0, 4))], ids=str)
 def test_gaussian_curves_are_dp_accountings(events):
-    trade_off, loss = TradeOff.of(events), of_distributions(events)
+    trade_off, loss = TradeOff.from_events(events), of_distributions(events)
     profile = [(epsilon, loss.get_delta_for_epsilon(epsilon)) for epsilon in EPSILONS]
     ours = [trade_off.delta(epsilon) for epsilon in EPSILONS]
     np.testing.assert_allclose(ours, [delta for _, delta in profile], rtol=1e-3, atol=1e-9)
@@ -144,7 +144,7 @@ def test_with_guarantees_no_mechanism_is_below_the_curve(events):
 
     dp-accounting rounds its loss up by 1e-4, and EPSILONS are a grid: both put its curve below the exact one.
     """
-    trade_off, loss = TradeOff.of(events), of_distributions(events)
+    trade_off, loss = TradeOff.from_events(events), of_distributions(events)
     profile = [(epsilon, loss.get_delta_for_epsilon(epsilon)) for epsilon in EPSILONS]
     exact = misses_of(profile, SHARES)
     assert (trade_off.misses(SHARES) <= exact + 5e-4).all()
@@ -162,7 +162,7 @@ def test_with_guarantees_no_mechanism_is_below_the_curve(events):
 
 @MIXED
 def test_with_guarantees_the_curve_is_the_largest_that_basic_composition_gives(events):
-    trade_off = TradeOff.of(events)
+    trade_off = TradeOff.from_events(events)
     lowest, stated = trade_off.stated.epsilon, trade_off.stated
     profile = [
         (lowest + x, stated.delta + gaussian.delta_of(trade_off.multiplier, x))
@@ -177,20 +177,20 @@ def test_with_guarantees_the_curve_is_the_largest_that_basic_composition_gives(e
 
 @MIXED
 def test_only_gaussian_events_have_a_mu(events):
-    trade_off = TradeOff.of(events)
+    trade_off = TradeOff.from_events(events)
     assert trade_off.mu is None and f"{trade_off.stated.epsilon:.4g}" in trade_off.why_no_mu
-    alone = TradeOff.of([event for event in events if isinstance(event, Release)])
+    alone = TradeOff.from_events([event for event in events if isinstance(event, Release)])
     assert alone.why_no_mu == "" and alone.mu == pytest.approx(1 / closed_form.multiplier_of(events))
     with pytest.raises(ValueError, match="no μ is stated"):
         trade_off.touching(1.0)
 
 
 def test_mu_composes():
-    assert TradeOff.of([Release(4.0, 4), Release(2.0)]).mu == pytest.approx(math.sqrt(0.5))
+    assert TradeOff.from_events([Release(4.0, 4), Release(2.0)]).mu == pytest.approx(math.sqrt(0.5))
 
 
 def test_nothing_released_tells_nothing():
-    nothing = TradeOff.of([])
+    nothing = TradeOff.from_events([])
     assert nothing == TradeOff() == TradeOff.gaussian(0.0)
     assert (nothing.mu, nothing.delta(0.0), nothing.epsilon(1e-5), nothing.best_guess()) == (0, 0, 0, 0.5)
     np.testing.assert_allclose(nothing.misses(SHARES), 1 - SHARES, atol=1e-15)
@@ -215,7 +215,7 @@ def test_no_mu_overflows(mu, delta):
 )
 def test_a_guarantee_of_nothing_has_no_numbers_that_are_not_numbers(stated):
     for events in ([stated], [stated, Release(1.0)]):
-        trade_off = TradeOff.of(events)
+        trade_off = TradeOff.from_events(events)
         misses = trade_off.misses(SHARES)
         assert misses[0] == pytest.approx(max(1 - stated.delta, 0.0))
         assert (misses[1:] < 1e-12).all()
@@ -250,9 +250,9 @@ def test_the_best_guess_is_that_of_the_best_test_on_the_curve(epsilon, delta, mu
 def test_the_posterior_is_bayes_rule_at_the_best_test():
     """Of 1,000 people 100 were there; a test with 1 % false alarms at mu = 1 finds 9.24 % of them."""
     trade_off = TradeOff.gaussian(1.0)
-    found = 1 - float(trade_off.misses(0.01))
-    assert found == pytest.approx(0.0924, abs=1e-4)
-    assert trade_off.posterior(0.01, prior=0.1) == pytest.approx(100 * found / (100 * found + 9))
+    power = 1 - float(trade_off.misses(0.01))
+    assert power == pytest.approx(0.0924, abs=1e-4)
+    assert trade_off.posterior(0.01, prior=0.1) == pytest.approx(100 * power / (100 * power + 9))
     # Pure privacy multiplies the odds by e^epsilon at most.
     assert TradeOff.allowed(2.0, 0.0).posterior(1e-3, prior=0.2) == pytest.approx(
         0.2 * math.exp(2) / (0.2 * math.exp(2) + 0.8)
@@ -266,7 +266,7 @@ def test_records_have_mu_and_the_curve():
     assert plain["false alarms"] == list(FALSE_ALARMS)
     frame = TradeOff.gaussian(0.5).to_frame()
     assert frame.to_dict("list") == {name: plain[name] for name in ("false alarms", "misses")}
-    assert TradeOff.of([Guarantee(1.0)]).to_json()["mu"] is None
+    assert TradeOff.from_events([Guarantee(1.0)]).to_json()["mu"] is None
 
 
 @pytest.mark.parametrize("accounting", ["exact", "zcdp", "as-printed"])
@@ -291,7 +291,7 @@ def test_shares_and_parameters_out_of_range_are_refused_by_name():
     with pytest.raises(ValueError, match="mu must be at least 0"):
         TradeOff.gaussian(-1.0)
     with pytest.raises(ValueError, match="noise_multiplier must lie"):
-        TradeOff.of([Release(0.0)])
+        TradeOff.from_events([Release(0.0)])
     with pytest.raises(ValueError, match="multiplier must lie"):
         TradeOff(0.0)
     for wrong in (0.0, 1.0):
