@@ -143,7 +143,8 @@ def opening_line(record: Record) -> str:
 
 
 def _guarantee(record: Record) -> dict[str, Any]:
-    return {"promise": METHODS[record.plan.method].guarantee, **record.trade_off.to_json()}
+    trade_off = record.trade_off.to_json()  # refuses a plan whose method has no exchange
+    return {"promise": METHODS[record.plan.method].guarantee, **trade_off}
 
 
 def round_line(finished: Round) -> str:
