@@ -3,6 +3,7 @@
 Start with the README's eight lines; the methods' mathematics stands in `dppca_core.methods`.
 """
 
+from dppca_core.accounting.trade_off import TradeOff
 from dppca_core.arrays import Provider
 from dppca_core.cohort import Cohort
 from dppca_core.methods import METHODS
@@ -23,5 +24,6 @@ __all__ = [
     "Release",
     "Setting",
     "SpikedModel",
+    "TradeOff",
     "sin_theta",
 ]

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from dppca_core import checks
-from dppca_core.accounting import closed_form
+from dppca_core.accounting.trade_off import TradeOff
 from dppca_core.arrays import MATRIX_LIMIT, Array
 from dppca_core.numerics import block_power, linalg, row_shrinkage
 from dppca_core.privacy import Budget, Event
@@ -192,11 +192,24 @@ class Method:
             Epsilon, or None without privacy.
 
         References:
-            Balle & Wang, ICML 2018, Theorem 8, by `dppca_core.accounting.closed_form`.
+            Balle & Wang, ICML 2018, Theorem 8, by `dppca_core.accounting.trade_off`.
         """
-        if self.spends is None:
-            return None
-        return closed_form.epsilon_of(self.spends(budget, d=d, k=k, **options), budget.delta)
+        trade_off = self.trade_off(budget, d=d, k=k, **options)
+        return None if trade_off is None else trade_off.epsilon(budget.delta)
+
+    def trade_off(self, budget: Budget, *, d: int, k: int, **options: object) -> TradeOff | None:
+        """Return what all that the method releases lets an attacker do, which has its mu and its curve.
+
+        Args:
+            budget: Privacy budget that the method is given.
+            d: Number of features.
+            k: Number of components.
+            options: The method's own parameters.
+
+        Returns:
+            The trade-off, on the condition that `guarantee` states; None without privacy.
+        """
+        return None if self.spends is None else TradeOff.from_events(self.spends(budget, d=d, k=k, **options))
 
     def skip(self, d: int) -> str | None:
         """Return why the method cannot run at d features.

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from dppca_core import methods
 from dppca_core.methods import METHODS
+from dppca_core.privacy import Budget
 from dppca_core.records import Method
 from pages.explore.methods.model.measure import needs
 from pages.shared import text
@@ -147,6 +148,17 @@ def _guarantee(method: Method) -> str:
     )
 
 
+def _as_gaussian(method: Method) -> str:
+    """Return a method's mu at one budget, for 30 features and two components, or why it has none."""
+    trade_off = method.trade_off(Budget(1.0, 1e-5), d=30, k=2)
+    if trade_off is None:
+        return "none"
+    if trade_off.mu is None:
+        return "no μ is stated: only (ε, δ) is known of what it releases, or of a part"
+    condition = f", {method.guarantee}" if method.guarantee == "on a good event" else ""
+    return f"μ = {trade_off.mu:.4g} at ε = 1 and δ = 10⁻⁵{condition}"
+
+
 def document(method: Method) -> str:
     """Return a method's whole page, with the docstrings of the modules of the core that its own names."""
     page, module = page_of(method.name), module_of(method)
@@ -162,6 +174,7 @@ def document(method: Method) -> str:
                 f"| reference | {cell(method.reference)} |",
                 f"| whom it trusts | **{method.trust}**: {TRUSTS[method.trust]} |",
                 f"| guarantee | {_guarantee(method)} |",
+                f"| as Gaussian differential privacy | {_as_gaussian(method)} |",
                 f"| what it needs | {needs(method.name)} |",
                 f"| settings that matter | {', '.join(on_screen(use) for use in method.uses)} |",
                 f"| forms a d × d matrix | {'yes' if method.matrix else 'no'} |",

@@ -18,7 +18,13 @@ COPY = ROOT / ".mutants"
 
 MUTMUT = Path(sys.executable).with_name("mutmut")
 LEAST_NOTICED = 0.9
-WHOLE = ("accounting.gaussian", "accounting.closed_form", "numerics.linalg", "numerics.moments")
+WHOLE = (
+    "accounting.gaussian",
+    "accounting.trade_off",
+    "accounting.closed_form",
+    "numerics.linalg",
+    "numerics.moments",
+)
 # In other files only the steps that read private rows are changed; "x_" is mutmut's mark of a function.
 STEPS = ("dppca_core.*x_release__*", "dppca_core.*x_with_noise__*")
 SCOPE = (*(f"dppca_core.{name}.*" for name in WHOLE), *STEPS)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dppca_core import METHODS
+from dppca_core import METHODS, Budget
+from dppca_core.accounting import gaussian
 from dppca_core.bounds import BOUNDS
 from scripts import bound_page, documents, method_pages
 from scripts.docstrings import markdown, relative, third_person
@@ -48,6 +49,17 @@ def test_pages_say_what_the_code_says():
         wanted += ["test_contract.py", f"methods/{method.name}.py"]
         missing[method.name] = [words for words in wanted if words not in page]
     assert {name: words for name, words in missing.items() if words} == {}
+
+
+def test_pages_of_methods_state_mu_where_there_is_one():
+    mu = f"| μ = {1 / gaussian.noise_multiplier(Budget(1.0, 1e-5)):.4g} at ε = 1 and δ = 10⁻⁵"
+    for name, stated in {
+        "analyze_gauss": f"{mu} |",
+        "spiked_projector": f"{mu}, on a good event |",
+        "wishart": "| no μ is stated",
+        "pca": "| as Gaussian differential privacy | none |",
+    }.items():
+        assert stated in written()[method_pages.page_of(name)]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable
 
 from dppca_core import checks
-from dppca_core.accounting import gaussian
+from dppca_core.accounting.trade_off import TradeOff
 from dppca_core.privacy import Event, Guarantee, Release
 
 
@@ -21,40 +21,12 @@ def multiplier_of(events: Iterable[Event]) -> float:
 
     Events that are known only by (epsilon, delta) are not counted.
     """
-    precision = sum(e.steps / e.noise_multiplier**2 for e in events if isinstance(e, Release))
-    return 1 / math.sqrt(precision) if precision else math.inf
-
-
-def mu(events: Iterable[Event]) -> float:
-    """Return the mu of Gaussian differential privacy of all events together, sqrt(sum 1/z_i^2).
-
-    Telling neighbours apart from what was released is as hard as telling N(0, 1) from N(mu, 1) (Dong, Roth &
-    Su, Theorem 2.7, Corollary 3.3). (epsilon, delta) follows from mu at every delta (`gaussian.delta_of` at
-    z = 1/mu), and rho = mu^2/2 of zero-concentrated privacy. Raises ValueError for no events, and for one of
-    which only (epsilon, delta) is known: it has no mu.
-    """
-    events = tuple(events)
-    if not events or not all(isinstance(event, Release) for event in events):
-        raise ValueError("mu is of Gaussian releases, and of these alone")
-    return 1 / multiplier_of(events)
+    return TradeOff.from_events(events).multiplier
 
 
 def epsilon_of(events: Iterable[Event], delta: float) -> float:
-    """Return an epsilon such that all events together are (epsilon, delta)-private.
-
-    It is the smallest one for Gaussian releases alone, and infinite when the events' own deltas use up
-    `delta`. Raises ValueError for a delta outside (0, 1).
-    """
-    checks.inside_unit_interval(delta=delta)
-    events = tuple(events)
-    # Guarantees are added up. What they leave of delta is for the Gaussian releases.
-    stated = [event for event in events if not isinstance(event, Release)]
-    epsilon = sum(event.epsilon for event in stated)
-    left = delta - sum(event.delta for event in stated)
-    multiplier = multiplier_of(events)
-    if math.isinf(multiplier):  # no Gaussian needs a part of delta; the sum of deltas may err by rounding
-        return epsilon if left >= -1e-12 * delta else math.inf
-    return epsilon + gaussian.epsilon_of(multiplier, left) if left > 0 else math.inf
+    """Return an epsilon such that all events together are (epsilon, delta)-private, by `TradeOff.epsilon`."""
+    return TradeOff.from_events(events).epsilon(delta)
 
 
 def grouped(events: Iterable[Event], rows: int) -> tuple[Event, ...]:

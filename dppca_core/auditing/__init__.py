@@ -1,1 +1,1 @@
-"""Empirical lower bounds on epsilon, attacks, and the trade-off curves that they are held to."""
+"""Empirical lower bounds on epsilon, and attacks that are held to trade-off curves."""

@@ -3,7 +3,7 @@
 The attacker knows both neighbouring data sets and the program, so reads the released number in units of its
 noise, N(0, 1) without the patient and N(mu, 1) with, and says "with" above a threshold: the most powerful
 test there is (Neyman & Pearson 1933). A false alarm is a "with" where the patient was not used, a miss a
-"without" where the patient was, as in `dppca_core.auditing.tradeoff_curves`. mu is sensitivity/std.
+"without" where the patient was, as in `dppca_core.accounting.trade_off`. mu is sensitivity/std.
 """
 
 from typing import NamedTuple
@@ -12,8 +12,9 @@ import numpy as np
 from scipy.special import bdtr, ndtri
 
 from dppca_core import checks
+from dppca_core.accounting.trade_off import TradeOff
 from dppca_core.arrays import Array
-from dppca_core.auditing import clopper_pearson, tradeoff_curves
+from dppca_core.auditing import clopper_pearson
 
 
 class Rates(NamedTuple):
@@ -80,6 +81,6 @@ def on_curve(rates: Rates, mu: float) -> bool:
     `measured` was given.
     """
     # The curve falls, so within the span of false alarms its misses go from `most` down to `least`.
-    most, least = tradeoff_curves.gaussian(mu, rates.false_alarm_span)
+    most, least = TradeOff.gaussian(mu).misses(rates.false_alarm_span)
     low, high = rates.miss_span
     return bool(least <= high and most >= low)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from dppca_core import checks
 from dppca_core.accounting import gaussian, numerical
-from dppca_core.auditing import tradeoff_curves
+from dppca_core.accounting.trade_off import TradeOff
 from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.experiments.decision import hospitals
 from dppca_core.experiments.decision.decision import JoiningDecision, ShareBar
@@ -116,9 +116,24 @@ class Agreement:
         return spends(self.budget, d=self.setting.experiment.d, k=self.setting.k, **self.options)
 
     @property
+    def mu(self) -> float:
+        """Return the mu of Gaussian differential privacy: what is recommended has Gaussian noise alone."""
+        return 1 / self.multiplier
+
+    @property
+    def trade_off(self) -> TradeOff:
+        """Return what all that a run releases lets an attacker do, by its own noise."""
+        return TradeOff(self.multiplier)
+
+    @property
+    def promised(self) -> TradeOff:
+        """Return what the guarantee lets an attacker do, whatever method keeps it."""
+        return TradeOff.allowed(self.budget.epsilon, self.budget.delta)
+
+    @property
     def guess(self) -> float:
         """Return the largest chance to guess right from 50:50 which of two records of a patient was used."""
-        return tradeoff_curves.best_guess(self.budget.epsilon, self.budget.delta)
+        return self.promised.best_guess()
 
     def over_years(self, a_year: int) -> YearsAccount:
         """Return what so many releases a year cost in five years, each like this one."""
@@ -127,7 +142,7 @@ class Agreement:
         epsilon = numerical.total(self.events * releases, budget.delta).epsilon
         # Releases compose exactly: of so many, each has the noise of one times the root of their number.
         each = gaussian.epsilon_of(self.multiplier * math.sqrt(releases), budget.delta)
-        return YearsAccount(a_year, epsilon, tradeoff_curves.best_guess(epsilon, budget.delta), each)
+        return YearsAccount(a_year, epsilon, TradeOff.allowed(epsilon, budget.delta).best_guess(), each)
 
 
 def blank(what: str) -> str:

@@ -9,7 +9,6 @@ import io
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 
-from dppca_core.auditing import tradeoff_curves
 from dppca_core.dossier import data_flow, evidence, registry
 from dppca_core.dossier.agreement import YEARS, Agreement, blank
 from dppca_core.dossier.evidence import NOT_CHECKED
@@ -60,6 +59,7 @@ def label(agreement: Agreement) -> str:
         ("Who is protected", "one patient's record in one hospital"),
         ("Privacy loss ε", f"{budget.epsilon:g}"),
         ("Failure chance δ", f"{budget.delta:g}; 1/n = {1 / agreement.setting.n:.3g}"),
+        ("μ of Gaussian differential privacy", f"{agreement.mu:.4g}: ε follows at every δ"),
         ("Odds", odds(agreement.guess)),
         ("Whom the hospitals trust", IN_WORDS[agreement.noise_by].trusted),
         ("Noise", f"Gaussian, multiplier {agreement.multiplier:.4g}"),
@@ -106,12 +106,10 @@ def pyramid(agreement: Agreement) -> str:
 
 def annex(agreement: Agreement) -> str:
     """Return the annex on clauses 8.2.2 and 8.2.3 of ISO/IEC 27559:2022."""
-    budget, mu = agreement.budget, 1 / agreement.multiplier
-    allowed = tradeoff_curves.allowed(budget.epsilon, budget.delta, FALSE_ALARMS)
-    exact = tradeoff_curves.gaussian(mu, FALSE_ALARMS)
+    curves = (curve.misses(FALSE_ALARMS) for curve in (agreement.promised, agreement.trade_off))
     curve = [
         (f"{alarms:g}", f"{least:.6f}", f"{best:.6f}")
-        for alarms, least, best in zip(FALSE_ALARMS, allowed, exact, strict=True)
+        for alarms, least, best in zip(FALSE_ALARMS, *curves, strict=True)
     ]
     years = [
         (f"{account.a_year}", f"{account.epsilon:.4g}", _of_hundred(account.guess), f"{account.each:.4g}")
@@ -127,8 +125,9 @@ def annex(agreement: Agreement) -> str:
         "No statement that a requirement is met.\n\n"
         "## 8.2.2 Quantifying identifiability\n\n"
         f"An attacker sees the release; {odds(agreement.guess)}. The noise alone allows "
-        f"{100 * tradeoff_curves.gaussian_guess(mu):.1f} times.\n\n"
-        "Least share of misses at each share of false alarms, as (ε, δ) and as this noise allow it.\n\n"
+        f"{100 * agreement.trade_off.best_guess():.1f} times.\n\n"
+        f"As Gaussian differential privacy it is μ = {agreement.mu:.4g}, from which ε follows at every δ. "
+        "Least share of misses at each share of false alarms, as (ε, δ) and as this noise allow it:\n\n"
         + _table(("false alarms", "misses, (ε, δ)", "misses, this noise"), curve)
         + f"\nThe same patient in every release for {YEARS} years, at the same δ:\n\n"
         + _table(("releases a year", "ε in all", "right in 100", "ε of each, where all cost one"), years)
@@ -193,7 +192,7 @@ def protocol(agreement: Agreement) -> str:
         f"{use}.",
         f"Method: {agreement.method.title}; trusted: {IN_WORDS[agreement.noise_by].trusted}.",
         f"Differential privacy for one patient's record, replaced: ε = {budget.epsilon:g}, "
-        f"δ = {budget.delta:g}, noise multiplier {agreement.multiplier:.4g}.",
+        f"δ = {budget.delta:g}, noise multiplier {agreement.multiplier:.4g}, μ = {agreement.mu:.4g}.",
         f"Before any release, {setting.repeats} paired runs on {agreement.patients} recovered in the median "
         f"{_shares(alone)} of {whose} alone and {_shares(together)} together.",
         f"The median gain is {gain.median:.1f} points ({gain.lower:.1f} to {gain.upper:.1f}).",

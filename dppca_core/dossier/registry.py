@@ -5,7 +5,7 @@ from typing import Any
 import yaml
 
 from dppca_core.dossier.agreement import Agreement, blank
-from dppca_core.release.registry_record import IN_WORDS
+from dppca_core.release.registry_record import IN_WORDS, about_mu, parameters
 
 
 def record(agreement: Agreement) -> dict[str, Any]:
@@ -42,9 +42,9 @@ def record(agreement: Agreement) -> dict[str, Any]:
                 "privacy_unit": "Patient-level",
                 "privacy_unit_details": "Neighbouring data sets differ by replacing one patient's record in "
                 "one hospital. A patient with records in several hospitals is protected less.",
-                "privacy_parameters": {"epsilon": budget.epsilon, "delta": budget.delta},
+                "privacy_parameters": parameters(budget.epsilon, budget.delta, agreement.mu),
                 "privacy_parameters_details": f"For the patients of {agreement.ours.name}. Hospitals ask for "
-                f"epsilon = {each}.",
+                f"epsilon = {each}. {about_mu(agreement.mu)}",
             },
             "deployment_model": {
                 "model_name": trust.model,

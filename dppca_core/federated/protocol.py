@@ -140,6 +140,12 @@ def exchange_of(plan: Plan) -> Exchange:
     return prior_round.PriorRound(plan, method, name="mean") if plan.mean_share else method
 
 
+def events(plan: Plan) -> tuple[Event, ...]:
+    """Return the privacy events that a whole run costs each hospital's patients."""
+    exchange = exchange_of(plan)
+    return tuple(event for number in range(1, exchange.rounds + 1) for event in exchange.spends(number))
+
+
 def provider_step(state: ProviderState, question: Message) -> tuple[ProviderState, Message]:
     """Return a hospital's next state and its answer. This is the only step that reads private rows.
 

@@ -1,18 +1,21 @@
 """The server's record of a run, as JSON lines: the plan, a line for each round as it ends, and the end.
 
-{"kind": "plan", "plan": {...}, "start": ARRAY or null, "about": {...}}
+{"kind": "plan", "plan": {...}, "guarantee": GUARANTEE, "start": ARRAY or null, "about": {...}}
 {"kind": "round", "round": 1, "seconds": 0.02, "question": {NAME: ARRAY}, "basis": ARRAY or null, "answers":
  {"0": {"arrays": {NAME: ARRAY}, "wire_bytes": 488, "seconds": 0.01}}, "faults": {"2": "did not answer ..."}}
 {"kind": "end", "seconds": 0.1, "ended": ""}
 
 The round of a mean that is paid for has no basis, and "mean": ARRAY beside; that of scales has
 "squares", and that of a fitted bound's tails "tails". No other round has these keys.
+GUARANTEE follows from the plan, and is for each hospital's patients over all rounds: {"promise": "(ε, δ)",
+"mu": 0.27, "why no mu": "", "false alarms": [...], "misses": [...]} (`accounting.trade_off`).
 ARRAY is {"dtype": "float64", "shape": [30, 2], "data": BASE64 of the little-endian numbers, row by row}.
 Messages carry their noise already, so that a record holds nothing that the server did not see.
 """
 
 import base64
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dppca_core import checks
+from dppca_core.accounting.trade_off import TradeOff
 from dppca_core.arrays import Array
 from dppca_core.federated import prior_round, protocol
 from dppca_core.federated.exchange import ALL
@@ -28,6 +32,7 @@ from dppca_core.federated.fitted_rounds import FittedRounds
 from dppca_core.federated.message import Arrays, Message, read_array
 from dppca_core.federated.plan import Plan, from_dict, to_dict
 from dppca_core.mechanisms.paid_scale import ColumnScales
+from dppca_core.methods import METHODS
 
 MOST_CHARACTERS = 200 * 2**20
 _LONGEST_REASON = 200  # characters of an error's reason that are shown, as it may quote an uploaded file
@@ -90,6 +95,11 @@ class Record:
         return self.rounds[-1].basis if complete else None
 
     @property
+    def trade_off(self) -> TradeOff:
+        """Return what a whole run by the plan lets an attacker learn about a hospital's patient."""
+        return TradeOff.from_events(protocol.events(self.plan))
+
+    @property
     def _prior(self) -> Arrays:
         return {name: array for past in self.rounds for name, array in past.prior.items()}
 
@@ -123,7 +133,18 @@ class Record:
 
 
 def opening_line(record: Record) -> str:
-    return _to_line(kind="plan", plan=to_dict(record.plan), start=record.start, about=dict(record.about))
+    return _to_line(
+        kind="plan",
+        plan=to_dict(record.plan),
+        guarantee=_guarantee(record),
+        start=record.start,
+        about=dict(record.about),
+    )
+
+
+def _guarantee(record: Record) -> dict[str, Any]:
+    trade_off = record.trade_off.to_json()  # refuses a plan whose method has no exchange
+    return {"promise": METHODS[record.plan.method].guarantee, **trade_off}
 
 
 def round_line(finished: Round) -> str:
@@ -171,8 +192,9 @@ def read(text: str) -> Record:
         try:
             json_value = _as_object(_parse_json(line))
             if plan is None:
-                _check_keys(json_value, ("plan", "start", "about"), kind="plan")
+                _check_keys(json_value, ("plan", "guarantee", "start", "about"), kind="plan")
                 plan = from_dict(json_value["plan"])
+                _check_guarantee(_as_object(json_value["guarantee"]), _guarantee(Record(plan, None)))
                 start = _read_basis(json_value["start"], plan)
                 about = {str(key): str(value) for key, value in _as_object(json_value["about"]).items()}
             elif number == len(lines) and json_value.get("kind") == "end":
@@ -184,6 +206,24 @@ def read(text: str) -> Record:
             raise ValueError(f"line {number} is not of a record: {str(reason)[:_LONGEST_REASON]}") from None
     assert plan is not None  # the first line is a plan, or was refused
     return Record(plan, start, tuple(rounds), ended, seconds, about)
+
+
+def _check_guarantee(given: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
+    """Raise ValueError unless a record states the guarantee that its plan gives, up to rounding."""
+    _check_keys(dict(given), expected)
+    for name, value in expected.items():
+        if not _agrees(given[name], value):
+            raise ValueError(f"guarantee must be the plan's, but its {name} is not")
+
+
+def _agrees(given: object, expected: object) -> bool:
+    if isinstance(expected, list):
+        if not isinstance(given, list) or len(given) != len(expected):
+            return False
+        return all(map(_agrees, given, expected))
+    if isinstance(expected, float):  # another version of SciPy may differ in the last digits
+        return isinstance(given, float) and math.isclose(given, expected, rel_tol=1e-9, abs_tol=1e-12)
+    return given == expected
 
 
 def _parse_json(line: str) -> object:

@@ -14,7 +14,7 @@ rows that carry nothing give directions of noise. Whoever has the record can com
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -68,9 +68,12 @@ class TwoStages(Exchange):
         return {f"{weighted}moment": (self.features_kept * (self.features_kept + 1) // 2,)}
 
     def spends(self, number: int) -> tuple[Event, ...]:
+        return (self._events[number - 1],)
+
+    @cached_property
+    def _events(self) -> tuple[Event, ...]:
         share, iterations = self._pooled_noise.share, self.stage_one_rounds
-        events = two_stage.spends(self.plan.budget, share=share, iterations=iterations)
-        return (events[number - 1],)
+        return two_stage.spends(self.plan.budget, share=share, iterations=iterations)
 
     def noise_std(self, number: int, hospital: int) -> float:
         """Return the std of the noise in each entry of a hospital's mean; of a moment, on its diagonal."""

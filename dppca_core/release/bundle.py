@@ -140,7 +140,8 @@ def _guarantee_text(
             f"**δ is not below 1/n**: δ n = {delta * n:.3g}, so that it could publish some {counted}s in full"
         )
     of_row = f"- ε for a row: {budget['epsilon']:.4g}.\n" if counted == "row" else ""
-    more_mu = f", {document['mu for a patient']:.4g} for a patient" if counted == "row" else ""
+    mu, of_patient = (document[name]["mu"] for name in ("trade-off", "trade-off for a patient"))
+    more_mu = f", {of_patient:.4g} for a patient" if counted == "row" else ""
     choice, code = document[how_chosen.KEY], document["code"]
     described = "The dictionary (dictionary.json): names, ranges, categories, fills and the bound of rows."
     applied = """`apply.py` does this, and `apply.R` in R.
@@ -157,9 +158,10 @@ New rows must not hold them, or `apply.py` gets the owner's saved dictionary as 
 
 - Unit of privacy: a {counted}. {n:,} {counted}s count, and their number is public.
 {of_row}- ε for a patient, with all their rows: {request.patient_epsilon:.4g}.
-- μ of Gaussian differential privacy (Dong, Roth & Su 2022): {document["mu"]:.4g} for a {counted}{more_mu}.
+- μ of Gaussian differential privacy (Dong, Roth & Su 2022): {mu:.4g} for a {counted}{more_mu}.
   At any other δ, ε follows from it: δ = Φ(μ/2 - ε/μ) - e^ε Φ(-μ/2 - ε/μ) (Balle & Wang 2018). Discrete
-  Gaussian noise meets it up to terms below e^(-80,000), and meets ρ = μ²/2 of zCDP exactly.
+  Gaussian noise meets it up to terms below e^(-80,000), and meets ρ = μ²/2 of zCDP exactly. release.json
+  has the trade-off: the least share of misses of any test with a given share of false alarms.
 - δ = {delta:.3g}, and 1/n = {1 / n:.3g}. {delta_text}.
 - Neighbours: {budget["neighbours"]}. Noise by {document["calibration"]}.
 - {document["noise"]}

@@ -51,6 +51,16 @@ IN_WORDS = {
 }
 
 
+def parameters(epsilon: float, delta: float, mu: float) -> dict[str, float]:
+    """Return the registry's parameters of Gaussian noise: it has a field for rho of zCDP, and none for mu."""
+    return {"epsilon": epsilon, "delta": delta, "rho": mu**2 / 2}
+
+
+def about_mu(mu: float) -> str:
+    """Return the mu of the registry's rho in a sentence."""
+    return f"As Gaussian differential privacy mu = {mu:.6g}: rho = mu^2/2, and epsilon follows at any delta."
+
+
 def record(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the registry's record of a release, as plain values."""
     budget = document["parameters"]["budget"]
@@ -58,7 +68,7 @@ def record(document: Mapping[str, Any]) -> dict[str, Any]:
     trust = IN_WORDS[METHODS[document["method"]].trust]
     rows = document["rows per patient"]
     unit = "Patient-level" if document["unit"] == "patient" or rows == 1 else "Row-level"
-    details = [document["guarantee"]]
+    details, mu = [document["guarantee"]], document["trade-off"]["mu"]
     public = document["public"]
     if document["unit"] == "patient":
         counting = f"all rows of a patient are {public.get('rows of a patient', 'averaged')}"
@@ -97,7 +107,8 @@ def record(document: Mapping[str, Any]) -> dict[str, Any]:
             "privacy_loss": {
                 "privacy_unit": unit,
                 "privacy_unit_details": " ".join(details),
-                "privacy_parameters": {"epsilon": budget["epsilon"], "delta": budget["delta"]},
+                "privacy_parameters": parameters(budget["epsilon"], budget["delta"], mu),
+                "privacy_parameters_details": about_mu(mu),
             },
             "deployment_model": {
                 "model_name": trust.model,

@@ -1,11 +1,8 @@
 """Say in sentences what a release promises, and what was done to the rows behind it."""
 
 import math
-from collections.abc import Sequence
 from importlib.metadata import version
 
-from dppca_core.accounting import closed_form
-from dppca_core.privacy import Event
 from dppca_core.release.request import ReleaseRequest, Request
 
 
@@ -30,18 +27,18 @@ def guarantee(request: ReleaseRequest, by_column: bool = False) -> str:
             f" This is for one row. A patient can have up to {request.rows_per_patient:,} rows, and for all "
             f"of them the factor is {_factor(request.patient_epsilon)}, plus {budget.delta:g}."
         )
-    mu = mu_of(request.events, request.rows_per_patient)
-    promised += f" As Gaussian differential privacy it is μ = {mu['mu']:.4g}"
-    promised += f" for a row and {mu['mu for a patient']:.4g} for a patient." if several else "."
+    promised += f" {as_gaussian(request)}"
     if by_column:
         promised += f" How many {'rows' if several else 'patients'} each hospital has is public."
     return promised
 
 
-def mu_of(events: Sequence[Event], rows_per_patient: int) -> dict[str, float]:
-    """Return the mu of Gaussian differential privacy as a document has it, for a row and for a patient."""
-    of_patient = closed_form.grouped(events, rows_per_patient)
-    return {"mu": closed_form.mu(events), "mu for a patient": closed_form.mu(of_patient)}
+def as_gaussian(request: ReleaseRequest) -> str:
+    """Return the mu of a release in a sentence; all that is offered has Gaussian noise alone."""
+    sentence = f"As Gaussian differential privacy it is μ = {request.trade_off.mu:.4g}"
+    if request.rows_per_patient == 1:
+        return f"{sentence}."
+    return f"{sentence} for a row and {request.patient_trade_off.mu:.4g} for a patient."
 
 
 def _factor(epsilon: float) -> str:

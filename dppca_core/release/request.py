@@ -12,6 +12,7 @@ from typing import Any
 
 from dppca_core import checks
 from dppca_core.accounting import closed_form, gaussian
+from dppca_core.accounting.trade_off import TradeOff
 from dppca_core.mechanisms import paid_centre
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget, Event
@@ -51,6 +52,16 @@ class ReleaseRequest(ABC):
     @property
     def patient_epsilon(self) -> float:
         return patient_epsilon(self.events, self.budget, self.rows_per_patient)
+
+    @property
+    def trade_off(self) -> TradeOff:
+        """Return what the release lets an attacker learn about a row."""
+        return TradeOff.from_events(self.events)
+
+    @property
+    def patient_trade_off(self) -> TradeOff:
+        """Return what the release lets an attacker learn about a patient, with all their rows."""
+        return TradeOff.from_events(closed_form.grouped(self.events, self.rows_per_patient))
 
 
 @dataclass(frozen=True)

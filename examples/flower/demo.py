@@ -22,9 +22,9 @@ from pathlib import Path
 
 from dppca_core import datasets
 from dppca_core.accounting import closed_form
+from dppca_core.federated import protocol
 from dppca_core.federated import record as records
 from dppca_core.federated.plan import Plan
-from dppca_core.federated.protocol import exchange_of
 from dppca_core.federated.record import Record
 from dppca_core.mechanisms import paid_centre
 from dppca_core.methods import METHODS
@@ -72,13 +72,7 @@ def plans(epsilon: float, *, mean: bool = False) -> list[Plan]:
 
 
 def total_epsilon(agreed: Sequence[Plan]) -> float:
-    exchanges = [exchange_of(plan) for plan in agreed]
-    events = (
-        event
-        for exchange in exchanges
-        for number in range(1, exchange.rounds + 1)
-        for event in exchange.spends(number)
-    )
+    events = (event for plan in agreed for event in protocol.events(plan))
     return closed_form.epsilon_of(events, agreed[0].budget.delta)
 
 
@@ -101,7 +95,7 @@ def run(agreed: Sequence[Plan], folder: Path) -> Generator[tuple[Plan, Record, f
         before = federation.bytes_passed()
         for plan in agreed:
             path = folder / "server" / f"{plan.run}.jsonl"
-            record = wait_for_record(federation, path, WAIT_SECONDS * exchange_of(plan).rounds)
+            record = wait_for_record(federation, path, WAIT_SECONDS * protocol.exchange_of(plan).rounds)
             now = federation.bytes_passed()
             yield plan, record, now[0] - before[0], now[1] - before[1]
             before = now
@@ -116,7 +110,7 @@ def report(plan: Plan, record: Record, up: float, down: float) -> str:
     if plan.mean_share:
         rows = paid_centre.centred(rows, rows.mean(axis=0))
     distance = subspace_metrics.sin_theta(linalg.top_eigenspace(rows.T @ rows, K), record.basis)
-    numbers = max(wire.most_bytes(exchange_of(plan).reply_to(done.number)) for done in record.rounds)
+    numbers = max(wire.most_bytes(protocol.exchange_of(plan).reply_to(done.number)) for done in record.rounds)
     sent = max(
         answer.wire_bytes for finished_round in record.rounds for answer in finished_round.answers.values()
     )

@@ -80,7 +80,7 @@ def picture(budget: Budget, releases: int = 20, seed: int = 0) -> Picture:
     # Without noise it has these two values, which are mu standard deviations of the noise apart.
     coordinate = coordinate_along(difference_of_sums((pair[0], pair[1])))
     with_, without = (PATIENTS * coordinate(cohort.pooled.dense()) for cohort in pair)
-    mu = closed_form.mu(symmetric_gaussian.spends(budget))
+    mu = 1 / closed_form.multiplier_of(symmetric_gaussian.spends(budget))
     unit = (with_ - without) / mu  # one standard deviation of the noise
 
     def draw(cohort: Cohort) -> NeighbourRelease:

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from dppca_core.accounting import compare
-from dppca_core.auditing import lower_bound, membership, outright_publication, tradeoff_curves
+from dppca_core.accounting.trade_off import TradeOff
+from dppca_core.auditing import lower_bound, membership, outright_publication
 from dppca_core.experiments.demonstrations.attacks import AttackDraws, AttackExperiment
 from dppca_core.experiments.demonstrations.neighbours import picture
 from dppca_core.privacy import Budget
@@ -40,7 +41,7 @@ def best_test(attacked: AttackExperiment, alarms: float, count: int, level: floa
         with_patient, without_patient = draws.readings(kind, count)  # what the attacker reads
         rates = membership.measured(with_patient, without_patient, limit, level)
         rows[kind] = rates.false_alarms, rates.misses
-    rows["the best test"] = alarms, float(tradeoff_curves.gaussian(draws.case.mu, alarms))
+    rows["the best test"] = alarms, float(TradeOff.gaussian(draws.case.mu).misses(alarms))
     return pd.DataFrame(rows, index=["false alarms", "misses"]).T
 
 

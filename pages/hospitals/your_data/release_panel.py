@@ -83,6 +83,7 @@ def show(
             many = f"the number of {page_text.noun(rows)}"
             st.caption(f"The failure chance is above one in {many}: choose a smaller one.")
         st.caption(page_text.odds(request))
+        st.caption(page_text.as_gaussian(request))
         st.caption(page_text.two_releases(request))
     what = f"A release by {METHODS[request.method].title}"
     answer, sentence = session.current().how_chosen

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from dppca_core.accounting import closed_form
+from dppca_core.accounting.trade_off import TradeOff
 from dppca_core.accounts.account import Account
-from dppca_core.auditing import tradeoff_curves
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
+from dppca_core.release import release_text
 from dppca_core.release.private_release import Released
 from dppca_core.release.request import STACKED_ROUNDS, TWO_STAGES, Request, patient_epsilon
 from pages.hospitals.your_data.charts import SURE
@@ -133,7 +134,7 @@ def odds(request: Request) -> str:
     if rows == 1:
         return f"{text.odds(budget.epsilon, budget.delta)} {own_odds(request)}"
     by_row, by_patient = (
-        text.at_most(tradeoff_curves.best_guess(epsilon, budget.delta))
+        text.at_most(TradeOff.allowed(epsilon, budget.delta).best_guess())
         for epsilon in (budget.epsilon, request.patient_epsilon)
     )
     return (
@@ -146,15 +147,18 @@ def odds(request: Request) -> str:
 def own_odds(request: Request) -> str:
     """Return what a bound of `odds` is, and how often an attacker is right against this release's own noise.
 
-    All that is offered has Gaussian noise alone, so it has a mu (`closed_form`).
+    All that is offered has Gaussian noise alone, so that its trade-off is exact.
     """
     rows = request.rows_per_patient
-    mu = closed_form.mu(closed_form.grouped(request.events, rows))
-    right = text.at_most(tradeoff_curves.gaussian_guess(mu), digits=1)
+    right = text.at_most(request.patient_trade_off.best_guess(), digits=1)
     return (
         "That is the bound for any method with this promise. Against this release's own noise the attacker "
         f"is right {right}{'' if rows == 1 else ', of all these rows'}."
     )
+
+
+def as_gaussian(request: Request) -> str:
+    return f"{release_text.as_gaussian(request)} ε follows from it at any δ."
 
 
 def two_releases(request: Request) -> str:

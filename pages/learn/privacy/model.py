@@ -12,8 +12,9 @@ from typing import NamedTuple
 import pandas as pd
 
 from dppca_core.accounting import compare
+from dppca_core.accounting.trade_off import TradeOff
 from dppca_core.arrays import Array
-from dppca_core.auditing import lower_bound, membership, tradeoff_curves
+from dppca_core.auditing import lower_bound, membership
 from dppca_core.auditing.cases import planted
 from dppca_core.experiments.demonstrations import neighbours
 from dppca_core.experiments.demonstrations.attacks import PORTION, AttackDraws, AttackExperiment
@@ -39,6 +40,11 @@ class Attack(NamedTuple):
     without_patient: Array
     measured: membership.Rates  # the shares of false alarms and misses among these
     silent: membership.Rates  # without noise, tested half-way between their two values 0 and mu
+
+    @property
+    def best(self) -> TradeOff:
+        """Return what the best tests do against this noise."""
+        return TradeOff.gaussian(self.mu)
 
     @property
     def drawn(self) -> int:
@@ -119,7 +125,7 @@ class Privacy:
             mu=mu,
             alarms=alarms,
             limit=limit,
-            misses=float(tradeoff_curves.gaussian(mu, alarms)),
+            misses=float(TradeOff.gaussian(mu).misses(alarms)),
             with_patient=with_patient,
             without_patient=without_patient,
             measured=membership.measured(with_patient, without_patient, limit, LEVEL),

@@ -112,13 +112,28 @@ def of_results(
             f"{text.guarantee(m.guarantee_at(results.experiment.k))} |"
             for m in METHODS.values()
         )
-        yield f"{constants(results, epsilon, theorem)} {accounting(settings)}"
+        yield f"{constants(results, epsilon, theorem)} {accounting(settings)} {as_gaussian(results, epsilon)}"
         form = CLOSED_FORMS.get(results.experiment.method)
         if form is not None and results.experiment.method != DPS_PCA:
             yield f"{BOUNDS[form].title}:\n\n$$\n{BOUNDS[form].formula}\n$$"
         yield _FORMULAS
 
     return fold(settings, about, LIMITS)
+
+
+def as_gaussian(results: Results, epsilon: float) -> str:
+    """Return the mu of the experiment's method, as its noise truly is, or why it has none."""
+    experiment = results.experiment
+    method, options = METHODS[experiment.method], experiment.options(experiment.method)
+    trade_off = method.trade_off(experiment.budget(epsilon), d=experiment.d, k=experiment.k, **options)
+    if trade_off is None:
+        return ""
+    if trade_off.mu is None:
+        return trade_off.why_no_mu
+    return (
+        f"As Gaussian differential privacy, {method.title} has μ = {trade_off.mu:.4g} here; ε follows at any "
+        "δ (Dong, Roth & Su 2022)."
+    )
 
 
 def accounting(settings: Settings) -> str:

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from dppca_core.auditing import membership, tradeoff_curves
+from dppca_core.accounting.trade_off import TradeOff
+from dppca_core.auditing import membership
 from dppca_core.privacy import Budget
 from pages.shared.text.numbers import listed, number, patients
 
@@ -43,7 +44,7 @@ def at_most(chance: float, digits: int = 0) -> str:
 
 def odds(epsilon: float, delta: float) -> str:
     """Return the promise in words: how often an attacker who knows all others is right about one patient."""
-    most = tradeoff_curves.best_guess(epsilon, delta)
+    most = TradeOff.allowed(epsilon, delta).best_guess()
     beside = "This promise protects nobody." if most >= 0.995 else "A random guess: 50."
     could = f"could tell whether the patient took part {at_most(most)}"
     return f"Even an attacker who knew everyone else {could}. {beside}"

@@ -32,22 +32,15 @@ def test_mu_gives_epsilon_at_delta_and_rho(method, accounting, rows):
     """By the closed form of Gaussian privacy, of every method offered on real data."""
     budget = Budget(1.0, DELTA, accounting=accounting)
     request = Request(method, 10, 2, budget, rows_per_patient=rows)
-    mu, epsilon = closed_form.mu(closed_form.grouped(request.events, rows)), request.patient_epsilon
+    mu, epsilon = request.patient_trade_off.mu, request.patient_epsilon
     normal = NormalDist().cdf
     delta = normal(mu / 2 - epsilon / mu) - math.exp(epsilon) * normal(-mu / 2 - epsilon / mu)
     assert delta <= DELTA * (1 + 1e-6)
-    assert mu == pytest.approx(rows * closed_form.mu(request.events))
+    assert mu == pytest.approx(rows * request.trade_off.mu)
     if accounting == "exact":  # no smaller mu would do with it
         assert delta == pytest.approx(DELTA, rel=1e-4)
     else:
         assert mu**2 / 2 == pytest.approx(rows**2 * gaussian.rho_of(budget))
-
-
-def test_only_gaussian_releases_have_a_mu():
-    assert closed_form.mu([Release(4.0, 4), Release(2.0)]) == pytest.approx(math.sqrt(0.5))
-    for events in ([], [Guarantee(1.0)], [Release(3.0), Guarantee(0.1, 1e-9)]):
-        with pytest.raises(ValueError, match="mu is of Gaussian"):
-            closed_form.mu(events)
 
 
 def test_stated_guarantees_add_up_and_never_claim_too_little():

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dppca_core.auditing import tradeoff_curves
+from dppca_core.accounting.trade_off import TradeOff
 from dppca_core.dossier import data_flow, evidence, papers
 from dppca_core.experiments.decision.rule import Answer
 from dppca_core.populations.differing import DifferingHospitals
@@ -45,7 +45,12 @@ def test_the_record_has_the_registrys_fields_and_words(signed):
         assert set(deployment[section]) <= set(names.split())
     for (section, name), allowed in ENUMS.items():
         assert deployment[section][name] in allowed
-    parameters = {"epsilon": signed.budget.epsilon, "delta": signed.budget.delta}
+    rho = sum(event.steps / event.noise_multiplier**2 for event in signed.events) / 2  # zCDP adds up
+    parameters = {
+        "epsilon": signed.budget.epsilon,
+        "delta": signed.budget.delta,
+        "rho": pytest.approx(rho, rel=1e-6),
+    }
     assert deployment["privacy_loss"]["privacy_parameters"] == parameters
     central = signed.noise_by == "central"
     assert deployment["deployment_model"]["model_name"] == ("Central" if central else "Federated")
@@ -77,13 +82,20 @@ def test_the_annex_has_the_curves(signed):
     text = papers.annex(signed)
     epsilon, delta = signed.budget.epsilon, signed.budget.delta
     for alarms in papers.FALSE_ALARMS:
-        least = tradeoff_curves.allowed(epsilon, delta, alarms)
-        best = tradeoff_curves.gaussian(1 / signed.multiplier, alarms)
+        least = float(TradeOff.allowed(epsilon, delta).misses(alarms))
+        best = float(TradeOff.gaussian(signed.mu).misses(alarms))
         assert f"| {alarms:g} | {least:.6f} | {best:.6f} |" in text
         assert least <= best
     for a_year in papers.A_YEAR:
         account = signed.over_years(a_year)
         assert re.search(rf"\| {a_year} \| {account.epsilon:.4g} \| [\d.]+ \| {account.each:.4g} \|", text)
+
+
+def test_papers_state_one_mu(signed):
+    mu = f"{signed.mu:.4g}"
+    assert f"| μ of Gaussian differential privacy | {mu}: ε follows at every δ |" in papers.label(signed)
+    for text in (papers.annex(signed), papers.protocol(signed)):
+        assert f"μ = {mu}" in text
 
 
 def test_bytes_are_those_of_the_data_flow(signed):

@@ -256,12 +256,15 @@ def test_a_plan_without_a_mean_does_not_mention_it():
     without = replace(plan(), mean_share=0.0)
     assert "mean_share" not in to_dict(without) and from_dict(to_dict(without)) == without
     assert from_dict(to_dict(plan())) == plan() != without
-    line = record.opening_line(record.Record(without, None))
-    assert line == (
+    run = record.Record(without, None)
+    line = record.opening_line(run)
+    of_plan, _, after = line.partition(',"guarantee":')
+    assert of_plan + after[after.index("}") + 1 :] == (
         '{"kind":"plan","plan":{"run":"trial","method":"dps_pca","sizes":[300,200,100],"d":8,"k":2,'
         '"budget":{"epsilon":1.0,"delta":1e-05,"neighbours":"replace-one","accounting":"exact"},'
         '"options":{"burn_in":1,"iterations":3,"s_hat":5},"names":[]},"start":null,"about":{}}'
     )
+    assert json.loads(line)["guarantee"] == {"promise": "(ε, δ)"} | run.trade_off.to_json()
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.0, math.nan, "0.1", None])

@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dppca_core import Budget, SpikedModel
+from dppca_core import METHODS, Budget, SpikedModel
+from dppca_core.accounting import gaussian
 from dppca_core.federated import coordinator, record
 from dppca_core.federated.in_process import InProcess
 from dppca_core.federated.plan import Plan
@@ -59,6 +60,16 @@ def test_what_is_written_is_read_to_the_bit(method, options):
                 np.testing.assert_array_equal(read_round.answers[hospital].message.arrays[name], array)
 
 
+@CASES
+def test_it_states_the_guarantee_of_the_whole_run(method, options):
+    """Its budget's, since noise is calibrated to it exactly."""
+    run, written = ran(method, **options)
+    stated = json.loads(written[0])["guarantee"]
+    assert stated["promise"] == METHODS[method].guarantee
+    assert stated["mu"] == run.trade_off.mu == pytest.approx(1 / gaussian.noise_multiplier(run.plan.budget))
+    assert run.trade_off.epsilon(1e-5) == pytest.approx(1.0)
+
+
 def test_a_run_that_was_broken_off_reads_as_one():
     _, written = ran(iterations=3)
     read = record.read("\n".join(written[:3]))
@@ -92,6 +103,11 @@ BAD = {
     "no plan": (lambda lines: lines[1:], "line 1 is not of a record: kind must be plan"),
     "another kind": (change(0, kind="round"), "line 1 is not of a record: kind must be plan"),
     "a method without rounds": (deep(0, "plan", "method", value="pca"), "method must be one of"),
+    "another mu": (deep(0, "guarantee", "mu", value=0.1), "guarantee must be the plan's, but its mu is not"),
+    "a mu in words": (deep(0, "guarantee", "mu", value="0.1"), "its mu is not"),
+    "another promise": (deep(0, "guarantee", "promise", value="ε"), "its promise is not"),
+    "half a curve": (deep(0, "guarantee", "misses", value=[1.0]), "its misses is not"),
+    "no curve": (deep(0, "guarantee", value={}), "line 1 is not of a record: it must have"),
     "a round twice": (lambda lines: [*lines[:2], *lines[1:]], "line 3 is not of a record: round must be 2"),
     "rounds beyond": (
         lambda lines: [*lines[:3], lines[2].replace('"round":2', '"round":3')],

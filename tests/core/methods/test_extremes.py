@@ -11,8 +11,8 @@ import pytest
 
 from dppca_core import METHODS, Budget, Cohort, Guarantee, Release, Setting, SpikedModel
 from dppca_core.accounting import closed_form, compare, gaussian, numerical
+from dppca_core.accounting.trade_off import TradeOff
 from dppca_core.accounts.account import Limit
-from dppca_core.auditing import tradeoff_curves
 from dppca_core.bounds import BOUNDS
 from dppca_core.numerics.moments import clip_rows
 from dppca_core.privacy import ACCOUNTINGS, NEIGHBOURS
@@ -120,7 +120,7 @@ def test_calibration_has_an_answer_at_every_budget(budget):
     if budget.accounting != "as-printed":
         # A difference of logarithms near -700 keeps an epsilon to some 1e-12.
         assert truly <= budget.epsilon * (1 + 1e-6) + 4e-12
-    assert 0.5 <= tradeoff_curves.best_guess(budget.epsilon, budget.delta) <= 1
+    assert 0.5 <= TradeOff.allowed(budget.epsilon, budget.delta).best_guess() <= 1
 
 
 @pytest.mark.parametrize("name", compare.ACCOUNTINGS)

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 
 from dppca_core import Budget, tables
 from dppca_core.accounting import closed_form
@@ -311,11 +312,12 @@ def test_the_guarantee_states_its_unit_and_delta_beside_the_number_of_patients(o
     written = texts(made, payer)["guarantee.md"]
     assert expected in written and made.document["guarantee"] in written
     assert f"with all their rows: {made.document['epsilon for a patient']:.4g}." in written
-    mu = closed_form.mu(made.payment.events)
-    assert (made.document["mu"], made.document["mu for a patient"]) == (
-        mu,
-        mu * options.get("rows_per_patient", 1),
-    )
+    mu, rows = 1 / closed_form.multiplier_of(made.payment.events), options.get("rows_per_patient", 1)
+    for name, distance in (("trade-off", mu), ("trade-off for a patient", mu * rows)):
+        stated = made.document[name]
+        assert stated["mu"] == pytest.approx(distance)
+        limits = norm.isf(stated["false alarms"])
+        np.testing.assert_allclose(stated["misses"], norm.cdf(limits, loc=distance), rtol=1e-9, atol=1e-15)
     assert f"{mu:.4g} for a {'row, ' if 'rows_per_patient' in options else 'patient.'}" in written
     assert f"μ = {mu:.4g}" in made.document["guarantee"]
     n = sum(made.document["hospitals"])

@@ -1,10 +1,13 @@
 """The registry's record of a release: its fields, and the unit that the release states."""
 
+import math
+
 import numpy as np
 import pytest
 import yaml
 
 from dppca_core import Budget
+from dppca_core.accounting import gaussian
 from dppca_core.accounts.account import Limit
 from dppca_core.accounts.book import Book
 from dppca_core.arrays import PatientRows
@@ -55,7 +58,10 @@ def test_it_has_the_registrys_fields_and_words(method):
         assert set(deployment[section]) <= set(names.split())
     for (section, name), allowed in ENUMS.items():
         assert deployment[section][name] in allowed
-    assert deployment["privacy_loss"]["privacy_parameters"] == {"epsilon": 2.0, "delta": 1e-6}
+    rho = 0.5 / gaussian.noise_multiplier(Budget(2.0, 1e-6)) ** 2
+    parameters = {"epsilon": 2.0, "delta": 1e-6, "rho": pytest.approx(rho)}
+    assert deployment["privacy_loss"]["privacy_parameters"] == parameters
+    assert f"mu = {math.sqrt(2 * rho):.6g}:" in deployment["privacy_loss"]["privacy_parameters_details"]
     assert deployment["deployment_model"]["model_name"] == (
         "Central" if method == "analyze_gauss" else "Federated"
     )

@@ -13,8 +13,9 @@ import numpy as np
 
 from dppca_core import datasets
 from dppca_core.accounting import gaussian
+from dppca_core.accounting.trade_off import TradeOff
 from dppca_core.arrays import Array
-from dppca_core.auditing import membership, tradeoff_curves
+from dppca_core.auditing import membership
 from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.experiments import draws, no_privacy
 from dppca_core.experiments.collaboration.experiment import ALL, CollaborationExperiment
@@ -94,7 +95,7 @@ def _count_frame(normals: Array, epsilon: float) -> CountFrame:
         std, guess = 0.0, 1.0
     else:
         std = gaussian.noise_multiplier(Budget(epsilon, delta(WARD)))
-        guess = tradeoff_curves.gaussian_guess(1 / std)
+        guess = TradeOff(std).best_guess()
     having, lacking = np.round(np.array([[WITH_PATIENT], [WITH_PATIENT - 1]]) + std * normals, 1)
     limit = WITH_PATIENT - 0.5
     right = int(np.sum(having > limit) + np.sum(lacking <= limit))
@@ -108,7 +109,7 @@ def by_chance() -> tuple[int, int]:
 
 def largest_guess() -> float:
     """Return how often in 100 an attacker is right at most, whatever method has screen 1's promise."""
-    return 100 * tradeoff_curves.best_guess(ASKED_EPSILON, delta(WARD))
+    return 100 * TradeOff.allowed(ASKED_EPSILON, delta(WARD)).best_guess()
 
 
 def count_goal() -> int:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
+from dppca_core.accounting.trade_off import TradeOff
 from dppca_core.arrays import Array
-from dppca_core.auditing import tradeoff_curves
 from dppca_core.auditing.membership import Rates
 from dppca_core.experiments.demonstrations.attacks import AttackExperiment
 from dppca_core.experiments.demonstrations.neighbours import Picture
@@ -159,13 +159,13 @@ def readings(attack: Attack, budget: Budget) -> Trace:
 
 def errors(attack: Attack, attacked: AttackExperiment) -> Trace:
     alarms, budget, colour = _fine(), attacked.budget, style.look(attacked.method).colour
-    least = tradeoff_curves.allowed(budget.epsilon, budget.delta, alarms)
+    least = TradeOff.allowed(budget.epsilon, budget.delta).misses(alarms)
     fill = {"fill": "tozeroy", "fillcolor": style.faded(_CROWD, 0.25), "line": {"color": _CROWD, "width": 1}}
     x = rounded(alarms)
     shown: Trace = {"showlegend": True}
     hover: Trace = {"hovertemplate": "false alarms %{x:.1%}, misses %{y:.1%}<extra></extra>"}
     here: Trace = {"x": [attack.alarms], "y": rounded([attack.misses])}
-    best = rounded(tradeoff_curves.gaussian(attack.mu, alarms))
+    best = rounded(attack.best.misses(alarms))
     traces = [
         line(1, "ruled out by (ε, δ)", _CROWD, x=x, y=rounded(least), hoverinfo="skip", **shown) | fill,
         line(1, "random guess", style.GUESS, "dot", x=[0, 1], y=[1, 0], hoverinfo="skip", **shown),

@@ -2,9 +2,8 @@
 
 import pandas as pd
 
-from dppca_core.accounting import gaussian
 from dppca_core.accounting.compare import ACCOUNTINGS
-from dppca_core.auditing import outright_publication, tradeoff_curves
+from dppca_core.auditing import outright_publication
 from dppca_core.privacy import Budget
 from pages.learn.privacy.model import ROUNDS, Accounted, Attack
 from pages.learn.privacy.sentences import figures, promise_text, share
@@ -29,8 +28,8 @@ def failure(n: int, budget: Budget) -> str:
 
 def beyond(attack: Attack, budget: Budget) -> str:
     """Return what delta means for Gaussian noise, by Theorem 8 of Balle & Wang (ICML 2018)."""
-    _, misses = tradeoff_curves.touching(attack.mu, budget.epsilon)
-    delta = gaussian.delta_of(1 / attack.mu, budget.epsilon)
+    _, misses = attack.best.touching(budget.epsilon)
+    delta = attack.best.delta(budget.epsilon)
     return (
         "The Gaussian noise of our method uses δ differently: with a chance of "
         f"{figures(1 - misses)} a release favours the patient by a likelihood ratio above e^ε. The excess "

@@ -9,8 +9,8 @@ another ε than the promised one.
 import math
 from pathlib import Path
 
-from dppca_core.accounting import gaussian
-from dppca_core.auditing import membership, tradeoff_curves
+from dppca_core.accounting.trade_off import TradeOff
+from dppca_core.auditing import membership
 from dppca_core.auditing.lower_bound import LowerBound
 from dppca_core.experiments.demonstrations.attacks import AttackDraws
 from dppca_core.experiments.demonstrations.neighbours import PATIENTS, Picture
@@ -74,13 +74,14 @@ def three_odds(attack: Attack, draws: AttackDraws) -> str:
     # A span is the interval of one error rate, its lower end first. From even odds, the fewest errors of both
     # kinds make the most right guesses.
     most, least = (1 - sum(ends) / 2 for ends in zip(rates.false_alarm_span, rates.miss_span, strict=True))
-    promised = _of_100(tradeoff_curves.best_guess(kept, budget.delta))
-    best = _of_100(tradeoff_curves.gaussian_guess(attack.mu))
+    promised = _of_100(TradeOff.allowed(kept, budget.delta).best_guess())
+    best = _of_100(attack.best.best_guess())
     measured, low, high = map(_of_100, (rates.right, least, most))
     return (
         "| | right of 100 | what it is |\n|---|---|---|\n"
         f"| **Promised** | at most {promised} | What {promise} allows, for any method and attack. |\n"
-        f"| **Best possible** | {best} | The best test against the noise of {method}, by formula. |\n"
+        f"| **Best possible** | {best} | The best test against the noise of {method}, "
+        f"μ = {text.short(attack.mu)}, by formula. |\n"
         f"| **Measured** | {measured} ({low} to {high}) | The best of all tests with "
         f"{100 * attack.alarms:g} % false alarms, on {drawn}. |\n\nA random guess is right 50 of 100 times."
     )
@@ -126,14 +127,14 @@ def frames(picture: Picture) -> list[dict[str, str]]:
 
 
 def chosen(attack: Attack, budget: Budget) -> str:
-    least = float(tradeoff_curves.allowed(budget.epsilon, budget.delta, attack.alarms))
+    promised = TradeOff.allowed(budget.epsilon, budget.delta)
     with_patient, other = sides(budget)
     return (
         f"What the attacker reads averages 0 {other} and {text.short(attack.mu)} {with_patient}, in units of "
         "the noise. From even odds a line half-way between is right most often, as in the picture above. "
         f"Here the attacker moves the line to {attack.limit + 0.0:.2f}, for {100 * attack.alarms:g} % false "
         f"alarms. Then every test misses {share(attack.misses)} or more. The promise alone demands "
-        f"{share(least)}."
+        f"{share(float(promised.misses(attack.alarms)))}."
     )
 
 
@@ -192,7 +193,7 @@ def audited(honest: LowerBound, broken: LowerBound | None, bug: str, draws: Atta
         return f"{first} {rate}"
     # The epsilon that the noise with the mistake truly gives; without any noise it is infinite.
     mu = draws.drawn(bug).mu
-    true = gaussian.epsilon_of(1 / mu, budget.delta) if mu < math.inf else math.inf
+    true = TradeOff.gaussian(mu).epsilon(budget.delta) if mu < math.inf else math.inf
     given = f"The true value is {'no finite number' if true == math.inf else figures(true)}"
     mistake = CHOICES["audit.bug"].text(bug)
     second = f"With the planted mistake, {mistake}, it shows at least {figures(broken.epsilon)}"

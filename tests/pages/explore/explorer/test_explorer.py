@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import statistics
 from dataclasses import replace
 
@@ -9,7 +10,8 @@ import numpy as np
 import pytest
 from scipy.linalg import orthogonal_procrustes
 
-from dppca_core import METHODS, datasets
+from dppca_core import METHODS, Budget, datasets
+from dppca_core.accounting import gaussian
 from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.closed_forms import closed_form
@@ -148,6 +150,16 @@ def test_as_printed_is_labelled_with_the_epsilon_it_truly_gives(screen):
     budget, options = experiment.budget(epsilon), experiment.options("dps_pca")
     true = METHODS["dps_pca"].true_epsilon(budget, d=experiment.d, k=experiment.k, **options)
     assert true < 0.2 and f"DPS-PCA: {text.short(true)}" in page.words()["printed"]
+
+
+def test_the_sources_state_mu(page):
+    """Exact calibration takes the noise multiplier z of the budget, and mu = 1/z."""
+    shown = page(eps="0.5", delta="1e-05")
+    mu = 1 / gaussian.noise_multiplier(Budget(0.5, 1e-5))
+    stated = [
+        block.words for block in shown.opened("origins") if "Gaussian differential privacy" in block.words
+    ]
+    assert [re.findall(r"μ = ([\d.]+) here", words) for words in stated] == [[f"{mu:.4g}"]]
 
 
 def test_every_method_is_there_with_its_trust_and_its_guarantee(page):

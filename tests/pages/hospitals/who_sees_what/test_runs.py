@@ -339,7 +339,7 @@ PLAN_LINE = raw(recorded()).splitlines()[0]
             raw(recorded()).replace(b'"round":2', b'"round":3', 1),
             "line 3 is not of a record: round must be 2",
         ),
-        (changed(0, method="a" * 20_000), "line 2 is not of a record: method must be one of"),
+        (changed(0, method="a" * 20_000), "line 1 is not of a record: method must be one of"),
         (changed(0, names=["a" * 20_000]), "line 1 is not of a record: names must be one for each"),
         (changed(1, faults={"0": "x\n" * 9_000, "9": ""}), "line 2 is not of a record: hospital must be one"),
         (

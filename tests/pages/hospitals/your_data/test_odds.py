@@ -17,13 +17,18 @@ from tests.pages.hospitals.your_data.table_page import WIDE, released
 CASES = [(0.5, 1e-6, 1), (2.5, 1e-3, 1), (1.0, 1e-6, 8)]
 
 
-def of_noise(epsilon, delta, rows):
-    """Return how often of 100 the best test on noise for (epsilon, delta) is right (Balle & Wang 2018)."""
+def mu_of(epsilon, delta):
+    """Return the mu of noise for (epsilon, delta) (Balle & Wang 2018)."""
 
     def delta_of(mu):
         return norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
 
-    return 100 * norm.cdf(rows * brentq(lambda mu: delta_of(mu) - delta, 1e-3, 20) / 2)
+    return brentq(lambda mu: delta_of(mu) - delta, 1e-3, 20)
+
+
+def of_noise(epsilon, delta, rows):
+    """Return how often of 100 the best test on noise for (epsilon, delta) is right."""
+    return 100 * norm.cdf(rows * mu_of(epsilon, delta) / 2)
 
 
 def of_any(epsilon, delta):
@@ -51,6 +56,15 @@ def test_both_numbers_are_right_for_every_method(method, shares, epsilon, delta,
     for words in (sentence, plain):
         assert "the bound for any method with this promise" in words
         assert "this release's own noise" in words
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "rows"), CASES)
+def test_mu_is_said_for_a_row_and_for_a_patient(epsilon, delta, rows):
+    request = Request(OFFERED[0], 6, 2, Budget(epsilon, delta), rows_per_patient=rows)
+    sentence, mu = page_text.as_gaussian(request), mu_of(epsilon, delta)
+    of_patient = "" if rows == 1 else f" for a row and {rows * mu:.4g} for a patient"
+    expected = f"As Gaussian differential privacy it is μ = {mu:.4g}{of_patient}."
+    assert sentence == f"{expected} ε follows from it at any δ."
 
 
 def test_the_promise_of_the_issue_is_in_the_report_and_on_the_page(built):

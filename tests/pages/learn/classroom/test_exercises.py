@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dppca_core.accounting import gaussian
-from dppca_core.auditing.tradeoff_curves import gaussian_guess
+from dppca_core.accounting.trade_off import TradeOff
 from dppca_core.bounds import BOUNDS
 from dppca_core.bounds.regimes import FREE, regime
 from dppca_core.experiments.explorer.results import Results
@@ -81,7 +81,7 @@ def test_numbers_of_lesson_and_paper_are_the_cores():
         return frames.mean(frames.DRAWS[0])[frames.CAPS.index(cap)].std
 
     count, mean, on_paper, *_, proof = EXERCISES
-    assert 100 * gaussian_guess(1 / multiplier(2.0, frames.WARD)) == pytest.approx(
+    assert 100 * TradeOff(multiplier(2.0, frames.WARD)).best_guess() == pytest.approx(
         count.answer, abs=count.tolerance
     )
     assert noise(600) / noise(300) == pytest.approx(mean.answer, abs=mean.tolerance)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from dppca_core import Budget
-from dppca_core.auditing import tradeoff_curves
+from dppca_core.accounting.trade_off import TradeOff
 from dppca_core.experiments.demonstrations.neighbours import picture
 from dppca_core.methods import METHODS
 from pages.learn.privacy.sentences import accounting
@@ -55,7 +55,7 @@ def test_its_one_number_is_the_promise_of_the_noise(page):
         Budget(1.0, 1e-7, accounting="as-printed"), d=200, k=3, s_hat=20, iterations=10
     )
     printed = page(PAGE, **PLAIN, accounting="as-printed").headline
-    assert text.at_most(tradeoff_curves.best_guess(true, 1e-7)) in printed
+    assert text.at_most(TradeOff.allowed(true, 1e-7).best_guess()) in printed
     assert "protects more than the setting asks" in printed
 
 
@@ -178,6 +178,6 @@ def test_the_fold_names_the_three_odds_and_opens_once(page):
     opened = "\n".join(block.words for block in page.opened("origins"))
     mu = picture(Budget(1.0, 1e-7)).mu
     promised, best, measured = re.findall(r"\*\*\w[\w ]+\*\* \| (?:at most )?([\d.]+)", opened)
-    assert float(promised) == pytest.approx(100 * tradeoff_curves.best_guess(1.0, 1e-7), abs=0.05)
-    assert float(best) == pytest.approx(100 * tradeoff_curves.gaussian_guess(mu), abs=0.05)
+    assert float(promised) == pytest.approx(100 * TradeOff.allowed(1.0, 1e-7).best_guess(), abs=0.05)
+    assert float(best) == pytest.approx(100 * TradeOff.gaussian(mu).best_guess(), abs=0.05)
     assert float(measured) < float(promised) and METHODS["dps_pca"].title in opened

@@ -10,7 +10,7 @@ from scipy import stats
 
 from dppca_core import Budget
 from dppca_core.accounting import compare, gaussian
-from dppca_core.auditing import tradeoff_curves
+from dppca_core.accounting.trade_off import TradeOff
 from dppca_core.auditing.cases.planted import BUGS, METHODS_ATTACKED
 from dppca_core.auditing.membership import Rates
 from dppca_core.experiments.demonstrations.neighbours import picture
@@ -69,12 +69,12 @@ def test_the_curve_is_the_mechanisms_and_the_measured_point_lies_on_it(page):
     chart = page(PAGE, eps="2", delta="0.01").figures["errors figure"].payload
     mu = 1 / gaussian.noise_multiplier(Budget(2.0, 0.01))
     best = trace(chart, f"best tests, μ = {mu:.2g}")
-    np.testing.assert_allclose(best["y"], tradeoff_curves.gaussian(mu, best["x"]), atol=1e-3)
+    np.testing.assert_allclose(best["y"], TradeOff.gaussian(mu).misses(best["x"]), atol=1e-3)
     promise = trace(chart, "ruled out by (ε, δ)")
-    np.testing.assert_allclose(promise["y"], tradeoff_curves.allowed(2.0, 0.01, promise["x"]), atol=2e-3)
+    np.testing.assert_allclose(promise["y"], TradeOff.allowed(2.0, 0.01).misses(promise["x"]), atol=2e-3)
     assert (np.array(best["y"]) >= np.array(promise["y"]) - 2e-3).all()
     point = trace(chart, "the chosen test")
-    assert point["y"] == [pytest.approx(float(tradeoff_curves.gaussian(mu, 0.2)), abs=1e-4)]
+    assert point["y"] == [pytest.approx(float(TradeOff.gaussian(mu).misses(0.2)), abs=1e-4)]
     measured = trace(chart, "measured, 95 % intervals")
     off = abs(measured["y"][0] - point["y"][0]) / measured["error_y"]["array"][0]
     assert off < 2  # half-widths of a 97.5 % interval: another stream fails in 1 of 100,000
@@ -200,7 +200,7 @@ def test_from_even_odds_no_other_line_is_right_more_often():
     lines = np.linspace(-4, 4, 4001)
     right = (stats.norm.sf(lines, drawn.mu) + stats.norm.cdf(lines)) / 2
     assert lines[right.argmax()] == pytest.approx(drawn.limit, abs=0.002)
-    assert right.max() == pytest.approx(tradeoff_curves.gaussian_guess(drawn.mu), abs=1e-6)
+    assert right.max() == pytest.approx(TradeOff.gaussian(drawn.mu).best_guess(), abs=1e-6)
     shown = model(epsilon=4.0, delta=1e-6).attack
     words = sentences.chosen(shown, Budget(4.0, 1e-6))
     assert "a line half-way between is right most often" in words
