@@ -25,3 +25,7 @@ __all__ = [
     "SpikedModel",
     "sin_theta",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

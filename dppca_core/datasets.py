@@ -13,7 +13,7 @@ scikit-learn is imported where its tables are read: it takes as long to load as 
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -214,7 +214,7 @@ def _dealt(name: str, sizes: tuple[int, ...], seed: int, draw: int, scaling: str
     order = np.random.default_rng([seed, draw] if draw else seed).permutation(constants.n)
     ends = np.cumsum(sizes)
     parts = np.split(scaled[order[: ends[-1]]], ends[:-1])
-    return Cohort.from_rows(parts, bound)
+    return replace(Cohort.from_rows(parts, bound), columns=constants.features)
 
 
 def clipped_share(name: str) -> float:

@@ -75,5 +75,5 @@ def touching(mu: float, epsilon: float) -> tuple[float, float]:
 def _shares(values: ArrayLike) -> Array:
     shares = np.asarray(values, dtype=float)
     if not ((shares >= 0) & (shares <= 1)).all():
-        raise ValueError(f"false_alarms must lie between 0 and 1, got {values!r}")
+        raise ValueError(f"false_alarms must lie between 0 and 1, got {checks.shown(values)}")
     return shares
