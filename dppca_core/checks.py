@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 _MOST_SHOWN = 5  # values within a list that a message shows in full
 _LONGEST_SHOWN = 80  # characters of a text
+_MOST_LISTED = 12  # allowed words that a message lists where some of them are near
 _LISTS = (list, tuple, set, frozenset, dict)
 
 
@@ -48,9 +49,12 @@ def _entries(value: object) -> Iterator[object]:
 
 def meant(word: object, known: Iterable[str]) -> str:
     """Return the end of an error about an unknown word: which known ones it is most like, or all of them."""
-    words = sorted(known)
-    near = difflib.get_close_matches(word, words) if isinstance(word, str) else []
-    return f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(words) or 'none'}"
+    near = _near(word, known)
+    return f"did you mean {near}?" if near else f"there are {', '.join(sorted(known)) or 'none'}"
+
+
+def _near(word: object, known: Iterable[str]) -> str:
+    return " or ".join(difflib.get_close_matches(word, sorted(known))) if isinstance(word, str) else ""
 
 
 def positive(**named: object) -> None:
@@ -105,6 +109,8 @@ def one_of(allowed: Collection[str], **named: object) -> None:
     """Raise ValueError unless every value is one of the allowed words."""
     for name, value in named.items():
         if not isinstance(value, str) or value not in allowed:
+            if len(allowed) > _MOST_LISTED and (near := _near(value, allowed)):
+                raise ValueError(f"{name} must be one of {near}, or others, got {shown(value)}")
             raise ValueError(f"{name} must be one of {', '.join(sorted(allowed))}, got {shown(value)}")
 
 

@@ -96,13 +96,7 @@ class Cohort:
             raise ValueError(f"rows must be a list with a part for each hospital, got {checks.shown(rows)}")
         if not len(rows):
             raise ValueError("rows must hold at least one provider, got none")
-        if any(np.iscomplexobj(part) for part in rows):
-            raise ValueError("rows must hold real numbers, got complex ones")
-        columns: tuple[Any, ...] = ()
-        if any(map(_is_frame, rows)):
-            matrices, columns = _of_frames(rows)
-        else:
-            matrices = [_matrix(part) for part in rows]
+        matrices, columns = as_matrices(rows)
         clipped = [moments.clip_rows(part, bound) for part in matrices]
         widths = {part.shape[1] for part in clipped}
         if len(widths) > 1:
@@ -149,6 +143,18 @@ class Cohort:
 
     def __getitem__(self, index: int) -> Provider:
         return self.providers[index]
+
+
+def as_matrices(rows: Sequence[Any]) -> tuple[list[Array], tuple[Any, ...]]:
+    """Return matrices or data frames as matrices of numbers, (n_i, d), with the frames' columns, if any.
+
+    Raises ValueError as `Cohort.from_rows` does.
+    """
+    if any(np.iscomplexobj(part) for part in rows):
+        raise ValueError("rows must hold real numbers, got complex ones")
+    if any(map(_is_frame, rows)):
+        return _of_frames(rows)
+    return [_matrix(part) for part in rows], ()
 
 
 def _is_frame(part: object) -> bool:

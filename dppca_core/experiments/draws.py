@@ -131,9 +131,7 @@ class Scaling:
         if self.bound is not None:
             checks.positive(bound=self.bound)
             if self.kind in ("largest", "unit"):
-                raise ValueError(
-                    f"bound must be left out where scaling is {self.kind!r}, got {checks.shown(self.bound)}"
-                )
+                raise ValueError(f"bound must be left out where scaling is {self.kind!r}, got {self.bound!r}")
 
     def public_bound(self, model: SpikedModel) -> float | None:
         """Return the divisor that was chosen beforehand, in the units of the data; None where n sets it."""
@@ -175,9 +173,7 @@ def cohort(
     """
     if isinstance(population, str):
         if scaling.kind == "bound-sqrt-d" or scaling.kind == "clipped":
-            raise ValueError(
-                f"scaling must not be {scaling.kind!r} for a table, got {checks.shown(population)}"
-            )
+            raise ValueError(f"scaling must not be {scaling.kind!r} for a table, got {population!r}")
         whole = sum(sizes) == datasets.table(population).n
         return datasets.cohort(population, sizes, seed, 0 if whole else draw, scaling.kind)
 

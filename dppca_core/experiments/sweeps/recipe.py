@@ -252,7 +252,7 @@ class Recipe:
                     f"k must be the population's, {self.population.k}, got {checks.shown(self.k)}"
                 )
             return
-        checks.one_of((*datasets.TABLES, *datasets.OPTIONAL), population=self.population)
+        checks.one_of(datasets.names(), population=self.population)
         datasets.require(self.population)
         table = datasets.table(self.population)
         for name in {"d", "s", "spike"}.intersection(swept):
