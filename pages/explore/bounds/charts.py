@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from plotly.graph_objects import Figure
 from scipy import ndimage
 
 from dppca_core.auditing import clopper_pearson
@@ -37,9 +38,6 @@ from pages.shared.charts import (
 )
 from pages.shared.charts.metric_axis import span_of
 
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
-
 KIND_DASH = {"upper": "solid", "lower": "dot", "prediction": "dash"}
 _SYMBOLS = (
     *("circle", "square", "diamond", "cross", "triangle-up", "triangle-down", "pentagon", "hexagon"),
@@ -57,7 +55,7 @@ def bound_look(name: str) -> style.Look:
     return style.Look(style.SERIES[rank % len(style.SERIES)], symbol, KIND_DASH[BOUNDS[name].kind])
 
 
-def figure(study: BoundsStudy, metric: str = "sin") -> "Figure":
+def figure(study: BoundsStudy, metric: str = "sin") -> Figure:
     """Draw a study's bounds and measured errors against epsilon, as the page does.
 
     Args:

@@ -6,9 +6,10 @@ Markers and dashes differ as well; the value of the current setting has the thic
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from plotly.graph_objects import Figure
 
 from dppca_core import checks
 from dppca_core.arrays import Array
@@ -18,9 +19,6 @@ from pages.explore.convergence.settings import TWO_STAGES
 from pages.shared.charts import in_notebook, style
 from pages.shared.charts.metric_axis import error_title, error_unit, random_guess, span_of
 from pages.shared.charts.traces import ZERO, Trace, axis, band, line, one_panel, rounded
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
 
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "star")
 _DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot", "12px,3px,3px,3px")
@@ -121,7 +119,7 @@ class _Lines:
         return across, axis(self.title, decades=self.floor > 0, range=self.span, anchor=f"x{suffix}")
 
 
-def figure(study: ConvergenceStudy, metric: str = "sin", layout: str = "overlay") -> "Figure":
+def figure(study: ConvergenceStudy, metric: str = "sin", layout: str = "overlay") -> Figure:
     """Draw a study's trajectories as the page does.
 
     Args:

@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from plotly.graph_objects import Figure
 
 from dppca_core.experiments.explorer.results import RUNS, UNIT_NAMES, Results
 from dppca_core.experiments.studies import ComparisonStudy, PatientsStudy
@@ -33,9 +34,6 @@ from pages.shared.charts import (
 from pages.shared.charts.traces import EPSILON_TICKS, band, this_setting
 from pages.shared.settings.catalogue import CHOICES
 
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
-
 _LOG_FROM = 30.0  # ratio of an axis's ends from which it is logarithmic
 _PACKAGES = {
     packages.NO_PRIVACY: style.Look(style.NOT_PRIVATE, "x", "longdash"),
@@ -45,7 +43,7 @@ _PACKAGES = {
 } | {title: style.look(name) for title, name in packages.OURS.items()}
 
 
-def figure(study: ComparisonStudy | PatientsStudy, metric: str = "sin") -> "Figure":
+def figure(study: ComparisonStudy | PatientsStudy, metric: str = "sin") -> Figure:
     """Draw a study as the page does: methods against what is swept, or how many patients each needs.
 
     Args:

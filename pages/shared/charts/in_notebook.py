@@ -1,14 +1,13 @@
 """Show a page's figure in a notebook, without Streamlit."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from plotly.graph_objects import Figure
 
 from dppca_core import checks
 from pages.shared.charts import traces
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
 
 _METRICS = ("sin", "projector", "share", "degrees")
 
@@ -19,10 +18,8 @@ def settings(metric: str) -> Settings:
     return catalogue.defaults_with({"metric": metric, "view": "full"})
 
 
-def plotly(payload: dict[str, Any]) -> "Figure":
+def plotly(payload: dict[str, Any]) -> Figure:
     """Return what the browser draws as a Plotly figure, without what only the dashboard can do with it."""
-    from plotly.graph_objects import Figure  # imported here: browsers have a library of their own
-
     shown = traces.as_shown(payload)
     layout = {name: value for name, value in shown["layout"].items() if name != "meta"}
     return Figure({"data": shown["data"], "layout": layout | {"template": "none"}})
