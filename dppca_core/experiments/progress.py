@@ -21,7 +21,7 @@ def bar(what: str, shown: bool = True) -> Iterator[Report]:
         if not drawn:
             from tqdm.auto import tqdm  # imported here: the server never draws one
 
-            drawn.append(tqdm(total=total, unit=f" {what}", disable=None, leave=False))
+            drawn.append(tqdm(total=total, unit=f" {what}", disable=None))
         drawn[0].update(completed - drawn[0].n)
 
     try:
