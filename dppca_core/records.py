@@ -5,11 +5,11 @@ All are frozen. A method and a setting check their fields when they are made.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import signature
-from typing import Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeVar, get_args
 
 import numpy as np
 
@@ -18,6 +18,11 @@ from dppca_core.accounting.trade_off import TradeOff
 from dppca_core.arrays import MATRIX_LIMIT, Array
 from dppca_core.numerics import block_power, linalg, row_shrinkage
 from dppca_core.privacy import Budget, Event
+
+if TYPE_CHECKING:  # it takes longer to load than all else here
+    import pandas as pd
+
+Item = TypeVar("Item")
 
 ProviderNoise = Literal["independent", "shared", "secure-aggregation"]
 
@@ -44,6 +49,31 @@ POOLS = ("", "whole", "restricted")
 GUARANTEES = ("(ε, δ)", "ε", "on a good event", "approximate sampler", "none")
 
 
+class UnknownNameError(KeyError):
+    """Say that a registry has no such name, and which are nearest, as a KeyError that prints a sentence."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class Registry(dict[str, Item]):
+    """Hold methods or bounds by name, as a dictionary whose error for an unknown name helps.
+
+    Attributes:
+        kind: What an entry is called, in the singular.
+    """
+
+    def __init__(self, kind: str, entries: Mapping[str, Item]) -> None:
+        super().__init__(entries)
+        self.kind = kind
+
+    def __missing__(self, name: str) -> NoReturn:
+        raise UnknownNameError(f"no {self.kind} is named {checks.shown(name)}: {checks.meant(name, self)}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.kind, dict(self))
+
+
 @dataclass(frozen=True)
 class Estimate:
     """Hold the result of a method, without any row.
@@ -62,6 +92,7 @@ class Estimate:
         notes: What a reader must know about this run.
         diagnostics: Named numbers about how it was computed; they may depend on rows beyond what was paid
             for, so a release on real data does not publish them.
+        features: Names of the d features, where the cohort was made of data frames; else empty.
     """
 
     basis: Array
@@ -74,6 +105,21 @@ class Estimate:
     covariance: Array | None = None
     notes: tuple[str, ...] = ()
     diagnostics: dict[str, float] = field(default_factory=dict)
+    features: tuple[Any, ...] = ()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the loadings as a data frame.
+
+        Returns:
+            The basis, (d, k): a row for each feature, by its name or else its number from 0, and the columns
+            "component 1" to "component k".
+        """
+        import pandas as pd
+
+        names = list(self.features or range(len(self.basis)))
+        index = pd.Index(names, name="feature", tupleize_cols=False)
+        columns = [f"component {j + 1}" for j in range(self.basis.shape[1])]
+        return pd.DataFrame(self.basis, index, columns)
 
     @staticmethod
     def from_moment(

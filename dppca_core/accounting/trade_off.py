@@ -144,7 +144,7 @@ class TradeOff:
         """
         a = np.asarray(false_alarms, dtype=float)
         if not ((a >= 0) & (a <= 1)).all():
-            raise ValueError(f"false_alarms must lie between 0 and 1, got {false_alarms!r}")
+            raise ValueError(f"false_alarms must lie between 0 and 1, got {checks.shown(false_alarms)}")
         epsilon, delta = self.stated.epsilon, min(self.stated.delta, 1.0)
         mu = 1 / self.multiplier
         half = ndtr(-mu / 2)

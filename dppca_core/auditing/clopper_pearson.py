@@ -18,7 +18,9 @@ def limits(hits: ArrayLike, trials: ArrayLike, tail: float) -> tuple[Array, Arra
     checks.inside_unit_interval(tail=tail)
     counts, drawn = np.broadcast_arrays(np.asarray(hits, dtype=float), np.asarray(trials, dtype=float))
     if not ((counts >= 0) & (counts <= drawn) & (drawn > 0)).all():
-        raise ValueError(f"hits must lie between 0 and their trials, got {hits!r} of {trials!r}")
+        raise ValueError(
+            f"hits must lie between 0 and their trials, got {checks.shown(hits)} of {checks.shown(trials)}"
+        )
     misses = drawn - counts
     low = np.where(counts > 0, betaincinv(counts, misses + 1, tail), 0.0)
     high = np.where(misses > 0, 1 - betaincinv(misses, counts + 1, tail), 1.0)

@@ -94,7 +94,7 @@ def _repeats(values: ArrayLike) -> Array:
     """Return the repeated errors of one setting, (repeats,). Raises ValueError where they are no errors."""
     array = np.asarray(values, dtype=np.float64).ravel()
     if not len(array) or not np.isfinite(array).all() or (array < 0).any():
-        raise ValueError(f"measured must hold finite errors of at least 0, got {values!r}")
+        raise ValueError(f"measured must hold finite errors of at least 0, got {checks.shown(values)}")
     return array
 
 

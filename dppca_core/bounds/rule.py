@@ -74,7 +74,9 @@ class BoundRule:
         checks.one_of(KINDS, kind=self.kind)
         checks.one_of(MEASURES, measure=self.measure)
         if not set(self.symbols) <= set(self._defaults):
-            raise ValueError(f"symbols must name some of {sorted(self._defaults)}, got {self.symbols!r}")
+            raise ValueError(
+                f"symbols must name some of {sorted(self._defaults)}, got {checks.shown(self.symbols)}"
+            )
         checks.one_of({"", *self.constants}, fits=self.fits)
         # The only way to fill in a field of a frozen dataclass.
         object.__setattr__(self, "name", self.name or self.compute.__name__)
@@ -102,7 +104,9 @@ class BoundRule:
         Raises ValueError for an unknown keyword, or a free constant that is not positive.
         """
         for name, value in constants.items():
-            checks.one_of(self._defaults, constant=name)
+            if name not in self._defaults:
+                meant = checks.meant(name, self._defaults)
+                raise ValueError(f"{self.name} takes no constant {checks.shown(name)}: {meant}")
             if name in self.constants:
                 checks.positive(**{name: value})
         gap = check_gap(*spectrum(setting))

@@ -112,7 +112,9 @@ class Plan:
             for value in column.middle:
                 checks.within(-MOST_MIDDLE, MOST_MIDDLE, middle=value)
             if len(column.middle) != max(column.categories, 1):
-                raise ValueError(f"middle must have a number for each encoded column, got {column.middle!r}")
+                raise ValueError(
+                    f"middle must have a number for each encoded column, got {checks.shown(column.middle)}"
+                )
         if sum(len(column.middle) for column in self.columns) != self.d:
             raise ValueError(f"columns must be encoded as {self.d}")
         checks.whole(1, self.layout.rank - 1, k=self.k)
@@ -180,14 +182,14 @@ def from_dict(json_value: object) -> Plan:
     budget = Budget(**_checked_fields("budget", given["budget"], Budget))
     options = given.get("options", {})
     if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):
-        raise ValueError(f"options must be an object, got {options!r}")
+        raise ValueError(f"options must be an object, got {checks.shown(options)}")
     for name, value in options.items():
         if value is not None and not isinstance(value, int | float | str):
-            raise ValueError(f"{name} must be a number or a word, got {value!r}")
+            raise ValueError(f"{name} must be a number or a word, got {checks.shown(value)}")
     lists = {}
     for name in ("sizes", "names", "columns"):
         if not isinstance(given.get(name, []), list):
-            raise ValueError(f"{name} must be a list, got {given[name]!r}")
+            raise ValueError(f"{name} must be a list, got {checks.shown(given[name])}")
         lists[name] = tuple(given.get(name, []))
     lists["columns"] = tuple(map(_column, lists["columns"]))
     return Plan(**given | lists | {"budget": budget, "options": tuple(sorted(options.items()))})
@@ -195,16 +197,18 @@ def from_dict(json_value: object) -> Plan:
 
 def _column(json_value: object) -> PlannedColumn:
     if not isinstance(json_value, list) or len(json_value) != 3 or not isinstance(json_value[2], list):
-        raise ValueError(f"columns must be of categories, answered and middle, got {json_value!r}")
+        raise ValueError(
+            f"columns must be of categories, answered and middle, got {checks.shown(json_value)}"
+        )
     return PlannedColumn(json_value[0], json_value[1], tuple(json_value[2]))
 
 
 def _checked_fields(what: str, json_value: object, kind: type[Plan] | type[Budget]) -> dict[str, Any]:
     """Return a dictionary once its keys are checked: fields of `kind` alone, and all that need a value."""
     if not isinstance(json_value, Mapping):
-        raise ValueError(f"{what} must be an object, got {json_value!r}")
+        raise ValueError(f"{what} must be an object, got {checks.shown(json_value)}")
     if unknown := json_value.keys() - {field.name for field in fields(kind)}:
-        raise ValueError(f"{what} has no {sorted(map(str, unknown))[0]!r}")
+        raise ValueError(f"{what} has no {checks.shown(sorted(map(str, unknown))[0])}")
     for field in fields(kind):
         if field.default is MISSING and field.name not in json_value:
             raise ValueError(f"{what} must have {field.name}")

@@ -68,7 +68,7 @@ def split(
     # Exact composition adds up 1/z^2: the whole budget's less the method's is left.
     precision = gaussian.noise_multiplier(budget) ** -2 - closed_form.multiplier_of(events) ** -2
     if precision <= 0:
-        raise ValueError(f"share must leave something beside {method.name}, got {share!r}")
+        raise ValueError(f"share must leave something beside {method.name}, got {checks.shown(share)}")
     return rest, Release(precision**-0.5)
 
 
@@ -82,7 +82,9 @@ def noise_scale(budget: Budget, price: Event, n: int, k: int) -> float:
         # A price of several steps is that of one release with a multiplier over sqrt(steps).
         return matrix_product.sensitivity(budget, k) * price.noise_multiplier / math.sqrt(price.steps) / n
     if price.delta:
-        raise ValueError(f"price must be a Release or purely private, got delta = {price.delta!r}")
+        raise ValueError(
+            f"price must be a Release or purely private, got delta = {checks.shown(price.delta)}"
+        )
     return l1_sensitivity(budget, k) / price.epsilon / n
 
 

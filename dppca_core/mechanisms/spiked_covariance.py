@@ -62,7 +62,8 @@ def default_constant(d: int, n: int) -> float:
 def check_public(spike: float | None, variance: float | None, constant: float | None) -> None:
     """Raise ValueError unless public l, v and C are positive where given, and l and v are given together."""
     if (spike is None) != (variance is None):
-        raise ValueError(f"spike and variance must be given together, got {spike!r} and {variance!r}")
+        shown = [checks.shown(value) for value in (spike, variance)]
+        raise ValueError(f"spike and variance must be given together, got {' and '.join(shown)}")
     named = {"spike": spike, "variance": variance, "constant": constant}
     checks.positive(**{name: value for name, value in named.items() if value is not None})
 

@@ -5,7 +5,8 @@ measures its time; each method's mathematics stands in its own module. Every met
 its own options: "inside", rows as the cohort holds them, or "unit", each row scaled to length 1. Both have
 norm at most 1, so the sensitivities are the same. Where a method has a rule for its rounds,
 `iterations="tuned"` takes them from public numbers and the declared `signal`. Methods that average the sums
-of hospitals take a sequence of budgets, one for each (`dppca_core.mechanisms.hospital_budgets`).
+of hospitals take a sequence of budgets, one for each (`dppca_core.mechanisms.hospital_budgets`). An unknown
+name raises a KeyError, and an unknown option a TypeError, that names the nearest.
 """
 
 import re
@@ -24,7 +25,7 @@ from dppca_core import checks
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import hospital_budgets
 from dppca_core.privacy import Budget
-from dppca_core.records import SCALINGS, TUNED, Estimate, Method
+from dppca_core.records import SCALINGS, TUNED, Estimate, Method, Registry
 
 # What parameters of `fit` mean that all methods or several take: a method's own docstring leaves them out.
 SHARED = {
@@ -42,6 +43,8 @@ SHARED = {
     "constant": "C of the good event; default 2 for n >= d and 3 below.",
     "start": "Orthonormal start, (d, k); default uniformly random.",
 }
+_GIVEN_TO_ALL = {"cohort", "k", "budget", "rng"}
+_OF_RULES = {"signal", "declared_n"}  # options of a rule for the number of rounds, which `fit` need not take
 _NOT_PRIVATE = SHARED | dict.fromkeys(("budget", "rng"), "Not used.")
 
 
@@ -75,7 +78,8 @@ def _checked(method: Method) -> Callable[..., Estimate]:
     hospital.
     """
     fit = method.fit
-    scales_itself = "scaling" in signature(fit).parameters
+    options_of_fit = set(signature(fit).parameters) - _GIVEN_TO_ALL
+    scales_itself = "scaling" in options_of_fit
 
     @wraps(fit)
     def checked(
@@ -92,6 +96,11 @@ def _checked(method: Method) -> Callable[..., Estimate]:
         if reason := method.skip(cohort.features):
             raise ValueError(reason)
         checks.instance(np.random.Generator, rng=rng)
+        known = options_of_fit | {"scaling"} | (_OF_RULES if options.get("iterations") == TUNED else set())
+        for name in options.keys() - known:
+            raise TypeError(
+                f"{method.name} takes no option {checks.shown(name)}: {checks.meant(name, known)}"
+            )
         # `_fit_each` calls this function again, with one budget for all hospitals.
         if isinstance(budget, Sequence):
             return _fit_each(checked, method, cohort, k, tuple(budget), rng, scaling=scaling, **options)
@@ -105,7 +114,7 @@ def _checked(method: Method) -> Callable[..., Estimate]:
             cohort = cohort.unit()
         started = time.perf_counter()
         estimate = fit(cohort, k=k, budget=budget, rng=rng, **options)
-        return replace(estimate, seconds=time.perf_counter() - started)
+        return replace(estimate, seconds=time.perf_counter() - started, features=cohort.columns)
 
     checked.__doc__ = _documented(method)
     return checked
@@ -159,4 +168,6 @@ def _load(name: str) -> Method:
     return replace(method, fit=_checked(method))
 
 
-METHODS: dict[str, Method] = {info.name: _load(info.name) for info in iter_modules(__path__)}
+METHODS: Registry[Method] = Registry(
+    "method", {info.name: _load(info.name) for info in iter_modules(__path__)}
+)

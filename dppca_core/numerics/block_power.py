@@ -48,7 +48,9 @@ def start_near(truth: Array, error: float, rng: np.random.Generator) -> Array:
     checks.whole(2 * k, d=d)
     sine = error / np.sqrt(k)
     if not 0 <= sine <= 1:
-        raise ValueError(f"error must lie between 0 and sqrt(k) = {np.sqrt(k):.3g}, got {error!r}")
+        raise ValueError(
+            f"error must lie between 0 and sqrt(k) = {np.sqrt(k):.3g}, got {checks.shown(error)}"
+        )
     away = rng.standard_normal((d, k))
     away -= truth @ (truth.T @ away)
     near: Array = truth * np.sqrt(1 - sine**2) + linalg.orthonormalise(away) * sine

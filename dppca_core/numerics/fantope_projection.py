@@ -10,6 +10,7 @@ from bisect import bisect_right
 import numpy as np
 from scipy.linalg import eigh
 
+from dppca_core import checks
 from dppca_core.arrays import Array
 
 
@@ -23,7 +24,7 @@ def clip_spectrum(eigenvalues: Array, k: float) -> Array:
     Raises ValueError for any other k.
     """
     if not 0 < k <= len(eigenvalues):
-        raise ValueError(f"k must lie in (0, {len(eigenvalues)}], got {k!r}")
+        raise ValueError(f"k must lie in (0, {len(eigenvalues)}], got {checks.shown(k)}")
 
     def excess(knot: float) -> float:
         """Return k - f at a knot, which grows with the knot, as a bisection needs it."""

@@ -219,14 +219,16 @@ class SpikedModel:
             checks.positive(spike=spike)
             checks.within(1e-100, 1e100, spike=spike)  # squares of eigenvalues neither vanish nor overflow
         if len(self.spikes) != self.k or list(self.spikes) != sorted(self.spikes, reverse=True):
-            raise ValueError(f"spike must be one number or k = {self.k} descending, got {self.spike!r}")
+            raise ValueError(
+                f"spike must be one number or k = {self.k} descending, got {checks.shown(self.spike)}"
+            )
         if not isinstance(self.bulk, tuple) or len(self.bulk) != 2:
-            raise ValueError(f"bulk must be a pair (low, high), got {self.bulk!r}")
+            raise ValueError(f"bulk must be a pair (low, high), got {checks.shown(self.bulk)}")
         low, high = self.bulk
         checks.within(0.0, 1e100, bulk=low)
         checks.within(0.0, 1e100, bulk=high)
         if not low <= high < self.spikes[-1]:
-            raise ValueError(f"bulk must satisfy 0 <= low <= high < spike, got {self.bulk!r}")
+            raise ValueError(f"bulk must satisfy 0 <= low <= high < spike, got {checks.shown(self.bulk)}")
 
     @property
     def spikes(self) -> tuple[float, ...]:
@@ -346,7 +348,7 @@ class SpikedModel:
             bound = longest
         elif not bound >= longest:
             raise ValueError(
-                f"bound must be at least {longest:.4g}, the length that rows reach, got {bound!r}"
+                f"bound must be at least {longest:.4g}, the length that rows reach, got {checks.shown(bound)}"
             )
         # Hospitals' shares have a generator of their own, so that the patients do not depend on the division.
         main, shares = rng.spawn(2)

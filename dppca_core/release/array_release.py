@@ -45,7 +45,7 @@ def requested(
     """
     checks.one_of(CENTRAL, method=method)
     if not set(options) <= {"s_hat"}:
-        raise ValueError(f"params of a hardened release can only be s_hat, got {dict(options)!r}")
+        raise ValueError(f"params of a hardened release can only be s_hat, got {checks.shown(dict(options))}")
     asked = Request(method, budget=budget, s_hat=options.get("s_hat"), **sizes)
     if rule is None:
         return asked

@@ -7,6 +7,7 @@ import pytest
 
 from dppca_core import checks
 
+MANY = [f"word {i}" for i in (*range(13), 17)]
 BASIS = np.eye(8)[:, :2]
 
 
@@ -40,6 +41,12 @@ BASIS = np.eye(8)[:, :2]
         (lambda x: checks.instance(dict, x=x), 1, "x must be a dict, got 1"),
         (lambda x: checks.one_of(("b", "a"), x=x), "c", "x must be one of a, b, got 'c'"),
         (lambda x: checks.one_of(("b", "a"), x=x), 0, "x must be one of a, b, got 0"),
+        (lambda x: checks.one_of(MANY, x=x), "word 77", "x must be one of word 7 or .*, or others, got"),
+        (
+            lambda x: checks.one_of(MANY, x=x),
+            "typo",
+            "x must be one of word 0, word 1, word 10, .*, got 'typo'",
+        ),
         (lambda x: checks.orthonormal(8, 2, x=x), np.full((8, 2), np.nan), "x must have orthonormal columns"),
         (lambda x: checks.orthonormal(8, 2, x=x), 2 * BASIS, "x must have orthonormal columns"),
         (lambda x: checks.orthonormal(8, 2, x=x), BASIS[:, :1], r"x must have shape \(8, 2\), got \(8, 1\)"),

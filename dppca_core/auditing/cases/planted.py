@@ -93,7 +93,7 @@ def planted(bug: str, method: str, budget: Budget, k: int, steps: int) -> Plante
     """Return a method's release, as `attacked` does, with one of BUGS in it."""
     reason = why_no_bug(bug, method, budget, k)
     if reason is not None:
-        raise ValueError(f"bug must break the release, but {reason}, got {bug!r}")
+        raise ValueError(f"bug must break the release, but {reason}, got {checks.shown(bug)}")
     case = attacked(method, budget, k, steps)
     if bug == "half":
         return Planted(case, 0.5, 2 * case.mu)
@@ -121,5 +121,7 @@ def readings(case: Case) -> tuple[float, float]:
     # A mechanism may make several releases at once: without noise their numbers are equal.
     with_, without = (float(np.ravel(case.mechanism(cohort, silent))[0]) for cohort in case.pair)
     if math.isclose(with_, without, rel_tol=1e-12, abs_tol=1e-12):
-        raise ValueError(f"case must tell its two cohorts apart, got {with_!r} for both in {case.title!r}")
+        raise ValueError(
+            f"case must tell its two cohorts apart, got {checks.shown(with_)} for both in {case.title!r}"
+        )
     return with_, without

@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from dppca_core import checks
 from dppca_core.arrays import Array
 from dppca_core.bounds import simulated_errors
 from dppca_core.bounds.recommendation import TRUSTS
@@ -53,7 +54,7 @@ def losses(setting: JoiningExperiment, hospital: int) -> Losses:
     """
     model = setting.population
     if not isinstance(model, SpikedModel):
-        raise ValueError(f"population must be a model where errors are predicted, got {model!r}")
+        raise ValueError(f"population must be a model where errors are predicted, got {checks.shown(model)}")
     together = (hospitals.arrangement(setting, trust).error ** 2 for trust in TRUSTS)
     if setting.use == "publish":
         square = hospitals.alone(setting, hospital).error ** 2

@@ -83,7 +83,7 @@ class ExplorerExperiment:
     def table(self) -> datasets.Table | None:
         if isinstance(self.population, DifferingHospitals):
             return self.population.table
-        return datasets.TABLES[self.population] if isinstance(self.population, str) else None
+        return datasets.table(self.population) if isinstance(self.population, str) else None
 
     @property
     def sparse(self) -> bool:

@@ -56,7 +56,7 @@ def from_dict(json_value: Mapping[str, Any]) -> FigureRecipe:
         or given.keys() != types.keys()
         or json_value.keys() - {"figure", "arguments"}
     ):
-        raise ValueError(f"arguments must be exactly {', '.join(types) or 'none'}, got {given!r}")
+        raise ValueError(f"arguments must be exactly {', '.join(types) or 'none'}, got {checks.shown(given)}")
     arguments = {}
     for name, value in given.items():
         try:

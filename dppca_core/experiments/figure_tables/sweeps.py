@@ -6,32 +6,25 @@ which it needs, where k is not swept. 10, 50 and 90 % are quantiles over runs.
 
 import json
 
-import numpy as np
 import pandas as pd
 
 from dppca_core.experiments.sweeps.iterate_table import by_round
 from dppca_core.experiments.sweeps.patients_needed import patients_needed
 from dppca_core.experiments.sweeps.recipe import Recipe
+from dppca_core.experiments.sweeps.spread_table import spread_table
 from dppca_core.experiments.sweeps.sweep import sweep
-from dppca_core.numerics.subspace_metrics import runs_in_unit
 from dppca_core.paths import DATA
 
 
 def trajectories(recipe: Recipe, key: str, k: int, metric: str) -> pd.DataFrame:
     """Return 10, 50 and 90 % of the error by round for every value of the swept parameter, `key`."""
-    runs = by_round(sweep(recipe))
-    sizes = runs["k"] if key == "k" else k
-    runs["shown"] = runs_in_unit(metric, runs["sin_theta"], runs["largest_angle"], sizes)
-    return runs.groupby([key, "round"])["shown"].quantile(np.array([0.1, 0.5, 0.9])).unstack()
+    return spread_table(by_round(sweep(recipe)), [key, "round"], k, metric)
 
 
 def against(recipes: tuple[Recipe, ...], over: str, column: str, k: int, metric: str) -> pd.DataFrame:
     """Return 10, 50 and 90 % of a column, errors in the unit `metric`, by label and value of `over`."""
     runs = pd.concat([sweep(recipe) for recipe in recipes])
-    runs["shown"] = runs[column]
-    if column == "sin_theta":
-        runs["shown"] = runs_in_unit(metric, runs["shown"], np.nan, runs["k"] if over == "k" else k)
-    return runs.groupby(["label", over])["shown"].quantile(np.array([0.1, 0.5, 0.9])).unstack()
+    return spread_table(runs, ["label", over], k, metric, column)
 
 
 def needed(recipes: tuple[Recipe, ...], target: float, seed: int) -> pd.DataFrame:

@@ -2,13 +2,14 @@
 
 Without a name, remake all of data/recipes but those whose table is not there. Each writes
 data/results/NAME.csv and NAME.json. Those whose result is a time run one cell after the other. The exit code
-is 2 for a name that cannot run.
+is 2 for a name that cannot run, and 130 when stopped (Ctrl-C).
 """
 
 import argparse
 import sys
 import time
 
+from dppca_core.experiments import progress
 from dppca_core.experiments.papers import FIGURES, results
 from dppca_core.experiments.sweeps import executors
 
@@ -39,4 +40,4 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(progress.stoppable(main))

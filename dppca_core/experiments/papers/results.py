@@ -21,6 +21,7 @@ from typing import Any
 import pandas as pd
 
 from dppca_core import datasets
+from dppca_core.experiments import progress
 from dppca_core.experiments.sweeps import recipe_file
 from dppca_core.experiments.sweeps.recipe import BY_ROUND, METRICS, WHOLE, Recipe
 from dppca_core.experiments.sweeps.sweep import sweep
@@ -123,7 +124,9 @@ def stored(name: str, folder: Path | None = None) -> Stored:
 def remake(name: str, executor: Executor | None, timed: bool) -> Path:
     """Run a recipe of the papers, and write its result, with the seconds where it is `timed`."""
     chosen, folder = recipe(name), DATA / "results"
-    table = shown(sweep(chosen, executor), timed)
+    with progress.bar("cells") as drawn:
+        swept = sweep(chosen, executor, progress=lambda step: drawn(step.completed, step.total))
+    table = shown(swept, timed)
     path = folder / f"{name}.csv"
     data = table.to_csv(index=False, float_format=f"%.{_DIGITS}g").encode()
     note = {

@@ -83,7 +83,7 @@ class Search:
         checks.whole(1, n=self.question.n, size=self.question.size, repeats=self.repeats)
         population = self.plan.experiment.population
         if not isinstance(population, SpikedModel):
-            raise ValueError(f"population must be synthetic to be simulated, got {population!r}")
+            raise ValueError(f"population must be synthetic to be simulated, got {checks.shown(population)}")
 
     @property
     def name(self) -> str:

@@ -5,6 +5,7 @@ wants its tasks, and a worker stops before its next cell where the file is gone.
 """
 
 import os
+import signal
 import tempfile
 import threading
 import time
@@ -26,7 +27,10 @@ _PARENT_SECONDS = 1.0  # between two looks of a worker whether the program that 
 
 
 def _end_with(parent: int) -> None:
-    """End this worker when its parent process has: else it would wait for tasks for minutes."""
+    """End this worker when its parent process has: else it would wait for tasks for minutes.
+
+    Ctrl-C in a terminal reaches the workers as well, which leave it to their parent.
+    """
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -34,6 +38,7 @@ def _end_with(parent: int) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True, name="parent").start()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 class Cores(Executor):
@@ -64,6 +69,16 @@ class Cores(Executor):
     def kill(self) -> None:
         """Kill the processes, whatever they run: else a program that ends would wait for their tasks."""
         self.pool().shutdown(wait=True, kill_workers=True)
+
+
+@contextmanager
+def _all_cores() -> Iterator[Executor]:
+    cores = Cores()
+    try:
+        yield cores
+    except KeyboardInterrupt:
+        cores.kill()
+        raise
 
 
 class _Cluster(Executor):
@@ -117,7 +132,7 @@ def opened(name: str | None = None) -> AbstractContextManager[Executor | None]:
         return dask(chosen)
     if chosen not in ("serial", "cores"):
         raise ValueError(f'executor must be "serial", "cores" or the address of a scheduler, got {chosen!r}')
-    return nullcontext(Cores() if chosen == "cores" else None)
+    return _all_cores() if chosen == "cores" else nullcontext(None)
 
 
 class UnwantedError(Exception):

@@ -83,7 +83,9 @@ class Axis:
         if self.name not in WHOLE:  # 1 and 1.0 are the same epsilon, also in a file; the class is frozen
             object.__setattr__(self, "values", tuple(float(value) for value in self.values))
         if not self.values or len(set(self.values)) < len(self.values):
-            raise ValueError(f"values of {self.name} must be given, each once, got {self.values!r}")
+            raise ValueError(
+                f"values of {self.name} must be given, each once, got {checks.shown(self.values)}"
+            )
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ class Variant:
     def __post_init__(self) -> None:
         checks.one_of(METHODS, method=self.method)
         if not isinstance(self.label, str) or not self.label.isprintable() or not self.label:
-            raise ValueError(f"label must be one line of text, got {self.label!r}")
+            raise ValueError(f"label must be one line of text, got {checks.shown(self.label)}")
         parameters = inspect.signature(METHODS[self.method].fit).parameters
         allowed = {*parameters, *_OPTIONS_OF_ALL}.difference(_NEVER_OPTIONS)
         if "variance" in parameters:  # a method that supposes the spectrum to be public
@@ -126,7 +128,9 @@ class Variant:
         for name, value in self.options:
             checks.one_of(allowed, **{f"options of {self.method}": name})
             if not isinstance(value, (float, int, str, bool, type(None))):
-                raise ValueError(f"{name} of {self.method} must be a number, a word or null, got {value!r}")
+                raise ValueError(
+                    f"{name} of {self.method} must be a number, a word or null, got {checks.shown(value)}"
+                )
             if (name, value) not in by_rule:
                 _check(name, value, f" of {self.method}")
 
@@ -227,14 +231,14 @@ class Recipe:
             raise ValueError("metrics cannot be energy or covariance where each row has its own scale")
         for name, chosen in (("methods", self.methods), ("metrics", self.metrics), ("swept", self.swept)):
             if not isinstance(chosen, tuple) or not chosen:
-                raise ValueError(f"{name} must be a tuple of one or more, got {chosen!r}")
+                raise ValueError(f"{name} must be a tuple of one or more, got {checks.shown(chosen)}")
         for metric in self.metrics:
             checks.one_of(METRICS, metrics=metric)
         labels = [chosen.label for chosen in self.methods]
         names = [axis.name for axis in self.swept]
         for name, words in (("labels", labels), ("metrics", list(self.metrics)), ("swept", names)):
             if len(set(words)) < len(words):
-                raise ValueError(f"{name} must differ from each other, got {words!r}")
+                raise ValueError(f"{name} must differ from each other, got {checks.shown(words)}")
         checks.whole(1, 2, **{"number of swept parameters": len(self.swept)})
         checks.whole(1, MOST_CELLS, **{"number of cells (methods x points x repeats)": self.size})
         self._check_population(names)
@@ -244,17 +248,23 @@ class Recipe:
             if self.n is not None or "n" not in swept:
                 checks.whole(1, MOST_PATIENTS, n=self.n)
             if self.k not in (None, self.population.k):
-                raise ValueError(f"k must be the population's, {self.population.k}, got {self.k!r}")
+                raise ValueError(
+                    f"k must be the population's, {self.population.k}, got {checks.shown(self.k)}"
+                )
             return
-        checks.one_of((*datasets.TABLES, *datasets.OPTIONAL), population=self.population)
+        checks.one_of(datasets.names(), population=self.population)
         datasets.require(self.population)
         table = datasets.table(self.population)
         for name in {"d", "s", "spike"}.intersection(swept):
-            raise ValueError(f"{name} can be swept for a synthetic population only, got {self.population!r}")
+            raise ValueError(
+                f"{name} can be swept for a synthetic population only, got {checks.shown(self.population)}"
+            )
         if self.n is not None:
             checks.whole(1, table.n, n=self.n)
         if self.bound is not None:
-            raise ValueError(f"bound must be left out: {self.population} has its own, got {self.bound!r}")
+            raise ValueError(
+                f"bound must be left out: {self.population} has its own, got {checks.shown(self.bound)}"
+            )
         if self.k is not None or "k" not in swept:
             checks.whole(1, table.d - 1, k=self.k)
         if "support" in self.metrics and self.s_hat is None:

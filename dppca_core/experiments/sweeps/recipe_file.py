@@ -14,6 +14,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
+from dppca_core import checks
 from dppca_core.experiments.sweeps.recipe import Axis, Recipe, Variant, variant
 from dppca_core.populations.spiked import SpikedModel
 
@@ -116,10 +117,10 @@ def _object(
     name: str, json_value: object, known: Collection[str] | None = None, required: Collection[str] = ()
 ) -> dict[str, Any]:
     if not isinstance(json_value, dict):
-        raise ValueError(f"{name} must be an object of named values, got {json_value!r}")
+        raise ValueError(f"{name} must be an object of named values, got {checks.shown(json_value)}")
     for key in json_value:
         if known is not None and key not in known:
-            raise ValueError(f"{name} has no {key!r}, it may have {', '.join(sorted(known))}")
+            raise ValueError(f"{name} has no {checks.shown(key)}, it may have {', '.join(sorted(known))}")
     for key in required:
         if key not in json_value:
             raise ValueError(f"{name} must have {key}")
@@ -128,5 +129,5 @@ def _object(
 
 def _list(name: str, json_value: object) -> list[Any]:
     if not isinstance(json_value, list):
-        raise ValueError(f"{name} must be a list, got {json_value!r}")
+        raise ValueError(f"{name} must be a list, got {checks.shown(json_value)}")
     return json_value

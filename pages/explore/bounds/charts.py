@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from plotly.graph_objects import Figure
 from scipy import ndimage
 
 from dppca_core.auditing import clopper_pearson
@@ -15,12 +16,26 @@ from dppca_core.experiments.explorer.closed_forms import count_complete
 from dppca_core.experiments.explorer.experiment import DPS_PCA, EPSILONS
 from dppca_core.experiments.explorer.regime_map import RegimeMap
 from dppca_core.experiments.explorer.results import quantiles
+from dppca_core.experiments.studies import BoundsStudy
 from dppca_core.methods import METHODS
 from dppca_core.records import Bound
 from pages.explore.bounds.model import THEOREM, Bounds, BoundState
 from pages.explore.bounds.sentences import TERMS
 from pages.shared import text
-from pages.shared.charts import Scale, Trace, arms, axis, band, line, marks, one_panel, rounded, style, traces
+from pages.shared.charts import (
+    Scale,
+    Trace,
+    arms,
+    axis,
+    band,
+    in_notebook,
+    line,
+    marks,
+    one_panel,
+    rounded,
+    style,
+    traces,
+)
 from pages.shared.charts.metric_axis import span_of
 
 KIND_DASH = {"upper": "solid", "lower": "dot", "prediction": "dash"}
@@ -38,6 +53,23 @@ def bound_look(name: str) -> style.Look:
     rank = list(BOUNDS).index(name)
     symbol = _SYMBOLS[rank % len(_SYMBOLS)]  # colours repeat sooner
     return style.Look(style.SERIES[rank % len(style.SERIES)], symbol, KIND_DASH[BOUNDS[name].kind])
+
+
+def figure(study: BoundsStudy, metric: str = "sin") -> Figure:
+    """Draw a study's bounds and measured errors against epsilon, as the page does.
+
+    Args:
+        study: Of `studies.bounds`.
+        metric: The unit of errors: "sin", "projector", "share" or "degrees".
+
+    Returns:
+        A Plotly figure, which a notebook shows.
+
+    Raises:
+        ValueError: For another metric.
+    """
+    settings = in_notebook.settings(metric) | {"of": study.method, "tau": study.tau}
+    return in_notebook.plotly(against_epsilon(Bounds(settings, study)))
 
 
 def against_epsilon(m: Bounds) -> dict[str, Any]:

@@ -8,7 +8,7 @@ with a probability of zero. EPSILONS are the values of the privacy slider, and a
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from functools import cached_property
@@ -19,6 +19,7 @@ from dppca_core.bounds import BOUNDS, fit_constant
 from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS
 from dppca_core.experiments.explorer.experiment import DPS_PCA, EPSILONS  # Theorem 4.3's method
 from dppca_core.experiments.explorer.results import Cell, Key, Results
+from dppca_core.experiments.studies import BoundsStudy
 from dppca_core.records import Bound
 from pages.explore.bounds.settings import SIN_BOUNDS
 from pages.shared.background import cache, engine
@@ -47,18 +48,25 @@ def drawn(settings: Settings) -> list[str]:
 
 
 class Bounds:
-    def __init__(self, settings: Settings) -> None:
+    """Hold the page at some settings; study: what a script or a notebook has measured in place of it."""
+
+    def __init__(self, settings: Settings, study: BoundsStudy | None = None) -> None:
         self.settings = settings
-        self.experiment, self.epsilon = to_experiment.from_settings(settings)
-        self.results: Results = cache.results(self.experiment)
+        if study is None:
+            self.experiment, self.epsilon = to_experiment.from_settings(settings)
+            self.results: Results = cache.results(self.experiment)
+            self.names = drawn(settings)
+        else:
+            self.experiment, self.epsilon = study.experiment, study.epsilon
+            self.results, self.names = study.results, list(study.constants)
+            self.evaluated = study.evaluated
         self.method: str = settings["of"]
         self.tau: float = settings["tau"]
-        self.names = drawn(settings)
         # The largest ||sin Theta||_F there is: min(k, d - k) principal angles can be 90 degrees.
         self.most = math.sqrt(min(self.experiment.k, self.experiment.d - self.experiment.k))
 
     @cached_property
-    def evaluated(self) -> dict[str, Sequence[Bound]]:
+    def evaluated(self) -> Mapping[str, Sequence[Bound]]:
         """Return each bound that is drawn, at all EPSILONS."""
         return {
             name: cache.bounds(self.experiment, name, self.tau, self.constants(name)) for name in self.names

@@ -9,11 +9,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from plotly.graph_objects import Figure
 
+from dppca_core import checks
 from dppca_core.arrays import Array
-from pages.explore.convergence.model import Convergence, CurveReading
+from dppca_core.experiments.studies import ConvergenceStudy
+from pages.explore.convergence.model import CurveReading, Family, StudiedFamily
 from pages.explore.convergence.settings import TWO_STAGES
-from pages.shared.charts import style
+from pages.shared.charts import in_notebook, style
 from pages.shared.charts.metric_axis import error_title, error_unit, random_guess, span_of
 from pages.shared.charts.traces import ZERO, Trace, axis, band, line, one_panel, rounded
 
@@ -38,7 +41,7 @@ class _Lines:
         ends_alike: Whether all trajectories have as many rounds, so that one tick can name the last point.
     """
 
-    def __init__(self, m: Convergence, readings: Sequence[CurveReading]) -> None:
+    def __init__(self, m: Family, readings: Sequence[CurveReading]) -> None:
         settings = m.settings
         self.readings, self.settings = readings, settings
         self.here = m.values.index(m.here)
@@ -116,7 +119,27 @@ class _Lines:
         return across, axis(self.title, decades=self.floor > 0, range=self.span, anchor=f"x{suffix}")
 
 
-def figure(m: Convergence, readings: Sequence[CurveReading]) -> dict[str, Any]:
+def figure(study: ConvergenceStudy, metric: str = "sin", layout: str = "overlay") -> Figure:
+    """Draw a study's trajectories as the page does.
+
+    Args:
+        study: Of `studies.convergence`, of six values at most.
+        metric: The unit of errors: "sin", "projector", "share" or "degrees".
+        layout: "overlay" for one chart, "multiples" for a panel for each value.
+
+    Returns:
+        A Plotly figure, which a notebook shows.
+
+    Raises:
+        ValueError: For another layout or metric, or more values.
+    """
+    checks.one_of(("overlay", "multiples"), layout=layout)
+    checks.whole(1, len(style.ORDERED), **{"number of values": len(study.values)})
+    family = StudiedFamily(study, in_notebook.settings(metric) | {"layout": layout})
+    return in_notebook.plotly(family_figure(family, family.readings(study.runs)))
+
+
+def family_figure(m: Family, readings: Sequence[CurveReading]) -> dict[str, Any]:
     lines = _Lines(m, readings)
     return _multiples(lines) if m.settings["layout"] == "multiples" else _overlay(lines)
 

@@ -64,7 +64,7 @@ def _measured(m: Convergence) -> Blocks:
     yield Headline(headline)
     yield Figure(
         name=f"{settings['layout']} figure",
-        payload=charts.figure(m, readings),
+        payload=charts.family_figure(m, readings),
         title=sentences.TITLE,
         stem="dppca-convergence",
         alt_text=headline,

@@ -19,6 +19,8 @@ from dppca_core.experiments.explorer.closed_forms import closed_form
 from dppca_core.experiments.explorer.contraction import Contraction, contraction, tail
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results, quantiles
+from dppca_core.experiments.studies import ConvergenceStudy
+from dppca_core.experiments.sweeps import of_experiment
 from dppca_core.experiments.sweeps.iterate_table import by_round
 from dppca_core.methods import METHODS
 from dppca_core.numerics.subspace_metrics import in_unit, random_guess
@@ -47,41 +49,18 @@ _RATIOS = {
 }
 
 
-class Convergence:
-    """Hold the page at these settings: the family of trajectories, its recipe, and the job that measures it.
-
-    The family is over epsilon where the parameter asked for is fixed by a table, not used by the method, or
-    set to a word in place of a number. Trajectories start at random: a sweep knows no other start.
+class Family:
+    """Hold a family of trajectories: one for each of some values of one parameter.
 
     Attributes:
+        settings: How it is shown, and the method that is traced.
         key: The parameter that varies; `here` is the one of its `values` that is set.
-        left_out: Impossible values, and why.
         has_rate: Whether the rounds of the method are alike, so that one factor describes them.
     """
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        started = settings | {"start": "random"}
-        method, key = METHODS[settings["traced"]], settings["family"]
-        if key in catalogue.fixed(settings) or key not in method.uses or isinstance(settings[key], str):
-            key = "epsilon"
-        self.key, self.here = key, settings[key]
-        self.values, self.left_out = swept.possible(started, key, options_around(key, self.here))
-        self.has_rate = method.name not in (*TWO_STAGES, *STACKED)
-        experiment, epsilon = to_experiment.from_settings(started)
-        # A simulated population has k of its own, which a table lacks.
-        along, k = Axis(key, self.values), experiment.k if experiment.table else None
-        metrics = ("rounds", "angle rounds", *(() if experiment.table else ("support",)))
-        self.recipe = to_experiment.recipe(experiment, epsilon, (method.name,), along, k=k, metrics=metrics)
-
-    @cached_property
-    def job(self) -> Job:
-        return sweep_jobs.start(SLOT, self.recipe)
-
-    @property
-    def results(self) -> Results:
-        """Return what other pages have measured here, whose sources the foot names."""
-        return cache.results(to_experiment.from_settings(self.settings)[0])
+    def __init__(self, settings: Settings, key: str, values: Sequence[float], here: float) -> None:
+        self.settings, self.key, self.values, self.here = settings, key, tuple(values), here
+        self.has_rate = settings["traced"] not in (*TWO_STAGES, *STACKED)
 
     def named(self, value: float) -> str:
         """Return a value with its symbol, such as "ε = 0.5"."""
@@ -94,18 +73,62 @@ class Convergence:
     def reading(self, readings: Sequence["CurveReading"]) -> "CurveReading":
         return readings[self.values.index(self.here)]
 
+    def at(self, value: float) -> tuple[ExplorerExperiment, float]:
+        """Return the experiment, and its epsilon, where the parameter has this value."""
+        return to_experiment.from_settings(self.settings | {"start": "random", self.key: value})
+
     def readings(self, table: pd.DataFrame) -> list["CurveReading"]:
-        rounds, results = by_round(table), []
+        """Read the runs at each value; table: of the family's sweep, complete or not."""
+        rounds, results, metric = by_round(table), [], error_unit(self.settings)
         for value in self.values:
-            settings = self.settings | {"start": "random", self.key: value}
-            experiment, epsilon = to_experiment.from_settings(settings)
-            theory = _theory(experiment, epsilon, settings["traced"])
+            experiment, epsilon = self.at(value)
+            theory = _theory(experiment, epsilon, self.settings["traced"])
             runs = rounds[rounds[self.key] == value]
             measured = _read(runs, experiment, self.has_rate) if len(runs) else _NOTHING
-            results.append(
-                CurveReading(value, error_unit(settings), experiment.d, experiment.k, *theory, **measured)
-            )
+            results.append(CurveReading(value, metric, experiment.d, experiment.k, *theory, **measured))
         return results
+
+
+class StudiedFamily(Family):
+    """Hold a family that a script or a notebook has measured."""
+
+    def __init__(self, study: ConvergenceStudy, settings: Settings) -> None:
+        self._study = study
+        shown = settings | {"traced": study.method, "iterations": study.experiment.iterations}
+        super().__init__(shown, study.over, study.values, study.here)
+
+    def at(self, value: float) -> tuple[ExplorerExperiment, float]:
+        return self._study.at(value)
+
+
+class Convergence(Family):
+    """Hold the page at these settings: the family of trajectories, its recipe, and the job that measures it.
+
+    The family is over epsilon where the parameter asked for is fixed by a table, not used by the method, or
+    set to a word in place of a number. Trajectories start at random: a sweep knows no other start.
+
+    Attributes:
+        left_out: Impossible values, and why.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        started = settings | {"start": "random"}
+        method, key = METHODS[settings["traced"]], settings["family"]
+        if key in catalogue.fixed(settings) or key not in method.uses or isinstance(settings[key], str):
+            key = "epsilon"
+        values, self.left_out = swept.possible(started, key, options_around(key, settings[key]))
+        super().__init__(settings, key, values, settings[key])
+        experiment, epsilon = to_experiment.from_settings(started)
+        self.recipe = of_experiment.traced(experiment, epsilon, method.name, Axis(key, values))
+
+    @cached_property
+    def job(self) -> Job:
+        return sweep_jobs.start(SLOT, self.recipe)
+
+    @property
+    def results(self) -> Results:
+        """Return what other pages have measured here, whose sources the foot names."""
+        return cache.results(to_experiment.from_settings(self.settings)[0])
 
 
 def options_around(key: str, here: float) -> tuple[float, ...]:

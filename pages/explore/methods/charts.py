@@ -6,17 +6,31 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from plotly.graph_objects import Figure
 
-from dppca_core.experiments.explorer.results import RUNS, UNIT_NAMES
+from dppca_core.experiments.explorer.results import RUNS, UNIT_NAMES, Results
+from dppca_core.experiments.studies import ComparisonStudy, PatientsStudy
+from dppca_core.experiments.sweeps.of_experiment import AXES
 from dppca_core.experiments.sweeps.recipe import Value
 from dppca_core.methods import METHODS
 from dppca_core.numerics.subspace_metrics import random_guess
 from pages.explore.methods.model import packages
 from pages.explore.methods.model.frontier import Corner, span
 from pages.explore.methods.model.measure import ComparisonMeasure, SweepRuns, order, spreads
-from pages.explore.methods.model.sweeps import AXES
+from pages.explore.methods.model.sweeps import SweepExperiment
 from pages.shared import text
-from pages.shared.charts import Trace, arms, axis, line, marked_line, marks, plain_figure, rounded, style
+from pages.shared.charts import (
+    Trace,
+    arms,
+    axis,
+    in_notebook,
+    line,
+    marked_line,
+    marks,
+    plain_figure,
+    rounded,
+    style,
+)
 from pages.shared.charts.traces import EPSILON_TICKS, band, this_setting
 from pages.shared.settings.catalogue import CHOICES
 
@@ -27,6 +41,35 @@ _PACKAGES = {
     "OpenDP PCA": style.Look(style.PINK, "star", "dashdot"),
     "diffprivlib PCA": style.Look(style.OCHRE, "hexagon", "longdash"),
 } | {title: style.look(name) for title, name in packages.OURS.items()}
+
+
+def figure(study: ComparisonStudy | PatientsStudy, metric: str = "sin") -> Figure:
+    """Draw a study as the page does: methods against what is swept, or how many patients each needs.
+
+    Args:
+        study: Of `studies.compare` or `studies.patients_needed`, in which a method is once.
+        metric: The unit of errors: "sin", "projector", "share" or "degrees". Patients are needed for an
+            error in sin Theta.
+
+    Returns:
+        A Plotly figure, which a notebook shows.
+
+    Raises:
+        ValueError: For another metric, or a method that has several labels.
+    """
+    methods = [chosen.method for chosen in study.recipe.methods]
+    if len(set(methods)) < len(methods):
+        raise ValueError("study must have each method once to be drawn: to_frame() has all labels")
+    settings = in_notebook.settings(metric)
+    measure = ComparisonMeasure(Results(study.experiment), settings, "error")
+    if isinstance(study, PatientsStudy):
+        drawn = needed(study.to_frame(), measure, study.values, len(methods))
+        drawn["layout"]["shapes"] = []  # no number of patients is set
+        return in_notebook.plotly(drawn)
+    sweep = SweepExperiment(study.over, study.values, study.here, study.recipe, {}, {})
+    return in_notebook.plotly(
+        against(SweepRuns(measure, sweep, study.runs, methods, "", study.runs.iloc[:0]))
+    )
 
 
 def against(runs: SweepRuns) -> dict[str, Any]:

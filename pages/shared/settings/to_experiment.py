@@ -2,29 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from dppca_core.datasets import TABLES
-from dppca_core.experiments import Axis, Recipe, variant
+from dppca_core.experiments import Axis, Recipe
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.explorer.trusts import recommended
+from dppca_core.experiments.sweeps import of_experiment
 from dppca_core.methods import METHODS
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.records import RELEASED
 from pages.shared.settings.catalogue import RECOMMENDED, Settings, rows_kept, sizes
 
-_COMMON = (  # settings that an experiment and a sweep have under the same names
-    "s_hat",
-    "providers",
-    "largest_share",
-    "iterations",
-    "burn_in",
-    "provider_noise",
-    "neighbours",
-    "accounting",
-    "seed",
-)
 START_ERROR = 0.1  # the start "near the truth": inside what Assumption B.6 asks at kappa = 10
 
 
@@ -40,7 +29,7 @@ def from_settings(settings: Settings) -> tuple[ExplorerExperiment, float]:
         failure=0.5 if settings["scaling"] == "largest" else 0.01,
         energy=settings["metric"] == "energy",
         start_error=START_ERROR if settings["start"] == "near" else None,
-        **{name: settings[name] for name in ("k", "delta", "repeats", *_COMMON)}
+        **{name: settings[name] for name in ("k", "delta", "repeats", *of_experiment.COMMON)}
         | {"s_hat": rows_kept(settings)},
         choose_rows=settings["s_hat"] == RELEASED,
     )
@@ -52,7 +41,7 @@ def over_epsilon(experiment: ExplorerExperiment, epsilon: float, methods: Sequen
     if experiment.start_error is not None:
         return None
     k = experiment.k if experiment.table else None  # a model has its own
-    return recipe(experiment, epsilon, methods, Axis("epsilon", EPSILONS), k=k)
+    return of_experiment.recipe(experiment, epsilon, methods, Axis("epsilon", EPSILONS), k=k)
 
 
 def method_shown(experiment: ExplorerExperiment, epsilon: float, settings: Settings) -> str:
@@ -71,16 +60,3 @@ def selectable(experiment: ExplorerExperiment, trust: str) -> list[str]:
 def from_settings_with_method(settings: Settings) -> tuple[ExplorerExperiment, float]:
     experiment, epsilon = from_settings(settings)
     return replace(experiment, method=method_shown(experiment, epsilon, settings)), epsilon
-
-
-def recipe(
-    experiment: ExplorerExperiment, epsilon: float, methods: Sequence[str], along: Axis, **changed: Any
-) -> Recipe:
-    """Return a sweep of this experiment's runs along an axis; `changed` are fields in place of its own."""
-    same = (*_COMMON, "failure", "population", "delta", "repeats")
-    fields = {name: getattr(experiment, name) for name in same}
-    fields |= {"epsilon": epsilon, "n": None if experiment.table else experiment.n}
-    if experiment.choose_rows:  # two-stage methods choose by `rows_rule`, and others keep all
-        fields["s_hat"] = None
-    variants = tuple(variant(name, **experiment.rows_rule(name)) for name in methods)
-    return Recipe(methods=variants, swept=(along,), **fields | changed)

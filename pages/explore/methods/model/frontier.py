@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
+from dppca_core.experiments.sweeps.of_experiment import AXES
 from dppca_core.methods import METHODS
 from pages.explore.methods.model.measure import ComparisonMeasure, Spreads, at_value, spreads
-from pages.explore.methods.model.sweeps import AXES
 from pages.shared.charts.explorer_text import other_epsilon
 
 

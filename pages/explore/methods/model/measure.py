@@ -115,12 +115,13 @@ class ComparisonMeasure:
 
     def guess(self, name: str, value: Value) -> float:
         """Return the value of a random subspace where the swept setting `name` has this value."""
-        experiment, eigenvalues = self.results.experiment, self.results.truth.eigenvalues
+        experiment = self.results.experiment
         sizes: dict[str, Any] = {name: int(value)} if name in ("d", "k", "s") else {}
         d, k = sizes.get("d", experiment.d), sizes.get("k", experiment.k)
         if not self.energy:
             return metric_axis.random_guess(self.settings, d, k)
         # Captured energy depends on the eigenvalues, which a spiked population has at every size.
+        eigenvalues = self.results.truth.eigenvalues
         if sizes and isinstance(experiment.population, SpikedModel):
             eigenvalues = replace(experiment.population, **sizes).eigenvalues
         return subspace_metrics.random_energy(eigenvalues, k)

@@ -7,35 +7,21 @@ one recipe. A heavy one takes long, has a recipe of its own, and is measured whe
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.experiments import Axis, Recipe, variant
-from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import UNIT_NAMES, Results
 from dppca_core.experiments.sweeps import run_cells
+from dppca_core.experiments.sweeps.of_experiment import AXES, COARSE_FROM, NEEDED, NEEDED_COARSE, comparison
 from dppca_core.experiments.sweeps.recipe import Point, Value
 from dppca_core.methods import METHODS
-from dppca_core.populations.spiked import SpikedModel
-from pages.shared.settings import catalogue, swept, to_experiment
+from pages.shared.settings import catalogue, swept
 from pages.shared.settings.catalogue import Settings
 
-# The round values that each swept setting takes beside its current one.
-AXES: dict[str, Point] = {
-    "epsilon": (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0),
-    "delta": tuple(10.0**-p for p in (10, 8, 6, 5, 4, 3, 2, 1)),
-    "n": tuple(10**p for p in range(2, 10)),
-    "d": (20, 50, 100, 200, 300, 400),
-    "k": (1, 2, 3, 4, 5, 7, 10, 15, 20),
-    "s": (2, 3, 5, 10, 20, 50, 100, 200),
-    "providers": (1, 2, 5, 10, 20, 50, 100, 200),
-}
-NEEDED = (*(m * 10**p for p in range(3, 9) for m in (1, 2, 5)), 10**9)
-NEEDED_COARSE = (*(m * 10**p for p in range(3, 9) for m in (1, 3)), 10**9)
-_COARSE_FROM = 500  # features from which a fit takes so long that the grid over n has two points a decade
 _FEWEST = 3  # repeats, unless fewer are asked for
 _NEEDED_REPEATS = 5  # at most, of live methods in the view of patients needed, which has many values of n
 LIVE_SECONDS = 12.0  # for all live methods together: repeats beyond the fewest are cut to keep it
@@ -57,26 +43,6 @@ class SweepExperiment(NamedTuple):
         return here
 
 
-def recipe(
-    experiment: ExplorerExperiment, epsilon: float, methods: Sequence[str], along: Axis, repeats: int
-) -> Recipe:
-    """Return the experiment as a recipe of these methods along an axis."""
-    population = experiment.population
-    # What is swept gets a fixed value: so moving its control gives the same recipe, whose rows are reused.
-    # The population needs a value of what is swept; d and s at their most and k at its least are possible.
-    ends = {"d": max, "s": max, "k": min}
-    if isinstance(population, SpikedModel) and along.name in ends:
-        size: dict[str, Any] = {along.name: ends[along.name](along.values)}
-        population = replace(population, **size)
-    fields: dict[str, Any] = {"k": experiment.k, "population": population, "repeats": repeats}
-    support = () if experiment.table else ("support",)
-    fields["metrics"] = ("sin", "angle", *(("energy",) if experiment.energy else ()), *support)
-    fixed = {"n": None, "k": None, "delta": 1e-5, "providers": 1}
-    fields |= {name: value for name, value in fixed.items() if name == along.name}
-    fixed_epsilon = 1.0 if along.name == "epsilon" else epsilon
-    return to_experiment.recipe(experiment, fixed_epsilon, methods, along, **fields)
-
-
 def for_panel(
     results: Results, methods: Sequence[str], settings: Settings
 ) -> tuple[SweepExperiment | None, str]:
@@ -85,7 +51,7 @@ def for_panel(
     if not methods or (panel == "needed" and fixed):  # a table's patients cannot be more
         return None, ""
     if panel == "needed":  # two or three points a decade, from which the patients needed are read
-        grid = NEEDED_COARSE if results.experiment.d >= _COARSE_FROM else NEEDED
+        grid = NEEDED_COARSE if results.experiment.d >= COARSE_FROM else NEEDED
         return _split(results, methods, settings, Axis("n", grid), _NEEDED_REPEATS), "methods needed"
     if panel == "frontier" or key in fixed:
         key = "epsilon"
@@ -104,16 +70,16 @@ def _split(
     fewest = min(experiment.repeats, _FEWEST)
     heavy, light = {}, []
     for name in methods:
-        alone = recipe(experiment, epsilon, (name,), axis, fewest)
+        alone = comparison(experiment, epsilon, (name,), axis, fewest)
         if name in results.slow or run_cells.total_seconds(alone) > _HEAVY_SECONDS:
             heavy[name] = alone
         else:
             light.append(name)
     live = None
     if light:
-        once = run_cells.total_seconds(recipe(experiment, epsilon, light, axis, 1))
+        once = run_cells.total_seconds(comparison(experiment, epsilon, light, axis, 1))
         repeats = max(fewest, min(experiment.repeats, most, int(LIVE_SECONDS / once)))
-        live = recipe(experiment, epsilon, light, axis, repeats)
+        live = comparison(experiment, epsilon, light, axis, repeats)
     return SweepExperiment(axis.name, axis.values, settings[axis.name], live, heavy, {})
 
 

@@ -206,7 +206,7 @@ def test_lines_are_medians_in_the_metric_and_differ_without_colour(measured, lay
     family, table = measured
     family = Convergence(family.settings | {"layout": layout, "metric": "projector"})
     readings = family.readings(table)
-    figure = charts.figure(family, readings)
+    figure = charts.family_figure(family, readings)
     drawn = [t for t in figure["data"] if t["mode"] == "lines+markers" and "opacity" not in t]
     assert len(drawn) == len(family.values)
     for trace, reading in zip(drawn, readings, strict=True):
@@ -225,7 +225,7 @@ def test_before_its_first_run_the_table_has_the_same_rows(measured):
     empty, full = (family.readings(rows) for rows in (table[:0], table))
     assert rates.table(family, empty).shape == rates.table(family, full).shape
     assert rates.headline(family, empty) == rates.MEASURING
-    assert charts.figure(family, empty)["layout"]["height"] == 480
+    assert charts.family_figure(family, empty)["layout"]["height"] == 480
 
 
 def test_a_stuck_trajectory_is_called_a_guess():
@@ -247,7 +247,7 @@ def two_stages():
 def test_two_stages_are_steps_and_the_last_is_stage_two(two_stages):
     family, table = two_stages
     readings = family.readings(table)
-    figure = charts.figure(family, readings)
+    figure = charts.family_figure(family, readings)
     assert figure["layout"]["xaxis"]["ticktext"] == ["0", "1", "2", "3", "4", "stage 2"]
     here = next(t for t in figure["data"] if "this setting" in t["name"])
     assert len(here["x"]) == 6 and here["text"][-1] == charts.STAGE_TWO
@@ -289,7 +289,7 @@ def test_methods_in_stages_have_true_sentences_at_any_setting(changed):
     if now["traced"] in convergence_settings.TWO_STAGES:
         assert readings[0].predicted is None
         assert "closed form does not apply" in stages.below_table(family, readings)
-    json.dumps(charts.figure(family, readings))
+    json.dumps(charts.family_figure(family, readings))
 
 
 def test_rounds_of_their_own_are_not_swept():

@@ -265,7 +265,7 @@ def test_every_point_of_an_axis_runs_and_holds_the_current_one(results, key):
     assert isinstance(swept.live, Recipe)
     ends = (min(swept.values), max(swept.values))
     table = sweep(
-        sweeps.recipe(results.experiment, 1.25, ["dps_pca"], Axis(swept.live.swept_names[0], ends), 1)
+        sweeps.comparison(results.experiment, 1.25, ["dps_pca"], Axis(swept.live.swept_names[0], ends), 1)
     )
     assert (table["failed"] == "").all()
 
@@ -280,7 +280,7 @@ def test_moving_what_is_swept_reuses_the_rows(results):
 def test_a_release_is_the_run_that_the_sweep_drew_first(results):
     """Patients and noise are the same, so its error is that of repeat 0."""
     names, along = ["dps_pca", "analyze_gauss"], Axis("epsilon", (0.5, 2.0))
-    table = sweep(sweeps.recipe(results.experiment, 1.0, names, along, 1))
+    table = sweep(sweeps.comparison(results.experiment, 1.0, names, along, 1))
     for row in table.itertuples():
         cell = results.cell(row.method, row.epsilon, 0)
         assert cell.sin[-1] == pytest.approx(row.sin_theta, rel=1e-9)

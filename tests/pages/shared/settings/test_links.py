@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from dppca_core.experiments import Axis
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
+from dppca_core.experiments.sweeps import of_experiment
 from dppca_core.methods import METHODS
 from pages.explore.convergence.model import Convergence
 from pages.shared.settings import catalogue, of_pages, to_experiment, widgets
@@ -171,7 +172,7 @@ def test_rows_chosen_from_the_release_reach_two_stages_and_leave_others_all_rows
     experiment, epsilon = to_experiment.from_settings(opened)
     assert experiment.options("two_stage")["s_hat"] == "released"
     assert experiment.options("dps_pca")["s_hat"] == experiment.setting(epsilon, np.ones(50)).s_hat == 50
-    recipe = to_experiment.recipe(experiment, 1.0, ["two_stage", "dps_pca"], Axis("d", (40, 50)))
+    recipe = of_experiment.recipe(experiment, 1.0, ["two_stage", "dps_pca"], Axis("d", (40, 50)))
     assert [dict(method.options) for method in recipe.methods] == [{"s_hat": "released"}, {}]
     assert recipe.s_hat is None
     assert Convergence(opened).key == "epsilon"  # a word has no values around it
