@@ -162,7 +162,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         0.0
         >>> real = PrivatePCA(hardened=True, account=account, n_components=2, bound=30.0,
         ...                   center=[900, 500, 100, 100, 100, 100]).fit(rows)
-        >>> print(round(account.account().spent().epsilon, 6), real.release_.basis.shape)
+        >>> print(round(account.balance().spent().epsilon, 6), real.release_.basis.shape)
         1.0 (6, 2)
     """
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dppca_core.accounting.events_json import to_plain
-from dppca_core.accounts.account import Account, Payment, size_details
+from dppca_core.accounts.account import Balance, Payment, size_details
 from dppca_core.accounts.book import Payer
 from dppca_core.arrays import Array, Part
 from dppca_core.mechanisms import normalised_product, paid_centre, paid_scale, stacked, two_stage
@@ -90,7 +90,7 @@ def make(
     features: Sequence[str],
     public: dict[str, Any],
     by_column: bool = False,
-    expected: Account | None = None,
+    expected: Balance | None = None,
     progress: Progress = lambda share: True,
     resumed: Payment | None = None,
     chosen: str = "",

@@ -123,11 +123,11 @@ def test_it_is_paid_before_noise_is_drawn_and_stays_paid(monkeypatch, tmp_path):
         planted.setattr(discrete_gaussian, "add_noise", fail)
         with pytest.raises(RuntimeError, match="while noise"):
             fitted(account=pays)
-    (payment,) = payer(2.0, tmp_path / "book").account().payments
+    (payment,) = payer(2.0, tmp_path / "book").balance().payments
     ours = fitted(account=pays)
     assert ours.spent_ == payment.events and ours.release_.payment.id != payment.id
     assert ours.epsilon_ == closed_form.epsilon_of(payment.events, 1e-5) == pytest.approx(1.0)
-    assert pays.account().payments == (payment, ours.release_.payment)
+    assert pays.balance().payments == (payment, ours.release_.payment)
 
 
 def test_beyond_the_limit_nothing_is_drawn(monkeypatch):
@@ -136,7 +136,7 @@ def test_beyond_the_limit_nothing_is_drawn(monkeypatch):
     drawn = len(sums)
     with pytest.raises(OverLimitError, match="nothing was spent"):
         fitted(account=pays)
-    assert pays.account().payments == (first.release_.payment,) and len(sums) == drawn
+    assert pays.balance().payments == (first.release_.payment,) and len(sums) == drawn
     with pytest.raises(ValueError, match="those of the account"):
         fitted(account=pays, epsilon=0.1, neighbours="add-remove", method="analyze_gauss")
     with pytest.raises(ValueError, match="set a limit first"):
@@ -239,14 +239,14 @@ def test_rows_that_overflow_are_refused_before_they_are_paid_for():
     pays = payer()
     with pytest.raises(ValueError, match="finite numbers only"):
         fitted(np.full((4, D), 1e308), center=-1e308, account=pays)
-    assert not pays.account().payments
+    assert not pays.balance().payments
 
 
 def test_the_bundle_of_an_array_has_its_document_and_nothing_of_a_dictionary():
     frame = pd.DataFrame(ROWS, columns=list("abcdef"))
     pays = payer(3.0)
     made = fitted(frame, account=pays, method="two_stage", params={"s_hat": 4}, n_components=2).release_
-    texts = bundle.files(made.document, pays.account(), made.payment)
+    texts = bundle.files(made.document, pays.balance(), made.payment)
     assert json.loads(texts["release.json"]) == made.document and made.document["features"] == list("abcdef")
     assert made.document["public"] == {"center": [3.0] * D, "scale": [1.0] * D, "bound": BOUND}
     assert bundle.recipe(made.document).s_hat == 4
@@ -263,4 +263,4 @@ def test_parameters_are_kept_as_they_were_given():
         copied = clone(PrivatePCA(**GIVEN, account=account))
         assert copied.get_params() == {**PrivatePCA(**GIVEN).get_params(), "account": account}
         copied.fit(ROWS)
-    assert len(pays.account().payments) == 1  # a copy pays from the same account
+    assert len(pays.balance().payments) == 1  # a copy pays from the same account

@@ -351,10 +351,10 @@ def test_hardened_without_noise_it_is_the_other_path(monkeypatch, private_scale)
 def test_hardened_it_is_paid_for_before_anything_is_drawn(monkeypatch):
     account = payer(1.2, delta=1e-6)
     ours = fitted(**HARDENED, account=account)
-    (payment,) = account.account().payments
+    (payment,) = account.balance().payments
     assert payment.events == ours.spent_ and len(payment.events) == len(STEPS)
     assert not ours.simulation_ and ours.release_.payment.id == payment.id
-    texts = bundle.files(ours.release_.document, account.account(), payment)
+    texts = bundle.files(ours.release_.document, account.balance(), payment)
     assert "Names of columns; center and scale of rows (public" in texts["guarantee.md"]
     assert bundle.recipe(ours.release_.document).fitted
     sums = with_known_noise(monkeypatch, 1.0)

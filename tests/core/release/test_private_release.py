@@ -70,7 +70,7 @@ def test_no_two_releases_are_the_same(method):
 def test_it_costs_what_was_asked_and_is_on_the_ledger(method):
     payer = paid()
     result = released(request(method), payer)
-    (payment,) = payer.account().payments
+    (payment,) = payer.balance().payments
     assert payment == result.payment and payment.about["method"] == method
     assert closed_form.epsilon_of(payment.events, 1e-5) == pytest.approx(1.0, rel=1e-4)
     assert payment.events == request(method).events
@@ -80,7 +80,7 @@ def test_it_counts_neighbours_as_its_account_does():
     payer = paid()
     with pytest.raises(ValueError, match="neighbours must be those of the account, replace-one"):
         released(request("analyze_gauss", Budget(1.0, 1e-5, "add-remove")), payer)
-    assert not payer.account().payments
+    assert not payer.balance().payments
 
 
 @EVERY
@@ -92,7 +92,7 @@ def test_it_is_paid_before_rows_are_read_and_refused_beyond_the_limit(method, mo
     monkeypatch.setattr(private_release.stages, "whole_products", lambda *a: reading.append(a))
     with pytest.raises(OverLimitError):
         released(request(method), payer)
-    assert reading == [] and len(payer.account().payments) == 1
+    assert reading == [] and len(payer.balance().payments) == 1
 
 
 class Late(Payer):
@@ -112,7 +112,7 @@ def test_the_payment_is_on_the_disk_before_any_noise_is_drawn(method, kind, monk
     payer.set_limit(Limit(2.0, 1e-5))
 
     def watched(draw, *given, **more):
-        seen.append(len(Book(tmp_path / "book").payer(TABLE).account().payments))
+        seen.append(len(Book(tmp_path / "book").payer(TABLE).balance().payments))
         return draw(*given, **more)
 
     monkeypatch.setattr(discrete_gaussian, "add_noise", partial(watched, discrete_gaussian.add_noise))
@@ -128,14 +128,14 @@ def test_a_crash_while_drawing_has_paid(monkeypatch):
     monkeypatch.setattr(discrete_gaussian, "release", crash)
     with pytest.raises(MemoryError):
         released(request("analyze_gauss"), payer)
-    assert len(payer.account().payments) == 1
+    assert len(payer.balance().payments) == 1
 
 
 def test_a_release_that_was_stopped_is_paid_for_and_unseen():
     payer = paid()
     with pytest.raises(discrete_gaussian.StoppedError):
         released(request("analyze_gauss"), payer, progress=lambda share: False)
-    assert len(payer.account().payments) == 1
+    assert len(payer.balance().payments) == 1
     shares: list[float] = []
     released(request("dpdis_pca"), payer, progress=lambda share: shares.append(share) or True)
     assert shares == sorted(shares) and shares[-1] == 1.0
@@ -172,11 +172,11 @@ def test_the_guarantee_leaves_out_what_hospitals_sizes_tell():
 
 def test_an_account_that_moved_on_is_not_charged_unasked():
     payer = paid()
-    asked = payer.account()
+    asked = payer.balance()
     released(request("analyze_gauss"), payer, expected=asked)
     with pytest.raises(ValueError, match="another release was made on this account meanwhile"):
         released(request("analyze_gauss"), payer, expected=asked)
-    assert len(payer.account().payments) == 1
+    assert len(payer.balance().payments) == 1
 
 
 def test_the_noise_of_loadings_is_what_releases_differ_by():
@@ -305,7 +305,7 @@ def test_rows_must_fit():
     ):
         with pytest.raises(ValueError, match=r"columns that were asked|have a patient|must be a matrix"):
             make(request("analyze_gauss"), rows, payer, features=names, public={})
-    assert payer.account().payments == ()
+    assert payer.balance().payments == ()
 
 
 @pytest.mark.parametrize(
@@ -319,7 +319,7 @@ def test_rows_that_are_not_clipped_are_refused_before_they_cost_anything(method,
     rows[0][3] *= damage / np.linalg.norm(rows[0][3])
     with pytest.raises(ValueError, match="rows must be clipped to norm 1 beforehand"):
         make(request(method), rows, payer, features=NAMES, public={})
-    assert payer.account().payments == ()
+    assert payer.balance().payments == ()
 
 
 @pytest.mark.parametrize("method", OFFERED)
@@ -327,4 +327,4 @@ def test_noise_that_cannot_be_drawn_is_refused_before_it_costs_anything(method):
     payer = paid()
     with pytest.raises(ValueError, match="epsilon = 1e-12 asks for noise outside of what integers can hold"):
         make(request(method, Budget(1e-12, 1e-12)), ROWS, payer, features=NAMES, public={})
-    assert payer.account().payments == ()
+    assert payer.balance().payments == ()
