@@ -158,6 +158,12 @@ class Book:
             self._memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
             weakref.finalize(self, self._memory.close)  # Python warns of connections that nobody has closed
 
+    def __reduce__(self) -> tuple[type["Book"], tuple[Path]]:
+        """Return how another process opens this book: by its path, so that all write to one file."""
+        if self._path is None:
+            raise TypeError("a book in memory cannot be sent to another process or saved: give it a path")
+        return Book, (self._path.absolute(),)
+
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
         """Yield a connection to the book, whose tables are there, and turn what SQLite raises into ours."""

@@ -254,10 +254,11 @@ def test_the_error_of_eigenvalues_is_what_noise_alone_gives(method, usual):
     for _ in range(130):
         source = Source(parts, noisy_sums(method, len(parts)), asked.budget, DictSteps())
         if method in TWO_STAGES:
-            (_, values, _, error), _ = private_release._release_stages(asked, source, NAMES)
+            axes, _ = private_release._release_stages(asked, source, NAMES)
         else:
-            _, values, _, error = private_release._release_moments(asked, source)
-        largest.append(values[0] / error)
+            axes = private_release._release_moments(asked, source)
+        error = axes.eigenvalue_error
+        largest.append(axes.eigenvalues[0] / error)
     result = make(asked, parts, paid(), features=NAMES, public={})
     assert result.document["error of eigenvalues"] == result.eigenvalue_error == error
     assert np.mean(np.array(largest) > 1) <= 0.1
