@@ -16,12 +16,12 @@ from dppca_core.cohort import Cohort
 from dppca_core.experiments import fitted_release
 from dppca_core.mechanisms import eigenvalues, paid_centre, paid_scale
 from dppca_core.mechanisms.eigenvalues import AxisVariances
-from dppca_core.numerics import moments
+from dppca_core.numerics import linalg, moments
 from dppca_core.privacy import Budget
 from dppca_core.records import Estimate
 from dppca_core.release import array_release
 from dppca_core.release.private_release import Released
-from dppca_core.sklearn.plan import WHOLE_MOMENT, Plan
+from dppca_core.sklearn.plan import WHOLE_MOMENT, FitPlan
 
 
 class FitAnswer(NamedTuple):
@@ -49,7 +49,7 @@ class PublicScaling(NamedTuple):
 
 
 def answer(
-    plan: Plan, rows: Array, public: PublicScaling, payer: Payer | None, rng: np.random.Generator
+    plan: FitPlan, rows: Array, public: PublicScaling, payer: Payer | None, rng: np.random.Generator
 ) -> FitAnswer:
     """Pay for a plan, where somebody pays, then draw its noise. Reads private rows, (n, d).
 
@@ -77,13 +77,13 @@ def answer(
     return _with_public_bound(plan, scaled, public, rng)
 
 
-def _pay(plan: Plan, rows: int, payer: Payer | None) -> None:
+def _pay(plan: FitPlan, rows: int, payer: Payer | None) -> None:
     if payer is not None:
         about = {"method": plan.method.name, **size_details(rows, 1, averaged=False)}
         payer.pay(plan.method.title, plan.spent, about, neighbours=plan.whole_budget.neighbours)
 
 
-def _of_release(plan: Plan, released: Released) -> FitAnswer:
+def _of_release(plan: FitPlan, released: Released) -> FitAnswer:
     mean, scale, bound = array_release.taken_through(released)
     k = plan.components
     if plan.variance_share is not None:
@@ -97,7 +97,7 @@ def _of_release(plan: Plan, released: Released) -> FitAnswer:
 
 
 def _with_private_bound(
-    plan: Plan, numbers: Array, public: PublicScaling, rng: np.random.Generator
+    plan: FitPlan, numbers: Array, public: PublicScaling, rng: np.random.Generator
 ) -> FitAnswer:
     """Return components of one noisy moment, whose bound is fitted to encoded rows. Reads private rows."""
     assert plan.rule is not None
@@ -119,11 +119,11 @@ def _with_private_bound(
     )
 
 
-def _components(plan: Plan, moment: Array, std: float) -> int:
+def _components(plan: FitPlan, moment: Array, std: float) -> int:
     """Return k: the number that was asked for, or the least that holds the share of a released moment."""
     if plan.variance_share is None:
         return plan.components
-    values = np.linalg.eigvalsh(moment)[::-1][: plan.components]
+    values, _ = linalg.top_eigenpairs(moment, plan.components)
     return eigenvalues.fewest_axes(values, float(moment.trace()), std, plan.variance_share)
 
 
@@ -162,7 +162,9 @@ class _ScaledRows(NamedTuple):
         return self._replace(rows=clipped / divisors, scale=scale, bound=bound)
 
 
-def _with_public_bound(plan: Plan, rows: Array, public: PublicScaling, rng: np.random.Generator) -> FitAnswer:
+def _with_public_bound(
+    plan: FitPlan, rows: Array, public: PublicScaling, rng: np.random.Generator
+) -> FitAnswer:
     """Return a method's components, as principal axes where their variances are known. Reads private rows."""
     scaled = _ScaledRows(rows, public.mean, public.scale, plan.public_bound, plan.bound)
     if plan.mean_share:
@@ -185,7 +187,7 @@ def _with_public_bound(plan: Plan, rows: Array, public: PublicScaling, rng: np.r
     return FitAnswer(basis, variances, scaled.mean, scaled.scale, scaled.bound, estimate.notes)
 
 
-def _trace_std(plan: Plan, estimate: Estimate, d: int) -> float:
+def _trace_std(plan: FitPlan, estimate: Estimate, d: int) -> float:
     """Return the std of the noise in the trace of a released moment, 0 where the covariance is no moment.
 
     Its diagonal has at most sqrt 2 times the noise of other entries.

@@ -40,7 +40,7 @@ _KEYWORDS_OF_EVERY_FIT = {"cohort", "k", "budget", "rng"}  # a method's other ke
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class FitPlan:
     """Hold what a fit will do and cost, as public numbers decide it.
 
     components: k, or the most that a share of the variance can need. variance_share: that share, None where k
@@ -128,7 +128,7 @@ class Asked:
     hardened: Any
     account: Any
 
-    def plan(self, rows: int, d: int) -> Plan:
+    def plan(self, rows: int, d: int) -> FitPlan:
         """Return what a fit of this many rows of d features will do. rows: may be protected."""
         k, variance_share = self._components(d)
         budget = Budget(self.epsilon, self.delta, self.neighbours, self.accounting)
@@ -184,7 +184,7 @@ class Asked:
             predicted = _predicted_error(method, remainder, n, d, k)
         else:
             predicted = _fitted_error(method, rule, k)
-        return Plan(
+        return FitPlan(
             method=method,
             options=options,
             d=d,
@@ -208,7 +208,7 @@ class Asked:
             recommended=self.method == RECOMMENDED,
         )
 
-    def concerns(self, plan: Plan) -> list[str]:
+    def concerns(self, plan: FitPlan) -> list[str]:
         """Return what to warn of before rows are read, in sentences."""
         sentences, n, epsilon = [], plan.n, plan.epsilon
         if self.center is None and not plan.mean_share:

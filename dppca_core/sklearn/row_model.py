@@ -47,7 +47,7 @@ class RowModel:
 
     @property
     def _outside(self) -> int:
-        k, d = self.components.shape
+        d, k = len(self.scale), len(self.components)
         return d - k
 
     @property
@@ -63,7 +63,8 @@ class RowModel:
     @property
     def ratio(self) -> Array:
         """Return the components' shares of all variance of the scaled rows, (k,)."""
-        return self.variances.along / (self.variances.along.sum() + self.variances.rest)
+        shares: Array = self.variances.along / (self.variances.along.sum() + self.variances.rest)
+        return shares
 
     @property
     def noise_variance(self) -> float:
