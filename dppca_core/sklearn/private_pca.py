@@ -1,6 +1,7 @@
 """Private PCA as a scikit-learn transformer: its parameters, its attributes, and what it does with rows."""
 
 import warnings
+from dataclasses import fields
 from typing import Any, Self
 
 import numpy as np
@@ -151,12 +152,14 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         >>> import numpy as np
         >>> from dppca_core.sklearn import PrivatePCA
         >>> rows = np.random.default_rng(0).normal(100, 1, (5000, 6)) * [9, 5, 1, 1, 1, 1]
-        >>> pca = PrivatePCA(n_components=2, epsilon=1.0, delta=1e-6, bound=30.0, explained_variance=0.1,
+        >>> pca = PrivatePCA(2, epsilon=1.0, delta=1e-6, bound=30.0,
         ...                  center=[900, 500, 100, 100, 100, 100], random_state=0)
         >>> pca.fit_transform(rows).shape
         (5000, 2)
         >>> print(np.abs(pca.components_[:, :2]).round(1).tolist(), round(pca.epsilon_, 9), pca.simulation_)
         [[1.0, 0.0], [0.0, 1.0]] 1.0 True
+        >>> print(np.sqrt(pca.explained_variance_).round(), pca.explained_variance_ratio_.round(1))
+        [9. 5.] [0.7 0.2]
 
         For real rows, paid from an account:
 
@@ -227,7 +230,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             TypeError: For sparse rows.
         """
         rows = cells.read(lambda: validate_data(self, X, dtype=np.float64, ensure_min_features=2), X)
-        asked = Asked(**self.get_params(deep=False))
+        asked = Asked(**{field.name: getattr(self, field.name) for field in fields(Asked)})
         plan = asked.plan(*rows.shape)
         columns = getattr(X, "columns", range(plan.d))
         mean = asked.per_feature("center", default=0.0, columns=columns)

@@ -184,7 +184,7 @@ def test_a_center_that_is_paid_for_stands_for_the_mean():
 
 
 @pytest.mark.parametrize(
-    ("said", "as_if"),
+    ("given", "as_if"),
     [
         ({"private_center": None}, {"private_center": False}),
         ({"private_center": np.False_}, {"private_center": False}),
@@ -197,8 +197,8 @@ def test_a_center_that_is_paid_for_stands_for_the_mean():
         ({"scale": None}, {"scale": 1.0}),
     ],
 )
-def test_none_and_numpys_booleans_mean_what_they_say(said, as_if):
-    ours, expected = fitted(**said), fitted(**as_if)
+def test_none_and_numpys_booleans_mean_what_they_say(given, as_if):
+    ours, expected = fitted(**given), fitted(**as_if)
     np.testing.assert_array_equal(ours.components_, expected.components_)
     assert ours.spent_ == expected.spent_
     assert hasattr(ours, "noise_variance_") == hasattr(expected, "noise_variance_")

@@ -245,7 +245,7 @@ def anns(book):
 def test_a_table_of_another_person_is_refused_until_it_is_shared(book, anns):
     ben = book.payer(TABLE, "ben")
     for refused in (
-        ben.account,
+        ben.balance,
         ben.export,
         ben.invite,
         ben.is_known,
@@ -378,7 +378,7 @@ def test_a_changed_payment_stops_every_release_of_its_account(tmp_path, statemen
     change(path, statements)
     before = path.read_bytes()
     for attempt in (
-        pays.account,
+        pays.balance,
         lambda: pays.pay("fourth", HALF),
         lambda: pays.set_limit(Limit(10.0, 1e-5)),
         lambda: pays.merge(payer().export(), same_patients=True),

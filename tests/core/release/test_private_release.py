@@ -1,12 +1,14 @@
 """A release: paid before it is drawn, from the system's entropy, told in full, right without noise."""
 
 import json
+import math
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from dppca_core import Budget, SpikedModel, sin_theta
 from dppca_core.accounting import closed_form
@@ -206,7 +208,8 @@ def test_the_noise_of_loadings_is_what_hospitals_show():
     def drawn(epsilon):
         asked = Request("dpdis_pca", D, 2, Budget(epsilon, 1e-5), rank=2)
         source = Source(parts, noisy_sums("dpdis_pca", len(parts)), asked.budget, DictSteps())
-        basis, _, noise, _ = private_release._release_moments(asked, source)
+        axes = private_release._release_moments(asked, source)
+        basis, noise = axes.basis, axes.loading_std
         return np.stack([basis, noise])
 
     clean = drawn(1e6)[0]
@@ -263,6 +266,25 @@ def test_the_error_of_eigenvalues_is_what_noise_alone_gives(method, usual):
     assert result.document["error of eigenvalues"] == result.eigenvalue_error == error
     assert np.mean(np.array(largest) > 1) <= 0.1
     assert np.median(largest) > usual
+
+
+@pytest.mark.parametrize("method", ["analyze_gauss", "dpdis_pca", "own_noise_sparse"])
+def test_the_trace_is_that_of_all_features_and_errs_by_its_noise(method):
+    """Of empty rows it is noise alone, with the stated std: chi-square at 10^-6, and sqrt 2 of it is seen."""
+    parts, asked, traces = [np.zeros((size, D)) for size in SIZES], request(method), []
+    for _ in range(300):
+        source = Source(parts, noisy_sums(method, len(parts)), asked.budget, DictSteps())
+        axes = private_release._release_moments(asked, source)
+        traces.append(axes.trace / axes.trace_std)
+
+    def fits_law(factor):
+        return 5e-7 < stats.chi2(300).cdf(np.square(traces).sum() / factor**2) < 1 - 5e-7
+
+    assert fits_law(1.0) and not fits_law(math.sqrt(2)) and not fits_law(1 / math.sqrt(2))
+    document = released(asked).document
+    assert document["noise of trace"] == axes.trace_std
+    assert document["trace"] >= sum(document["eigenvalues"]) - 6 * axes.trace_std
+    assert released(request("two_stage")).document["trace"] is None
 
 
 def test_eigenvalues_are_within_their_error_of_the_rows_own():

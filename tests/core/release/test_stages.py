@@ -177,10 +177,8 @@ def test_the_noise_of_rounds_alone_is_gaussian_of_an_equal_part(method, factor, 
 
 
 def by_rounds(parts, request, drawn=None):
-    basis, _, noise, _ = private_release._release_rounds(
-        request, source_of(parts, request, drawn or DictSteps())
-    )
-    return basis, noise
+    axes = private_release._release_rounds(request, source_of(parts, request, drawn or DictSteps()))
+    return axes.basis, axes.loading_std
 
 
 @pytest.mark.parametrize(("k", "bulk"), [(1, 0.4), (2, 0.8)])
