@@ -88,7 +88,7 @@ class Payment:
 
 
 @dataclass(frozen=True)
-class Account:
+class Balance:
     """Hold an account as it is: its limit (None before it was set), and all payments in order."""
 
     limit: Limit | None = None
@@ -137,7 +137,7 @@ def payment_line(payment: Payment) -> Line:
     return {"kind": "payment", **vars(payment), "events": to_plain(payment.events)}
 
 
-def from_lines(lines: Iterable[Mapping[str, Any]]) -> Account:
+def from_lines(lines: Iterable[Mapping[str, Any]]) -> Balance:
     """Return the account that lines make up, whatever other kinds of lines are among them.
 
     Raises ValueError, with the number of the line, for one that cannot be read, or a limit with another delta
@@ -155,7 +155,7 @@ def from_lines(lines: Iterable[Mapping[str, Any]]) -> Account:
                 payments.append(_read_payment(line))
         except (KeyError, TypeError, ValueError):
             raise ValueError(f"line {number} of the account cannot be read: restore it first") from None
-    return Account(limit, tuple(payments))
+    return Balance(limit, tuple(payments))
 
 
 def check_alike(first: Limit | None, second: Limit | None, message: str) -> None:

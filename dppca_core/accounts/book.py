@@ -43,7 +43,7 @@ import platformdirs
 
 from dppca_core.accounting import numerical
 from dppca_core.accounts.account import (
-    Account,
+    Balance,
     Limit,
     Line,
     Payment,
@@ -132,7 +132,7 @@ class Finished(NamedTuple):
 
     table: str
     payment: Payment
-    account: Account
+    account: Balance
     document: dict[str, Any]
 
 
@@ -157,6 +157,12 @@ class Book:
         if path is None:
             self._memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
             weakref.finalize(self, self._memory.close)  # Python warns of connections that nobody has closed
+
+    def __reduce__(self) -> tuple[type["Book"], tuple[Path]]:
+        """Return how another process opens this book: by its path, so that all write to one file."""
+        if self._path is None:
+            raise TypeError("a book in memory cannot be sent to another process or saved: give it a path")
+        return Book, (self._path.absolute(),)
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
@@ -274,18 +280,18 @@ class Payer:
         with self._book.reading() as book:
             return self._number(book) is not None
 
-    def account(self) -> Account:
+    def balance(self) -> Balance:
         """Return limit and payments, as this owner may see them; an empty account for an unknown table."""
         with self._book.reading() as book:
             number = self._number(book)
-            return Account() if number is None else from_lines(self._seen(book, number))
+            return Balance() if number is None else from_lines(self._seen(book, number))
 
     def tables(self) -> tuple[BookTable, ...]:
         with self._book.reading() as book:
             number = self._number(book)
             return () if number is None else _tables(_lines(book, number))
 
-    def after(self, payment_id: str) -> Account:
+    def after(self, payment_id: str) -> Balance:
         """Return the account as it was right after this payment. Raises ValueError where there is none."""
         with self._book.reading() as book:
             number = self._number(book)
@@ -300,7 +306,7 @@ class Payer:
                 raise ValueError("that is no account of yours")
             _add(book, number, self._table_line())
 
-    def set_limit(self, limit: Limit) -> Account:
+    def set_limit(self, limit: Limit) -> Balance:
         """Set the limit from now on and return the account.
 
         Raises ValueError where delta or neighbours are not those of the first limit, or where more than that
@@ -324,7 +330,7 @@ class Payer:
         title: str,
         events: Sequence[Event],
         about: Mapping[str, Any] | None = None,
-        expected: Account | None = None,
+        expected: Balance | None = None,
         neighbours: str | None = None,
         asked: dict[str, Any] | None = None,
     ) -> Payment:
@@ -348,7 +354,7 @@ class Payer:
         payment = Payment(_now(), title, tuple(events), dict(about or {}), secrets.token_hex(8))
         with self._book.writing() as book:
             number = self._number(book)
-            now = Account() if number is None else from_lines(self._seen(book, number))
+            now = Balance() if number is None else from_lines(self._seen(book, number))
             if expected is not None and now != expected:
                 raise ValueError(
                     "another release was made on this account meanwhile: look at the price again"
@@ -392,7 +398,7 @@ class Payer:
             if line["kind"] in _EXPORTED
         )
 
-    def merge(self, text: str, same_patients: bool = False) -> Account:
+    def merge(self, text: str, same_patients: bool = False) -> Balance:
         """Add the lines of another account, as `export` wrote them, and return the account.
 
         A line that is here already is not added again, and the limit that is set here stays. same_patients:
@@ -655,7 +661,7 @@ def _shown(line: Line, mark: str | None) -> Line:
     return hidden(line) if is_anothers else line
 
 
-def _after(lines: Sequence[Line], payment_id: str) -> Account:
+def _after(lines: Sequence[Line], payment_id: str) -> Balance:
     places = (number for number, line in enumerate(lines, 1) if line.get("id") == payment_id)
     number = next(places, None)
     if number is None:

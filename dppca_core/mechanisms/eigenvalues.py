@@ -1,25 +1,34 @@
-"""Release eigenvalues inside a subspace that was released before: V^T S V plus noise, V (d, k) orthonormal.
+"""Release variances inside a subspace that was released before, and what lies outside of it, in one release.
 
-S is the second moment of n rows of norm at most 1, n public, V a method's answer. Replacing a row moves
-n V^T S V by V^T D V, D = x x^T - y y^T; adding or removing one by V^T x x^T V.
+S is the second moment of n rows of norm at most 1, n public, V a method's answer, (d, k) orthonormal. One row
+x adds a pair to n times what is released: the block B = V^T x x^T V, (k, k), and the rest r = |x|^2 -
+|V^T x|^2, the squared length that is left outside of V. Their mean over rows is (V^T S V, tr S - tr V^T S V).
+The total variance is the block's trace plus the rest.
 
-Gaussian noise, symmetric and isotropic in the Frobenius norm: |V^T D V|_F <= |D V|_F. So the sensitivity of
-`matrix_product` serves, with its proof: sqrt 2 for replace-one and k >= 2, else 1. It is attained at x
-orthogonal to y in the span of V, for the diagonal alone as much as for the block. So the block costs what its
-diagonal would, and it also turns V into principal axes.
+Sensitivity, in the norm |(B, r)|^2 = |B|_F^2 + r^2. r >= 0, and |B|_F = |V^T x|^2, so that one pair has
 
-Laplace noise, where the method is purely private, on the diagonal alone. Its l1 norm moves by at most sum_j
-|(v_j^T x)^2 - (v_j^T y)^2| <= |x|^2 + |y|^2 <= 2. For k = 1 both squares lie in [0, 1], so it moves by at
-most 1. When a row is added or removed it moves by |V^T x|^2 <= 1.
+    |(B, r)|^2 = |V^T x|^4 + r^2 <= (|V^T x|^2 + r)^2 = |x|^4 <= 1.
+
+Two pairs of rows x and y have the inner product (V^T x . V^T y)^2 + r_x r_y >= 0. So |(B_x, r_x) -
+(B_y, r_y)|^2 <= |(B_x, r_x)|^2 + |(B_y, r_y)|^2 <= 2: it is sqrt 2 where a row is replaced, and 1 where one
+is added or removed. Both are attained: by x and y orthogonal in the span of V, or x in it and y orthogonal to
+it. For k >= 2 the block alone has the same sensitivity, and so has its diagonal alone: so the rest is free
+there, as is the block that turns V into principal axes. Noise is Gaussian, symmetric and isotropic in that
+norm.
+
+Where the method is purely private, Laplace noise is on the diagonal and the rest alone. They are at least 0
+and add up to |x|^2 <= 1. So their l1 norm moves by at most 2 where a row is replaced, and by 1 where one is
+added or removed, attained by the same rows.
 
 V is an answer about the same rows, so the two compose adaptively. Gaussian releases do exactly: 1/z^2 adds up
 (`accounting`), z the noise multiplier, std over sensitivity; all else by adding epsilons and deltas. Any use
-of the released block, V^T S V plus noise, is free. Whoever makes the release holds all rows: hospitals that
-trust nobody with theirs would each add noise of their own.
+of what is released is free. Whoever makes the release holds all rows: hospitals that trust nobody with theirs
+would each add noise of their own.
 """
 
 import math
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,23 +36,49 @@ from dppca_core import checks
 from dppca_core.accounting import closed_form, gaussian
 from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
-from dppca_core.mechanisms import matrix_product
-from dppca_core.numerics import linalg
+from dppca_core.numerics import linalg, moments
 from dppca_core.privacy import Budget, Event, Guarantee, Release
 from dppca_core.records import Method
 
 
-def l1_sensitivity(budget: Budget, k: int) -> float:
-    """Return the l1 sensitivity of n times the diagonal; the proof is in the module's text."""
-    return 2.0 if budget.neighbours == "replace-one" and k > 1 else 1.0
+class ReleasedVariances(NamedTuple):
+    """Hold what was released of the variances in and outside of a subspace.
+
+    block: the second moment within its basis, (k, k). rest: the mean squared length outside of it, to which
+    noise may have left less than nothing. std: of the noise in the rest.
+    """
+
+    block: Array
+    rest: float
+    std: float
+
+
+class AxisVariances(NamedTuple):
+    """Hold variances along axes, (k,), none below 0, and the rest: that of all directions outside of them."""
+
+    along: Array
+    rest: float
+
+    def times(self, square: float) -> "AxisVariances":
+        return AxisVariances(self.along * square, self.rest * square)
+
+
+def sensitivity(budget: Budget) -> float:
+    """Return the l2 sensitivity of n times block and rest together; the proof is in the module's text."""
+    return math.sqrt(2) if budget.neighbours == "replace-one" else 1.0
+
+
+def l1_sensitivity(budget: Budget) -> float:
+    """Return the l1 sensitivity of n times diagonal and rest; the proof is in the module's text."""
+    return 2.0 if budget.neighbours == "replace-one" else 1.0
 
 
 def split(
     method: Method, budget: Budget, share: float, *, d: int, k: int, **options: object
 ) -> tuple[Budget, Event]:
-    """Return the budget to run `method` with, and the event that pays for the eigenvalues.
+    """Return the budget to run `method` with, and the event that pays for the variances.
 
-    The method gets 1 - share of epsilon and of delta. For the eigenvalues a purely private method leaves
+    The method gets 1 - share of epsilon and of delta. For the variances a purely private method leaves
     share * epsilon, for Laplace noise (a `Guarantee`). Others leave Gaussian noise (a `Release`). Where the
     method is Gaussian too and the accounting not as printed, that is all that exact composition leaves, which
     is more than the share. Otherwise it is share * (epsilon, delta). Both together are the budget. options:
@@ -72,44 +107,70 @@ def split(
     return rest, Release(precision**-0.5)
 
 
-def noise_scale(budget: Budget, price: Event, n: int, k: int) -> float:
-    """Return the size of the noise in V^T S V: the std of one diagonal entry, or the scale of Laplace noise.
+def noise_scale(budget: Budget, price: Event, n: int) -> float:
+    """Return the size of the noise in the rest and in each diagonal entry: its std, or that of Laplace noise.
 
     price: what it may spend (`split`), a `Release` for Gaussian or a pure `Guarantee` for Laplace noise. Of
-    `budget` only the neighbours count. n: patients. Raises ValueError for a Guarantee with a delta.
+    `budget` only the neighbours count. n: patients. Laplace noise has sqrt 2 times its scale as std; what is
+    returned is the scale. Raises ValueError for a Guarantee with a delta.
     """
     if isinstance(price, Release):
         # A price of several steps is that of one release with a multiplier over sqrt(steps).
-        return matrix_product.sensitivity(budget, k) * price.noise_multiplier / math.sqrt(price.steps) / n
+        return sensitivity(budget) * price.noise_multiplier / math.sqrt(price.steps) / n
     if price.delta:
         raise ValueError(
             f"price must be a Release or purely private, got delta = {checks.shown(price.delta)}"
         )
-    return l1_sensitivity(budget, k) / price.epsilon / n
+    return l1_sensitivity(budget) / price.epsilon / n
 
 
-def release(cohort: Cohort, basis: Array, price: Event, budget: Budget, rng: np.random.Generator) -> Array:
-    """Return the noisy block V^T S V, (k, k), in units of the scaled rows.
-
-    This is the only step that reads rows.
+def release(
+    cohort: Cohort, basis: Array, price: Event, budget: Budget, rng: np.random.Generator
+) -> ReleasedVariances:
+    """Return the noisy block and rest in units of the scaled rows. This is the only step that reads rows.
 
     basis: V, (d, k). price: the event that it may spend (`split`); a pure one releases the diagonal, with
-    zeros beside it. Of `budget` only the neighbours count. Noise is drawn in floating point. Raises
-    ValueError for a basis without orthonormal columns.
+    zeros elsewhere in the block. Of `budget` only the neighbours count. Noise is drawn in floating point.
+    Raises ValueError for a basis without orthonormal columns.
     """
     d, k = cohort.features, basis.shape[-1]
     checks.orthonormal(d, k, basis=basis)
-    scale = noise_scale(budget, price, cohort.n, k)
+    scale = noise_scale(budget, price, cohort.n)
     block: Array = basis.T @ cohort.pooled.apply(basis)
+    rest = moments.trace(cohort.pooled) - float(block.trace())
     if isinstance(price, Release):
-        return (block + block.T) / 2 + linalg.isotropic_noise(k, scale, rng)
-    return np.diag(block.diagonal() + scale * rng.laplace(size=k))
+        noisy = (block + block.T) / 2 + linalg.isotropic_noise(k, scale, rng)
+        return ReleasedVariances(noisy, rest + scale * rng.standard_normal(), scale)
+    noisy = np.diag(block.diagonal() + scale * rng.laplace(size=k))
+    return ReleasedVariances(noisy, rest + scale * rng.laplace(), math.sqrt(2) * scale)
 
 
-def principal_axes(basis: Array, block: Array) -> tuple[Array, Array]:
-    """Return a released block's eigenvalues, (k,), largest first, and the basis V turned to its axes, (d, k).
+def of_moment(moment: Array, basis: Array, std: float) -> ReleasedVariances:
+    """Return what a released second moment, (d, d), tells of a basis, (d, k), at no price: no row is read.
 
-    Eigenvalues that noise made negative become 0. It reads no rows.
+    std: of the noise in the moment's trace, which counts as that of the rest.
     """
-    values, rotation = linalg.top_eigenpairs(block, len(block))
-    return np.maximum(values, 0.0), basis @ rotation
+    block = basis.T @ moment @ basis
+    return ReleasedVariances(block, float(moment.trace() - block.trace()), std)
+
+
+def principal_axes(basis: Array, released: ReleasedVariances) -> tuple[AxisVariances, Array]:
+    """Return variances along the principal axes of a basis, largest first, and the axes, (d, k).
+
+    A variance that noise made negative becomes 0. The rest is at least the std of its noise: less cannot be
+    told from nothing, and a model of rows that had nothing there would exclude all rows. It reads no rows.
+    """
+    values, rotation = linalg.top_eigenpairs(released.block, len(released.block))
+    variances = AxisVariances(np.maximum(values, 0.0), max(released.rest, released.std))
+    return variances, basis @ rotation
+
+
+def fewest_axes(values: Array, total: float, std: float, share: float) -> int:
+    """Return the least number of axes that hold a share of the total variance; all of them where none does.
+
+    values: along the axes, (k,), largest first, as released. total: of all directions, as released, with the
+    std of its noise. What the first axes leave of it counts as in `principal_axes`. It reads no rows.
+    """
+    held = np.cumsum(np.maximum(values, 0.0))
+    enough = np.flatnonzero(held >= share * (held + np.maximum(total - held, std)))
+    return int(enough[0]) + 1 if len(enough) else len(held)

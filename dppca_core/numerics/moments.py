@@ -344,6 +344,16 @@ class SumMoment:
             )
 
 
+def trace(moment: Moment) -> float:
+    """Return the trace of a moment, the mean squared length of its rows; of rows without their matrix."""
+    if isinstance(moment, RowMoment):
+        return float(np.vdot(moment.rows, moment.rows)) / len(moment.rows)
+    if isinstance(moment, SumMoment) and not moment.tall:
+        weights = moment.weights or tuple(provider.n for provider in moment.providers)
+        return float(np.average([trace(each.moment) for each in moment.providers], weights=weights))
+    return float(moment.dense().trace())
+
+
 def _tall(rows: int, features: int) -> bool:
     """Return True for n > d/2, where a product with the d x d matrix costs less than two with the n rows.
 

@@ -15,6 +15,8 @@ from dppca_core.accounting import closed_form
 from dppca_core.accounts.account import Limit
 from dppca_core.accounts.book import Book, BookTable, Payer
 from dppca_core.arrays import Array
+from dppca_core.mechanisms import eigenvalues
+from dppca_core.mechanisms.eigenvalues import ReleasedVariances
 from dppca_core.mechanisms.paid_lengths import FittedBound, Layout
 from dppca_core.methods import METHODS
 from dppca_core.numerics import moments
@@ -101,17 +103,34 @@ def taken_through(released: Released) -> tuple[Array, Array, float]:
     return mean, scale, document["length after scaling"] or bound
 
 
-def variances(released: Released) -> Array | None:
-    """Return the second moments along the components in units of the scaled rows, (k,), where there are any.
+def variances(released: Released, k: int) -> ReleasedVariances | None:
+    """Return the second moment along the first k components, in units of the scaled rows, and what is left.
 
-    Methods that scale each row to length 1 tell of directions alone.
+    None for methods that scale each row to length 1, which tell of directions alone, and for those that
+    release no moment of all features.
     """
-    if released.eigenvalues is None or METHODS[released.document["method"]].scaling == "unit":
+    trace = released.document["trace"]
+    if released.eigenvalues is None or trace is None:
         return None
-    _, _, bound = taken_through(released)
-    return released.eigenvalues * bound**2
+    if METHODS[released.document["method"]].scaling == "unit":
+        return None
+    square = taken_through(released)[2] ** 2
+    along, std = released.eigenvalues[:k] * square, released.document["noise of trace"] * square
+    return ReleasedVariances(np.diag(along), trace * square - float(along.sum()), std)
 
 
-def notes(released: Released) -> tuple[str, ...]:
-    noise = ", ".join(map(str, np.flatnonzero(released.is_noise) + 1))
+def fewest_components(released: Released, share: float) -> int:
+    """Return the least number of released components that hold a share of the moment's trace.
+
+    Raises ValueError for a release without the moment of all features.
+    """
+    document = released.document
+    if released.eigenvalues is None or document["trace"] is None:
+        raise ValueError(f"{document['what']} releases no moment of all features")
+    return eigenvalues.fewest_axes(released.eigenvalues, document["trace"], document["noise of trace"], share)
+
+
+def notes(released: Released, k: int) -> tuple[str, ...]:
+    """Return what a reader must know of the first k components."""
+    noise = ", ".join(map(str, np.flatnonzero(released.is_noise[:k]) + 1))
     return (f"components that may be axes of noise: {noise}",) if noise else ()

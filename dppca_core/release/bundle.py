@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dppca_core.accounts.account import Account, Payment, limit_line, payment_line, to_text
+from dppca_core.accounts.account import Balance, Payment, limit_line, payment_line, to_text
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.release import applying, how_chosen, registry_record
@@ -75,7 +75,7 @@ def loadings(document: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame({"feature": document["features"], **columns})
 
 
-def files(document: Mapping[str, Any], account: Account, payment: Payment) -> dict[str, str]:
+def files(document: Mapping[str, Any], account: Balance, payment: Payment) -> dict[str, str]:
     """Return the texts of the bundle's files by file name, README.txt first.
 
     document: `private_release.Released.document`. payment: what paid for this release.
@@ -110,7 +110,7 @@ def files(document: Mapping[str, Any], account: Account, payment: Payment) -> di
     return {name: texts.get(name, listed) for name in names}
 
 
-def account_lines(account: Account, payment: Payment) -> str:
+def account_lines(account: Balance, payment: Payment) -> str:
     """Return an account's limit and the line of one paid release, as JSON lines that `Payer.merge` reads."""
     limit = [] if account.limit is None else [limit_line(account.limit, payment.at)]
     return to_text([*limit, payment_line(payment)])
@@ -129,7 +129,7 @@ def pack(texts: Mapping[str, str]) -> bytes:
 
 
 def _guarantee_text(
-    document: Mapping[str, Any], budget: Mapping[str, Any], account: Account, request: Request
+    document: Mapping[str, Any], budget: Mapping[str, Any], account: Balance, request: Request
 ) -> str:
     """Return guarantee.md: what the release promises and of whom, what is public, and what was spent."""
     counted = "patient" if request.averaged or request.rows_per_patient == 1 else "row"
@@ -189,7 +189,7 @@ Version {code.get("version") or "not known"}, commit {code.get("commit") or "not
 """
 
 
-def _spent_sentence(account: Account) -> str:
+def _spent_sentence(account: Balance) -> str:
     if account.limit is None:
         return "No limit is known."
     releases = len(account.payments)

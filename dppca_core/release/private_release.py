@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dppca_core.accounting.events_json import to_plain
-from dppca_core.accounts.account import Account, Payment, size_details
+from dppca_core.accounts.account import Balance, Payment, size_details
 from dppca_core.accounts.book import Payer
 from dppca_core.arrays import Array, Part
 from dppca_core.mechanisms import normalised_product, paid_centre, paid_scale, stacked, two_stage
@@ -90,7 +90,7 @@ def make(
     features: Sequence[str],
     public: dict[str, Any],
     by_column: bool = False,
-    expected: Account | None = None,
+    expected: Balance | None = None,
     progress: Progress = lambda share: True,
     resumed: Payment | None = None,
     chosen: str = "",
@@ -155,8 +155,8 @@ def make(
         changed = changed._replace(divisors=divisors if request.standardised else None)
     else:
         axes = _release_moments(remainder, source)
-    basis, eigenvalues, loading_std, eigenvalue_error = axes
-    loading_std = loading_noise.where_it_holds(loading_std, eigenvalues, eigenvalue_error)
+    eigenvalues, error = axes.eigenvalues, axes.eigenvalue_error
+    loading_std = loading_noise.where_it_holds(axes.loading_std, eigenvalues, error)
     document = {
         "what": method.title,
         "reference": method.reference,
@@ -176,7 +176,7 @@ def make(
         USABLE_SHARE: usable_share,
         "public": public,
         "features": list(features),
-        "components": basis.T.tolist(),
+        "components": axes.basis.T.tolist(),
         "noise of components": loading_std.T.tolist(),
         "stages": divided,
         "centred": release_text.centre_sentence(request),
@@ -189,7 +189,9 @@ def make(
         else {"squares": fit.squares.tolist(), "tails": fit.tails.tolist()},
         "scores": release_text.score_sentence(request),
         "eigenvalues": None if eigenvalues is None else eigenvalues.tolist(),
-        "error of eigenvalues": eigenvalue_error,
+        "error of eigenvalues": error,
+        "trace": axes.trace,
+        "noise of trace": axes.trace_std,
         "versions": {"python": platform.python_version()}
         | {name: _version(name) for name in ("numpy", "scipy", "opendp", "dp-accounting")},
         "guarantee": release_text.guarantee(request, by_column),
@@ -213,8 +215,19 @@ def as_asked(
     return plain
 
 
-# Components, (d, k); eigenvalues, (k,), the std of loadings, (d, k), and how far noise moves an eigenvalue.
-_Axes = tuple[Array, Array | None, Array, float | None]
+class _Axes(NamedTuple):
+    """Hold components, (d, k), with the std of their loadings and, where a moment was released, eigenvalues.
+
+    eigenvalue_error: how far noise moves any of them. trace: of the moment of all features, the sum of all
+    its eigenvalues; trace_std: of the noise in it.
+    """
+
+    basis: Array
+    eigenvalues: Array | None
+    loading_std: Array
+    eigenvalue_error: float | None
+    trace: float | None = None
+    trace_std: float | None = None
 
 
 class _Changed(NamedTuple):
@@ -294,7 +307,8 @@ def _release_rounds(request: Request, source: Source) -> _Axes:
     within = basis.T @ stack
     squares, rotation = linalg.top_eigenpairs(within @ within.T, request.k)
     # All rounds have noise of the same std.
-    return basis @ rotation, None, loading_noise.of_rounds(basis @ rotation, squares, rounds.stds[-1]), None
+    loading_std = loading_noise.of_rounds(basis @ rotation, squares, rounds.stds[-1])
+    return _Axes(basis @ rotation, None, loading_std, None)
 
 
 def _release_stages(
@@ -315,7 +329,7 @@ def _release_stages(
     std = _entry_std(source, share=1 - division.share)
     noise = loading_noise.of_moment(moment, request.k, std)
     components, loading_std = (linalg.scatter_rows(block, kept, request.d) for block in (turned, noise))
-    return (components, values, loading_std, loading_noise.of_eigenvalues(std, len(kept))), public
+    return _Axes(components, values, loading_std, loading_noise.of_eigenvalues(std, len(kept))), public
 
 
 def _entry_std(source: Source, share: float = 1.0) -> float:
@@ -326,6 +340,14 @@ def _entry_std(source: Source, share: float = 1.0) -> float:
         discrete_gaussian.noise_std(1, source.bits, source.budget, share) / 4.0**source.bits / math.sqrt(2)
     )
     return sum_std * math.sqrt(source.number_of_sums) / source.n
+
+
+def _trace_std(std: float, roots: Array) -> float:
+    """Return the std of the noise in the trace of a moment whose columns were divided by roots, (d,).
+
+    std: of an off-diagonal entry of the noise before, whose diagonal has sqrt 2 times that.
+    """
+    return math.sqrt(2) * std * float(np.linalg.norm(1 / np.square(roots)))
 
 
 def _turned_to_axes(basis: Array, moment: Array) -> tuple[Array, Array]:
@@ -350,7 +372,8 @@ def _release_fitted(request: Request, source: Source, rule: FittedBound, fit: Fi
     noise = loading_noise.of_moment(moment, request.k, std, roots)
     noise[~np.any(basis, axis=1)] = 0.0  # features that were cut are released as 0, without noise
     error = loading_noise.of_eigenvalues(std, request.d, roots)
-    return (*_turned_to_axes(basis, moment), noise, error), divisors
+    turned, values = _turned_to_axes(basis, moment)
+    return _Axes(turned, values, noise, error, float(moment.trace()), _trace_std(std, roots)), divisors
 
 
 def _release_moments(request: Request, source: Source) -> _Axes:
@@ -371,4 +394,6 @@ def _release_moments(request: Request, source: Source) -> _Axes:
     std = _entry_std(source)
     noise = loading_noise.of_moment(moment, request.k, std)
     noise[~np.any(basis, axis=1)] = 0.0  # features that were cut are released as 0, without noise
-    return *_turned_to_axes(basis, moment), noise, loading_noise.of_eigenvalues(std, request.d)
+    turned, values = _turned_to_axes(basis, moment)
+    error, trace_std = loading_noise.of_eigenvalues(std, request.d), _trace_std(std, np.ones(request.d))
+    return _Axes(turned, values, noise, error, float(moment.trace()), trace_std)

@@ -28,7 +28,7 @@ import numpy as np
 from dppca_core import checks
 from dppca_core.accounting import gaussian
 from dppca_core.accounting.events_json import to_plain
-from dppca_core.accounts.account import Account, Payment, size_details
+from dppca_core.accounts.account import Balance, Payment, size_details
 from dppca_core.accounts.book import Payer
 from dppca_core.arrays import Array, Part, PatientRows
 from dppca_core.mechanisms import symmetric_gaussian
@@ -114,7 +114,7 @@ def make(
     *,
     features: Sequence[str],
     public: Mapping[str, Any],
-    expected: Account | None = None,
+    expected: Balance | None = None,
     resumed: Payment | None = None,
 ) -> Spectrum:
     """Pay for the eigenvalues of all hospitals' clipped rows, draw noise, and return them.

@@ -47,7 +47,7 @@ def test_a_table_is_released_once_and_leaves_no_trace(newcomer, browser, tmp_pat
         assert "discrete Gaussian" in document["noise"] and len(document["components"]) == 2
         table = BookTable(content_key(read(data, "ours.csv").table), 60_000, ())
         payer = Book(accounts / "accounts.sqlite3").payer(table)
-        paid = payer.account()
+        paid = payer.balance()
         assert paid.limit is not None and len(paid.payments) == 1
         other = patient(browser.new_context()).new_page()
         for path in ("your_data", "your_data?own.shown=true", "methods"):
@@ -57,7 +57,7 @@ def test_a_table_is_released_once_and_leaves_no_trace(newcomer, browser, tmp_pat
         assert CANARY not in page.url and "ours" not in page.url
         page.reload()
         page.get_by_text("Try this").first.wait_for()
-        assert page.get_by_text("ours.csv").count() == 0 and payer.account() == paid
+        assert page.get_by_text("ours.csv").count() == 0 and payer.balance() == paid
         traces = [log, *scratch.rglob("*"), *accounts.rglob("*"), *(ROOT / "data").rglob("*.json*")]
         for path in traces:
             held = path.read_bytes() if path.is_file() else b""

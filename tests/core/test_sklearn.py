@@ -35,7 +35,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:.* is predicted to err:UserWarni
 
 D, N = 6, 400
 PRIVATE = [name for name, method in METHODS.items() if method.private]
-FREE = ["analyze_gauss", "spiked_projector"]  # their own release holds eigenvalues
+FREE = ["analyze_gauss", "spiked_projector"]  # their own release holds variances
+ATTRIBUTES = ("explained_variance_", "explained_variance_ratio_", "noise_variance_", "singular_values_")
 # Not ours to pass: it wants an environment variable set before SciPy is imported, for arrays of other kinds.
 SKIPPED = {"check_array_api_input"}
 
@@ -98,15 +99,64 @@ def test_the_example_runs():
     ],
 )
 def test_without_noise_it_is_scikit_learns_pca(method, params, k):
-    """At epsilon = 1e12 axes, variances over n - 1, scores and restored rows agree to 1e-4."""
-    ours = fitted(method=method, params=params, n_components=k, epsilon=1e12, explained_variance=0.1)
+    """At epsilon = 1e12 axes, attributes, likelihoods, scores and restored rows agree to 1e-4."""
+    scale = 5.0
+    loud = {"epsilon": 1e12, "explained_variance": 0.1, "scale": scale, "bound": 8.0}
+    ours = fitted(method=method, params=params, n_components=k, **loud)
     plain = PCA(k).fit(ROWS)
     signs = np.sign((ours.components_ * plain.components_).sum(axis=1))
     np.testing.assert_allclose(ours.components_, signs[:, None] * plain.components_, atol=1e-4)
-    np.testing.assert_allclose(ours.explained_variance_ * N / (N - 1), plain.explained_variance_, rtol=1e-4)
-    np.testing.assert_allclose(ours.transform(ROWS), signs * plain.transform(ROWS), atol=1e-2)
+    for name in (*ATTRIBUTES, "n_components_", "n_samples_"):
+        np.testing.assert_allclose(getattr(ours, name), getattr(plain, name), rtol=1e-4, err_msg=name)
+    for name in ("get_covariance", "get_precision"):
+        expected = getattr(plain, name)()
+        np.testing.assert_allclose(getattr(ours, name)(), expected, atol=1e-4 * np.abs(expected).max())
+    np.testing.assert_allclose(ours.score_samples(ROWS), plain.score_samples(ROWS), rtol=1e-4)
+    assert ours.score(ROWS) == pytest.approx(plain.score(ROWS), rel=1e-5)
+    np.testing.assert_allclose(scale * ours.transform(ROWS), signs * plain.transform(ROWS), atol=1e-2)
     restored = plain.inverse_transform(plain.transform(ROWS))
     np.testing.assert_allclose(ours.inverse_transform(ours.transform(ROWS)), restored, atol=1e-2)
+
+
+def test_variances_are_not_those_of_scaled_rows():
+    """The check above would not pass with these: they differ by the square of the scale."""
+    loud = {"epsilon": 1e12, "bound": 8.0, "scale": 5.0, "n_components": 2}
+    ours = fitted(method="analyze_gauss", **loud)
+    in_scaled_rows = ours.transform(ROWS).var(axis=0, ddof=1)
+    np.testing.assert_allclose(ours.explained_variance_, 25 * in_scaled_rows, rtol=1e-4)
+
+
+@pytest.mark.parametrize("method", ["analyze_gauss", "dps_pca"])
+def test_with_a_scale_for_each_feature_variances_are_what_components_add_to_the_data(method):
+    """Without noise: of mean + scale * (score x component), summed over features; the law is that of PCA."""
+    scale = np.array([1.0, 2.0, 4.0, 1.0, 0.5, 3.0])
+    params = {"iterations": 300} if method == "dps_pca" else None
+    loud = {"epsilon": 1e12, "explained_variance": 0.1, "scale": scale, "n_components": 3}
+    ours = fitted(method=method, params=params, **loud)
+    scaled = (ROWS - 3.0) / scale
+    plain = PCA(3).fit(scaled)
+    scores = ours.transform(ROWS)
+    parts = scores[:, :, None] * ours.components_ * scale  # what each component adds to each row
+    np.testing.assert_allclose(ours.explained_variance_, parts.var(axis=0, ddof=1).sum(axis=1), rtol=1e-3)
+    assert not np.allclose(ours.explained_variance_, plain.explained_variance_, rtol=0.1)
+    np.testing.assert_allclose(ours.explained_variance_ratio_, plain.explained_variance_ratio_, rtol=1e-3)
+    expected = np.outer(scale, scale) * plain.get_covariance()
+    np.testing.assert_allclose(ours.get_covariance(), expected, atol=1e-3 * expected.max())
+    np.testing.assert_allclose(ours.get_covariance() @ ours.get_precision(), np.eye(D), atol=1e-9)
+    # All variance of that law is what components add, and that of the other D - 3 directions.
+    total = ours.explained_variance_.sum() + (D - 3) * ours.noise_variance_
+    assert total == pytest.approx(np.trace(ours.get_covariance()))
+    logs = plain.score_samples(scaled) - np.log(scale).sum()
+    np.testing.assert_allclose(ours.score_samples(ROWS), logs, rtol=1e-3)
+
+
+def test_variances_are_over_n_where_neighbours_protect_it():
+    protected = {"neighbours": "add-remove", "method": "analyze_gauss", "n_components": 2, "epsilon": 1e12}
+    ours, public = fitted(**protected), fitted(**protected | {"neighbours": "replace-one"})
+    np.testing.assert_allclose(ours.explained_variance_ * N / (N - 1), public.explained_variance_, rtol=1e-4)
+    assert (ours.n_samples_, public.n_samples_) == (None, N)
+    with pytest.raises(AttributeError, match="singular_values_ grow with the number of rows"):
+        ours.singular_values_  # noqa: B018
 
 
 def test_public_center_and_scale_stand_for_a_standard_scaler():
@@ -133,6 +183,27 @@ def test_a_center_that_is_paid_for_stands_for_the_mean():
     assert ours.epsilon_ <= 1e4 and len(ours.spent_) == 2
 
 
+@pytest.mark.parametrize(
+    ("given", "as_if"),
+    [
+        ({"private_center": None}, {"private_center": False}),
+        ({"private_center": np.False_}, {"private_center": False}),
+        ({"private_center": np.True_}, {"private_center": True}),
+        ({"private_scale": None}, {"private_scale": False}),
+        ({"private_scale": np.True_}, {"private_scale": True}),
+        ({"explained_variance": np.False_}, {"explained_variance": False}),
+        ({"params": None}, {"params": {}}),
+        ({"bound": None}, {"bound": 1.0}),
+        ({"scale": None}, {"scale": 1.0}),
+    ],
+)
+def test_none_and_numpys_booleans_mean_what_they_say(given, as_if):
+    ours, expected = fitted(**given), fitted(**as_if)
+    np.testing.assert_array_equal(ours.components_, expected.components_)
+    assert ours.spent_ == expected.spent_
+    assert hasattr(ours, "noise_variance_") == hasattr(expected, "noise_variance_")
+
+
 @pytest.mark.parametrize("paid", [{"private_center": True}, {"private_scale": True}, {"private_scale": 0.2}])
 def test_what_is_paid_for_spends_the_budget_and_no_more(paid):
     ours = fitted(**{"private_center": 0.1} | paid, explained_variance=0.1)
@@ -149,7 +220,9 @@ def test_scales_that_are_paid_for_stand_for_a_standard_scaler():
     signs = np.sign((ours.components_ * pca.components_).sum(axis=1))
     np.testing.assert_allclose(ours.components_, signs[:, None] * pca.components_, atol=1e-3)
     np.testing.assert_allclose((ours.mean_, ours.scale_), (scaler.mean_, scaler.scale_), rtol=1e-3)
-    np.testing.assert_allclose(ours.explained_variance_ * N / (N - 1), pca.explained_variance_, rtol=1e-3)
+    squares = np.square(ours.components_ * ours.scale_).sum(axis=1)
+    np.testing.assert_allclose(ours.explained_variance_, pca.explained_variance_ * squares, rtol=1e-3)
+    np.testing.assert_allclose(ours.explained_variance_ratio_, pca.explained_variance_ratio_, rtol=1e-3)
     scores = ours.transform(rows)
     np.testing.assert_allclose(scores, signs * pca.transform(scaler.transform(rows)), atol=0.02)
     np.testing.assert_allclose(ours.transform(ours.inverse_transform(scores)), scores, atol=1e-9)
@@ -169,7 +242,7 @@ def test_a_row_beyond_the_bound_counts_as_one_on_it():
 
 @pytest.mark.parametrize("name", PRIVATE)
 def test_what_a_fit_spends_is_stated_and_within_the_budget(name):
-    for share, neighbours in product([False, 0.2], NEIGHBOURS):
+    for share, neighbours in product([None, False, 0.2], NEIGHBOURS):
         if share and METHODS[name].trust == "local":
             with pytest.raises(ValueError, match="trusts nobody with the rows"):
                 fitted(method=name, explained_variance=share, neighbours=neighbours)
@@ -179,7 +252,10 @@ def test_what_a_fit_spends_is_stated_and_within_the_budget(name):
         assert ours.epsilon_ == closed_form.epsilon_of(ours.spent_, ours.delta) <= 1 + 1e-9
         alone = METHODS[name].spends(Budget(1.0, 1e-6, neighbours), d=D, k=2)
         assert len(ours.spent_) == len(alone) + bool(share)
-        assert hasattr(ours, "explained_variance_") == (bool(share) or name in FREE)
+        released = bool(share) or (share is None and name in FREE)
+        for attribute in (*ATTRIBUTES, "score", "score_samples"):
+            protected = attribute == "singular_values_" and neighbours == "add-remove"
+            assert hasattr(ours, attribute) == (released and not protected)
 
 
 def test_the_whole_budget_is_used():
@@ -188,19 +264,26 @@ def test_the_whole_budget_is_used():
 
 
 def test_eigenvalues_carry_the_noise_that_was_paid_for():
-    """The spread over 300 fits is that of the price (chi-square at ALPHA), not sqrt 2 times more or less."""
+    """The spread over 300 fits is that of the price (chi-square at ALPHA), not sqrt 2 times more or less.
+
+    That of the variance along the one component, and of all that is outside of it.
+    """
     line = np.outer(np.linspace(-1, 1, 4000), np.eye(D)[0])
+    line[:, 1] = np.where(np.arange(4000) % 2, 0.5, -0.5)
     options = {"center": 0.0, "epsilon": 4.0, "explained_variance": 0.1, "bound": 2.0}
     fits = [fitted(line, **options, random_state=seed) for seed in range(300)]
-    std = 2.0**2 * eigenvalues.noise_scale(Budget(4.0, 1e-6), fits[0].spent_[-1], len(line), 1)
-    variance = np.var([fit.explained_variance_[0] for fit in fits], ddof=1)
+    std = 2.0**2 * eigenvalues.noise_scale(Budget(4.0, 1e-6), fits[0].spent_[-1], len(line))
 
-    def fits_law(expected):
-        return ALPHA / 2 < stats.chi2(299).cdf(299 * variance / expected**2) < 1 - ALPHA / 2
+    def fits_law(values, expected):
+        spread = 299 * np.var(values, ddof=1) / expected**2
+        return ALPHA / 2 < stats.chi2(299).cdf(spread) < 1 - ALPHA / 2
 
-    assert fits_law(std)
-    assert not fits_law(std * np.sqrt(2))
-    assert not fits_law(std / np.sqrt(2))
+    along = [fit.explained_variance_[0] for fit in fits]
+    outside = [(D - 1) * fit.noise_variance_ for fit in fits]
+    for values in (along, outside):
+        assert fits_law(values, std)
+        assert not fits_law(values, std * np.sqrt(2))
+        assert not fits_law(values, std / np.sqrt(2))
 
 
 def test_eigenvalues_that_were_not_paid_for_are_not_there():
@@ -208,8 +291,37 @@ def test_eigenvalues_that_were_not_paid_for_are_not_there():
         AttributeError, match=r"not paid for: set explained_variance to a share .* such as 0\.1"
     ):
         fitted(method="dps_pca").explained_variance_  # noqa: B018
+    for name in ATTRIBUTES:
+        with pytest.raises(AttributeError, match="not fitted yet"):
+            getattr(PrivatePCA(), name)
+    with pytest.raises(AttributeError, match="noise_variance_ is not wanted, since explained_variance is F"):
+        fitted(method="analyze_gauss", explained_variance=False).noise_variance_  # noqa: B018
+    with pytest.raises(AttributeError, match="get_covariance was not paid for"):
+        fitted(method="dps_pca").get_covariance()
+
+
+def test_scores_are_there_before_a_fit_as_a_search_asks():
+    assert hasattr(PrivatePCA(), "score") and not hasattr(fitted(method="dps_pca"), "score")
     with pytest.raises(AttributeError, match="not fitted yet"):
-        PrivatePCA().explained_variance_  # noqa: B018
+        PrivatePCA().score(ROWS)
+    assert "CONFIDENTIAL" in PrivatePCA.score.__doc__ and "CONFIDENTIAL" in PrivatePCA.score_samples.__doc__
+
+
+def test_without_variance_outside_of_the_components_rows_have_no_density():
+    """A spiked covariance may have none there: noise made it negative."""
+    fits = [fitted(method="spiked_projector", epsilon=0.5, random_state=seed) for seed in range(20)]
+    none = [fit for fit in fits if fit.noise_variance_ == 0]
+    assert none and not any(hasattr(fit, "score") for fit in none)
+    with pytest.raises(AttributeError, match="noise left none in noise_variance_"):
+        none[0].get_precision()
+
+
+def test_noise_that_hides_all_variance_outside_leaves_a_likelihood():
+    """What is outside counts as its noise at least, so that rows still have a density, and a low one."""
+    quiet = [fitted(n_components=2, epsilon=0.01, random_state=seed) for seed in range(20)]
+    assert all(np.isfinite(fit.score(ROWS)) and fit.noise_variance_ > 0 for fit in quiet)
+    loud = fitted(n_components=2, epsilon=1e6)
+    assert loud.score(ROWS) > max(fit.score(ROWS) for fit in quiet)
 
 
 def test_a_calibration_that_overspends_warns_of_its_true_epsilon():
@@ -226,6 +338,31 @@ def test_without_a_number_the_noise_is_new_and_with_one_it_is_a_simulation():
     assert (real.simulation_, drawn.simulation_) == (False, True)
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: 7,
+        lambda: np.int64(7),
+        lambda: np.random.RandomState(7),
+        lambda: np.random.default_rng(7),
+    ],
+    ids=["int", "numpy int", "RandomState", "Generator"],
+)
+def test_whatever_can_be_repeated_is_a_simulation(make):
+    first, second = fitted(random_state=make()), fitted(random_state=make())
+    np.testing.assert_array_equal(first.components_, second.components_)
+    assert first.simulation_ and second.simulation_
+    state = make()
+    again = [fitted(random_state=state).components_ for _ in range(2)]
+    np.testing.assert_array_equal(again[0], first.components_)
+    assert np.array_equal(*again) == isinstance(state, int | np.integer)  # the others move on
+
+
+def test_numpys_own_state_is_one_too():
+    np.random.seed(7)  # noqa: NPY002
+    assert fitted(random_state=np.random).simulation_
+
+
 def test_what_a_gap_test_says_of_its_answer_is_kept():
     ours = fitted(method="analyze_gauss_gap", n_components=2, epsilon=0.01)
     assert ours.notes_ == ("the gap could not be certified at this budget: the answer is a random guess",)
@@ -234,6 +371,36 @@ def test_what_a_gap_test_says_of_its_answer_is_kept():
 def test_a_fitted_estimator_keeps_nothing_of_the_size_of_its_rows():
     ours = fitted(n_components=3, explained_variance=0.1)
     assert all(np.size(value) <= 3 * D for value in vars(ours).values())
+
+
+# --- how many components --------------------------------------------------------------------------------
+
+
+def test_a_share_of_the_variance_is_scikit_learns_number_of_components():
+    """Without noise, for every share; k is free."""
+    for share in (0.1, 0.5, 0.7, 0.9, 0.95):
+        ours, plain = fitted(n_components=share, epsilon=1e12), PCA(share).fit(ROWS)
+        assert ours.n_components_ == len(ours.components_) == plain.n_components_
+        assert ours.get_params()["n_components"] == share and ours.method_ == "analyze_gauss"
+        np.testing.assert_allclose(ours.explained_variance_, plain.explained_variance_, rtol=1e-4)
+        assert ours.explained_variance_ratio_.sum() >= share
+        named = fitted(n_components=ours.n_components_, method="analyze_gauss", epsilon=1e12)
+        np.testing.assert_allclose(ours.components_, named.components_, atol=1e-6)
+        assert ours.spent_ == named.spent_
+    assert "off which a share of the variance can be read" in ours.recommendation_
+    assert fitted(n_components=0.9999, epsilon=1e12).n_components_ == D - 1  # the most that can be
+    assert PrivatePCA(0.7).n_components == 0.7 and PrivatePCA().n_components == 1
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 3.0])
+def test_the_share_is_held_by_what_is_released_and_not_by_less(epsilon):
+    for seed in range(20):
+        ours = fitted(n_components=0.8, epsilon=epsilon, random_state=seed)
+        k, same = ours.n_components_, {"epsilon": epsilon, "random_state": seed, "bound": ours.bound_}
+        assert ours.explained_variance_ratio_.sum() >= 0.8 or k == D - 1
+        if k > 1:
+            fewer = fitted(n_components=k - 1, method="analyze_gauss", **same)
+            assert fewer.explained_variance_ratio_.sum() < 0.8
 
 
 # --- in scikit-learn's company --------------------------------------------------------------------------
@@ -263,7 +430,18 @@ def test_in_a_pipeline_and_a_search():
     [
         ({"method": "pca"}, "method must be one of amin, .*got 'pca'"),
         ({"n_components": D}, "n_components must be between 1 and 5, got 6"),
-        ({"n_components": 0.9}, r"n_components must be a whole number, got 0\.9"),
+        ({"n_components": 1.0}, r"a whole number, or a share of the variance between 0 and 1, got 1\.0"),
+        ({"n_components": None}, "n_components must be a whole number, got None"),
+        ({"n_components": True}, "n_components must be a whole number, got True"),
+        (
+            {"n_components": 0.9, "method": "dps_pca"},
+            r"a whole number with dps_pca, got 0\.9: a share of the variance is read off a released moment",
+        ),
+        ({"n_components": 0.9, "method": "analyze_gauss_sparse"}, "whole number with analyze_gauss_sparse"),
+        ({"center": False}, "center must be a finite number, .*got False"),
+        ({"scale": True}, "scale must be a finite number, .*got True"),
+        ({"bound": False}, "bound must be a number, got False"),
+        ({"hardened": None}, "hardened must be a bool, got None"),
         ({"epsilon": 0}, "epsilon must be positive and finite, got 0"),
         ({"delta": 1.0}, r"delta must lie strictly between 0 and 1, got 1\.0"),
         ({"bound": -1.0}, r"bound must be positive and finite, got -1\.0"),
@@ -299,7 +477,9 @@ def test_in_a_pipeline_and_a_search():
         ({"neighbours": "add-remove"}, "method must be named, or declared_n given"),
         ({"neighbours": "add-remove", "params": {"declared_n": 0.5}}, "declared_n must be a whole number"),
         ({"random_state": -1}, "random_state must be at least 0, got -1"),
-        ({"random_state": np.random.default_rng(0)}, "random_state must be a whole number"),
+        ({"random_state": False}, "random_state must be a whole number, got False"),
+        ({"random_state": "seed"}, "'seed' cannot be used to seed"),
+        ({"account": 3}, "account must be an Account or a Payer, got 3"),
     ],
 )
 def test_bad_parameters_are_refused_by_name_and_value(options, message):

@@ -60,7 +60,18 @@ def test_without_noise_it_is_plain_pca_of_the_clipped_rows(monkeypatch, method, 
     values, vectors = linalg.top_eigenpairs(rows.T @ rows / N, 3)
     signs = np.sign((ours.components_ * vectors.T).sum(axis=1))
     np.testing.assert_allclose(ours.components_, signs[:, None] * vectors.T, atol=1e-5)
-    np.testing.assert_allclose(ours.explained_variance_, values * BOUND**2, rtol=1e-5)
+    squares = np.square(ours.components_ * ours.scale_).sum(axis=1)
+    variances = values * BOUND**2 * N / (N - 1)
+    np.testing.assert_allclose(ours.explained_variance_, variances * squares, rtol=1e-5)
+    if method == "analyze_gauss":  # the moment of a sparse one tells nothing else
+        plain = PCA(3).fit(np.r_[rows, -rows] * BOUND)  # about 0
+        np.testing.assert_allclose(ours.explained_variance_ratio_, plain.explained_variance_ratio_, rtol=1e-5)
+        scaled = (ROWS - 3.0) / ours.scale_
+        plain.explained_variance_, plain.noise_variance_ = (
+            each * (2 * N - 1) / (2 * N - 2) for each in (plain.explained_variance_, plain.noise_variance_)
+        )
+        logs = plain.score_samples(scaled) - np.log(ours.scale_).sum()
+        np.testing.assert_allclose(ours.score_samples(ROWS), logs, rtol=1e-4)
     np.testing.assert_allclose(ours.transform(ROWS), ((ROWS - 3.0) / ours.scale_) @ ours.components_.T)
     heaviest = np.abs(ours.components_).argmax(axis=1)
     assert (ours.components_[range(3), heaviest] > 0).all()
@@ -88,7 +99,9 @@ def test_paid_mean_and_scales_stand_for_a_standard_scaler(monkeypatch):
     vectors = PCA(2).fit(moved).components_.T
     assert sin_theta(ours.components_.T, vectors) < 0.05 and ours.bound_ > 1
     assert len(ours.spent_) == 3 and ours.epsilon_ == pytest.approx(1e12, rel=1e-6)
-    assert ours.explained_variance_[0] == pytest.approx(PCA(1).fit(moved).explained_variance_[0], rel=0.1)
+    square = np.square(ours.components_[0] * ours.scale_).sum()
+    expected = PCA(1).fit(moved).explained_variance_[0] * square
+    assert ours.explained_variance_[0] == pytest.approx(expected, rel=0.1)
     np.testing.assert_allclose(
         ours.transform(ours.inverse_transform(ours.transform(rows))), ours.transform(rows)
     )
@@ -123,11 +136,11 @@ def test_it_is_paid_before_noise_is_drawn_and_stays_paid(monkeypatch, tmp_path):
         planted.setattr(discrete_gaussian, "add_noise", fail)
         with pytest.raises(RuntimeError, match="while noise"):
             fitted(account=pays)
-    (payment,) = payer(2.0, tmp_path / "book").account().payments
+    (payment,) = payer(2.0, tmp_path / "book").balance().payments
     ours = fitted(account=pays)
     assert ours.spent_ == payment.events and ours.release_.payment.id != payment.id
     assert ours.epsilon_ == closed_form.epsilon_of(payment.events, 1e-5) == pytest.approx(1.0)
-    assert pays.account().payments == (payment, ours.release_.payment)
+    assert pays.balance().payments == (payment, ours.release_.payment)
 
 
 def test_beyond_the_limit_nothing_is_drawn(monkeypatch):
@@ -136,7 +149,7 @@ def test_beyond_the_limit_nothing_is_drawn(monkeypatch):
     drawn = len(sums)
     with pytest.raises(OverLimitError, match="nothing was spent"):
         fitted(account=pays)
-    assert pays.account().payments == (first.release_.payment,) and len(sums) == drawn
+    assert pays.balance().payments == (first.release_.payment,) and len(sums) == drawn
     with pytest.raises(ValueError, match="those of the account"):
         fitted(account=pays, epsilon=0.1, neighbours="add-remove", method="analyze_gauss")
     with pytest.raises(ValueError, match="set a limit first"):
@@ -191,6 +204,22 @@ def test_the_recommended_method_is_that_of_the_other_path_and_shortens_as_it_doe
     assert fitted(epsilon=0.5, private_center=0.1).bound_ == BOUND
 
 
+def test_a_share_of_the_variance_decides_after_the_release(monkeypatch):
+    """The whole moment is paid for, whatever k: the release has all axes, the estimator those it needs."""
+    without_noise(monkeypatch)
+    for share in (0.3, 0.8):
+        ours = fitted(n_components=share, method="analyze_gauss")
+        values, vectors = linalg.top_eigenpairs(CLIPPED.T @ CLIPPED, D)
+        k = int(np.searchsorted(np.cumsum(values) / values.sum(), share)) + 1
+        assert ours.n_components_ == k and ours.release_.basis.shape == (D, D - 1)
+        assert sin_theta(ours.components_.T, vectors[:, :k]) < 1e-4
+        np.testing.assert_allclose(ours.explained_variance_ratio_, values[:k] / values.sum(), rtol=1e-4)
+        assert ours.spent_ == fitted(method="analyze_gauss").spent_
+    assert fitted(n_components=0.5).method_ == "analyze_gauss"
+    with pytest.raises(ValueError, match="a whole number with two_stage"):
+        fitted(n_components=0.5, method="two_stage")
+
+
 def test_a_moment_of_too_many_features_is_not_recommended(monkeypatch):
     assert fitted(epsilon=0.5).method_ == "analyze_gauss"
     monkeypatch.setattr(discrete_gaussian, "MOST_FEATURES", D - 1)
@@ -208,7 +237,7 @@ def test_components_that_may_be_noise_are_noted():
 def test_only_a_method_of_one_moment_has_variances(method):
     with pytest.raises(AttributeError, match=f"no part of a hardened release by {method}"):
         fitted(method=method).explained_variance_  # noqa: B018
-    with pytest.raises(ValueError, match=f"explained_variance must be False: {method} releases none"):
+    with pytest.raises(ValueError, match=f"explained_variance must be None or False: {method} releases none"):
         fitted(method=method, explained_variance=0.1)
     ours = fitted(method="analyze_gauss", explained_variance=0.1)  # which costs nothing beside it
     assert len(ours.spent_) == 1 and ours.explained_variance_.shape == (1,)
@@ -226,8 +255,7 @@ def test_only_a_method_of_one_moment_has_variances(method):
         ),
         ({"method": "analyze_gauss", "accounting": "as-printed"}, "accounting must be one of exact, zcdp"),
         ({"hardened": "yes"}, "hardened must be a bool"),
-        ({"account": 3}, "account must be a Payer"),
-        ({"account": payer(), "hardened": False}, "account must be None unless hardened"),
+        ({"account": 3}, "account must be an Account or a Payer"),
     ],
 )
 def test_what_does_not_go_with_it_is_refused(options, says):
@@ -239,14 +267,14 @@ def test_rows_that_overflow_are_refused_before_they_are_paid_for():
     pays = payer()
     with pytest.raises(ValueError, match="finite numbers only"):
         fitted(np.full((4, D), 1e308), center=-1e308, account=pays)
-    assert not pays.account().payments
+    assert not pays.balance().payments
 
 
 def test_the_bundle_of_an_array_has_its_document_and_nothing_of_a_dictionary():
     frame = pd.DataFrame(ROWS, columns=list("abcdef"))
     pays = payer(3.0)
     made = fitted(frame, account=pays, method="two_stage", params={"s_hat": 4}, n_components=2).release_
-    texts = bundle.files(made.document, pays.account(), made.payment)
+    texts = bundle.files(made.document, pays.balance(), made.payment)
     assert json.loads(texts["release.json"]) == made.document and made.document["features"] == list("abcdef")
     assert made.document["public"] == {"center": [3.0] * D, "scale": [1.0] * D, "bound": BOUND}
     assert bundle.recipe(made.document).s_hat == 4
@@ -263,4 +291,4 @@ def test_parameters_are_kept_as_they_were_given():
         copied = clone(PrivatePCA(**GIVEN, account=account))
         assert copied.get_params() == {**PrivatePCA(**GIVEN).get_params(), "account": account}
         copied.fit(ROWS)
-    assert len(pays.account().payments) == 1  # a copy pays from the same account
+    assert len(pays.balance().payments) == 1  # a copy pays from the same account

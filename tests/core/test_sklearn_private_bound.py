@@ -82,7 +82,10 @@ def test_at_little_noise_it_is_pca_of_cut_rows_that_are_shortened_to_the_bound(m
     short = shortened(about, ours.bound_)
     values, vectors = linalg.top_eigenpairs(short.T @ short / N, 2)
     assert sin_theta(ours.components_.T, vectors) < 0.01
-    np.testing.assert_allclose(ours.explained_variance_, values, rtol=0.01)
+    squares = np.square(ours.components_ * SCALE).sum(axis=1)
+    np.testing.assert_allclose(ours.explained_variance_, values * squares, rtol=0.01)
+    shares = values / np.square(short).sum(axis=1).mean()
+    np.testing.assert_allclose(ours.explained_variance_ratio_, shares, rtol=0.01)
     assert sin_theta(linalg.top_eigenspace(about.T @ about / N, 2), vectors) > 0.05
     scores = ours.transform(ROWS)
     np.testing.assert_allclose(scores, (ROWS - ours.mean_) / SCALE @ ours.components_.T)
@@ -94,7 +97,9 @@ def test_without_noise_standardised_components_are_those_of_correlations():
     standard = (CUT - CUT.mean(axis=0)) / CUT.std(axis=0)
     pca = PCA(2).fit(standard)
     assert sin_theta(ours.components_.T, pca.components_.T) < 0.05
-    np.testing.assert_allclose(ours.explained_variance_, pca.explained_variance_, rtol=0.05)
+    squares = np.square(ours.components_ * ours.scale_).sum(axis=1)
+    np.testing.assert_allclose(ours.explained_variance_, pca.explained_variance_ * squares, rtol=0.05)
+    np.testing.assert_allclose(ours.explained_variance_ratio_, pca.explained_variance_ratio_, rtol=0.05)
     np.testing.assert_allclose(ours.scale_, SCALE * CUT.std(axis=0), rtol=0.05)
     assert sin_theta(fitted(n_components=2, epsilon=1e9).components_.T, pca.components_.T) > 0.3
 
@@ -108,7 +113,9 @@ def test_it_is_the_fitted_release_with_the_same_draws(standardised):
     ours = fitted(n_components=2, private_scale=standardised)
     values, vectors = linalg.top_eigenpairs(out.moment, 2)
     np.testing.assert_allclose(np.abs(ours.components_), np.abs(vectors.T), atol=1e-9)
-    np.testing.assert_allclose(ours.explained_variance_, values)
+    squares = np.square(ours.components_ * ours.scale_).sum(axis=1)
+    np.testing.assert_allclose(ours.explained_variance_, values * squares * N / (N - 1))
+    np.testing.assert_allclose(ours.explained_variance_ratio_, values / np.trace(out.moment))
     np.testing.assert_allclose(ours.mean_, CENTER + SCALE * out.mean)
     np.testing.assert_allclose(ours.scale_, SCALE * out.divisors)
     assert ours.bound_ == out.bound and ours.spent_ == out.spent
@@ -152,6 +159,16 @@ def test_under_add_remove_the_declared_number_stands_for_that_of_the_rows():
     np.testing.assert_allclose(about_middle[0], about_middle[1] / 2, atol=0.02)
 
 
+def test_a_share_of_the_variance_is_read_off_the_released_moment():
+    for seed, share in ((0, 0.8), (1, 0.8), (2, 0.9), (3, 0.9)):
+        ours = fitted(n_components=share, random_state=seed)
+        k, spent = ours.n_components_, fitted().spent_
+        assert ours.explained_variance_ratio_.sum() >= share and ours.spent_ == spent
+        fewer = fitted(n_components=k - 1, random_state=seed)
+        assert fewer.explained_variance_ratio_.sum() < share
+    assert fitted(private_center=True).spent_ == spent  # it says what is so
+
+
 def test_it_keeps_nothing_of_the_size_of_its_rows():
     assert all(np.size(value) <= 3 * D for value in vars(fitted(n_components=3)).values())
 
@@ -185,6 +202,8 @@ def is_private(**options):
         ({"method": "two_stage"}, False),
         ({"method": "amin"}, False),
         ({"private_center": 0.1}, False),
+        ({"private_center": False}, False),
+        ({"private_center": None, "private_scale": None}, True),
         ({"private_scale": 0.1}, False),
         ({"method": "analyze_gauss", "accounting": "zcdp"}, False),
         ({"method": "analyze_gauss", "neighbours": "add-remove"}, False),
@@ -205,8 +224,9 @@ def test_without_a_bound_it_is_private_wherever_it_can_be(options, private):
             "method must be recommended or one of analyze_gauss, analyze_gauss_sparse, g",
         ),
         ({"method": "pca"}, "method must be recommended or one of analyze_gauss"),
-        ({"private_center": True}, "private_center must be False, since the mean is paid for anyway"),
-        ({"private_center": 0.1}, "private_center must be False"),
+        ({"private_center": False}, "private_center must be None or True, since a mean is paid for by its"),
+        ({"private_center": 0.1}, "private_center must be None or True"),
+        ({"n_components": 0.9, "method": "analyze_gauss_sparse"}, "whole number with analyze_gauss_sparse"),
         ({"private_scale": 0.1}, "private_scale must be True or False, since a rule states what each step"),
         ({"accounting": "zcdp"}, "accounting must be exact, got 'zcdp'"),
         ({"neighbours": "add-remove"}, "params must have declared_n where neighbours protect n"),
@@ -351,10 +371,10 @@ def test_hardened_without_noise_it_is_the_other_path(monkeypatch, private_scale)
 def test_hardened_it_is_paid_for_before_anything_is_drawn(monkeypatch):
     account = payer(1.2, delta=1e-6)
     ours = fitted(**HARDENED, account=account)
-    (payment,) = account.account().payments
+    (payment,) = account.balance().payments
     assert payment.events == ours.spent_ and len(payment.events) == len(STEPS)
     assert not ours.simulation_ and ours.release_.payment.id == payment.id
-    texts = bundle.files(ours.release_.document, account.account(), payment)
+    texts = bundle.files(ours.release_.document, account.balance(), payment)
     assert "Names of columns; center and scale of rows (public" in texts["guarantee.md"]
     assert bundle.recipe(ours.release_.document).fitted
     sums = with_known_noise(monkeypatch, 1.0)

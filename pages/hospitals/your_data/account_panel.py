@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dppca_core.accounting import closed_form
-from dppca_core.accounts.account import Account, Limit, Payment
+from dppca_core.accounts.account import Balance, Limit, Payment
 from dppca_core.accounts.book import OthersTableError, OwnersAccount, Payer
 from dppca_core.tables import Raw, safe_cell
 from dppca_core.tables.encode import PreparedTable
@@ -29,7 +29,7 @@ _NO_LIMIT = "No limit was set."
 _TOTAL = "Privacy loss in total"
 
 
-def open_account(table: PreparedTable) -> tuple[Payer, Account | None]:
+def open_account(table: PreparedTable) -> tuple[Payer, Balance | None]:
     """Return what pays for a table, and its account.
 
     The account is None where the owner has yet to answer whether the patients are of another of their
@@ -39,7 +39,7 @@ def open_account(table: PreparedTable) -> tuple[Payer, Account | None]:
     try:
         mine = session.book().accounts(owner.owner())
         if not mine or raw.key in state.other_patients or payer.is_known():
-            return payer, payer.account()
+            return payer, payer.balance()
         _ask_account(payer, mine)
     except (ValueError, OSError) as reason:
         st.error(f"{account_text.refused('read', reason)} Until then nothing can be released.")
@@ -118,7 +118,7 @@ def _ask_once(place: DeltaGenerator, setting: str, begin: Any, key: str, help: s
     return place.selectbox(choice.label, choice.options, index, key=key, format_func=words, help=help)
 
 
-def show(payer: Payer, account: Account, layout: PageLayout) -> None:
+def show(payer: Payer, account: Balance, layout: PageLayout) -> None:
     limit = account.limit
     if limit is not None:
         spent = account_text.spending(account)
@@ -136,7 +136,7 @@ def show(payer: Payer, account: Account, layout: PageLayout) -> None:
         _invite(payer)
 
 
-def _show_details(payer: Payer, account: Account) -> None:
+def _show_details(payer: Payer, account: Balance) -> None:
     if account.limit is not None:
         st.caption(account_text.exact(account.spent(), account.limit))
         of_patient = patient_total(account, _rows_of_patient(account))
@@ -157,14 +157,14 @@ def _show_details(payer: Payer, account: Account) -> None:
     st.caption(CHANGED_TABLE_CAVEAT)
 
 
-def _rows_of_patient(account: Account) -> int:
+def _rows_of_patient(account: Balance) -> int:
     """Return the most rows of a patient that any release states; 1 where a column names the patients."""
     state = session.current()
     stated = [payment.rows_per_patient or 1 for payment in account.payments]
     return 1 if state.patient_column is not None else max(state.rows_per_patient or 1, *stated, 1)
 
 
-def releases(account: Account) -> pd.DataFrame:
+def releases(account: Balance) -> pd.DataFrame:
     """Return a table with a line for each release and the epsilon that it costs alone, at the limit's delta.
 
     Where some patient can have several rows, it also has the cost for a patient, with as many rows as the
@@ -187,14 +187,14 @@ def releases(account: Account) -> pd.DataFrame:
     return frame if max(rows) > 1 else frame.iloc[:, :3]
 
 
-def _epsilon_alone(account: Account, payment: Payment, rows: int) -> str:
+def _epsilon_alone(account: Balance, payment: Payment, rows: int) -> str:
     """Return the epsilon of one release for a patient with so many rows; a dash if it is unknown."""
     if account.limit is None or not rows:
         return "–"
     return text.short(closed_form.epsilon_of(closed_form.grouped(payment.events, rows), account.limit.delta))
 
 
-def _exchange(payer: Payer, account: Account) -> None:
+def _exchange(payer: Payer, account: Balance) -> None:
     with st.expander("Export or import the account"):
         if account.limit is not None or account.payments:
             take_along.download(

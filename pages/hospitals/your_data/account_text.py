@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from dppca_core.accounting import closed_form, numerical
-from dppca_core.accounts.account import Account, Limit, Payment
+from dppca_core.accounts.account import Balance, Limit, Payment
 from dppca_core.accounts.book import BookTable
 from dppca_core.privacy import Event
 from dppca_core.release.request import ReleaseRequest
@@ -57,18 +57,18 @@ def again(spent: Spending) -> str:
     return "Another release" if spent.now > 0 else "This release"
 
 
-def _limit(account: Account) -> Limit:
+def _limit(account: Balance) -> Limit:
     if account.limit is None:
         raise ValueError("nothing is sold before an account has a limit")
     return account.limit
 
 
-def spending(account: Account, events: tuple[Event, ...] = ()) -> Spending:
+def spending(account: Balance, events: tuple[Event, ...] = ()) -> Spending:
     """Return what is spent, and what would be after a release with these events."""
     return Spending(account.spent().epsilon, account.spent(events).epsilon, _limit(account).epsilon)
 
 
-def price(what: str, asked: ReleaseRequest, account: Account, form: Form) -> tuple[str, bool]:
+def price(what: str, asked: ReleaseRequest, account: Balance, form: Form) -> tuple[str, bool]:
     """Return what a request will cost and leave, in words by `form`, and whether that is beyond the limit."""
     rows, spent = asked.rows_per_patient, spending(account, asked.events)
     return form(what, asked.budget.epsilon, spent, rows, asked.patient_epsilon), spent.exceeds_limit
@@ -123,7 +123,7 @@ def unreadable(payment: Payment, reason: ValueError | OSError) -> str:
     return f"{_interrupted(payment)} {refused('read', reason)}"
 
 
-def lost(absent: Sequence[Payment], account: Account, named: Callable[[str, str, float], str]) -> str:
+def lost(absent: Sequence[Payment], account: Balance, named: Callable[[str, str, float], str]) -> str:
     """Return which paid releases are not in the book; named: as `analyst_text.named`."""
     delta = _limit(account).delta
     listed = [

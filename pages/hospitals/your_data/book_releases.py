@@ -4,7 +4,7 @@ import json
 from contextlib import suppress
 from dataclasses import replace
 
-from dppca_core.accounts.account import Account
+from dppca_core.accounts.account import Balance
 from dppca_core.accounts.book import Finished
 from dppca_core.experiments.failures import log_errors
 from dppca_core.release import bundle, spectrum
@@ -33,11 +33,11 @@ def bring(state: TableSession) -> None:
         state.confirmed = [*brought, *state.confirmed]
 
 
-def account_after(job: ReleaseJob) -> Account:
+def account_after(job: ReleaseJob) -> Balance:
     """Return the account as it was right after this release was paid for."""
     if job.account is not None:
         return job.account
-    before: Account = job.what.account  # it ended in this run of the page, after the book was asked
+    before: Balance = job.what.account  # it ended in this run of the page, after the book was asked
     paid = {payment.id: payment for payment in (*before.payments, job.result.payment)}
     return replace(before, payments=tuple(paid.values()))
 

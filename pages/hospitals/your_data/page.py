@@ -5,7 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from dppca_core.accounts.account import Account
+from dppca_core.accounts.account import Balance
 from dppca_core.accounts.book import Payer
 from dppca_core.release.request import Request
 from dppca_core.tables.encode import PreparedTable
@@ -33,7 +33,7 @@ from pages.shared.text import symbols
 
 
 def show_release(
-    prepared: PreparedTable, payer: Payer, account: Account, made: Rehearsal | None, layout: PageLayout
+    prepared: PreparedTable, payer: Payer, account: Balance, made: Rehearsal | None, layout: PageLayout
 ) -> None:
     rows, refused = session.current().rows_per_patient or 1, ""
     request: Request | None = None

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from dppca_core.accounts.account import Account
+from dppca_core.accounts.account import Balance
 from dppca_core.privacy import Budget
 from dppca_core.release import discrete_gaussian
 from dppca_core.release import spectrum as spectrum_release
@@ -58,7 +58,7 @@ def _ask_usable(study: Study, settings: Settings) -> None:
     st.caption(usable_patients.counted(study.n, usable, share, rows or 1))
 
 
-def show(study: Study, account: Account | None, layout: PageLayout) -> Rehearsal | None:
+def show(study: Study, account: Balance | None, layout: PageLayout) -> Rehearsal | None:
     """Render the rehearsal, and return it; None after showing why nothing is rehearsed."""
     settings, rows = layout.settings, session.current().rows_per_patient or 1
     paid = paid_spectrum(study.identity) if isinstance(study, PreparedTable) else None
@@ -100,7 +100,7 @@ def _judge(study: Study, layout: PageLayout, ask: Callable[[], Request]) -> None
         (layout.details().warning if too_wide else layout.details().info)(judged)
 
 
-def _sell_spectrum(prepared: PreparedTable, account: Account, settings: Settings, rows: int) -> None:
+def _sell_spectrum(prepared: PreparedTable, account: Balance, settings: Settings, rows: int) -> None:
     """Render what pays for the table's eigenvalues, which then shape its rehearsal."""
     with st.expander("Shape the rehearsal by your own table, for a slice of the budget", key="own shaping"):
         widgets.show_control("own.slice")

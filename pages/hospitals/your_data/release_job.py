@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Literal
 
-from dppca_core.accounts.account import Account
+from dppca_core.accounts.account import Balance
 from dppca_core.experiments.failures import log
 from dppca_core.release.discrete_gaussian import Progress, StoppedError
 
@@ -32,7 +32,7 @@ class ReleaseJob:
         self.state: State = "pending"
         self.result: Any = None
         self.message = ""  # why there is no result
-        self.account: Account | None = None  # right after the payment, once the book was asked
+        self.account: Balance | None = None  # right after the payment, once the book was asked
         self.share = 0.0
         self._make: Callable[[Progress], Any] | None = make
         self._present = present
@@ -41,7 +41,7 @@ class ReleaseJob:
         self._ended = threading.Event()
 
     @staticmethod
-    def finished(what: Any, result: Any, account: Account) -> "ReleaseJob":
+    def finished(what: Any, result: Any, account: Balance) -> "ReleaseJob":
         """Return a job that is done: for a result of the book. account: as it was right after the payment."""
         job = ReleaseJob(what, lambda progress: result, lambda: True)
         job.state, job.result, job.account = "done", result, account

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from dppca_core.accounts.account import Account
+from dppca_core.accounts.account import Balance
 from dppca_core.accounts.book import Payer, ReleaseSteps
 from dppca_core.methods import METHODS
 from dppca_core.release import how_chosen, private_release, spectrum
@@ -72,7 +72,7 @@ def _about(request: Request, study: Study, method: str) -> Iterator[str]:
 
 
 def show(
-    prepared: PreparedTable, account: Account, request: Request, stopped: bool, layout: PageLayout
+    prepared: PreparedTable, account: Balance, request: Request, stopped: bool, layout: PageLayout
 ) -> None:
     """Render the promise, the price, the button, the question and the progress of a release."""
     rows, budget = request.rows_per_patient, request.budget
@@ -130,7 +130,7 @@ def _usable_share(prepared: PreparedTable, settings: Settings) -> float | None:
     return usable_patients.stated_share(schema, settings) if schema.leaves_rows_out else None
 
 
-def show_interrupted(prepared: PreparedTable, payer: Payer, account: Account, layout: PageLayout) -> None:
+def show_interrupted(prepared: PreparedTable, payer: Payer, account: Balance, layout: PageLayout) -> None:
     """Offer to go on with paid releases that were not finished, and say which cannot be had any more.
 
     The book has what a release has drawn. It goes on only with the same table, dictionary and hospitals.

@@ -7,7 +7,7 @@ most, as the table's owner stated.
 from dataclasses import replace
 
 from dppca_core.accounting import gaussian
-from dppca_core.accounts.account import Account
+from dppca_core.accounts.account import Balance
 from dppca_core.bounds import stated_spectra
 from dppca_core.mechanisms import paid_centre
 from dppca_core.methods import METHODS
@@ -42,7 +42,7 @@ METHOD_SETTINGS["dpdis_pca"] = ("own.k", "own.rank")
 
 
 def requested(
-    settings: Settings, study: Study, account: Account | None, rows: int, trust: str = ""
+    settings: Settings, study: Study, account: Balance | None, rows: int, trust: str = ""
 ) -> Request:
     """Return the request for the release that is set. Raises NotReleasedError where it would be refused.
 

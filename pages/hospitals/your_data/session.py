@@ -18,7 +18,7 @@ import streamlit as st
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import RerunException, get_script_run_ctx
 
-from dppca_core.accounts.account import Account
+from dppca_core.accounts.account import Balance
 from dppca_core.accounts.book import Book, BookTable, Payer, default_path
 from dppca_core.byte_cache import return_memory
 from dppca_core.release.request import Request
@@ -53,7 +53,7 @@ class Order(NamedTuple, Generic[Asked]):
     """
 
     request: Asked
-    account: Account
+    account: Balance
     table: TableIdentity
     name: str
     chosen: str = ""

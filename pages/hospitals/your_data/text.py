@@ -12,7 +12,7 @@ import numpy as np
 
 from dppca_core.accounting import closed_form
 from dppca_core.accounting.trade_off import TradeOff
-from dppca_core.accounts.account import Account
+from dppca_core.accounts.account import Balance
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.release import release_text
@@ -170,7 +170,7 @@ def two_releases(request: Request) -> str:
     )
 
 
-def patient_total(account: Account, rows: int) -> str:
+def patient_total(account: Balance, rows: int) -> str:
     """Return what all releases so far cost a patient with several rows, or "" where that is the total.
 
     Releases that counted patients cost a patient with several rows less than is said here.

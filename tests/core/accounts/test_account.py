@@ -8,7 +8,7 @@ import pytest
 
 from dppca_core import Budget, Guarantee, Release
 from dppca_core.accounting import closed_form, gaussian, numerical
-from dppca_core.accounts.account import Account, Limit, parse, to_text
+from dppca_core.accounts.account import Balance, Limit, parse, to_text
 from dppca_core.accounts.book import Book, OverLimitError
 from tests.core.accounts.paying import HALF, TABLE, payer
 
@@ -59,7 +59,7 @@ def test_a_release_of_the_whole_round_limit_fits(epsilon, delta):
 @pytest.mark.parametrize("rows", [1, 3])
 def test_an_account_without_a_limit_has_no_total(rows):
     with pytest.raises(ValueError, match="set a limit first"):
-        Account().spent_by_patient(rows)
+        Balance().spent_by_patient(rows)
 
 
 LINE = {
@@ -142,7 +142,7 @@ def test_what_has_no_total_is_not_taken_in(events):
     pays = payer(1.0)
     with pytest.raises(ValueError, match="no total can be told"):
         pays.merge(to_text([LINE | {"events": events}]), same_patients=True)
-    assert pays.account().payments == ()
+    assert pays.balance().payments == ()
 
 
 @pytest.mark.parametrize(

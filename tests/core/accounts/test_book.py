@@ -10,7 +10,7 @@ import pytest
 
 from dppca_core import Release
 from dppca_core.accounts import book as book_module
-from dppca_core.accounts.account import Account, Limit
+from dppca_core.accounts.account import Balance, Limit
 from dppca_core.accounts.book import Book, BookTable, OthersTableError, OverLimitError, default_path
 from tests.core.accounts.paying import HALF, KEY, ONE, TABLE, begun, payer
 
@@ -33,38 +33,38 @@ def test_a_release_is_paid_for_once_and_refused_beyond_the_limit(pays):
     pays.pay("first", HALF, {"k": 2})
     with pytest.raises(OverLimitError, match=r"epsilon = 1\.\d+, and the limit is 1: nothing was spent"):
         pays.pay("second", ONE)
-    account = pays.account()
+    account = pays.balance()
     assert [payment.title for payment in account.payments] == ["first"]
     assert account.payments[0].about == {"k": 2}
     assert account.spent().epsilon == pytest.approx(0.487, abs=0.01)
     pays.set_limit(Limit(2.0, 1e-5))
     pays.pay("second", ONE)
-    assert pays.account().events == (*HALF, *ONE)
+    assert pays.balance().events == (*HALF, *ONE)
 
 
 def test_it_is_paid_at_the_price_that_was_shown_or_not_at_all(pays):
-    shown = pays.account()
+    shown = pays.balance()
     pays.pay("first", HALF, expected=shown)
     with pytest.raises(ValueError, match="look at the price again"):
         pays.pay("second", (Release(100.0),), expected=shown)
-    shown = pays.account()
+    shown = pays.balance()
     pays.set_limit(Limit(5.0, 1e-5))
     with pytest.raises(ValueError, match="look at the price again"):
         pays.pay("second", (Release(100.0),), expected=shown)
     with pytest.raises(ValueError, match="neighbours must be those of the account, replace-one"):
         pays.pay("second", HALF, neighbours="add-remove")
-    assert len(pays.account().payments) == 1
+    assert len(pays.balance().payments) == 1
 
 
 def test_nothing_is_released_without_a_limit_or_a_cost(book):
     pays = book.payer(TABLE)
-    assert pays.account() == Account() and not pays.is_known() and pays.tables() == ()
+    assert pays.balance() == Balance() and not pays.is_known() and pays.tables() == ()
     with pytest.raises(ValueError, match="set a limit first"):
         pays.pay("first", HALF)
     pays.set_limit(LIMIT)
     with pytest.raises(ValueError, match="not private"):
         pays.pay("free", ())
-    assert pays.account().payments == ()
+    assert pays.balance().payments == ()
 
 
 def test_a_limit_is_not_lowered_below_what_is_spent_nor_counted_otherwise(pays):
@@ -81,11 +81,11 @@ def test_a_limit_is_not_lowered_below_what_is_spent_nor_counted_otherwise(pays):
 def test_a_table_is_known_by_its_content_alone_and_keeps_its_account(book, pays):
     pays.pay("first", HALF)
     again = book.payer(BookTable(KEY, 7, ("other", "names")))
-    assert again.account() == pays.account() and again.is_known()
+    assert again.balance() == pays.balance() and again.is_known()
     other = book.payer(TABLE._replace(key="ab" * 8))
-    assert not other.is_known() and other.account() == Account()
+    assert not other.is_known() and other.balance() == Balance()
     other.put_in(1)
-    assert other.account() == pays.account()
+    assert other.balance() == pays.balance()
     assert [table.key for table in pays.tables()] == [KEY, "ab" * 8]
     with pytest.raises(OverLimitError):
         other.pay("too much", ONE)
@@ -102,15 +102,15 @@ def test_order_is_that_of_writing_whatever_the_clock_says(pays, monkeypatch):
     for at in ("2126-01-02", "2026-01-01", "2025-12-31", "2025-12-31"):
         monkeypatch.setattr(book_module, "_now", lambda at=at: at)
         pays.pay("again", HALF)
-    times = [payment.at for payment in pays.account().payments]
+    times = [payment.at for payment in pays.balance().payments]
     assert len(times) == 4 and all(first >= second for first, second in pairwise(times))
 
 
 def test_an_export_is_taken_in_once(pays):
     pays.pay("first", HALF, {"k": 2})
     away = Book().payer(TABLE)
-    assert away.merge(pays.export()) == pays.account()
-    assert away.merge(pays.export()) == pays.account()
+    assert away.merge(pays.export()) == pays.balance()
+    assert away.merge(pays.export()) == pays.balance()
     away.set_limit(Limit(3.0, 1e-5))
     away.pay("second", ONE)
     merged = pays.merge(away.export())
@@ -126,7 +126,7 @@ def test_an_account_of_other_tables_needs_its_owner_s_word(pays):
     elsewhere.pay("there", HALF)
     with pytest.raises(ValueError, match="state that they are of the same patients"):
         pays.merge(elsewhere.export())
-    assert pays.account().payments == () and len(pays.tables()) == 1
+    assert pays.balance().payments == () and len(pays.tables()) == 1
     assert len(pays.merge(elsewhere.export(), same_patients=True).payments) == 1
     # Its tables came along: none of them gets a fresh limit here.
     assert [table.key for table in pays.tables()] == [KEY, "ab" * 8]
@@ -138,7 +138,7 @@ def test_what_is_in_one_account_of_a_book_is_taken_into_no_other(book, pays):
     other.set_limit(LIMIT)
     with pytest.raises(ValueError, match="is in another account of this book"):
         other.merge(pays.export(), same_patients=True)
-    assert other.account().payments == ()
+    assert other.balance().payments == ()
 
 
 def test_an_unknown_table_takes_in_an_account_wholly_or_stays_unknown(book):
@@ -208,15 +208,15 @@ def test_a_finished_release_stays_until_it_is_deleted_and_its_payment_for_ever(b
     assert drawn.finish({"another": 1}) == {"components": [0.1]} == drawn.document
     (finished,) = book.finished()
     assert finished.document == {"components": [0.1]} and finished.payment == first
-    assert finished.account == Account(LIMIT, (first,)) == pays.after(first.id)
-    assert pays.after(second.id) == pays.account()
+    assert finished.account == Balance(LIMIT, (first,)) == pays.after(first.id)
+    assert pays.after(second.id) == pays.balance()
     assert book.finished(known={first.id}) == []
     book.delete(first.id)
     assert book.finished() == [] and pays.drawn(first.id) is None
     for ask in (lambda: drawn.once("mean", never), lambda: drawn.asked, lambda: drawn.finish({})):
         with pytest.raises(ValueError, match="was deleted"):
             ask()
-    assert pays.account().payments == (first, second)
+    assert pays.balance().payments == (first, second)
 
 
 def test_draws_are_of_the_table_that_was_paid_for(book, pays):
@@ -224,7 +224,7 @@ def test_draws_are_of_the_table_that_was_paid_for(book, pays):
     payment = pays.pay("a release", HALF, asked={})
     other = book.payer(TABLE._replace(key="ab" * 8))
     other.put_in(1)
-    assert other.account().payments == (payment,) and other.drawn(payment.id) is None
+    assert other.balance().payments == (payment,) and other.drawn(payment.id) is None
     assert pays.drawn("not an id") is None and pays.drawn(pays.pay("more", (Release(100.0),)).id) is None
 
 
@@ -245,7 +245,7 @@ def anns(book):
 def test_a_table_of_another_person_is_refused_until_it_is_shared(book, anns):
     ben = book.payer(TABLE, "ben")
     for refused in (
-        ben.account,
+        ben.balance,
         ben.export,
         ben.invite,
         ben.is_known,
@@ -264,20 +264,20 @@ def test_a_table_of_another_person_is_refused_until_it_is_shared(book, anns):
     book.join(f" {code}\n", "ben")
     with pytest.raises(ValueError, match="used before"):
         book.join(code, "cleo")
-    assert ben.account().spent() == anns.account().spent()
+    assert ben.balance().spent() == anns.balance().spent()
     with pytest.raises(OthersTableError):
-        book.payer(TABLE, "cleo").account()
+        book.payer(TABLE, "cleo").balance()
 
 
 def test_another_owner_sees_the_cost_and_nothing_else(book, anns):
     book.join(anns.invite(), "ben")
     ben = book.payer(TABLE, "ben")
-    seen = ben.account()
+    seen = ben.balance()
     assert not [mark for mark in TOLD if mark in repr(seen) + ben.export()]
-    (theirs,), (mine,) = seen.payments, anns.account().payments
+    (theirs,), (mine,) = seen.payments, anns.balance().payments
     assert theirs.is_of_another_owner and not mine.is_of_another_owner and mine.about == SECRET
     assert (theirs.at, theirs.events, theirs.id) == (mine.at, mine.events, mine.id)
-    assert seen.spent_by_patient(3) == anns.account().spent_by_patient(3) and theirs.rows_per_patient == 3
+    assert seen.spent_by_patient(3) == anns.balance().spent_by_patient(3) and theirs.rows_per_patient == 3
     anns.drawn(mine.id).finish({"what": "Zanzibar"})
     assert book.finished("ben") == [] and len(book.finished("ann")) == len(book.finished()) == 1
     book.delete(mine.id, "ben")  # it is not his
@@ -287,8 +287,8 @@ def test_another_owner_sees_the_cost_and_nothing_else(book, anns):
 def test_what_both_spend_adds_up_for_both_and_for_who_sees_all(book, anns):
     book.join(anns.invite(), "ben")
     ben = book.payer(TABLE, "ben")
-    ben.pay("Ben's", HALF, {"rows": 79190313}, expected=ben.account())
-    accounts = [book.payer(TABLE, owner).account() for owner in ("ann", "ben", None)]
+    ben.pay("Ben's", HALF, {"rows": 79190313}, expected=ben.balance())
+    accounts = [book.payer(TABLE, owner).balance() for owner in ("ann", "ben", None)]
     assert len({account.spent().epsilon for account in accounts}) == 1
     assert [[payment.is_of_another_owner for payment in account.payments] for account in accounts] == [
         [False, True],
@@ -311,7 +311,7 @@ def test_what_each_exported_counts_once(book, anns, order):
             book.payer(TABLE, reader).merge(exported[owner])
         elsewhere.merge(exported[owner])
         assert '"owner"' not in exported[owner]
-    assert len(elsewhere.account().payments) == len(anns.account().payments) == 1
+    assert len(elsewhere.balance().payments) == len(anns.balance().payments) == 1
 
 
 def test_no_name_of_an_owner_is_in_the_file(tmp_path):
@@ -378,7 +378,7 @@ def test_a_changed_payment_stops_every_release_of_its_account(tmp_path, statemen
     change(path, statements)
     before = path.read_bytes()
     for attempt in (
-        pays.account,
+        pays.balance,
         lambda: pays.pay("fourth", HALF),
         lambda: pays.set_limit(Limit(10.0, 1e-5)),
         lambda: pays.merge(payer().export(), same_patients=True),
@@ -391,7 +391,7 @@ def test_a_changed_payment_stops_every_release_of_its_account(tmp_path, statemen
     if "another" not in statements and "account = 2, number" not in statements:
         other.pay("as before", HALF)
     path.write_bytes(whole)
-    assert [payment.title for payment in pays.account().payments] == ["first", "second", "third"]
+    assert [payment.title for payment in pays.balance().payments] == ["first", "second", "third"]
 
 
 def test_an_account_that_is_gone_stops_what_could_be_its_tables(tmp_path):
@@ -399,7 +399,7 @@ def test_an_account_that_is_gone_stops_what_could_be_its_tables(tmp_path):
     change(path, "DELETE FROM lines WHERE account = 2; DELETE FROM accounts WHERE number = 2")
     with pytest.raises(ValueError, match="an account is gone from the book"):
         other.set_limit(LIMIT)
-    assert len(pays.account().payments) == 3
+    assert len(pays.balance().payments) == 3
 
 
 STEP_CHANGES = {
@@ -442,7 +442,7 @@ def test_a_file_that_is_no_book_is_refused(tmp_path, content):
 
 def test_a_process_that_died_before_it_made_tables_leaves_an_empty_book(tmp_path):
     (tmp_path / "book").touch()
-    assert payer(path=tmp_path / "book").account() == Account(Limit(1e9, 1e-5))
+    assert payer(path=tmp_path / "book").balance() == Balance(Limit(1e9, 1e-5))
 
 
 @pytest.mark.parametrize("place", ["/proc/dppca/book", "folder"])

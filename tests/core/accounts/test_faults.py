@@ -48,7 +48,7 @@ def test_tabs_that_race_spend_the_limit_once(tmp_path, new):
         for tab in tabs:
             tab.join()
         assert outcomes == ["paid"] + ["refused"] * 5
-        assert len(Book(path).payer(TABLE).account().payments) == 1 and len(Book(path).accounts()) == 1
+        assert len(Book(path).payer(TABLE).balance().payments) == 1 and len(Book(path).accounts()) == 1
 
 
 def test_by_what_was_read_before_the_lock_the_race_would_be_lost(tmp_path, monkeypatch):
@@ -60,7 +60,7 @@ def test_by_what_was_read_before_the_lock_the_race_would_be_lost(tmp_path, monke
     with monkeypatch.context() as planted:
         planted.setattr(book_module, "_lines", lambda book, account: stale)
         pays.pay("two", HALF)
-    assert pays.account().spent().epsilon > 0.5
+    assert pays.balance().spent().epsilon > 0.5
 
 
 @pytest.mark.parametrize("more", [0, 1000, 5000, 20_000])
@@ -69,19 +69,19 @@ def test_a_full_disk_spends_nothing(tmp_path, more):
     path = tmp_path / "book"
     pays = payer(9.0, path)
     pays.pay("first", HALF, asked={})
-    before, whole = pays.account(), path.read_bytes()
+    before, whole = pays.balance(), path.read_bytes()
     long = {"about": "a" * 40_000}
     with full_disk(path, more), pytest.raises(OSError, match=r"disk"):
         pays.pay("second", HALF, long, asked=long)
-    assert pays.account() == before and path.read_bytes() == whole and list(tmp_path.iterdir()) == [path]
+    assert pays.balance() == before and path.read_bytes() == whole and list(tmp_path.iterdir()) == [path]
     pays.pay("second", HALF, long, asked=long)
-    assert len(pays.account().payments) == 2
+    assert len(pays.balance().payments) == 2
     away = payer(9.0)
     for _ in range(2):
         away.pay("theirs", HALF, long)
     with full_disk(path, 60_000), pytest.raises(OSError, match="disk"):
         pays.merge(away.export())  # the first of its two lines would have fitted
-    assert len(pays.account().payments) == 2 and len(pays.merge(away.export()).payments) == 4
+    assert len(pays.balance().payments) == 2 and len(pays.merge(away.export()).payments) == 4
 
 
 def test_a_full_disk_keeps_no_part_of_a_step(tmp_path):
@@ -114,7 +114,7 @@ def test_no_payment_is_lost_with_a_process_that_is_killed(tmp_path):
             os.kill(victim.pid, signal.SIGKILL)
             victim.join()
             ids = [*first, *output.read().splitlines()]
-        payments = [payment.id for payment in pays.account().payments]
+        payments = [payment.id for payment in pays.balance().payments]
         assert payments[paid:][: len(ids)] == ids and len(payments) - paid - len(ids) in (0, 1)
         paid, complete = len(payments), [*complete, *ids[:-1]]
     for each in complete:  # the next was paid for once its noise was kept
@@ -136,7 +136,7 @@ def test_a_half_written_payment_is_undone_by_whoever_opens_the_book_next(tmp_pat
     assert sorted(file.name for file in copy.iterdir()) == ["book", "book-journal"]
     assert (copy / "book").read_bytes() != before
     again = Book(copy / "book").payer(TABLE)
-    assert [payment.title for payment in again.account().payments] == ["first"]
+    assert [payment.title for payment in again.balance().payments] == ["first"]
     assert again.pay("second", HALF) and [file.name for file in copy.iterdir()] == ["book"]
 
 

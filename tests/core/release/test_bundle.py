@@ -65,7 +65,7 @@ def released(n=400, schema=SCHEMA, delta=DELTA, averaged=False, statement="", **
 
 
 def texts(made, payer):
-    return bundle.files(made.document, payer.account(), made.payment)
+    return bundle.files(made.document, payer.balance(), made.payment)
 
 
 def run_here(monkeypatch, folder, *line):
@@ -80,7 +80,7 @@ def test_its_code_runs_as_it_stands_on_new_rows(tmp_path, monkeypatch, capsys, a
     """With categories, fills, cells that are missing, outside or none of the categories, and a number 1.0."""
     made, payer = released(**asked)
     packed = zipfile.ZipFile(
-        io.BytesIO(bundle.pack(bundle.files(made.document, payer.account(), made.payment)))
+        io.BytesIO(bundle.pack(bundle.files(made.document, payer.balance(), made.payment)))
     )
     packed.extractall(tmp_path / "bundle")
     (tmp_path / "new-rows.csv").write_text(NEW)
@@ -241,7 +241,7 @@ def test_what_cannot_be_scored_is_refused_in_both(tmp_path, written, says):
 
 def test_the_total_is_of_a_row_and_of_a_patient_with_the_most_rows():
     made, payer = released(rows_per_patient=8)
-    of_patient = payer.account().spent_by_patient(8)
+    of_patient = payer.balance().spent_by_patient(8)
     assert (
         f"ε = 2 for a row, and {of_patient:.4g} for a patient with 8 rows, is spent, by 1 release"
         in texts(made, payer)["guarantee.md"]
@@ -250,9 +250,9 @@ def test_the_total_is_of_a_row_and_of_a_patient_with_the_most_rows():
 
 def test_the_same_release_gives_the_same_bytes_and_nothing_of_the_machine(tmp_path):
     made, payer = released()
-    packed = bundle.pack(bundle.files(made.document, payer.account(), made.payment))
+    packed = bundle.pack(bundle.files(made.document, payer.balance(), made.payment))
     assert packed == bundle.pack(
-        bundle.files(json.loads(json.dumps(made.document)), payer.account(), made.payment)
+        bundle.files(json.loads(json.dumps(made.document)), payer.balance(), made.payment)
     )
     archive = zipfile.ZipFile(io.BytesIO(packed))
     listed = archive.read("README.txt").decode()
@@ -288,7 +288,7 @@ def test_its_recipe_asks_for_the_same_release_and_its_payment_pays_for_it(method
     assert asked.events == made.payment.events and parameters(asked) == made.document["parameters"]
     other = Book().payer(TABLE)
     assert other.merge(member["account.jsonl"], same_patients=True).payments == (made.payment,)
-    assert other.account().limit == Limit(9.0, DELTA)
+    assert other.balance().limit == Limit(9.0, DELTA)
 
 
 @pytest.mark.parametrize(
@@ -328,7 +328,7 @@ def test_names_that_are_paths_or_formulas_stay_inside(tmp_path):
     hostile = ("../../x", "/etc/passwd", '=HYPERLINK("http://x")', "C:\\x\\..", "a;=1+1", "apply.py")
     made, payer = released(schema=Schema(tuple(Column(name, "number", 0, 1) for name in hostile)))
     archive = zipfile.ZipFile(
-        io.BytesIO(bundle.pack(bundle.files(made.document, payer.account(), made.payment)))
+        io.BytesIO(bundle.pack(bundle.files(made.document, payer.balance(), made.payment)))
     )
     assert all(Path(name).name == name for name in archive.namelist()) and len(archive.namelist()) == 11
     read_by_r = pd.read_csv(io.BytesIO(archive.read("apply.csv")), dtype=str, keep_default_na=False)

@@ -176,9 +176,9 @@ def test_an_interrupted_release_goes_on_and_draws_each_step_once(monkeypatch):
         try:
             result = released(asked, [ROWS], payer, resumed=payment)
         except MemoryError:
-            (payment,) = payer.account().payments
+            (payment,) = payer.balance().payments
     assert draws == [LAYOUT.count, D, 2, D, D * (D - 1) // 2]
-    assert result is not None and payer.account().payments == (result.payment,)
+    assert result is not None and payer.balance().payments == (result.payment,)
 
 
 def test_the_noise_of_standardised_loadings_is_what_releases_differ_by():
@@ -222,7 +222,7 @@ def test_a_request_that_is_not_the_rules_is_refused_before_it_costs_anything(dam
     payer = payer_for(asked)
     with pytest.raises(ValueError, match=says):
         released(asked, payer=payer)
-    assert not payer.account().payments
+    assert not payer.balance().payments
 
 
 def test_rows_that_were_not_encoded_are_refused_before_they_cost_anything():
@@ -233,7 +233,7 @@ def test_rows_that_were_not_encoded_are_refused_before_they_cost_anything():
         released(request(), [rows[:500], rows[500:]], payer)
     with pytest.raises(ValueError, match="needs a layout"):
         private_release.make(request(), PARTS, payer, features=NAMES, public={})
-    assert not payer.account().payments
+    assert not payer.balance().payments
 
 
 @pytest.mark.parametrize(

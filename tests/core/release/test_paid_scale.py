@@ -151,14 +151,14 @@ def test_an_interrupted_release_goes_on_and_draws_mean_and_scales_once(monkeypat
     payer = payer_for(asked)
     with pytest.raises(MemoryError):
         released(asked, payer=payer)
-    (payment,) = payer.account().payments
+    (payment,) = payer.balance().payments
     room = 2
     with pytest.raises(MemoryError):
         released(asked, payer=payer, resumed=payment)
     kept = payer.drawn(payment.id).once("squares", lambda: pytest.fail("drawn twice"))
     room = 4
     result = released(asked, payer=payer, resumed=payment)
-    assert draws == [D, D, D, D * (D - 1) // 2] and payer.account().payments == (payment,)
+    assert draws == [D, D, D, D * (D - 1) // 2] and payer.balance().payments == (payment,)
     # No scale is below the floor: at times noise leaves the largest square there too.
     least = paid_scale.floor(paid_scale.noise_std(asked.budget, asked.scale_share, len(ROWS)), D)
     assert result.document["scales"] == pytest.approx(np.sqrt(np.maximum(kept, least)))

@@ -107,7 +107,7 @@ def test_without_noise_it_is_pca_of_the_patients_means_of_squares(method, mean_s
     assert sin_theta(result.basis, linalg.top_eigenspace(weighted.T @ weighted, K)) < 0.05
     assert result.document["hospitals"] == [300] and result.document["unit"] == "patient"
     assert "any one patient's rows, however many, by any other" in result.document["guarantee"]
-    assert payer.account().payments[0].about["averaged patients"] == 300
+    assert payer.balance().payments[0].about["averaged patients"] == 300
 
 
 def test_rows_come_with_their_patients_exactly_where_these_are_averaged():
@@ -118,7 +118,7 @@ def test_rows_come_with_their_patients_exactly_where_these_are_averaged():
         asked = Request("analyze_gauss", D, K, Budget(1.0, 1e-5), averaged=averaged)
         with pytest.raises(ValueError, match="exactly where these are averaged"):
             private_release.make(asked, given, payer, features=NAMES, public={})
-    assert not payer.account().payments
+    assert not payer.balance().payments
 
 
 def test_where_the_first_rows_are_kept_the_mean_is_of_patients_and_the_moment_of_rows():

@@ -1,12 +1,14 @@
 """A release: paid before it is drawn, from the system's entropy, told in full, right without noise."""
 
 import json
+import math
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from dppca_core import Budget, SpikedModel, sin_theta
 from dppca_core.accounting import closed_form
@@ -70,7 +72,7 @@ def test_no_two_releases_are_the_same(method):
 def test_it_costs_what_was_asked_and_is_on_the_ledger(method):
     payer = paid()
     result = released(request(method), payer)
-    (payment,) = payer.account().payments
+    (payment,) = payer.balance().payments
     assert payment == result.payment and payment.about["method"] == method
     assert closed_form.epsilon_of(payment.events, 1e-5) == pytest.approx(1.0, rel=1e-4)
     assert payment.events == request(method).events
@@ -80,7 +82,7 @@ def test_it_counts_neighbours_as_its_account_does():
     payer = paid()
     with pytest.raises(ValueError, match="neighbours must be those of the account, replace-one"):
         released(request("analyze_gauss", Budget(1.0, 1e-5, "add-remove")), payer)
-    assert not payer.account().payments
+    assert not payer.balance().payments
 
 
 @EVERY
@@ -92,7 +94,7 @@ def test_it_is_paid_before_rows_are_read_and_refused_beyond_the_limit(method, mo
     monkeypatch.setattr(private_release.stages, "whole_products", lambda *a: reading.append(a))
     with pytest.raises(OverLimitError):
         released(request(method), payer)
-    assert reading == [] and len(payer.account().payments) == 1
+    assert reading == [] and len(payer.balance().payments) == 1
 
 
 class Late(Payer):
@@ -112,7 +114,7 @@ def test_the_payment_is_on_the_disk_before_any_noise_is_drawn(method, kind, monk
     payer.set_limit(Limit(2.0, 1e-5))
 
     def watched(draw, *given, **more):
-        seen.append(len(Book(tmp_path / "book").payer(TABLE).account().payments))
+        seen.append(len(Book(tmp_path / "book").payer(TABLE).balance().payments))
         return draw(*given, **more)
 
     monkeypatch.setattr(discrete_gaussian, "add_noise", partial(watched, discrete_gaussian.add_noise))
@@ -128,14 +130,14 @@ def test_a_crash_while_drawing_has_paid(monkeypatch):
     monkeypatch.setattr(discrete_gaussian, "release", crash)
     with pytest.raises(MemoryError):
         released(request("analyze_gauss"), payer)
-    assert len(payer.account().payments) == 1
+    assert len(payer.balance().payments) == 1
 
 
 def test_a_release_that_was_stopped_is_paid_for_and_unseen():
     payer = paid()
     with pytest.raises(discrete_gaussian.StoppedError):
         released(request("analyze_gauss"), payer, progress=lambda share: False)
-    assert len(payer.account().payments) == 1
+    assert len(payer.balance().payments) == 1
     shares: list[float] = []
     released(request("dpdis_pca"), payer, progress=lambda share: shares.append(share) or True)
     assert shares == sorted(shares) and shares[-1] == 1.0
@@ -172,11 +174,11 @@ def test_the_guarantee_leaves_out_what_hospitals_sizes_tell():
 
 def test_an_account_that_moved_on_is_not_charged_unasked():
     payer = paid()
-    asked = payer.account()
+    asked = payer.balance()
     released(request("analyze_gauss"), payer, expected=asked)
     with pytest.raises(ValueError, match="another release was made on this account meanwhile"):
         released(request("analyze_gauss"), payer, expected=asked)
-    assert len(payer.account().payments) == 1
+    assert len(payer.balance().payments) == 1
 
 
 def test_the_noise_of_loadings_is_what_releases_differ_by():
@@ -206,7 +208,8 @@ def test_the_noise_of_loadings_is_what_hospitals_show():
     def drawn(epsilon):
         asked = Request("dpdis_pca", D, 2, Budget(epsilon, 1e-5), rank=2)
         source = Source(parts, noisy_sums("dpdis_pca", len(parts)), asked.budget, DictSteps())
-        basis, _, noise, _ = private_release._release_moments(asked, source)
+        axes = private_release._release_moments(asked, source)
+        basis, noise = axes.basis, axes.loading_std
         return np.stack([basis, noise])
 
     clean = drawn(1e6)[0]
@@ -254,14 +257,34 @@ def test_the_error_of_eigenvalues_is_what_noise_alone_gives(method, usual):
     for _ in range(130):
         source = Source(parts, noisy_sums(method, len(parts)), asked.budget, DictSteps())
         if method in TWO_STAGES:
-            (_, values, _, error), _ = private_release._release_stages(asked, source, NAMES)
+            axes, _ = private_release._release_stages(asked, source, NAMES)
         else:
-            _, values, _, error = private_release._release_moments(asked, source)
-        largest.append(values[0] / error)
+            axes = private_release._release_moments(asked, source)
+        error = axes.eigenvalue_error
+        largest.append(axes.eigenvalues[0] / error)
     result = make(asked, parts, paid(), features=NAMES, public={})
     assert result.document["error of eigenvalues"] == result.eigenvalue_error == error
     assert np.mean(np.array(largest) > 1) <= 0.1
     assert np.median(largest) > usual
+
+
+@pytest.mark.parametrize("method", ["analyze_gauss", "dpdis_pca", "own_noise_sparse"])
+def test_the_trace_is_that_of_all_features_and_errs_by_its_noise(method):
+    """Of empty rows it is noise alone, with the stated std: chi-square at 10^-6, and sqrt 2 of it is seen."""
+    parts, asked, traces = [np.zeros((size, D)) for size in SIZES], request(method), []
+    for _ in range(300):
+        source = Source(parts, noisy_sums(method, len(parts)), asked.budget, DictSteps())
+        axes = private_release._release_moments(asked, source)
+        traces.append(axes.trace / axes.trace_std)
+
+    def fits_law(factor):
+        return 5e-7 < stats.chi2(300).cdf(np.square(traces).sum() / factor**2) < 1 - 5e-7
+
+    assert fits_law(1.0) and not fits_law(math.sqrt(2)) and not fits_law(1 / math.sqrt(2))
+    document = released(asked).document
+    assert document["noise of trace"] == axes.trace_std
+    assert document["trace"] >= sum(document["eigenvalues"]) - 6 * axes.trace_std
+    assert released(request("two_stage")).document["trace"] is None
 
 
 def test_eigenvalues_are_within_their_error_of_the_rows_own():
@@ -305,7 +328,7 @@ def test_rows_must_fit():
     ):
         with pytest.raises(ValueError, match=r"columns that were asked|have a patient|must be a matrix"):
             make(request("analyze_gauss"), rows, payer, features=names, public={})
-    assert payer.account().payments == ()
+    assert payer.balance().payments == ()
 
 
 @pytest.mark.parametrize(
@@ -319,7 +342,7 @@ def test_rows_that_are_not_clipped_are_refused_before_they_cost_anything(method,
     rows[0][3] *= damage / np.linalg.norm(rows[0][3])
     with pytest.raises(ValueError, match="rows must be clipped to norm 1 beforehand"):
         make(request(method), rows, payer, features=NAMES, public={})
-    assert payer.account().payments == ()
+    assert payer.balance().payments == ()
 
 
 @pytest.mark.parametrize("method", OFFERED)
@@ -327,4 +350,4 @@ def test_noise_that_cannot_be_drawn_is_refused_before_it_costs_anything(method):
     payer = paid()
     with pytest.raises(ValueError, match="epsilon = 1e-12 asks for noise outside of what integers can hold"):
         make(request(method, Budget(1e-12, 1e-12)), ROWS, payer, features=NAMES, public={})
-    assert payer.account().payments == ()
+    assert payer.balance().payments == ()

@@ -75,7 +75,7 @@ def drawn(factor=1.0):
     counts = 60 * np.arange(1, d + 1)
     patients = np.repeat(np.eye(d), counts, axis=0)
     releases = [made(SpectrumRequest(budget), [patients], account).eigenvalues for _ in range(3)]
-    paid = account.account().events[0].noise_multiplier * math.sqrt(2)
+    paid = account.balance().events[0].noise_multiplier * math.sqrt(2)
     return np.concatenate(
         [(len(patients) * eigenvalues - counts[::-1]) / (factor * paid) for eigenvalues in releases]
     )
@@ -98,10 +98,10 @@ def test_half_the_noise_is_found_out():
 def test_it_costs_what_was_asked_and_is_refused_beyond_the_limit():
     account = payer(0.12)
     made(SpectrumRequest(Budget(0.1, 1e-5)), [ROWS], account)
-    assert account.account().spent().epsilon == pytest.approx(0.1, rel=1e-3)
+    assert account.balance().spent().epsilon == pytest.approx(0.1, rel=1e-3)
     with pytest.raises(OverLimitError):
         made(SpectrumRequest(Budget(0.1, 1e-5)), [ROWS], account)
-    assert len(account.account().payments) == 1
+    assert len(account.balance().payments) == 1
 
 
 @pytest.mark.parametrize(
@@ -138,13 +138,13 @@ def test_an_interrupted_one_goes_on_for_nothing_with_the_same_numbers(tmp_path, 
     process.start()
     process.join()
     assert process.exitcode == -signal.SIGKILL
-    (payment,) = pays.account().payments
+    (payment,) = pays.balance().payments
     monkeypatch.setattr(discrete_gaussian, "add_noise", noted if dies == "after" else add_noise)
     first = made(request, [ROWS], payer(path=path), resumed=payment)
     assert not drawn  # of a draw that was kept nothing is drawn again
     again = made(request, [ROWS], payer(path=path), resumed=payment)
     assert again.document == first.document and first.payment == payment
-    assert pays.account().payments == (payment,)
+    assert pays.balance().payments == (payment,)
     for changed in ({"public": {}}, {"features": ["x"] * D}):
         with pytest.raises(ValueError, match="something else"):
             made(request, [ROWS], payer(path=path), resumed=payment, **changed)
@@ -163,7 +163,7 @@ def test_the_numbers_are_those_of_the_noise_in_order(monkeypatch):
 
 def test_it_is_not_paid_at_another_price_than_was_shown():
     account = payer()
-    shown = account.account()
+    shown = account.balance()
     made(SpectrumRequest(Budget(0.1, 1e-5)), [ROWS], account, expected=shown)
     with pytest.raises(ValueError, match="meanwhile"):
         made(SpectrumRequest(Budget(0.1, 1e-5)), [ROWS], account, expected=shown)

@@ -177,10 +177,8 @@ def test_the_noise_of_rounds_alone_is_gaussian_of_an_equal_part(method, factor, 
 
 
 def by_rounds(parts, request, drawn=None):
-    basis, _, noise, _ = private_release._release_rounds(
-        request, source_of(parts, request, drawn or DictSteps())
-    )
-    return basis, noise
+    axes = private_release._release_rounds(request, source_of(parts, request, drawn or DictSteps()))
+    return axes.basis, axes.loading_std
 
 
 @pytest.mark.parametrize(("k", "bulk"), [(1, 0.4), (2, 0.8)])
@@ -296,12 +294,12 @@ def test_a_paid_release_goes_on_at_no_cost_until_it_is_deleted(tmp_path, method,
     payer.set_limit(Limit(1.0, 1e-5))
     with pytest.raises(MemoryError):
         released(payer, request, progress=crash) if method != "dps_pca" else crash_in(payer, request)
-    (payment,) = opened().account().payments
+    (payment,) = opened().balance().payments
     asked = private_release.as_asked(request, [900, 1100], NAMES, {"bound": 8.0})
     assert Request.from_plain(opened().drawn(payment.id).asked["request"]) == request
     assert opened().drawn(payment.id).asked == asked
     result = released(opened(), request, resumed=payment)
-    assert result.payment == payment and opened().account().payments == (payment,)
+    assert result.payment == payment and opened().balance().payments == (payment,)
     np.testing.assert_array_equal(released(opened(), request, resumed=payment).basis, result.basis)
     for other in ({"k": 1}, {"budget": Budget(2.0, 1e-5)}):
         with pytest.raises(ValueError, match="what was paid for is another release"):
@@ -331,7 +329,7 @@ def _release_until(path, request, point):
     Book.writing = watched
     discrete_gaussian.add_noise = lambda *a, **o: (noise(*a, **o), pass_point())[0]
     payer = Book(path).payer(TABLE)
-    payments = payer.account().payments
+    payments = payer.balance().payments
     released(payer, request, resumed=payments[0] if payments else None)
 
 
@@ -352,7 +350,7 @@ def test_a_release_that_is_killed_at_any_moment_goes_on_to_the_bit(tmp_path):
         victim = fork.Process(target=_release_until, args=(path, request, point))
         victim.start()
         victim.join()
-        before, account = steps_of(path), Book(path).payer(TABLE).account()
+        before, account = steps_of(path), Book(path).payer(TABLE).balance()
         if victim.exitcode == 0:
             break
         assert victim.exitcode == -signal.SIGKILL
@@ -383,7 +381,7 @@ def test_both_stages_are_paid_together_before_anything_is_read(method, monkeypat
     payer, reading = Book().payer(TABLE), []
     payer.set_limit(Limit(1.2, 1e-5))
     result = released(payer, Request(method, D, K, BUDGET, s_hat=8))
-    (payment,) = payer.account().payments
+    (payment,) = payer.balance().payments
     assert payment.events == (Release(gaussian.noise_multiplier(BUDGET)),)
     assert closed_form.epsilon_of(payment.events, 1e-5) == pytest.approx(1.0, rel=1e-4)
     division = result.document["stages"]
@@ -392,7 +390,7 @@ def test_both_stages_are_paid_together_before_anything_is_read(method, monkeypat
     monkeypatch.setattr(stages, "whole_products", lambda *a: reading.append(a))
     with pytest.raises(ValueError, match="nothing was spent"):
         released(payer, Request(method, D, K, BUDGET, s_hat=8))
-    assert reading == [] and len(payer.account().payments) == 1
+    assert reading == [] and len(payer.balance().payments) == 1
 
 
 @pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])

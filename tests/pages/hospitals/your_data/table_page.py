@@ -171,7 +171,7 @@ class TablePage(Screen):
 
     @property
     def payments(self):
-        return self.payer.account().payments
+        return self.payer.balance().payments
 
 
 def of_size(d, n, usual=False):

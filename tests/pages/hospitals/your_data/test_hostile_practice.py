@@ -98,7 +98,7 @@ def test_no_code_or_damaged_book_opens_an_account_or_a_release(tmp_path):
     drawn = paying.drawn(paying.pay("a release", HALF, asked={}).id)
     drawn.finish({"kept": CANARY})
     paying.invite()
-    whole, account = path.read_bytes(), paying.account()
+    whole, account = path.read_bytes(), paying.balance()
 
     def open_book(case):
         rng = np.random.default_rng([case, 23])
@@ -111,7 +111,7 @@ def test_no_code_or_damaged_book_opens_an_account_or_a_release(tmp_path):
         path.write_bytes(bytes(spoilt))
         # What is read of it is what was written, or it is refused.
         with suppress(ValueError, OSError):
-            assert paying.account() == account
+            assert paying.balance() == account
 
     hostile.each(hostile.cases(30, 0.1), open_book)
 

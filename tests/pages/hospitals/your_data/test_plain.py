@@ -54,7 +54,7 @@ def test_a_whole_release_has_no_technical_word_outside_of_folds(built):
     assert not technical(in_words(built())), technical(in_words(built()))
     next(box for box in page.app.number_input if box.label == "Privacy loss in total").set_value(16.0)
     page.press("Set this limit")
-    account = page.payer.account()
+    account = page.payer.balance()
     spent = account_text.spending(account, asked.events)
     assert plain_text.price("", 8.0, spent, 1, 8.0) in words(page) and "half" in plain_text.part(0.5)
     assert odds(8.0, 1e-6) in words(page)

@@ -8,7 +8,7 @@ import pytest
 
 from dppca_core import Budget
 from dppca_core.accounting import numerical
-from dppca_core.accounts.account import Account, Limit
+from dppca_core.accounts.account import Balance, Limit
 from dppca_core.release import discrete_gaussian, private_release
 from dppca_core.release.request import Request
 from dppca_core.tables import Schema
@@ -151,9 +151,9 @@ def test_beyond_the_limit_there_is_no_button():
 
 @pytest.mark.parametrize(("short", "rest"), [(7e-13, "nothing"), (0.25, "0.25")])
 def test_what_rounding_leaves_of_a_limit_is_nothing(monkeypatch, short, rest):
-    account = Account(Limit(1.0, 1e-5, "replace-one"), ())
+    account = Balance(Limit(1.0, 1e-5, "replace-one"), ())
     total = numerical.Total(1.0 - short, 1.0)
-    monkeypatch.setattr(Account, "spent", lambda account, more=(): total)
+    monkeypatch.setattr(Balance, "spent", lambda account, more=(): total)
     assert analyst_text.left(account_text.spending(account)).endswith(f" is spent, {rest} is left")
     request = Request("analyze_gauss", 3, 2, Budget(1.0, 1e-5))
     price, exceeds_limit = account_text.price("It", request, account, analyst_text.price)
