@@ -19,7 +19,7 @@ from dppca_core.experiments.explorer.results import UNIT_NAMES, Results
 from dppca_core.experiments.sweeps import run_cells
 from dppca_core.experiments.sweeps.recipe import Point, Value
 from dppca_core.methods import METHODS
-from dppca_core.populations.spiked import SpikedModel
+from dppca_core.populations.synthetic import Synthetic
 from pages.shared.settings import catalogue, swept, to_experiment
 from pages.shared.settings.catalogue import Settings
 
@@ -65,7 +65,7 @@ def recipe(
     # What is swept gets a fixed value: so moving its control gives the same recipe, whose rows are reused.
     # The population needs a value of what is swept; d and s at their most and k at its least are possible.
     ends = {"d": max, "s": max, "k": min}
-    if isinstance(population, SpikedModel) and along.name in ends:
+    if isinstance(population, Synthetic) and along.name in ends:
         size: dict[str, Any] = {along.name: ends[along.name](along.values)}
         population = replace(population, **size)
     fields: dict[str, Any] = {"k": experiment.k, "population": population, "repeats": repeats}
