@@ -1,13 +1,12 @@
 """Populations that somebody states: by a list of eigenvalues, or by a table of correlations.
 
-Both are public, from a paper or a guess, and never computed here from anybody's patients. `numbers_of` reads
-either from text, as it is typed or pasted from a spreadsheet.
+Both are public, from a paper or a guess, and never computed here from anybody's patients. `stated_text`
+reads either from text.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -19,9 +18,8 @@ from dppca_core.numerics import linalg
 from dppca_core.populations.elliptical import VECTORS, EllipticalModel
 from dppca_core.populations.spiked import eigenvectors, uniform_bulk
 
-MOST_STATED = 2000  # eigenvalues
 MOST_CORRELATED = 200  # features of a table of correlations
-_ROUNDING = 0.01  # sqrt(d) times this may an eigenvalue be below 0: entries rounded to two decimals
+ROUNDING = 0.01  # sqrt(d) times this may an eigenvalue be below 0: entries rounded to two decimals
 _GAP = 1e-9  # times the largest eigenvalue: what is closer counts as equal
 
 
@@ -126,7 +124,7 @@ class StatedCorrelations(EllipticalModel):
         checks.whole(1, d - 1, k=self.k)
         checks.whole(0, seed=self.seed)
         least = float(np.linalg.eigvalsh(self._table())[0])
-        if least < -_ROUNDING * math.sqrt(d):
+        if least < -ROUNDING * math.sqrt(d):
             raise ValueError(
                 f"correlations must have no negative eigenvalue, got {least:.3g} beyond rounding"
             )
@@ -183,80 +181,3 @@ def components_with_gap(eigenvalues: Array) -> tuple[int, ...]:
     """
     falls = eigenvalues[:-1] - eigenvalues[1:] > _GAP * eigenvalues[0]
     return tuple((np.flatnonzero(falls) + 1).tolist())
-
-
-def numbers_of(text: str) -> tuple[float, ...] | tuple[tuple[float, ...], ...]:
-    """Return the eigenvalues that a text lists, descending, or the rows of a table below its diagonal.
-
-    A list is in one line or in one column, in any order. A table is square, with 1 on its diagonal, or has
-    the lower triangle alone. Numbers are separated by tabs, spaces, semicolons or commas; where tabs or
-    semicolons separate them and no point is used, a comma is the decimal sign.
-
-    Raises ValueError, whose sentence says what to change, for anything else.
-    """
-    lines = [line for line in text.replace("\r", "\n").split("\n") if line.strip()]
-    decimal_comma = bool(re.search(r"[;\t]", text)) and "." not in text
-    between = r"[;\s]+" if decimal_comma else r"[;,\s]+"
-    rows = []
-    for i, line in enumerate(lines):
-        parts = [part for part in re.split(between, line) if part]
-        try:
-            rows.append(tuple(float(part.replace(",", ".")) for part in parts))
-        except ValueError:
-            raise ValueError(f"Row {i + 1} holds something that is no number: paste numbers alone.") from None
-        if not all(map(math.isfinite, rows[-1])):
-            raise ValueError(f"Row {i + 1} holds a number that is not finite.")
-    if not any(rows):
-        raise ValueError("There is no number yet: type eigenvalues, or paste a table of correlations.")
-    widths = [len(row) for row in rows]
-    if len(rows) == 1 or max(widths) == 1:
-        return _eigenvalues([number for row in rows for number in row])
-    if widths not in ([len(rows)] * len(rows), list(range(1, len(rows) + 1))):
-        i = next((i for i, width in enumerate(widths) if width != len(rows)), 0)
-        raise ValueError(
-            f"A table needs as many numbers in each row as it has rows: of {len(rows)} rows, row {i + 1} "
-            f"has {widths[i]}."
-        )
-    return _lower_triangle(rows)
-
-
-def _eigenvalues(numbers: list[float]) -> tuple[float, ...]:
-    if len(numbers) > MOST_STATED:
-        raise ValueError(f"Here are {len(numbers):,} eigenvalues, and at most {MOST_STATED:,} are taken.")
-    if not all(0 <= number <= 1e9 for number in numbers):
-        raise ValueError("Eigenvalues of a covariance are numbers from 0 to a billion.")
-    ordered = tuple(sorted(numbers, reverse=True))
-    if not ordered[0] >= 1e-9:
-        raise ValueError("At least one eigenvalue must be above 0.")
-    if len(ordered) > 1 and not components_with_gap(np.array(ordered)):
-        raise ValueError("All eigenvalues are equal, so that no component stands out.")
-    return ordered
-
-
-def _lower_triangle(rows: list[tuple[float, ...]]) -> tuple[tuple[float, ...], ...]:
-    d = len(rows)
-    if d > MOST_CORRELATED:
-        raise ValueError(f"The table has {d} features, and at most {MOST_CORRELATED} are taken.")
-    for i, row in enumerate(rows):
-        if abs(row[i] - 1) > 0.005:
-            raise ValueError(f"A table of correlations has 1 on its diagonal, and row {i + 1} has not.")
-        for j in range(i):
-            if len(rows[0]) == d and abs(row[j] - rows[j][i]) > 0.005:
-                raise ValueError(
-                    f"A table of correlations is symmetric, and row {i + 1} differs from column {i + 1}."
-                )
-            if not abs(row[j]) <= 1:
-                raise ValueError(f"Correlations lie between −1 and 1, and row {i + 1} has one beyond.")
-    lower = tuple(row[:i] for i, row in enumerate(rows))[1:]
-    table = np.eye(d)
-    for i, row in enumerate(lower, 1):
-        table[i, :i] = row
-    eigenvalues = np.linalg.eigvalsh(table)[::-1]  # of the lower triangle alone
-    if eigenvalues[-1] < -_ROUNDING * math.sqrt(d):
-        raise ValueError(
-            f"No patients have these correlations together: an eigenvalue is {eigenvalues[-1]:.2g}, below 0 "
-            "by more than rounding explains."
-        )
-    if not components_with_gap(np.maximum(eigenvalues, 0.0)):
-        raise ValueError("All eigenvalues are equal, so that no component stands out.")
-    return lower

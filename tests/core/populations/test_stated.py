@@ -12,12 +12,8 @@ from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe, from_dict
 from dppca_core.experiments.sweeps import recipe_file
 from dppca_core.populations.spiked import SpikedModel
-from dppca_core.populations.stated import (
-    StatedCorrelations,
-    StatedEigenvalues,
-    components_with_gap,
-    numbers_of,
-)
+from dppca_core.populations.stated import StatedCorrelations, StatedEigenvalues, components_with_gap
+from dppca_core.populations.stated_text import components, kept, numbers_of, of_kept, population, shown
 
 # Correlations of five features, and their leading eigenvectors by numpy.
 TABLE = np.array(
@@ -156,6 +152,23 @@ def test_other_text_is_refused_in_one_sentence_that_shows_no_cell(text, message)
     assert "four" not in str(refused.value) and str(refused.value).endswith(".")
 
 
+@pytest.mark.parametrize("text", ["9, 4.5, 1e-3", "1\n0.5 1\n0.25 -0.125 1"])
+def test_numbers_are_kept_as_a_short_text_and_shown_again(text):
+    value = kept(numbers_of(text))
+    assert kept(of_kept(value)) == value and numbers_of(shown(value)) == numbers_of(text)
+
+
+def test_kept_numbers_are_a_population():
+    made = population("9,4,1", d=12, k=2, s=5, bulk=0.5, seed=1, tails=None)
+    assert made == SPECTRUM
+    assert population("9,4,1", d=12, k=2, s=5, bulk=50.0, seed=1, tails=3.0).bulk == (0.0, 1.0)
+    table = population("r0.5_0.25,0.125", d=12, k=1, s=5, bulk=0.5, seed=0, tails=None)
+    assert table == StatedCorrelations((0.5, 0.25, 0.125), 1)
+    assert components("5,5,5,2,1") == (3, 4, 5) and components("r0.5_0.5,0.5") == (1,)
+    with pytest.raises(ValueError, match="first 21"):
+        kept((3.0,) * 25 + (1.0,))
+
+
 POPULATIONS = (
     SPECTRUM,
     StatedCorrelations(LOWER, 2),
@@ -163,17 +176,15 @@ POPULATIONS = (
 )
 
 
-@pytest.mark.parametrize("population", POPULATIONS, ids=lambda population: type(population).__name__)
-def test_recipes_of_sweeps_and_figures_hold_them(population):
-    recipe = Recipe(
-        population, (variant("pca"), variant("two_stage")), (Axis("epsilon", (1.0, 9.0)),), n=2000
-    )
+@pytest.mark.parametrize("model", POPULATIONS, ids=lambda model: type(model).__name__)
+def test_recipes_of_sweeps_and_figures_hold_them(model):
+    recipe = Recipe(model, (variant("pca"), variant("two_stage")), (Axis("epsilon", (1.0, 9.0)),), n=2000)
     recipe = replace(recipe, repeats=2, s_hat=3)
     written = json.loads(json.dumps(recipe_file.to_dict(recipe)))
     assert recipe_file.from_dict(written) == recipe
     rows = sweep(recipe)
     assert (rows["failed"] == "").all() and (rows["sin_theta"] < 1.5).all()
-    experiment = ExplorerExperiment(population, n=2000, k=2, s_hat=3, delta=1e-6)
+    experiment = ExplorerExperiment(model, n=2000, k=2, s_hat=3, delta=1e-6)
     figure = FigureRecipe("explorer.loadings", {"experiment": experiment, "method": "pca", "epsilon": 1.0})
     assert from_dict(json.loads(json.dumps(figure.to_dict()))) == figure
     assert Results(experiment).cell("two_stage", 1.0, 0).sin[-1] < 1.5
@@ -198,8 +209,8 @@ def test_a_figures_model_with_its_former_fields_is_written_as_before():
 
 
 def test_only_what_a_population_has_is_swept():
-    for population, name, values in ((SPECTRUM, "spike", (5.0,)), (POPULATIONS[1], "d", (5,))):
+    for model, name, values in ((SPECTRUM, "spike", (5.0,)), (POPULATIONS[1], "d", (5,))):
         with pytest.raises(ValueError, match=f"{name} cannot be swept"):
-            Recipe(population, (variant("pca"),), (Axis(name, values),), n=100)
+            Recipe(model, (variant("pca"),), (Axis(name, values),), n=100)
     rows = sweep(Recipe(SPECTRUM, (variant("pca"),), (Axis("k", (1, 2)),), n=1000, repeats=1))
     assert (rows["failed"] == "").all()
