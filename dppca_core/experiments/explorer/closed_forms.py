@@ -13,6 +13,7 @@ from dppca_core.bounds.rule import BoundRule, void_bound
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Cell, Results
 from dppca_core.methods import METHODS
+from dppca_core.populations.stated import StatedCorrelations
 from dppca_core.populations.synthetic import Synthetic
 from dppca_core.records import Bound, Setting
 
@@ -58,6 +59,8 @@ def why_not_applicable(experiment: ExplorerExperiment, rule: BoundRule) -> str:
         return "it needs a number of features kept ŝ, and here they are chosen from the release"
     if experiment.table is not None:
         return "it needs to know how many features matter, and of a table nobody does"
+    if isinstance(experiment.population, StatedCorrelations) and experiment.s_hat < experiment.d:
+        return "it supposes features that matter alike, and of stated correlations some matter more"
     return ""
 
 

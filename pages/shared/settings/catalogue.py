@@ -121,7 +121,15 @@ CHOICES: dict[str, Choice] = {
         Choice("providers", "Hospitals N", "Hospitals", _HOSPITALS, 5, link_name="N"),
         Choice("d", "Features d", "Measurements per patient", _FEATURES, 200),
         Choice("k", "Components k", "Patterns to find", tuple(range(1, 21)), 3),
-        Choice("s", "Features that matter s", "Measurements that matter", _ROWS, 10),
+        Choice(
+            "s",
+            "Features that matter s",
+            "Measurements that matter",
+            _ROWS,
+            10,
+            help="Those that the patterns are made of. At its most, all features, every one carries a "
+            "little: so begins “Weak signals in every feature”.",
+        ),
         Choice(
             "s_hat",
             "Features kept ŝ",

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from dppca_core.experiments import Axis, Recipe, sweep, variant
+from dppca_core.experiments.explorer import closed_forms
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe, from_dict
@@ -188,6 +189,16 @@ def test_recipes_of_sweeps_and_figures_hold_them(model):
     figure = FigureRecipe("explorer.loadings", {"experiment": experiment, "method": "pca", "epsilon": 1.0})
     assert from_dict(json.loads(json.dumps(figure.to_dict()))) == figure
     assert Results(experiment).cell("two_stage", 1.0, 0).sin[-1] < 1.5
+
+
+def test_two_stages_that_leave_out_stated_features_have_no_closed_form():
+    """They are predicted for features that matter alike; at ŝ = d none is left out."""
+    model = StatedCorrelations(LOWER, 2)
+    for s_hat, applies in ((3, False), (5, True)):
+        experiment = ExplorerExperiment(model, n=20_000, k=2, s_hat=s_hat, delta=1e-6, providers=1)
+        bound = closed_forms.evaluate(Results(experiment), "two_stage_prediction", 4.0)
+        assert bound.applies == applies and applies != any("matter alike" in line for line in bound.failed)
+    assert Results(experiment).support_size == 5 and not experiment.sparse
 
 
 def test_a_model_with_its_former_fields_is_written_as_before():
