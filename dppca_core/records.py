@@ -294,6 +294,8 @@ class Setting:
         provider_noise: Noise across hospitals, one of PROVIDER_NOISE.
         burn_in: Number of first rounds without thresholding.
         start_error: sin Theta of the start; None is a random start.
+        tails: Degrees of freedom of Student's t where rows inside a bound have its tails; None for Gaussian
+            rows, which formulas suppose where they count what sampling errs.
 
     Raises:
         ValueError: For a value out of range, by its field's name.
@@ -312,6 +314,7 @@ class Setting:
     provider_noise: ProviderNoise = "independent"
     burn_in: int = 2
     start_error: float | None = None  # sin Theta of the start; None is a random start
+    tails: float | None = None
 
     def __post_init__(self) -> None:
         checks.whole(2, d=self.d)

@@ -15,7 +15,9 @@ SYMBOLS = ROOT / "docs" / "symbols.md"
 PLACES = [
     "dppca_core",
     "dppca_core.records",
+    "dppca_core.populations.elliptical",
     "dppca_core.populations.spiked",
+    "dppca_core.populations.stated",
     *(
         f"dppca_core.{package}"
         for package in ("accounting", "auditing", "mechanisms", "methods", "numerics", "populations")

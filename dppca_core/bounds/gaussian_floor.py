@@ -184,6 +184,7 @@ BOUNDS = (
     BoundRule(
         title="Floor of Gaussian methods, to first order",
         kind="lower",
+        gaussian=False,
         methods=GAUSSIAN,
         formula=(
             r"\sup\,\mathrm{rms}\,\sin\Theta \gtrsim \frac{z\,\mathrm{tr}\,C}{n}\sqrt{R(a)}"

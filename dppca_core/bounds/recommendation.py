@@ -32,7 +32,7 @@ from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
 from dppca_core.numerics.reduced_rounds import GradedRows
 from dppca_core.populations.clinical import ClinicalModel
-from dppca_core.populations.spiked import SpikedModel
+from dppca_core.populations.synthetic import Synthetic
 from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED, SIGNAL
 
@@ -94,7 +94,7 @@ def recommend(
     signal: float = SIGNAL,
     matter: int | None = None,
     rounds: int | None = None,
-    model: SpikedModel | ClinicalModel | None = None,
+    model: Synthetic | ClinicalModel | None = None,
 ) -> Recommendation:
     """Return the recommended method for public numbers.
 
@@ -140,7 +140,7 @@ def recommend(
     best = list[tuple[str, float, float]]()  # of each trust the best method, its error, and the chance
     for level in reversed(TRUSTS[TRUSTS.index(trust) :]):  # from the least trust to the one that there is
         predicted = _predicted(numbers, normalised_product.noise_factor(level, providers))
-        names = candidates(level, d=d, k=k, s_hat=s_hat)
+        names = candidates(level, d=d, k=k, s_hat=s_hat, heavy=getattr(model, "tails", None) is not None)
         errors = {name: min(math.sqrt(predicted.squares[kind]), guess) for kind, name in names.items()}
         least = min(errors, key=lambda name: errors[name])
         best.append((least, errors[least], predicted.chance))
@@ -161,7 +161,7 @@ class _Numbers(NamedTuple):
     signal: float
     matter: int | None
     rounds: int | None
-    model: SpikedModel | ClinicalModel | None
+    model: Synthetic | ClinicalModel | None
 
     @property
     def kept(self) -> int:
@@ -211,14 +211,18 @@ def _predicted(numbers: _Numbers, factor: float) -> _Predicted:
     return _Predicted(squares, chance)
 
 
-def candidates(trust: str, *, d: int, k: int, s_hat: int | None) -> dict[str, str]:
+def candidates(trust: str, *, d: int, k: int, s_hat: int | None, heavy: bool = False) -> dict[str, str]:
     """Return the methods that ask for this trust and whose errors are predicted, by kind.
 
     Two stages are one where they keep fewer rows than there are, and a sparse moment where it does.
+    Predictions are of rows of length 1, which rows inside a bound err about as much as, but for those with
+    `heavy` tails: there a moment is always one of rows of length 1.
     """
     kept = chosen_rows(d, k) if s_hat is None else s_hat
     two_stages = {"stages": f"two_stage{_SUFFIX[trust]}"} if kept < d else {}
-    moment = (_SPARSE_MOMENT if s_hat is not None and s_hat < d else _ONE_MOMENT)[trust]
+    moment = (_SPARSE_MOMENT if s_hat is not None and s_hat < d else _ONE_MOMENT)[
+        "secure aggregation" if heavy and trust == "central" else trust
+    ]
     return two_stages | {"moment": moment, "rounds": f"stacked_rounds{_SUFFIX[trust]}"}
 
 

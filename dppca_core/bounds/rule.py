@@ -50,6 +50,7 @@ class BoundRule:
         needs_gap: Whether it is void without a spectral gap; if False, `compute` sees to that itself.
         smooth: Whether plans may interpolate and invert it. They may not where the error jumps within a
             narrow range of n or epsilon, as where features are found or lost.
+        gaussian: Whether it supposes Gaussian rows: it does not apply to rows with heavy tails.
         name: Key of the registry, the name of the function unless given.
 
     Raises:
@@ -68,6 +69,7 @@ class BoundRule:
     power: float = 1.0
     needs_gap: bool = True
     smooth: bool = True
+    gaussian: bool = True
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -111,9 +113,18 @@ class BoundRule:
                 checks.positive(**{name: value})
         gap = check_gap(*spectrum(setting))
         bound = void_bound((gap,)) if self.needs_gap and not gap[0] else self.compute(setting, **constants)
+        if self.gaussian and setting.tails is not None:
+            bound = replace(bound, applies=False, why=(*bound.why, Assumption(False, heavy(setting.tails))))
         values = self.constants | constants
         named = {symbol: values[name] for name, symbol in self.symbols.items()}
         return replace(bound, source=self.source, constants=named)
+
+
+def heavy(tails: float) -> str:
+    """Return why a formula for Gaussian rows does not apply, as a sentence's end; tails: of `Setting`."""
+    return (
+        f"it supposes Gaussian rows, and here they have the heavy tails of Student's t with {tails:g} degrees"
+    )
 
 
 def spectrum(setting: Setting) -> tuple[Array, Array]:

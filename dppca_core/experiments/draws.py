@@ -23,10 +23,11 @@ from dppca_core.numerics import linalg, moments
 from dppca_core.populations.clinical import ClinicalModel
 from dppca_core.populations.dictionary_twin import DictionaryTwin, TwinMoments
 from dppca_core.populations.differing import MOST_ROWS, DifferingHospitals
-from dppca_core.populations.spiked import PooledDraw, SpikedModel
+from dppca_core.populations.elliptical import PooledDraw
+from dppca_core.populations.synthetic import Synthetic
 
-# A model, hospitals that differ, or the name of a table.
-Population = SpikedModel | DictionaryTwin | DifferingHospitals | str
+# A public covariance, a twin, hospitals that differ, or the name of a table.
+Population = Synthetic | DictionaryTwin | DifferingHospitals | str
 OPTIONS = ("s_hat", "iterations", "burn_in", "provider_noise")  # of methods, and fields of settings
 SCALINGS = ("bound", "bound-sqrt-d", "clipped", "largest", "unit")
 _CLIPPED_DRAWS = 20_000  # rows whose mean gives the eigenvalues of clipped rows, to about 1 %
@@ -49,22 +50,27 @@ TRUTHS = ByteCache(64 * 2**20)  # the truths without them, small enough to keep 
 
 def model_or_table(
     population: Population,
-) -> SpikedModel | DictionaryTwin | DifferingHospitals | datasets.Table:
+) -> Synthetic | DictionaryTwin | DifferingHospitals | datasets.Table:
     return datasets.table(population) if isinstance(population, str) else population
 
 
-def public_model(population: Population) -> SpikedModel | ClinicalModel | None:
+def public_model(population: Population) -> Synthetic | ClinicalModel | None:
     """Return the model by which errors are predicted; of hospitals that differ, as if they did not."""
     if isinstance(population, DifferingHospitals):
         return population.public_model
-    return population if isinstance(population, SpikedModel) else None
+    return population if isinstance(population, Synthetic) else None
+
+
+def tails_of(population: Population) -> float | None:
+    """Return the degrees of freedom of a population with heavy tails; None for any other."""
+    return population.tails if isinstance(population, Synthetic) else None
 
 
 def method_options(method: str, setting: object, population: Population | None = None) -> dict[str, Any]:
     """Return those of a setting's OPTIONS that the method uses; an oracle gets the true features too."""
     names = (name for name in OPTIONS if name in METHODS[method].uses and hasattr(setting, name))
     options = {name: getattr(setting, name) for name in names}
-    if isinstance(population, SpikedModel) and _is_oracle(method):
+    if isinstance(population, Synthetic) and _is_oracle(method):
         options["support"] = tuple(np.flatnonzero(population.basis.any(axis=1)).tolist())
     return options
 
@@ -133,7 +139,7 @@ class Scaling:
             if self.kind in ("largest", "unit"):
                 raise ValueError(f"bound must be left out where scaling is {self.kind!r}, got {self.bound!r}")
 
-    def public_bound(self, model: SpikedModel) -> float | None:
+    def public_bound(self, model: Synthetic) -> float | None:
         """Return the divisor that was chosen beforehand, in the units of the data; None where n sets it."""
         if self.bound is None or self.kind == "bound":
             return self.bound
@@ -141,7 +147,7 @@ class Scaling:
         square = model.d if self.kind == "bound-sqrt-d" else float(model.eigenvalues.sum())
         return self.bound * math.sqrt(square)
 
-    def divisor(self, model: SpikedModel, n: int) -> float:
+    def divisor(self, model: Synthetic, n: int) -> float:
         """Return what n rows of the population are divided by, in the units of the data.
 
         For "unit" it is 1, as each row has its own divisor. For "largest" it is the median of the largest
@@ -217,7 +223,7 @@ def _twin_moments(twin: DictionaryTwin, n: int) -> TwinMoments:
 
 
 def _drawn_rows(
-    model: SpikedModel, sizes: tuple[int, ...], scaling: Scaling, rng: np.random.Generator
+    model: Synthetic, sizes: tuple[int, ...], scaling: Scaling, rng: np.random.Generator
 ) -> Cohort:
     """Draw the rows themselves, in n d^2 operations, since scaled one by one they give no Wishart matrix."""
     checks.within(0, _MOST_NUMBERS, **{f"n d of {scaling.kind} rows": sum(sizes) * model.d})
@@ -254,7 +260,7 @@ def truth(population: Population, sizes: tuple[int, ...], k: int, scaling: Scali
     """
 
     def computed() -> Truth:
-        if not isinstance(population, SpikedModel):
+        if not isinstance(population, Synthetic):
             if isinstance(population, DictionaryTwin | DifferingHospitals):
                 matrix, bound = second_moment(population, sizes, scaling, seed), population.bound
             else:
@@ -265,8 +271,10 @@ def truth(population: Population, sizes: tuple[int, ...], k: int, scaling: Scali
         bound = scaling.divisor(population, sum(sizes))
         basis = np.array(population.basis)  # a copy: the model's is a view and would keep its matrix (d, d)
         if scaling.kind == "clipped":
-            return Truth(basis, clipped_eigenvalues(population.eigenvalues, bound), bound)
-        return Truth(basis, population.eigenvalues / bound**2, bound)
+            return Truth(basis, _clipped_eigenvalues(population, bound), bound)
+        if scaling.kind == "unit":
+            return Truth(basis, population.eigenvalues, bound)
+        return Truth(basis, population.scaled_eigenvalues(bound), bound)
 
     key = (*_rows_key(population, sizes, scaling, seed), k)
     return TRUTHS.get(key, computed, 8 * model_or_table(population).d * (k + 1))
@@ -284,7 +292,7 @@ def second_moment(population: Population, sizes: tuple[int, ...], scaling: Scali
             return cohort(population, sizes, scaling, seed, draw=0).pooled.dense()
         if scaling.kind == "clipped":
             raise ValueError("scaling must not be 'clipped' where the covariance is asked for")
-        return population.covariance() / scaling.divisor(population, sum(sizes)) ** 2
+        return population.second_moment(scaling.divisor(population, sum(sizes)))
 
     key = _rows_key(population, sizes, scaling, seed)
     return MOMENTS.get(key, computed, 8 * model_or_table(population).d ** 2)
@@ -299,6 +307,12 @@ def _rows_key(
     if isinstance(population, str):
         return population, sizes, scaling, seed
     return population, sum(sizes), scaling
+
+
+def _clipped_eigenvalues(model: Synthetic, bound: float) -> Array:
+    if model.tails is not None:
+        return model.scaled_eigenvalues(bound)
+    return clipped_eigenvalues(model.eigenvalues, bound)
 
 
 def clipped_eigenvalues(eigenvalues: Array, bound: float) -> Array:
@@ -320,10 +334,10 @@ def known_spectrum(population: Population, n: int, scaling: Scaling) -> dict[str
 
     They are the weakest spike less the bulk's mean, and the bulk's mean, of the scaled rows.
     """
-    if not isinstance(population, SpikedModel):
+    if not isinstance(population, Synthetic):
         raise ValueError(f"known must be left out: the spectrum of {population} is not public")
     if scaling.kind in ("unit", "clipped"):
         raise ValueError("known must be left out where each row has its own scale")
-    values = population.eigenvalues / scaling.divisor(population, n) ** 2
+    values = population.scaled_eigenvalues(scaling.divisor(population, n))
     variance = float(values[population.k :].mean())
     return {"spike": float(values[population.k - 1]) - variance, "variance": variance}

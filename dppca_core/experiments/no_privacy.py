@@ -19,7 +19,7 @@ from dppca_core.experiments import draws
 from dppca_core.experiments.draws import Population
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
-from dppca_core.populations.spiked import SpikedModel
+from dppca_core.populations.synthetic import Synthetic
 from dppca_core.privacy import Budget
 from dppca_core.records import SCALINGS
 
@@ -38,7 +38,7 @@ class Errors(NamedTuple):
 
 def ways(population: Population) -> tuple[tuple[str, str], ...]:
     """Return the ways to do without privacy, (method, scaling) each; PCA alone where sparsity cannot help."""
-    sparse = isinstance(population, SpikedModel) and population.s < population.d
+    sparse = isinstance(population, Synthetic) and population.s < population.d
     return tuple((name, scaling) for name in UNPROTECTED[: None if sparse else 1] for scaling in SCALINGS)
 
 
@@ -61,7 +61,7 @@ def bases_of(
     cohorts = {"inside": patients, "unit": patients.unit()}  # whose moment is formed once for all methods
     outcome = []
     for name, scaling in chosen:
-        options = {"s_hat": population.s} if isinstance(population, SpikedModel) and name != "pca" else {}
+        options = {"s_hat": population.s} if isinstance(population, Synthetic) and name != "pca" else {}
         rng = draws.generator(seed, draw, name)
         outcome.append(METHODS[name].fit(cohorts[scaling], k=k, budget=_UNUSED, rng=rng, **options).basis)
     return outcome

@@ -27,7 +27,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from dppca_core.arrays import Array, Indices, Moment, UnitMoments
+from dppca_core.arrays import Array, Indices, Moment
 from dppca_core.byte_cache import ByteCache
 from dppca_core.numerics import linalg, unit_rows, wishart
 from dppca_core.numerics.moments import DelegatesToHeldRows, DenseMoment
@@ -161,7 +161,7 @@ class DrawnMoment(DenseMoment):
         """
         return (FreshMoment(self.patients.root(), self.patients.bound, size, rng) for size in sizes)
 
-    def held_rows(self) -> UnitMoments:
+    def held_rows(self) -> PatientsGiven:
         return PatientsGiven(self.patients, self.matrix)
 
 
@@ -189,7 +189,7 @@ class DrawnPart(DelegatesToHeldRows):
     def dense(self) -> Array:
         return self.split.part(self.index)
 
-    def held_rows(self) -> UnitMoments:
+    def held_rows(self) -> PatientsGiven:
         return PatientsGiven(self.patients, self.dense())
 
 
@@ -233,7 +233,7 @@ class FreshMoment(DelegatesToHeldRows):
         half = self.root @ wishart.wishart_factor(self.n, self.features, self.rng)
         return np.asarray(half @ half.T / (self.n * self.bound**2))
 
-    def held_rows(self) -> UnitMoments:
+    def held_rows(self) -> PatientsGiven:
         """Return fresh patients with a moment of their own, whose rows are drawn when they are needed."""
         patients = GaussianPatients(lambda: self.root, self.n, self.bound, seed_of(self.rng, 0))
         return PatientsGiven(patients, self.dense())

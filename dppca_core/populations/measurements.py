@@ -14,7 +14,7 @@ from dppca_core import datasets
 from dppca_core.arrays import Indices
 from dppca_core.populations import heart_disease
 from dppca_core.populations.differing import DifferingHospitals
-from dppca_core.populations.spiked import SpikedModel
+from dppca_core.populations.synthetic import Synthetic
 
 # One group for each of `clinical.FACTORS`, in their order, as long as the factor has columns.
 BY_FACTOR = (
@@ -45,7 +45,7 @@ _MIXED = tuple(name for turn in zip_longest(*BY_FACTOR, OTHERS) for name in turn
 
 
 @lru_cache(maxsize=64)
-def names(population: SpikedModel | DifferingHospitals | str, d: int) -> tuple[str, ...]:
+def names(population: Synthetic | DifferingHospitals | str, d: int) -> tuple[str, ...]:
     """Return the names of a population's measurements.
 
     population: a model, hospitals that differ, or the name of a table. Of simulated patients, the columns
@@ -54,7 +54,7 @@ def names(population: SpikedModel | DifferingHospitals | str, d: int) -> tuple[s
     """
     if isinstance(population, str):
         return datasets.table(population).features
-    if isinstance(population, SpikedModel):
+    if isinstance(population, Synthetic):
         return _given(np.flatnonzero(population.basis.any(axis=1)), d, _MIXED)
     if population.public_model is None:
         return heart_disease.TABLE.features

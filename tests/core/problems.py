@@ -7,7 +7,7 @@ import numpy as np
 from dppca_core import METHODS, Budget, Setting, SpikedModel, sin_theta
 from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
-from dppca_core.populations.spiked import hospital_sizes
+from dppca_core.populations.elliptical import hospital_sizes
 
 SMALL = SpikedModel(d=8, k=2, s=3, spike=100.0, bulk=(0.1, 1.0), seed=4)
 

@@ -11,6 +11,7 @@ import numpy as np
 from pages.hospitals.providers.settings import Typed
 from pages.shared.settings.catalogue import CHOICES, OF_PARAMETER
 from pages.shared.settings.setting import Choice
+from pages.shared.settings.stated_numbers import StatedNumbers
 from scripts.started import ROOT
 from tests import hostile
 from tests.pages.conftest import Screen
@@ -37,7 +38,7 @@ sys.addaudithook(_note)  # Python cannot remove an audit hook
 
 def allowed(choice: Choice, value: object) -> bool:
     """Return whether a control may be set to this: an option, or numbers that read as they are written."""
-    if isinstance(choice, Typed):
+    if isinstance(choice, Typed | StatedNumbers):
         return isinstance(value, str) and choice.read(value) == (value, None)
     return value in choice.options
 

@@ -16,7 +16,7 @@ from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import eigenproblem_seconds, run_seconds
 from dppca_core.mechanisms import stacked, two_stage
 from dppca_core.methods import METHODS
-from dppca_core.populations.spiked import SpikedModel
+from dppca_core.populations.synthetic import Synthetic
 from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED, Estimate
 
@@ -33,7 +33,7 @@ _MOST_SECONDS = 60.0  # a run that takes longer is refused
 class CollaborationExperiment:
     """A setting holds the hospitals, the budget, and the parameters of every protocol."""
 
-    population: SpikedModel | str
+    population: Synthetic | str
     sizes: tuple[int, ...]
     k: int
     s_hat: int  # features that sparse methods keep
@@ -124,7 +124,7 @@ class CollaborationExperiment:
 
     def alone(self, hospital: int, repeat: int) -> Cohort:
         """Return one hospital of `cohort`, or else as many new patients, divided by the same bound."""
-        if not self.together and isinstance(self.population, SpikedModel):
+        if not self.together and isinstance(self.population, Synthetic):
             bound = self.scaling.divisor(self.population, self.n)
             scaling = draws.Scaling(failure=self.scaling.failure, bound=bound)
             draw, size = repeat % self.patient_draws, self.sizes[hospital]

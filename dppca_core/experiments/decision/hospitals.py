@@ -22,7 +22,7 @@ from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.mechanisms import hospital_budgets
 from dppca_core.methods import METHODS
 from dppca_core.populations.differing import DifferingHospitals
-from dppca_core.populations.spiked import SpikedModel
+from dppca_core.populations.synthetic import Synthetic
 from dppca_core.privacy import Budget
 
 Use = Literal["in-house", "publish"]
@@ -49,7 +49,7 @@ class JoiningExperiment:
     hospitals: tuple[JoiningHospital, ...]  # all hospitals, from 1 to 200
     ours: int  # index of ours
     # A spiked model, hospitals that differ, or the name of a table with at least as many rows as patients.
-    population: SpikedModel | DifferingHospitals | str
+    population: Synthetic | DifferingHospitals | str
     k: int
     delta: float = 1e-6  # failure chance of every hospital's guarantee
     use: Use = "in-house"  # "in-house", where the result alone needs no protection, or "publish"

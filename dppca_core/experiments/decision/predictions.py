@@ -28,7 +28,8 @@ from dppca_core.experiments.decision.hospitals import JoiningExperiment
 from dppca_core.experiments.decision.outcomes import JoiningRuns
 from dppca_core.experiments.decision.rule import Answer, Evidence
 from dppca_core.numerics.reduced_rounds import GradedRows
-from dppca_core.populations.spiked import MOST_PATIENTS, SpikedModel
+from dppca_core.populations.elliptical import MOST_PATIENTS
+from dppca_core.populations.synthetic import Synthetic
 
 Along = Literal["patients", "epsilon"]
 _LEAST_LOSS = 1e-9  # %, by which a ratio is not divided further
@@ -53,7 +54,7 @@ def losses(setting: JoiningExperiment, hospital: int) -> Losses:
     hospitals that differ.
     """
     model = setting.population
-    if not isinstance(model, SpikedModel):
+    if not isinstance(model, Synthetic):
         raise ValueError(f"population must be a model where errors are predicted, got {checks.shown(model)}")
     together = (hospitals.arrangement(setting, trust).error ** 2 for trust in TRUSTS)
     if setting.use == "publish":
@@ -69,7 +70,7 @@ def losses(setting: JoiningExperiment, hospital: int) -> Losses:
 
 
 @lru_cache(maxsize=4096)
-def _free_square(model: SpikedModel, k: int, patients: int) -> float:
+def _free_square(model: Synthetic, k: int, patients: int) -> float:
     """Return the least predicted sin^2 Theta without privacy: of PCA, and of a sparse step told s."""
     matter = max(model.s, k)
     sample = Sample(GradedRows.reduced(model.eigenvalues, k), model.d, matter, patients)
@@ -134,7 +135,7 @@ class Anchor:
         None where up to a thousand times as many are predicted not to pass, for a table, and where hospitals
         differ.
         """
-        if not isinstance(self.setting.population, SpikedModel):
+        if not isinstance(self.setting.population, Synthetic):
             return None
         factor = self._first(_STEPS_UP, "patients", lambda given: given.joins)
         if factor is None:
@@ -148,7 +149,7 @@ class Anchor:
 
         There are none for a table and hospitals that differ.
         """
-        if not isinstance(self.setting.population, SpikedModel):
+        if not isinstance(self.setting.population, Synthetic):
             return ()
         now = rule.answer(self.measured)
         turns = []

@@ -17,7 +17,7 @@ from dppca_core.experiments.draws import Scaling
 from dppca_core.numerics import linalg, moments
 from dppca_core.populations.differing import DifferingHospitals
 from dppca_core.populations.site_summaries import SiteMoment
-from dppca_core.populations.spiked import SpikedModel
+from dppca_core.populations.synthetic import Synthetic
 
 
 class NeighbouringTotals(NamedTuple):
@@ -50,7 +50,7 @@ def digits(row: Array, guess: Array) -> int:
 
 
 def pair(
-    population: SpikedModel | DifferingHospitals | str, n: int, who: int, scaling: Scaling, seed: int
+    population: Synthetic | DifferingHospitals | str, n: int, who: int, scaling: Scaling, seed: int
 ) -> NeighbouringTotals:
     """Return the totals of a hospital's patients with and without one of them.
 
@@ -60,7 +60,7 @@ def pair(
     """
     checks.whole(1, n=n)
     checks.whole(0, who=who)
-    if isinstance(population, SpikedModel):
+    if isinstance(population, Synthetic):
         bound = scaling.divisor(population, n)
         rng = draws.generator(seed, who, "one patient")
         scaled = moments.clip_rows(np.concatenate(list(population.rows(1, rng))), bound)[0]

@@ -13,7 +13,9 @@ from dppca_core.bounds.rule import BoundRule, void_bound
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Cell, Results
 from dppca_core.methods import METHODS
-from dppca_core.records import Bound
+from dppca_core.populations.stated import StatedCorrelations
+from dppca_core.populations.synthetic import Synthetic
+from dppca_core.records import Bound, Setting
 
 # By method, the key in BOUNDS of its closed form.
 CLOSED_FORMS = {
@@ -33,7 +35,20 @@ def evaluate(results: Results, name: str, epsilon: float, *, tau: float = 3.3, *
     reason = why_not_applicable(results.experiment, rule)
     if reason:
         return replace(void_bound(((False, reason),)), source=rule.source)
-    return rule(replace(results.setting(epsilon), tau=tau), **constants)
+    return rule(replace(_setting(results, rule, epsilon), tau=tau), **constants)
+
+
+def takes_unit_rows(rule: BoundRule) -> bool:
+    """Return whether a rule is about methods that scale every row to length 1, and so see no heavy tails."""
+    return bool(rule.methods) and all(METHODS[method].scaling == "unit" for method in rule.methods)
+
+
+def _setting(results: Results, rule: BoundRule, epsilon: float) -> Setting:
+    setting, population = results.setting(epsilon), results.experiment.population
+    if isinstance(population, Synthetic) and setting.tails is not None and takes_unit_rows(rule):
+        # Rows of length 1 are those of Gaussian patients, whose eigenvalues no clipping has changed.
+        return replace(setting, tails=None, eigenvalues=population.eigenvalues / results.truth.bound**2)
+    return setting
 
 
 def why_not_applicable(experiment: ExplorerExperiment, rule: BoundRule) -> str:
@@ -44,6 +59,8 @@ def why_not_applicable(experiment: ExplorerExperiment, rule: BoundRule) -> str:
         return "it needs a number of features kept ŝ, and here they are chosen from the release"
     if experiment.table is not None:
         return "it needs to know how many features matter, and of a table nobody does"
+    if isinstance(experiment.population, StatedCorrelations) and experiment.s_hat < experiment.d:
+        return "it supposes features that matter alike, and of stated correlations some matter more"
     return ""
 
 

@@ -24,7 +24,9 @@ from dppca_core.methods import METHODS
 from dppca_core.numerics import moments
 from dppca_core.populations.dictionary_twin import DictionaryTwin, about_mean
 from dppca_core.populations.differing import DifferingHospitals
-from dppca_core.populations.spiked import SpikedModel, hospital_sizes
+from dppca_core.populations.elliptical import hospital_sizes
+from dppca_core.populations.stated import StatedCorrelations
+from dppca_core.populations.synthetic import Synthetic
 from dppca_core.privacy import AccountingKind, Budget, Neighbours
 from dppca_core.records import RELEASED, Estimate, ProviderNoise, Setting
 
@@ -39,8 +41,8 @@ EPSILONS = (*(float(f"{digits}e{power}") for power in (-2, -1, 0) for digits in 
 class ExplorerExperiment:
     """An experiment holds every setting of the front page but epsilon."""
 
-    # A spiked model, a dictionary's twin, hospitals that differ, or the name of a bundled table.
-    population: SpikedModel | DictionaryTwin | DifferingHospitals | str
+    # A public covariance, a dictionary's twin, hospitals that differ, or the name of a bundled table.
+    population: Synthetic | DictionaryTwin | DifferingHospitals | str
     n: int  # patients of all hospitals
     k: int
     s_hat: int  # features that sparse methods keep
@@ -87,8 +89,8 @@ class ExplorerExperiment:
 
     @property
     def sparse(self) -> bool:
-        """Return whether the true directions leave some features out: only a spiked model's do."""
-        return isinstance(self.population, SpikedModel)
+        """Return whether true directions may leave features out: not those of a table, or correlations."""
+        return isinstance(self.population, Synthetic) and not isinstance(self.population, StatedCorrelations)
 
     @property
     def scaling(self) -> draws.Scaling:
@@ -118,7 +120,8 @@ class ExplorerExperiment:
         """
         same = ("d", "n", "k", "providers", "start_error", *draws.OPTIONS)
         fields = {name: getattr(self, name) for name in same}
-        fields["s"] = self.population.s if isinstance(self.population, SpikedModel) else self.d
+        fields["s"] = self.population.s if isinstance(self.population, Synthetic) else self.d
+        fields["tails"] = draws.tails_of(self.population)
         return Setting(eigenvalues=eigenvalues, budget=self.budget(epsilon), **fields | changed)
 
     def cohort(self, repeat: int) -> Cohort:

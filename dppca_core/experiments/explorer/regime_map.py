@@ -13,7 +13,7 @@ from dppca_core import checks
 from dppca_core.arrays import Array
 from dppca_core.bounds import BOUNDS, regimes
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.populations.spiked import SpikedModel
+from dppca_core.populations.synthetic import Synthetic
 
 RULES = {"closed form": "dps_prediction", "theorem": "ge2018"}
 SIDE = 40
@@ -44,9 +44,9 @@ def regime_map(results: Results, by: str, tau: float = 3.3, **constants: float) 
     model, failure = results.experiment.population, results.experiment.failure
 
     def scaled(n: int) -> Array:
-        if isinstance(model, SpikedModel):
+        if isinstance(model, Synthetic):
             # Some of n rows is longer than this bound with probability `failure`.
-            return np.asarray(model.eigenvalues / model.norm_bound(n, failure) ** 2)
+            return model.scaled_eigenvalues(model.norm_bound(n, failure))
         return results.truth.eigenvalues
 
     base = replace(results.setting(1.0), tau=tau)  # epsilon, patients and eigenvalues vary on the map

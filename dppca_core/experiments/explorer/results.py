@@ -29,7 +29,7 @@ from dppca_core.experiments.explorer.picture import COMPONENTS, NOISES, AnglePla
 from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.methods import METHODS
 from dppca_core.numerics import block_power, subspace_metrics
-from dppca_core.populations.spiked import SpikedModel
+from dppca_core.populations.synthetic import Synthetic
 from dppca_core.records import Estimate, Method, Setting
 
 # By the name of these runs, the published method that takes rows inside a bound; and the other way round.
@@ -138,8 +138,11 @@ class Results(CellStore[Key, Cell]):
     @property
     def support_size(self) -> int:
         """Return how many features count as those that matter: a model's own number, else s_hat."""
-        population = self.experiment.population
-        return population.s if isinstance(population, SpikedModel) else self.experiment.s_hat
+        experiment = self.experiment
+        if experiment.sparse:
+            assert isinstance(experiment.population, Synthetic)
+            return experiment.population.s
+        return experiment.s_hat
 
     @cached_property
     def skipped(self) -> dict[str, str]:
@@ -183,7 +186,10 @@ class Results(CellStore[Key, Cell]):
         It is 0 for a method that takes moments, which are drawn without rows, and for a table, whose rows are
         there. At most max(10 d, 1000) rows are drawn, so n plays no part. The constants were measured.
         """
-        drawn = isinstance(self.experiment.population, SpikedModel) and METHODS[name].scaling == "unit"
+        population = self.experiment.population
+        drawn = isinstance(population, Synthetic) and (
+            METHODS[name].scaling == "unit" or population.tails is not None
+        )
         return 1.1e-9 * self.experiment.d**3 + 0.01 if drawn else 0.0
 
     def _affordable_runs(self, seconds: float, most: int, beside: float = 0.0) -> int:
@@ -214,7 +220,7 @@ class Results(CellStore[Key, Cell]):
     @property
     def has_reference(self) -> bool:
         """Return whether NO_PRIVACY can be run: not on invented rows, and not where rows are clipped."""
-        return isinstance(self.experiment.population, SpikedModel | str) and self.experiment.clip is None
+        return isinstance(self.experiment.population, Synthetic | str) and self.experiment.clip is None
 
     def measured(self, *part: Any) -> list[Cell]:
         """Return the cells of a method at an epsilon so far; of NO_PRIVACY, those of its best way."""
@@ -361,7 +367,7 @@ class Results(CellStore[Key, Cell]):
     def _picture(self, basis: Array) -> dict[str, Any]:
         """Return the fields of a cell that the picture of directions needs; none for invented patients."""
         population, truth = self.experiment.population, self.truth
-        if isinstance(population, SpikedModel):
+        if isinstance(population, Synthetic):
             return {"plane": plane(basis, truth.basis, lambda b: population.variances(b) / truth.bound**2)}
         if isinstance(population, str):
             moment = self.second_moment
@@ -463,7 +469,7 @@ class Results(CellStore[Key, Cell]):
 
     def _noises(self, epsilon: float) -> Iterator[Key]:
         """Return the runs beyond the repeats, of which a picture of simulated patients shows NOISES."""
-        if isinstance(self.experiment.population, SpikedModel):
+        if isinstance(self.experiment.population, Synthetic):
             yield from ((self.experiment.method, epsilon, r) for r in range(self.repeats, NOISES))
 
     def planes(self, epsilon: float) -> list[AnglePlane]:

@@ -19,7 +19,7 @@ from dppca_core.experiments.explorer.results import UNIT_NAMES, Results, quantil
 from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.methods import METHODS
 from dppca_core.numerics.subspace_metrics import share_recovered
-from dppca_core.populations.spiked import SpikedModel
+from dppca_core.populations.synthetic import Synthetic
 from dppca_core.privacy import Budget
 from dppca_core.records import SIGNAL
 
@@ -30,7 +30,7 @@ _ALONE = dict.fromkeys(("analyze_gauss", "analyze_gauss_sparse"), "sealed_sparse
 def signal(experiment: ExplorerExperiment) -> float:
     """Return k lambda_k/tr Sigma as if declared; for a table or invented rows a usual guess stands in."""
     population = experiment.population
-    return population.signal if isinstance(population, SpikedModel) else SIGNAL
+    return population.signal if isinstance(population, Synthetic) else SIGNAL
 
 
 def recommended(experiment: ExplorerExperiment, epsilon: float, trust: str) -> Recommendation:

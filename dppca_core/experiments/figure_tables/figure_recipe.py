@@ -13,6 +13,7 @@ import pandas as pd
 
 from dppca_core import checks
 from dppca_core.experiments.figure_tables import FIGURE_TABLES
+from dppca_core.populations.synthetic import without_later_defaults
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,17 @@ class FigureRecipe:
         json_value = {
             name: TypeAdapter(types[name]).dump_python(value) for name, value in self.arguments.items()
         }
-        return {"figure": self.figure, "arguments": json_value}
+        return {"figure": self.figure, "arguments": _as_before(json_value)}
+
+
+def _as_before(json_value: Any) -> Any:
+    """Return arguments without what populations are written without (`without_later_defaults`)."""
+    if isinstance(json_value, dict):
+        kept = without_later_defaults(json_value) if "tails" in json_value else json_value
+        return {name: _as_before(value) for name, value in kept.items()}
+    if isinstance(json_value, list | tuple):
+        return type(json_value)(map(_as_before, json_value))
+    return json_value
 
 
 def from_dict(json_value: Mapping[str, Any]) -> FigureRecipe:

@@ -31,7 +31,7 @@ from dppca_core.arrays import Array
 from dppca_core.experiments.planning.planning import PLANNED_METHODS, Asked, Question, StudyPlan
 from dppca_core.experiments.sweeps.patients_needed import last_fall
 from dppca_core.experiments.sweeps.recipe import METRICS, Axis, Recipe, Value, variant
-from dppca_core.populations.spiked import SpikedModel
+from dppca_core.populations.synthetic import Synthetic
 
 LEVEL = 0.95
 _FIRST_FACTOR, _OUTWARD_FACTOR = 2.0, 4.0  # factors: first values beside the start; the next one further out
@@ -82,7 +82,7 @@ class Search:
         checks.positive(epsilon=self.question.epsilon, start=self.start)
         checks.whole(1, n=self.question.n, size=self.question.size, repeats=self.repeats)
         population = self.plan.experiment.population
-        if not isinstance(population, SpikedModel):
+        if not isinstance(population, Synthetic):
             raise ValueError(f"population must be synthetic to be simulated, got {checks.shown(population)}")
 
     @property
@@ -117,7 +117,7 @@ class Search:
 
     def recipe(self, values: tuple[Value, ...]) -> Recipe:
         experiment, planned = self.plan.experiment, PLANNED_METHODS[self.plan.planned]
-        assert isinstance(experiment.population, SpikedModel)  # no other is planned for
+        assert isinstance(experiment.population, Synthetic)  # no other is planned for
         over_hospitals = self.question.asked == "hospitals"
         options = experiment.rows_rule(planned.method) | ({"scaling": "unit"} if self.plan.unit_rows else {})
         # Of n and epsilon, the swept one has no value of its own. Hospitals that are asked for have one size.

@@ -42,14 +42,15 @@ from dppca_core.arrays import Array
 from dppca_core.bounds import BOUNDS
 from dppca_core.bounds.perturbation import SMALL_SHARE
 from dppca_core.bounds.recommendation import TRUSTS, candidates
-from dppca_core.bounds.rule import BoundRule
+from dppca_core.bounds.rule import BoundRule, heavy
 from dppca_core.experiments import draws
 from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS, why_not_applicable
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.trusts import recommended
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics, unit_rows
-from dppca_core.populations.spiked import MOST_PATIENTS, SpikedModel
+from dppca_core.populations.elliptical import MOST_PATIENTS
+from dppca_core.populations.synthetic import Synthetic
 from dppca_core.records import SIGNAL, Bound, Method, Setting
 
 LEAST_EPSILON, MOST_EPSILON = EPSILONS[0], EPSILONS[-1]
@@ -126,16 +127,20 @@ PLANNED_METHODS: dict[str, PlannedMethod] = {planned.name: planned for planned i
 
 
 @lru_cache(maxsize=32)
-def _spectrum(population: SpikedModel | str, failure: float) -> tuple[Array, CubicSpline | None]:
+def _spectrum(population: Synthetic | str, failure: float) -> tuple[Array, CubicSpline | None]:
     """Return all eigenvalues, (d,), and ln B^2 as a spline of ln n, B the public row bound of n patients.
 
     The spline is faster than B itself at every n that is tried. Of a table the eigenvalues are those of rows
     divided by its own bound, whatever n, and the spline is None. failure: the chance that a row is longer.
     """
-    if not isinstance(population, SpikedModel):
+    if not isinstance(population, Synthetic):
         sizes = (datasets.table(population).n,)
         # The eigenvalues depend neither on k nor, for a whole table, on the seed.
         return draws.truth(population, sizes, k=1, scaling=draws.PUBLIC, seed=0).eigenvalues, None
+    if population.tails is not None:  # the same bound at every n, and rows clipped to it
+        bound = population.norm_bound(1, failure)
+        flat = CubicSpline(np.log([1, MOST_PATIENTS]), [2 * math.log(bound)] * 2)
+        return population.scaled_eigenvalues(bound) * bound**2, flat
     nodes = sorted({round(n) for n in np.geomspace(1, MOST_PATIENTS, _NODES)})
     log_squares = [2 * math.log(population.norm_bound(n, failure)) for n in nodes]
     return population.eigenvalues, CubicSpline(np.log(nodes), log_squares)
@@ -150,13 +155,15 @@ class _UnitRows(NamedTuple):
 
 
 @lru_cache(maxsize=32)
-def _unit_rows(population: SpikedModel | str, failure: float, k: int) -> _UnitRows:
+def _unit_rows(population: Synthetic | str, failure: float, k: int) -> _UnitRows:
     values, _ = _spectrum(population, failure)
-    units = unit_rows.expected_unit_eigenvalues(values)
+    # Clipping changes the eigenvalues of rows with heavy tails, and not their directions.
+    whole = population.eigenvalues if isinstance(population, Synthetic) else values
+    units = unit_rows.expected_unit_eigenvalues(whole)
     squared_gaps = (units[:k, None] - units[None, k:]) ** 2
     # Sampling errs by the sum of m_ij / gap^2 over components i and others j; a closed form for Gaussian rows
     # has the product of both eigenvalues in place of m_ij = E[v_i^2 v_j^2].
-    pairs = unit_rows.expected_pair_moments(values, k)
+    pairs = unit_rows.expected_pair_moments(whole, k)
     sampling = float((pairs / squared_gaps).sum() / (np.outer(units[:k], units[k:]) / squared_gaps).sum())
 
     def lost(eigenvalues: Array) -> float:
@@ -231,17 +238,24 @@ class StudyPlan:
         """Return why there is no closed form for what is planned, or "" where there is one."""
         if not PLANNED_METHODS[self.planned].rule:
             return "none is known for this method"
-        return why_not_applicable(self.experiment, self.rule)
+        tails = None if self._of_length_1 else draws.tails_of(self.experiment.population)
+        return why_not_applicable(self.experiment, self.rule) or ("" if tails is None else heavy(tails))
+
+    @property
+    def _of_length_1(self) -> bool:
+        """Return whether rows are scaled to length 1, so that no tails are left."""
+        return self.unit_rows or self.method.scaling == "unit"
 
     @cached_property
     def predicted(self) -> bool:
         """Return whether the recommendation predicts the error where no closed form does: of a median run."""
         experiment = self.experiment
-        if self.energy or not self.no_formula or not isinstance(experiment.population, SpikedModel):
+        if self.energy or not self.no_formula or not isinstance(experiment.population, Synthetic):
             return False
         s_hat, trust = None if experiment.choose_rows else experiment.s_hat, self.method.trust
+        tailed = experiment.population.tails is not None
         return trust in TRUSTS and self.method.name in (
-            candidates(trust, d=experiment.d, k=experiment.k, s_hat=s_hat).values()
+            candidates(trust, d=experiment.d, k=experiment.k, s_hat=s_hat, heavy=tailed).values()
         )
 
     @property
@@ -280,6 +294,9 @@ class StudyPlan:
         of a table stay as they are, since its bound does not depend on n.
         """
         values, log_square_of_bound = _spectrum(self.experiment.population, self.experiment.failure)
+        population = self.experiment.population
+        if isinstance(population, Synthetic) and self._of_length_1:  # which no clipping has changed
+            values = population.eigenvalues
         scaled = values
         if log_square_of_bound is not None:
             scaled = values * math.exp(-float(log_square_of_bound(math.log(n))))
@@ -292,6 +309,7 @@ class StudyPlan:
             providers=self.experiment.providers if hospitals is None else hospitals,
             provider_noise=PLANNED_METHODS[self.planned].provider_noise,
             start_error=None,  # the start is random
+            tails=None if self._of_length_1 else draws.tails_of(population),
         )
 
     def bound(self, n: int, epsilon: float, hospitals: int | None = None) -> Bound:
@@ -365,7 +383,7 @@ class StudyPlan:
             n=patients,
             k=self.experiment.k,
             providers=hospitals or self.experiment.providers,
-            signal=population.signal if isinstance(population, SpikedModel) else SIGNAL,
+            signal=population.signal if isinstance(population, Synthetic) else SIGNAL,
             **options,
         )
 

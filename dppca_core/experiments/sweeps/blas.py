@@ -11,7 +11,7 @@ from threading import Lock
 from threadpoolctl import threadpool_limits
 
 from dppca_core.experiments import draws
-from dppca_core.populations import spiked
+from dppca_core.populations import elliptical
 
 _LOCK = Lock()
 _inside = 0  # callers that want one thread now; the first pins, the last to leave restores
@@ -29,7 +29,7 @@ def use_one_thread() -> None:
             _limits = threadpool_limits(1, user_api="blas")
             for cache in (draws.DRAWS, draws.ASSIGNED, draws.TRUTHS, draws.MOMENTS):
                 cache.clear()
-            spiked.clear_caches()
+            elliptical.clear_caches()
         _inside += 1
 
 

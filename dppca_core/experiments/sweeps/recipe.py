@@ -3,7 +3,7 @@
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from itertools import product
 from typing import Literal, NamedTuple
@@ -11,7 +11,8 @@ from typing import Literal, NamedTuple
 from dppca_core import checks, datasets
 from dppca_core.experiments.draws import Scaling
 from dppca_core.methods import METHODS
-from dppca_core.populations.spiked import MOST_PATIENTS, SpikedModel
+from dppca_core.populations.elliptical import MOST_PATIENTS
+from dppca_core.populations.synthetic import Synthetic
 from dppca_core.privacy import ACCOUNTINGS, NEIGHBOURS, AccountingKind, Budget, Neighbours
 from dppca_core.records import PROVIDER_NOISE, RELEASED, SCALINGS, TUNED, ProviderNoise
 
@@ -167,7 +168,7 @@ class Recipe:
     A point that cannot be run, as s_hat < k, becomes a failed row of the table.
 
     Args:
-        population: A spiked model, or the name of a table.
+        population: A population with a public covariance, or the name of a table.
         methods: The methods with their options.
         swept: One or two swept parameters; the table has all combinations of their values.
         n: The patients; of a table, only where fewer than all of its rows are drawn.
@@ -198,7 +199,7 @@ class Recipe:
         ValueError: For an unsuitable field, by its name, or for more than `MOST_CELLS` cells.
     """
 
-    population: SpikedModel | str
+    population: Synthetic | str
     methods: tuple[Variant, ...]
     swept: tuple[Axis, ...]
     n: int | None = None
@@ -244,13 +245,16 @@ class Recipe:
         self._check_population(names)
 
     def _check_population(self, swept: list[str]) -> None:
-        if isinstance(self.population, SpikedModel):
+        if isinstance(self.population, Synthetic):
             if self.n is not None or "n" not in swept:
                 checks.whole(1, MOST_PATIENTS, n=self.n)
             if self.k not in (None, self.population.k):
                 raise ValueError(
                     f"k must be the population's, {self.population.k}, got {checks.shown(self.k)}"
                 )
+            has = {field.name for field in fields(self.population) if field.init}
+            for name in {*OF_POPULATION}.intersection(swept) - has:
+                raise ValueError(f"{name} cannot be swept for {type(self.population).__name__}")
             return
         checks.one_of(datasets.names(), population=self.population)
         datasets.require(self.population)

@@ -10,13 +10,15 @@
 import hashlib
 import json
 from collections.abc import Callable, Collection
-from dataclasses import asdict, fields
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
 from dppca_core import checks
 from dppca_core.experiments.sweeps.recipe import Axis, Recipe, Variant, variant
 from dppca_core.populations.spiked import SpikedModel
+from dppca_core.populations.stated import StatedCorrelations, StatedEigenvalues
+from dppca_core.populations.synthetic import Synthetic, without_later_defaults
 
 Parsed = TypeVar("Parsed")
 
@@ -27,8 +29,8 @@ def to_dict(recipe: Recipe) -> dict[str, Any]:
     json_value["metrics"] = list(recipe.metrics)
     json_value["methods"] = [_method(chosen) for chosen in recipe.methods]
     json_value["swept"] = {axis.name: list(axis.values) for axis in recipe.swept}
-    if isinstance(recipe.population, SpikedModel):
-        json_value["population"] = asdict(recipe.population) | {"bulk": list(recipe.population.bulk)}
+    if not isinstance(recipe.population, str):
+        json_value["population"] = _population(recipe.population)
     return json_value
 
 
@@ -37,15 +39,10 @@ def from_dict(json_value: object) -> Recipe:
 
     Raises ValueError that names what is unknown, missing or unsuitable.
     """
-    names, of_model = ([field.name for field in fields(kind)] for kind in (Recipe, SpikedModel))
+    names = [field.name for field in fields(Recipe)]
     named = dict(_object("recipe", json_value, names, required=("population", "methods", "swept")))
     if not isinstance(named["population"], str):
-        model = dict(_object("population", named["population"], of_model, required=("d", "k", "s")))
-        if "bulk" in model:
-            model["bulk"] = tuple(_list("bulk", model["bulk"]))
-        if isinstance(model.get("spike"), list):
-            model["spike"] = tuple(model["spike"])
-        named["population"] = SpikedModel(**model)
+        named["population"] = _model(named["population"])
     named["methods"] = tuple(map(_variant, _list("methods", named["methods"])))
     axes = _object("swept", named["swept"])
     named["swept"] = tuple(Axis(name, tuple(_list(name, values))) for name, values in axes.items())
@@ -97,6 +94,32 @@ def fingerprint(recipe: Recipe, chosen: Variant) -> str:
     json_value["swept"] = sorted(recipe.swept_names)
     del json_value["repeats"]
     return hashlib.sha256(json.dumps(json_value, sort_keys=True).encode()).hexdigest()[:8]
+
+
+def _population(model: Synthetic) -> dict[str, Any]:
+    kept = without_later_defaults(
+        {each.name: getattr(model, each.name) for each in fields(model) if each.init}
+    )
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in kept.items()}
+
+
+def _model(json_value: object) -> Synthetic:
+    """Return the model whose fields these are: stated correlations or eigenvalues, or a spiked one."""
+    named = _object("population", json_value)
+    kind: type[Synthetic] = SpikedModel
+    if "correlations" in named:
+        kind = StatedCorrelations
+    elif "values" in named:
+        kind = StatedEigenvalues
+    known = [field for field in fields(kind) if field.init]
+    required = [field.name for field in known if field.default is MISSING]
+    _object("population", named, [field.name for field in known], required)
+    model: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in named.items()
+    }
+    if "bulk" in named:
+        model["bulk"] = tuple(_list("bulk", named["bulk"]))
+    return kind(**model)
 
 
 def _method(chosen: Variant) -> dict[str, Any]:

@@ -24,7 +24,8 @@ from dppca_core.experiments.sweeps import blas, executors
 from dppca_core.experiments.sweeps.recipe import BY_ROUND, METRICS, OF_POPULATION, Key, Recipe, Value, Variant
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
-from dppca_core.populations.spiked import SpikedModel, hospital_sizes
+from dppca_core.populations.elliptical import hospital_sizes
+from dppca_core.populations.synthetic import Synthetic
 from dppca_core.privacy import Budget
 
 Row = dict[str, Any]
@@ -125,7 +126,7 @@ def _measure(recipe: Recipe, cell: RunnableCell) -> Row:
     # The recipe's fields, with the swept values of this cell in their place.
     at = SimpleNamespace(**vars(recipe) | values)
     method, population = METHODS[cell.variant.method], recipe.population
-    if isinstance(population, SpikedModel):
+    if isinstance(population, Synthetic):
         changed: dict[str, Any] = {name: value for name, value in values.items() if name in OF_POPULATION}
         population = replace(population, **changed)
         n, k, s, truth_rows = at.n, population.k, population.s, at.n
@@ -222,9 +223,9 @@ def rough_seconds(recipe: Recipe, cell: RunnableCell, fresh: bool) -> float:
     The constants are measured: a draw takes 71 ms at d = 1000, more where each row is scaled by itself.
     """
     values, source = dict(cell.values), draws.model_or_table(recipe.population)
-    synthetic = isinstance(source, SpikedModel)
+    synthetic = isinstance(source, Synthetic)
     d = int(values.get("d", source.d))
-    k = int(values.get("k", source.k if isinstance(source, SpikedModel) else recipe.k or 1))
+    k = int(values.get("k", source.k if isinstance(source, Synthetic) else recipe.k or 1))
     providers = recipe.hospitals_at(values)
     drawing = 7e-11 * d**3 if fresh and synthetic else 0.0
     if drawing and recipe.scaling in ("unit", "clipped"):  # row by row

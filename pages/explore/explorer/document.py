@@ -137,7 +137,7 @@ def _about(m: PlainExplorer) -> Iterator[str]:
 def _frame(m: Explorer) -> Frame:
     payload, experiment = m.payload(), m.experiment
     limits = [*sources.limits(experiment)]
-    if experiment.table is None:
+    if experiment.sparse:
         limits.append(sentences.features_lost(m.settings["s"], experiment.s_hat))
     if experiment.start_error is not None and experiment.method == DPS_PCA:
         limits.append(sentences.starts_near(experiment.start_error))

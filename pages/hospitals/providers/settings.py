@@ -226,7 +226,7 @@ def unused(settings: Mapping[str, Any]) -> dict[str, str] | None:
         "k": f"{recipe.k} here",
         "accounting": "exact here",
         "scaling": "public bound here",
-        **dict.fromkeys(("s", "spike", "bulk", "start"), "not used here"),
+        **dict.fromkeys(("s", "spike", "fall", "bulk", "correlation", "tails", "start"), "not used here"),
     }
     if not recipe.synthetic:
         reasons["n"] = f"{sum(recipe.sizes):,} here"

@@ -16,7 +16,7 @@ from dppca_core.experiments.draws import model_or_table
 from dppca_core.experiments.papers import Figure
 from dppca_core.experiments.sweeps.recipe import METRICS
 from dppca_core.numerics.subspace_metrics import random_guess
-from dppca_core.populations.spiked import SpikedModel
+from dppca_core.populations.synthetic import Synthetic
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.traces import Trace, arms, axis, line, marked_line, marks, one_panel, rounded
@@ -99,7 +99,7 @@ def _guess(figure: Figure, recipe: Recipe | None, curves: pd.DataFrame) -> Trace
         return None
     population = recipe.population
     # As in the runs, a table's recipe that states no k asks for one direction.
-    k = population.k if isinstance(population, SpikedModel) else int(recipe.k or 1)
+    k = population.k if isinstance(population, Synthetic) else int(recipe.k or 1)
     size = {"d": model_or_table(population).d, "k": k}
     # The distance of two projectors is sqrt 2 ||sin Theta||_F.
     factor = math.sqrt(2) if figure.metric == "projector_distance" else 1.0

@@ -16,7 +16,7 @@ from dppca_core.experiments.explorer.experiment import DPS_PCA, EPSILONS
 from dppca_core.experiments.explorer.results import ON_UNIT_ROWS, RUNS, Results, quantiles
 from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.methods import METHODS
-from dppca_core.populations.spiked import SpikedModel
+from dppca_core.populations.synthetic import Synthetic
 from dppca_core.records import Bound
 from pages.shared import text
 from pages.shared.charts import style
@@ -206,7 +206,7 @@ def bounds_at(results: Results, epsilon: float, theorem: bool) -> BoundPair:
     if (
         experiment.clip is not None
         or experiment.mean_share
-        or not isinstance(experiment.population, SpikedModel | str)
+        or not isinstance(experiment.population, Synthetic | str)
     ):
         return _NO_BOUND, _NO_BOUND
     method = experiment.method

@@ -3,10 +3,9 @@
 from collections.abc import Container, Iterable, Sequence
 from itertools import chain
 
-from dppca_core.datasets import TABLES
 from dppca_core.methods import METHODS
 from pages.shared import text
-from pages.shared.settings.catalogue import CHOICES, FIXED_BY_TABLE, Settings
+from pages.shared.settings.catalogue import CHOICES, STATED, Settings, fixed, sizes
 from pages.shared.settings.of_pages import panel_keys
 
 _PLAIN_LABELS = {"epsilon": "Privacy loss ε (smaller protects more)"}  # in place of the control's
@@ -24,15 +23,14 @@ def settings_in_words(
 
     keys: by default those of the panel that pages share, after `first` and without those in `without`.
     """
-    plain, table = settings["view"] == "plain", TABLES.get(settings["data"])
+    plain = settings["view"] == "plain"
     keys = keys or (key for key in chain(first, *panel_keys(plain)) if key not in without)
     rows = []
-    sizes = {} if table is None else {"n": table.n, "d": table.d}
-    known = settings | sizes
+    known = settings | dict(zip(("n", "d"), sizes(settings), strict=True))
+    not_used = {*fixed(settings), *(() if settings["data"] == STATED else ("stated",))} - {"n", "d"}
     for key in keys:
         choice, value = CHOICES[key], known[key]
-        not_used = table is not None and key in FIXED_BY_TABLE and key not in sizes  # of a model alone
-        if not_used or (plain and key in _STATISTICAL):
+        if key in not_used or (plain and key in _STATISTICAL):
             continue
         shown = text.one_in(value) if plain and key.endswith("delta") else choice.option(value, plain)
         label = choice.name(plain)

@@ -13,6 +13,7 @@ from dppca_core.experiments.explorer.experiment import DPS_PCA, ExplorerExperime
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
 from dppca_core.populations.gaussian_patients import rows_drawn
+from dppca_core.populations.synthetic import Synthetic
 from pages.shared import text
 from pages.shared.document.blocks import Blocks, Fold, Note, Text
 from pages.shared.settings.catalogue import Settings
@@ -183,12 +184,17 @@ def how_measured(results: Results, runs: str = "") -> str:
     method = METHODS[DPS_PCA]
     few = "is one run" if results.sweep_repeats == 1 else f"are {results.sweep_repeats} runs"
     scaled = any(METHODS[name].scaling == "unit" for name in results.live_methods)  # of the live methods
-    return (
-        f"**Simulation**, {how_often}{draws}; {method.title} is {method.reference}, Algorithm 1, on the "
-        "population of its section 5: k equal spikes on s features, the other eigenvalues uniform. Second "
-        "moments are drawn from their exact (Wishart) law, so n costs nothing. Rows are divided by a "
+    drawn = (
+        "Second moments are drawn from their exact (Wishart) law, so n costs nothing. Rows are divided by a "
         f"public bound that all {experiment.n:,} patients respect with probability "
-        f"{1 - experiment.failure:g}. Truth is the population's."
+        f"{1 - experiment.failure:g}."
+    )
+    if isinstance(population, Synthetic) and population.tails is not None:
+        drawn = text.heavy_rows(population.tails)
+    about = text.population(population) if isinstance(population, Synthetic) else ""
+    return (
+        f"**Simulation**, {how_often}{draws}; {method.title} is {method.reference}, Algorithm 1, on {about}. "
+        f"{drawn} Truth is the population's."
         + (_STAND_INS if scaled and rows_drawn(experiment.n, experiment.d) < experiment.n else "")
         + ("" if runs else f" At an ε not shown there {few}.")
     )

@@ -11,10 +11,13 @@ from dppca_core.datasets import TABLES
 from dppca_core.experiments.collaboration.site_experiment import HEART
 from dppca_core.experiments.explorer.experiment import DPS_PCA, EPSILONS
 from dppca_core.methods import METHODS
+from dppca_core.populations import stated_text
+from dppca_core.populations.spiked import largest_of_bulk
 from dppca_core.records import RELEASED
 from pages.shared import text
 from pages.shared.settings import of_pages, scenes
 from pages.shared.settings.setting import Choice, Value, among, switch
+from pages.shared.settings.stated_numbers import EXAMPLE, StatedNumbers
 
 
 def _decades(low: int, high: int) -> tuple[int, ...]:
@@ -47,12 +50,22 @@ _METHODS = {RECOMMENDED: "the recommended one"} | {
     name: method.title for name, method in METHODS.items() if method.trust in _TRUSTS
 }
 
-SYNTHETIC = "synthetic"
+SYNTHETIC, STATED = "synthetic", "stated"
 _DATA = {
     SYNTHETIC: "Synthetic patients",
+    STATED: "A spectrum or correlations of your own",
     **{name: f"{t.title.split(',')[0]} ({t.n:,} × {t.d})" for name, t in TABLES.items()},
 }
 
+_FALLS = {1.0: "all equal", 0.5: "falling to a half", 0.2: "falling to a fifth", 0.1: "falling to a tenth"}
+GAUSSIAN = "gaussian"
+_TAILS = {
+    GAUSSIAN: "Gaussian",
+    "8": "t with 8 degrees of freedom",
+    "4": "t with 4 degrees of freedom",
+    "3": "t with 3 degrees of freedom",
+}
+_UNUSUAL = {GAUSSIAN: "none", "8": "a few", "4": "some", "3": "many"}
 _DELTAS = (*(10.0**-p for p in range(10, 2, -1)), 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 
 
@@ -108,7 +121,15 @@ CHOICES: dict[str, Choice] = {
         Choice("providers", "Hospitals N", "Hospitals", _HOSPITALS, 5, link_name="N"),
         Choice("d", "Features d", "Measurements per patient", _FEATURES, 200),
         Choice("k", "Components k", "Patterns to find", tuple(range(1, 21)), 3),
-        Choice("s", "Features that matter s", "Measurements that matter", _ROWS, 10),
+        Choice(
+            "s",
+            "Features that matter s",
+            "Measurements that matter",
+            _ROWS,
+            10,
+            help="Those that the patterns are made of. At its most, all features, every one carries a "
+            "little: so begins “Weak signals in every feature”.",
+        ),
         Choice(
             "s_hat",
             "Features kept ŝ",
@@ -147,6 +168,35 @@ CHOICES: dict[str, Choice] = {
         ),
         Choice("spike", "Spike eigenvalue", "Strength of the pattern", _SPIKES, 100.0),
         Choice("bulk", "Largest bulk eigenvalue", "Strength of the background", _BULKS, 10.0),
+        among("fall", "Spikes", _FALLS, plain="Strengths of the patterns"),
+        Choice(
+            "correlation",
+            "Correlation of the background",
+            "Correlation of the background",
+            (0.0, 0.3, 0.5, 0.7, 0.8, 0.9),
+            0.0,
+            help="Of each feature with the next, squared with the one after that, and so on. Each feature "
+            "keeps its background variance, half the largest bulk eigenvalue, and the largest rises.",
+        ),
+        among(
+            "tails",
+            "Tails of the rows",
+            _TAILS,
+            plain="Very unusual patients",
+            plain_words=_UNUSUAL,
+            help="Heavy tails: a few rows are many times longer than others, and are clipped to three root "
+            "mean square lengths. Methods on rows of length 1 do not notice.",
+        ),
+        StatedNumbers(
+            "stated",
+            "Eigenvalues or correlations",
+            "Eigenvalues or correlations",
+            (EXAMPLE,),
+            EXAMPLE,
+            help="Eigenvalues of a covariance, largest first: those that follow are uniform up to the "
+            "largest bulk eigenvalue or the last one typed. Or a square table of correlations, pasted from "
+            "a spreadsheet, numbers alone. Paste public numbers, never your patients'.",
+        ),
         among(
             "start",
             "Start",
@@ -183,7 +233,8 @@ _FLAGS = {key: f"{key}_set" for key in CHOICES if f"{key}_set" in CHOICES}
 PAGE_KEYS = tuple(_PAGE_CHOICES)
 OF_PARAMETER = {choice.parameter: choice for choice in CHOICES.values()}
 Settings = dict[str, Any]
-FIXED_BY_TABLE = ("n", "d", "s", "spike", "bulk", "scaling")
+_OF_SPIKES = ("spike", "fall", "correlation")  # of the spiked model alone
+FIXED_BY_TABLE = ("n", "d", "s", "bulk", "scaling", "tails", "stated", *_OF_SPIKES)
 # For a table, settings at which its pattern shows despite the noise, chosen by measurement, with the share of
 # it in % that DPS-PCA recovers there (median of 10 runs). Picking the table sets those still at the default.
 SUITED_TO_TABLE: dict[str, tuple[Settings, int]] = {
@@ -230,13 +281,31 @@ def to_link(settings: Settings, named: bool = True) -> dict[str, str]:
 
 
 def sizes(settings: Settings) -> tuple[int, int]:
-    """Return how many patients and features there are: a table's own, or as they are set."""
-    table = TABLES.get(settings["data"])
-    return (table.n, table.d) if table else (settings["n"], settings["d"])
+    """Return how many patients and features there are: a table's own, or as they are set.
+
+    Stated correlations have their own features, and a stated spectrum at least as many as eigenvalues.
+    """
+    if table := TABLES.get(settings["data"]):
+        return table.n, table.d
+    n, d = settings["n"], settings["d"]
+    if settings["data"] != STATED:
+        return n, d
+    stated = stated_text.features(settings["stated"])
+    return n, stated if states_table(settings) else max(d, stated)
+
+
+def states_table(settings: Settings) -> bool:
+    """Return whether the patients have correlations that somebody stated."""
+    return settings["data"] == STATED and stated_text.is_table(settings["stated"])
 
 
 def fixed(settings: Settings) -> tuple[str, ...]:
-    return FIXED_BY_TABLE if settings["data"] in TABLES else ()
+    """Return the settings that the data decide, or that have no meaning for them."""
+    if settings["data"] in TABLES:
+        return FIXED_BY_TABLE
+    if settings["data"] != STATED:
+        return ()
+    return ("d", *_OF_SPIKES, *(("s", "bulk") if states_table(settings) else ()))
 
 
 def rows_kept(settings: Settings) -> int:
@@ -339,10 +408,35 @@ def _resolve(settings: Settings, moved: Sequence[str]) -> tuple[Settings, dict[s
         size = now[key] if value is None else value
         return f"{size} {CHOICES[key].plain.lower()}" if now["view"] == "plain" else f"{key} = {size}"
 
+    def keep_spikes_above() -> None:
+        """Keep the weakest spike above the bulk: 1.01 is strictly above."""
+        if now["bulk"] >= now["spike"] and later("bulk", "spike"):
+            must("spike", _least("spike", now["bulk"] * 1.01), f"must stay above {now['bulk']:g}")
+        elif now["bulk"] >= now["spike"]:
+            must("bulk", _most("bulk", now["spike"] / 1.01), f"must stay below {now['spike']:g}")
+        needed = 1.01 * largest_of_bulk((0.0, now["bulk"]), now["correlation"]) / now["fall"]
+        if now["spike"] < needed:  # so that the weakest spike is above the bulk
+            asked = any(later(key, "spike") for key in ("fall", "correlation", "bulk"))
+            above = _least("spike", needed) if asked else None
+            reason = "the weakest spike must stay above the background"
+            if above is not None:
+                set_to("spike", above, reason)
+            else:
+                room = now["spike"] * now["fall"] / 1.01
+                if now["bulk"] > room:
+                    set_to("fall", _least("fall", 1.01 * now["bulk"] / now["spike"]), reason)
+                    room = now["spike"] * now["fall"] / 1.01
+                options, limits = CHOICES["correlation"].numbers, (0.0, now["bulk"])
+                possible = [option for option in options if largest_of_bulk(limits, option) <= room]
+                if now["correlation"] not in possible:
+                    set_to("correlation", max(possible), reason)
+
     now |= {flag: True for key, flag in _FLAGS.items() if key in moved}
-    if scenes.differ(now) and now["data"] in TABLES:
+    if scenes.differ(now) and now["data"] != SYNTHETIC:
         if later("data", "sites.data"):
-            set_to("sites.data", scenes.ALIKE, "a table's patients are assigned to hospitals at random")
+            of_table = "a table's patients are assigned to hospitals at random"
+            of_numbers = "patients with stated numbers are alike in all hospitals"
+            set_to("sites.data", scenes.ALIKE, of_numbers if now["data"] == STATED else of_table)
         else:
             set_to("data", SYNTHETIC, "hospitals that differ bring their own patients")
     if now["sites.data"] == HEART and later("n", "sites.data"):
@@ -369,18 +463,26 @@ def _resolve(settings: Settings, moved: Sequence[str]) -> tuple[Settings, dict[s
             if key not in moved and now[key] == usual[key] != value:
                 set_to(key, value, why.get(key, "with it more of this table is seen"))
     n, d = sizes(now)
+    all_count = table is not None or states_table(now)
     if (
-        table is None
+        not all_count
         and later("k", "s")
         and now["k"] >= now["s"]
         and (_least("s", now["k"] + 1) or d + 1) <= d
     ):
         must("s", _least("s", now["k"] + 1), f"must stay above {named('k')}")  # an option up to d
-    if table is None and now["s"] > d:
+    if not all_count and now["s"] > d:
         must("s", _most("s", d), f"cannot exceed {named('d', d)}")
-    name, limit = ("d", d) if table else ("s", now["s"])
+    name, limit = ("d", d) if all_count else ("s", now["s"])
     if now["k"] >= limit:
         must("k", _most("k", limit - 1), f"must stay below {named(name, limit)}")
+    if now["data"] == STATED:
+        possible = [k for k in stated_text.components(now["stated"]) if k < d]
+        if now["k"] not in possible:
+            k = max((k for k in possible if k < min(now["k"], limit)), default=possible[0])
+            must("k", k, "must end where your next eigenvalue is smaller")
+        if not all_count and now["s"] <= now["k"]:
+            must("s", _least("s", k + 1), f"must stay above {named('k')}")
     by_release = now["s_hat"] == RELEASED  # a word, and no number
     if not by_release and now["s_hat"] > d:
         must("s_hat", _most("s_hat", d), f"cannot exceed {named('d', d)}")
@@ -390,10 +492,13 @@ def _resolve(settings: Settings, moved: Sequence[str]) -> tuple[Settings, dict[s
         set_to("n", _least("n", now["providers"]), f"there are {now['providers']} hospitals")
     elif now["providers"] > n:
         set_to("providers", _most("providers", n), f"there are {n:,} patients")
-    if now["bulk"] >= now["spike"] and later("bulk", "spike"):  # 1.01: strictly above
-        must("spike", _least("spike", now["bulk"] * 1.01), f"must stay above {now['bulk']:g}")
-    elif now["bulk"] >= now["spike"]:
-        must("bulk", _most("bulk", now["spike"] / 1.01), f"must stay below {now['spike']:g}")
+    if now["data"] != STATED:  # else eigenvalues are typed
+        keep_spikes_above()
+    if table is None and now["tails"] != GAUSSIAN and now["scaling"] != "public":
+        if later("scaling", "tails"):
+            set_to("tails", GAUSSIAN, "the largest row of heavy tails grows with n without end")
+        else:
+            set_to("scaling", "public", "the largest row of heavy tails grows with n without end")
     if now["start"] == "near" and d < 2 * now["k"]:
         set_to("start", "random", f"a start near the truth needs d at least 2k = {2 * now['k']}")
     if not now[_DELTA_SET]:  # it follows the number of patients
@@ -454,6 +559,9 @@ PRESETS: dict[str, Settings] = {
         "spike": 20.0,
         "bulk": 10.0,
     },
+    "Heavy tails": {"n": 50_000, "providers": 1, "k": 2, "tails": "4"},
+    "Unequal components": {"n": 50_000, "d": 400, "s_hat": 30, "fall": 0.2},
+    "Correlated background": {"n": 50_000, "providers": 1, "k": 2, "correlation": 0.8},
     "Breast cancer, three hospitals": {"data": "breast_cancer", "providers": 3, "k": 2, "s_hat": 30},
     # Where something is seen: the recommended methods err 0.2 here, DPS-PCA 0.6, a guess 1.7.
     "Digits as images": {"data": "digits", "providers": 1, "k": 3, "s_hat": 64, "epsilon": 4.0},

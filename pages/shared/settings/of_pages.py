@@ -17,12 +17,25 @@ from pages.shared.settings.setting import Choice
 
 _PAGES = Path(__file__).resolve().parents[2]
 Reasons = Mapping[str, str]  # by a shared setting's key: why it cannot be moved, in a few words
-_MAIN = ("data", "trust", "epsilon", "delta", "n", "providers", "d", "k", "s", "s_hat")
+_MAIN = ("data", "stated", "trust", "epsilon", "delta", "n", "providers", "d", "k", "s", "s_hat")
 _MORE: tuple[str, ...] = ("iterations", "burn_in", "provider_noise", "largest_share", "accounting")
-_MORE += ("neighbours", "scaling", "spike", "bulk", "start", "repeats", "seed", "metric", "scale")
+_MORE += (
+    "neighbours",
+    "scaling",
+    "spike",
+    "fall",
+    "bulk",
+    "correlation",
+    "tails",
+    "start",
+    "repeats",
+    "seed",
+    "metric",
+    "scale",
+)
 # Plain view shows only what a board understands: the rest is as a link has it, or as we advise.
-_PLAIN_MAIN = ("data", "trust", "epsilon", "n", "providers", "d", "k", "s")
-_PLAIN_MORE = ("delta", "largest_share", "spike", "bulk")
+_PLAIN_MAIN = ("data", "stated", "trust", "epsilon", "n", "providers", "d", "k", "s")
+_PLAIN_MORE = ("delta", "largest_share", "spike", "bulk", "tails")
 
 
 def panel_keys(plain: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:

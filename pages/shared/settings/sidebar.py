@@ -3,10 +3,11 @@
 import streamlit as st
 
 from dppca_core.datasets import TABLES
-from pages.shared.settings import catalogue, in_context, of_pages, widget_keys
-from pages.shared.settings.catalogue import CHOICES, PRESETS, Settings
+from dppca_core.populations import stated_text
+from pages.shared.settings import catalogue, in_context, of_pages, stated_numbers, widget_keys
+from pages.shared.settings.catalogue import CHOICES, PRESETS, STATED, Settings
 from pages.shared.settings.of_pages import Panel
-from pages.shared.settings.widgets import label_with_ends, set_all, settings, show, update
+from pages.shared.settings.widgets import label_with_ends, set_all, settings, show, show_numbers, update
 
 
 def render(page: str) -> None:
@@ -52,14 +53,38 @@ def _apply_preset(name: str) -> None:
     set_all(catalogue.with_preset(settings(), name))
 
 
+def _stated(now: Settings, used: bool) -> None:
+    """Show the field for eigenvalues or correlations, with what is wrong with its text or what it states."""
+    numbers = now["stated"]
+    refused = show_numbers("stated", now["view"] == "plain", disabled=not used)
+    d = catalogue.sizes(now)[1]
+    if refused:
+        st.error(refused)
+    elif stated_text.is_table(numbers):
+        st.caption(f"Correlations of {d} features.")
+    else:
+        st.caption(f"{stated_text.features(numbers)} eigenvalues of {d} features.")
+    if not refused and not stated_numbers.fits_link(numbers):
+        st.caption("They are too long for a link: whoever opens yours pastes them again.")
+
+
 def _widget(key: str, now: Settings, panel: Panel) -> None:
     """Show a control, with the reason where the page does not use it; or, in its place, what decides it."""
     choice, plain = CHOICES[key], now["view"] == "plain"
     held, why_unused = panel.held(now), _why_unused(key, now, panel)
+    if key == "stated":
+        if now["data"] == STATED:
+            _stated(now, why_unused is None)
+        return
     table = TABLES.get(now["data"])
     if table and key in catalogue.FIXED_BY_TABLE:
         sizes = {"n": f"{table.n:,}", "d": str(table.d), "s": "all count"}
         held = {key: (sizes.get(key, "does not apply"), "fixed by the table"), **held}
+    elif (
+        now["data"] == STATED and key in catalogue.fixed(now) and (key != "d" or catalogue.states_table(now))
+    ):
+        sizes = {"d": str(catalogue.sizes(now)[1]), "s": "all count"}
+        held = {key: (sizes.get(key, "does not apply"), "by your numbers"), **held}
     if key in held:  # something else decides the setting: show its value and what decides it
         shown, why = held[key]
         label = f"{choice.name(plain)} · {why}"

@@ -10,20 +10,18 @@ from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.explorer.trusts import recommended
 from dppca_core.experiments.sweeps import of_experiment
 from dppca_core.methods import METHODS
+from dppca_core.populations import stated_text
 from dppca_core.populations.spiked import SpikedModel
+from dppca_core.populations.synthetic import Synthetic
 from dppca_core.records import RELEASED
-from pages.shared.settings.catalogue import RECOMMENDED, Settings, rows_kept, sizes
+from pages.shared.settings.catalogue import GAUSSIAN, RECOMMENDED, STATED, Settings, rows_kept, sizes
 
 START_ERROR = 0.1  # the start "near the truth": inside what Assumption B.6 asks at kappa = 10
 
 
 def from_settings(settings: Settings) -> tuple[ExplorerExperiment, float]:
-    population: SpikedModel | str = settings["data"]
-    if population not in TABLES:
-        model = {name: settings[name] for name in ("d", "k", "s", "spike", "seed")}
-        population = SpikedModel(bulk=(0.0, settings["bulk"]), **model)
     experiment = ExplorerExperiment(
-        population=population,
+        population=_population(settings),
         n=sizes(settings)[0],
         # A bound that some row exceeds with chance 1/2 is about the median length of the largest row.
         failure=0.5 if settings["scaling"] == "largest" else 0.01,
@@ -34,6 +32,18 @@ def from_settings(settings: Settings) -> tuple[ExplorerExperiment, float]:
         choose_rows=settings["s_hat"] == RELEASED,
     )
     return experiment, settings["epsilon"]
+
+
+def _population(settings: Settings) -> Synthetic | str:
+    if settings["data"] in TABLES:
+        return str(settings["data"])
+    tails = None if settings["tails"] == GAUSSIAN else float(settings["tails"])
+    common = {name: settings[name] for name in ("k", "s", "seed")} | {"tails": tails}
+    if settings["data"] == STATED:
+        d = sizes(settings)[1]
+        return stated_text.population(settings["stated"], d=d, bulk=settings["bulk"], **common)
+    of_spikes = {name: settings[name] for name in ("d", "spike", "fall", "correlation")}
+    return SpikedModel(bulk=(0.0, settings["bulk"]), **of_spikes, **common)
 
 
 def over_epsilon(experiment: ExplorerExperiment, epsilon: float, methods: Sequence[str]) -> Recipe | None:

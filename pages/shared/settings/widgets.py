@@ -8,24 +8,28 @@ from typing import Any, NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dppca_core.populations import stated_text
 from pages.shared import text
 from pages.shared.plain import phrases
 from pages.shared.settings import catalogue, newcomer, widget_keys
 from pages.shared.settings.catalogue import CHOICES, Settings
 from pages.shared.settings.setting import Choice
 
-_LAST = "settings of the last run"  # this and the next six are keys of the session's state
+_LAST = "settings of the last run"  # this and the next seven are keys of the session's state
 _WANTED = "settings that the visitor asked for"
 _NOTICES = "sentences about what was changed"
 _MOVED = "settings moved since the last run"
 _LAST_MOVE = "slider moved last, and by how much"
 _HEADLINE = "headline shown last"
 _FULL_ONLY = "whether the page has no plain view"
+_REFUSED = "text of numbers that was refused, and why"
 _HIDDEN = "whether the page hides what pages share"
 _SWITCHES = (  # key, label, help
     ("ghost", "Keep the last result", "The previous setting stays in the figure, dotted."),
     ("loadings", "Loadings", "The loadings of one release, beside the true ones."),
 )
+
+_MOST_LETTERS = 500_000  # of a table of 200 features with all digits
 
 # By whether the options are numbers.
 _CONTROLS: dict[bool, Callable[..., object]] = {True: st.select_slider, False: st.selectbox}
@@ -277,6 +281,27 @@ def show_on_telephone(*keys: str) -> None:
         for key in keys:
             if key not in fixed:
                 show(key, CHOICES[key].name(plain), plain, widget=f"telephone {key}")
+
+
+def show_numbers(key: str, plain: bool, **more: Any) -> str:
+    """Show a field for eigenvalues or correlations, and return why its text is refused, or "".
+
+    Text that is refused stays in the field, so that it can be corrected; the setting stays as it was.
+    """
+    choice, value = CHOICES[key], settings()[key]
+    text, refused = st.session_state.get(_REFUSED, ("", ""))
+    shown = text if refused else stated_text.shown(value)
+
+    def remember(typed: str) -> None:
+        st.session_state[_REFUSED] = ("", "")
+        try:
+            st.session_state.setdefault(_MOVED, {})[key] = stated_text.typed(typed)
+        except ValueError as reason:
+            st.session_state[_REFUSED] = (typed, str(reason))
+
+    binding = widget_keys.widget_arguments(key, shown, remember, key not in st.session_state.get(_MOVED, {}))
+    st.text_area(choice.name(plain), shown, help=choice.help, max_chars=_MOST_LETTERS, **binding | more)
+    return str(refused)
 
 
 def show_panel_pills(key: str) -> None:

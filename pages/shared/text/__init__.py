@@ -4,4 +4,5 @@
 from pages.shared.text.labels import *
 from pages.shared.text.markdown import *
 from pages.shared.text.numbers import *
+from pages.shared.text.populations import *
 from pages.shared.text.privacy_phrases import *

@@ -15,7 +15,7 @@ from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.mechanisms.symmetric_gaussian import entry_std
 from dppca_core.numerics.linalg import top_eigenspace
-from dppca_core.populations.spiked import hospital_sizes
+from dppca_core.populations.elliptical import hospital_sizes
 from dppca_core.records import RELEASED
 
 D, K = 24, 2

@@ -13,7 +13,7 @@ from scipy import stats
 from dppca_core import SpikedModel
 from dppca_core.arrays import Array
 from dppca_core.numerics.wishart import wishart_factor
-from dppca_core.populations import spiked
+from dppca_core.populations import elliptical
 from tests.core.laws import Z, follows, same_law
 
 MODEL = SpikedModel(d=6, k=2, s=3, spike=10.0, bulk=(1.0, 4.0), seed=5)
@@ -96,7 +96,7 @@ def test_fewer_patients_than_features_give_a_singular_moment(n):
 
 
 def test_a_planted_wrong_diagonal_is_rejected(monkeypatch):
-    monkeypatch.setattr(spiked, "wishart_factor", too_few_degrees)
+    monkeypatch.setattr(elliptical, "wishart_factor", too_few_degrees)
     wrong, right = draw_moments(7), row_moments(7)
     assert not follows(quadratic_forms(wrong), stats.chi2(7))
     assert not mean_is_covariance(wrong, 7)
@@ -107,7 +107,7 @@ def test_a_planted_diagonal_factor_is_rejected(monkeypatch):
     def diagonal_only(n: int, d: int, rng: np.random.Generator) -> Array:
         return np.asfortranarray(np.triu(wishart_factor(n, d, rng)))
 
-    monkeypatch.setattr(spiked, "wishart_factor", diagonal_only)
+    monkeypatch.setattr(elliptical, "wishart_factor", diagonal_only)
     wrong = draw_moments(7)
     assert not follows(quadratic_forms(wrong), stats.chi2(7))
     assert not mean_is_covariance(wrong, 7)

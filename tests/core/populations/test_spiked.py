@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dppca_core import SpikedModel
-from dppca_core.populations import spiked
+from dppca_core.populations import elliptical
+from dppca_core.populations.spiked import largest_of_bulk
 from tests.core.laws import ALPHA, Z
 
 MODEL = SpikedModel(d=12, k=3, s=5, spike=50.0, bulk=(1.0, 4.0), seed=7)
@@ -42,11 +43,49 @@ def test_the_recipe_is_kept(model):
 def test_the_same_recipe_is_the_same_population():
     same = SpikedModel(d=12, k=3, s=5, spike=50.0, bulk=(1.0, 4.0), seed=7)
     first = MODEL.covariance()
-    spiked.clear_caches()
+    elliptical.clear_caches()
     np.testing.assert_array_equal(same.covariance(), first)
     other = SpikedModel(d=12, k=3, s=5, spike=50.0, bulk=(1.0, 4.0), seed=8)
     assert not np.array_equal(other.basis, MODEL.basis)
     assert not np.array_equal(other.eigenvalues, MODEL.eigenvalues)
+
+
+def test_spikes_fall_geometrically_and_stay_as_they_were_where_they_are_equal():
+    model = SpikedModel(d=12, k=3, s=5, spike=50.0, bulk=(1.0, 4.0), seed=7, fall=0.25)
+    np.testing.assert_allclose(model.spikes, (50.0, 25.0, 12.5))
+    np.testing.assert_allclose(np.linalg.eigvalsh(model.covariance())[::-1][:3], model.spikes)
+    np.testing.assert_array_equal(model.basis, MODEL.basis)
+    np.testing.assert_array_equal(model.eigenvalues[3:], MODEL.eigenvalues[3:])
+    assert SpikedModel(d=12, k=1, s=5, fall=0.25).spikes == (100.0,)
+    with pytest.raises(ValueError, match="fall"):
+        SpikedModel(d=12, k=2, s=5, spike=(50.0, 20.0), fall=0.5)
+    with pytest.raises(ValueError, match="bulk"):  # the weakest spike would be within the bulk
+        SpikedModel(d=12, k=2, s=5, spike=50.0, fall=0.2)
+
+
+@pytest.mark.parametrize("correlation", [0.3, 0.9])
+def test_a_correlated_bulk_leaves_the_spikes_and_correlates_neighbours(correlation):
+    """Sigma = U spikes U^T + P (b R) P, built here from its definition."""
+    model = SpikedModel(d=40, k=2, s=6, spike=200.0, bulk=(1.0, 4.0), seed=7, correlation=correlation)
+    U, order = model.basis, np.arange(40)
+    R = correlation ** np.abs(order[:, None] - order)
+    P = np.eye(40) - U @ U.T
+    expected = 200.0 * U @ U.T + P @ (2.5 * R) @ P
+    np.testing.assert_allclose(model.covariance(), expected, atol=1e-11)
+    values, vectors = np.linalg.eigh(expected)
+    np.testing.assert_allclose(model.eigenvalues, values[::-1], atol=1e-11)
+    np.testing.assert_allclose(np.linalg.norm(vectors[:, -2:].T @ U), np.sqrt(2))
+    assert np.count_nonzero(U.any(axis=1)) == 6
+    np.testing.assert_array_equal(U, SpikedModel(d=40, k=2, s=6, seed=7).basis)
+    assert model.eigenvalues[2] < largest_of_bulk(model.bulk, correlation)
+
+
+def test_a_correlated_bulk_above_the_weakest_spike_is_refused():
+    """With .9 it may reach 19 times its variance, here 5."""
+    assert largest_of_bulk((0.0, 10.0), 0.9) == pytest.approx(95.0)
+    SpikedModel(d=12, k=2, s=5, spike=96.0, correlation=0.9)
+    with pytest.raises(ValueError, match="correlation"):
+        SpikedModel(d=12, k=2, s=5, spike=94.0, correlation=0.9)
 
 
 def test_the_support_is_not_the_first_coordinates():
@@ -59,7 +98,7 @@ def test_the_support_is_not_the_first_coordinates():
 
 @pytest.mark.parametrize("array", ["basis", "root"])
 def test_what_is_cached_cannot_be_written_to(array):
-    cached = MODEL.basis if array == "basis" else spiked._root(MODEL)
+    cached = MODEL.basis if array == "basis" else elliptical._root(MODEL)
     with pytest.raises(ValueError, match="read-only"):
         cached[0, 0] = 1.0
 
@@ -94,7 +133,7 @@ def test_the_bound_for_equal_eigenvalues(d, n, failure):
     """|row|^2 / lambda ~ chi2_d: B^2 to 1 %."""
     tail = -np.expm1(np.log1p(-failure) / n)
     expected = 2.5 * stats.chi2.isf(tail, d)
-    assert spiked.norm_bound(np.full(d, 2.5), n, failure) ** 2 == pytest.approx(expected, rel=0.01)
+    assert elliptical.norm_bound(np.full(d, 2.5), n, failure) ** 2 == pytest.approx(expected, rel=0.01)
 
 
 @given(d=st.integers(5, 1000), n=st.integers(1, 10**12), failure=st.floats(1e-9, 0.99))
@@ -102,14 +141,14 @@ def test_the_bound_for_equal_eigenvalues(d, n, failure):
 def test_the_bound_exists_for_any_risk(d, n, failure):
     """1 % on B^2 also around the mean of |row|^2 and below it, where few patients may well be longer."""
     expected = stats.chi2.isf(-np.expm1(np.log1p(-failure) / n), d)
-    assert spiked.norm_bound(np.ones(d), n, failure) ** 2 == pytest.approx(expected, rel=0.01)
+    assert elliptical.norm_bound(np.ones(d), n, failure) ** 2 == pytest.approx(expected, rel=0.01)
 
 
 def test_oracle_13_the_bound_of_the_published_experiment():
     """theory.md, oracle 13: B^2 = 9074 for a spectrum of trace 5331, here rescaled to that trace; 1 %."""
     values = SpikedModel(d=1000, k=5, s=10).eigenvalues.copy()
     values[5:] *= (5331 - values[:5].sum()) / values[5:].sum()
-    assert spiked.norm_bound(values, 100_000, 0.01) ** 2 == pytest.approx(9074, rel=0.01)
+    assert elliptical.norm_bound(values, 100_000, 0.01) ** 2 == pytest.approx(9074, rel=0.01)
 
 
 @given(
@@ -129,7 +168,7 @@ sizes = st.integers(1, 60).flatmap(lambda many: st.tuples(st.integers(many, 10**
 @given(case=sizes, share=st.floats(0, 1))
 def test_hospital_sizes(case, share):
     n, providers = case
-    split = spiked.hospital_sizes(n, providers, share)
+    split = elliptical.hospital_sizes(n, providers, share)
     assert sum(split) == n
     assert len(split) == providers
     assert min(split) >= 1
@@ -205,7 +244,7 @@ def test_a_bad_failure_is_refused_by_name_and_value(failure):
 @pytest.mark.parametrize("share", [-0.1, 1.1, np.nan])
 def test_a_bad_share_is_refused_by_name_and_value(share):
     with pytest.raises(ValueError, match=f"largest_share must lie between 0 and 1, got .*{share}"):
-        spiked.hospital_sizes(10, 2, share)
+        elliptical.hospital_sizes(10, 2, share)
 
 
 def test_a_draw_is_scaled_by_its_bound():

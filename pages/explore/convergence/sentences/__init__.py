@@ -27,7 +27,8 @@ def notes(m: Convergence) -> list[str]:
         # Of several reasons the last that applies is given.
         method = METHODS[settings["traced"]].title
         by_table = asked in catalogue.fixed(settings)
-        reason = "is fixed by the table" if by_table else f"makes no difference to “{method}”"
+        data = "your numbers" if settings["data"] == catalogue.STATED else "the table"
+        reason = f"is fixed by {data}" if by_table else f"makes no difference to “{method}”"
         if asked == "iterations":
             reason = f"{reason}, which sets its number of rounds itself"
         if isinstance(settings[asked], str):

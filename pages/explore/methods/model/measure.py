@@ -21,7 +21,7 @@ from dppca_core.experiments.explorer.results import Results, quantiles
 from dppca_core.experiments.sweeps.recipe import METRICS, Value
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
-from dppca_core.populations.spiked import SpikedModel
+from dppca_core.populations.synthetic import Synthetic
 from dppca_core.records import TRUSTS
 from pages.explore.methods.model.sweeps import SweepExperiment
 from pages.shared import text
@@ -122,7 +122,7 @@ class ComparisonMeasure:
             return metric_axis.random_guess(self.settings, d, k)
         # Captured energy depends on the eigenvalues, which a spiked population has at every size.
         eigenvalues = self.results.truth.eigenvalues
-        if sizes and isinstance(experiment.population, SpikedModel):
+        if sizes and isinstance(experiment.population, Synthetic):
             eigenvalues = replace(experiment.population, **sizes).eigenvalues
         return subspace_metrics.random_energy(eigenvalues, k)
 

@@ -48,7 +48,7 @@ def for_panel(
 ) -> tuple[SweepExperiment | None, str]:
     """Return what the view sweeps, and its jobs' slot. Where a table fixes a setting, epsilon is swept."""
     panel, key, fixed = settings["compare.panel"], settings["compare.over"], catalogue.fixed(settings)
-    if not methods or (panel == "needed" and fixed):  # a table's patients cannot be more
+    if not methods or (panel == "needed" and "n" in fixed):  # a table's patients cannot be more
         return None, ""
     if panel == "needed":  # two or three points a decade, from which the patients needed are read
         grid = NEEDED_COARSE if results.experiment.d >= COARSE_FROM else NEEDED

@@ -4,6 +4,7 @@ import math
 
 from dppca_core.experiments.planning.bisection import SimulatedAnswer
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
+from dppca_core.populations.synthetic import Synthetic
 from dppca_core.records import RELEASED
 from pages.hospitals.planner.model.evaluated import has_unit_rows, title
 from pages.hospitals.planner.model.planner import Planner
@@ -151,10 +152,12 @@ def assumptions(planner: Planner) -> str:
         like = f"a population with the spectrum of {table.title} ({table.source}), its rows as if Gaussian"
         limit = "rows clipped at the bound stored with that table"
     else:
-        s, spike, bulk = (planner.settings[key] for key in ("s", "spike", "bulk"))
-        spikes = f"k = {experiment.k} eigenvalues of {spike:g} on s = {s} of the measurements"
-        like = f"one Gaussian population with {spikes} and the others uniform up to {bulk:g}"
+        population = experiment.population
+        assert isinstance(population, Synthetic)  # hospitals that differ are not planned for
+        like = f"one population: {text.population(population)}"
         chance = f"that all respect with probability {1 - experiment.failure:g}"
         limit = f"rows divided by a public bound, set beforehand, {chance}"
+        if population.tails is not None:
+            limit = "rows clipped to a public bound of three root mean square lengths"
     same = "" if planner.asked == "hospitals" else "; hospitals measure alike"
     return f"Patients are independent draws from {like}; {_UNIT_ROWS if unit_rows else limit}{same}."

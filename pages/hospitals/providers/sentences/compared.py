@@ -168,10 +168,15 @@ def about(recipe: CollaborationExperiment) -> str:
             "hospitals at random, clipped to a public bound. Truth is PCA without privacy on the whole "
             f"table; errors are therefore *not private*. {methods}"
         )
+    drawn = (
+        "Second moments are drawn from their exact (Wishart) law, each hospital's given the sum of all. Rows "
+        "are divided by a public bound."
+    )
+    if recipe.population.tails is not None:
+        drawn = text.heavy_rows(recipe.population.tails)
     return (
         f"**Simulation**, {runs} over {text.count(recipe.patient_draws, 'draw', 'draws')} of patients. "
-        "Second moments are drawn from their exact (Wishart) law, each hospital's given the sum of all. Rows "
-        f"are divided by a public bound. Truth is the population's. {methods}"
+        f"{drawn} Truth is the population's. {methods}"
     )
 
 

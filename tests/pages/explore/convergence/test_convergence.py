@@ -11,7 +11,7 @@ from dppca_core import SpikedModel
 from dppca_core.experiments import sweep
 from dppca_core.experiments.draws import PUBLIC, cohort, generator
 from dppca_core.methods import METHODS
-from dppca_core.populations.spiked import hospital_sizes
+from dppca_core.populations.elliptical import hospital_sizes
 from dppca_core.privacy import Budget
 from pages.explore.convergence import charts, sentences
 from pages.explore.convergence import settings as convergence_settings

@@ -12,6 +12,8 @@ from dppca_core.experiments import Axis
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.sweeps import of_experiment
 from dppca_core.methods import METHODS
+from dppca_core.populations.spiked import SpikedModel
+from dppca_core.populations.stated import StatedCorrelations, StatedEigenvalues
 from pages.explore.convergence.model import Convergence
 from pages.shared.settings import catalogue, of_pages, to_experiment, widgets
 from pages.shared.settings.catalogue import CHOICES, OF_PARAMETER
@@ -63,6 +65,36 @@ BAD = {
     ),
     "too many sizes": ({"join.sizes": "1-" * 200 + "1"}, {"join.sizes": ""}, "not up to 200 sizes"),
     "a size of nobody": ({"join.sizes": "5-0"}, {"join.sizes": ""}, "which is not up to 200 sizes"),
+    "no numbers": (
+        {"data": "stated", "stated": "<b>"},
+        {"data": "stated", "stated": "100,60,35,20,12"},
+        "“Eigenvalues or correlations” was not readable: we set it to 100, 60, 35, 20, 12.",
+    ),
+    "too long for a link": (
+        {"data": "stated", "stated": "pasted"},
+        {"data": "stated"},
+        "was too long for a link, so paste it again: we set it to",
+    ),
+    "k within equal eigenvalues": (
+        {"data": "stated", "stated": "5,5,5,2", "k": "2"},
+        {"k": 3},
+        "We raised “Components k” to 3: it must end where your next eigenvalue is smaller.",
+    ),
+    "a correlated bulk over the spikes": (
+        {"spike": "20", "correlation": "0.9"},
+        {"spike": 20.0, "correlation": 0.5},
+        "to 0.5: the weakest spike must stay above the background",
+    ),
+    "spikes that fall into the bulk": (
+        {"bulk": "50", "fall": "0.2"},
+        {"bulk": 50.0, "fall": 1.0},
+        "the weakest spike must stay above the background",
+    ),
+    "the largest row of heavy tails": (
+        {"tails": "4", "scaling": "largest"},
+        {"tails": "4", "scaling": "public"},
+        "grows with n without end",
+    ),
     "bulk over spike": ({"spike": "20", "bulk": "80"}, {"bulk": 15.0}, "must stay below 20"),
 }
 
@@ -91,6 +123,55 @@ def test_a_good_link_says_nothing(screen):
 def test_one_setting_is_spoken_of_once(screen):
     page = screen(k="50", s="10", shat="9999")
     assert page.notices.count("Components k") == 1 and page.notices.count("Features kept") == 1
+
+
+@pytest.mark.parametrize(
+    ("link", "population"),
+    [
+        ({"fall": "0.2"}, SpikedModel(200, 3, 10, fall=0.2)),
+        ({"correlation": "0.7"}, SpikedModel(200, 3, 10, correlation=0.7)),
+        ({"tails": "4"}, SpikedModel(200, 3, 10, tails=4.0)),
+        (
+            {"data": "stated", "stated": "50,20,5,1", "k": "2", "s": "5"},
+            StatedEigenvalues(200, 2, 5, (50.0, 20.0, 5.0, 1.0), (0.0, 1.0)),
+        ),
+        (
+            {"data": "stated", "stated": "r0.5_-0.3,0.2", "k": "1", "shat": "2"},
+            StatedCorrelations((0.5, -0.3, 0.2), 1),
+        ),
+    ],
+)
+def test_a_link_holds_a_population_that_is_not_kind(link, population):
+    settings, notices = catalogue.open_link(link)
+    assert notices == [] and to_experiment.from_settings(settings)[0].population == population
+    assert catalogue.open_link(catalogue.to_link(settings))[0] == settings
+
+
+def test_a_wide_table_is_not_in_the_link():
+    value = "r" + "_".join(",".join(["0.123"] * i) for i in range(1, 30))
+    settings = catalogue.defaults_with({"data": "stated", "stated": value})
+    assert catalogue.to_link(settings)["stated"] == "pasted"
+    assert to_experiment.from_settings(catalogue.reconcile(settings)[0])[0].d == 30
+
+
+def test_the_control_that_moved_last_stays_and_the_spikes_rise():
+    now = catalogue.defaults_with({"spike": 50.0})
+    assert catalogue.reconcile(now | {"correlation": 0.9}, ("correlation",))[0]["spike"] == 100.0
+    assert catalogue.reconcile(now | {"fall": 0.1}, ("fall",))[0]["spike"] == 200.0
+
+
+def test_numbers_are_typed_refused_and_corrected(screen):
+    page = screen(data="stated")
+    field = page.app.sidebar.text_area[0]
+    assert field.value == "100, 60, 35, 20, 12"
+    field.set_value("9\n4\nx")
+    page.run()
+    assert "Row 3 holds something that is no number" in page.app.sidebar.error[0].value
+    assert page.app.sidebar.text_area[0].value == "9\n4\nx" and page.setting("stated") == "100,60,35,20,12"
+    page.app.sidebar.text_area[0].set_value("1 0.5 0.3\n0.5 1 0.2\n0.3 0.2 1")
+    page.run()
+    assert not page.app.sidebar.error and page.setting("stated") == "r0.5_0.3,0.2"
+    assert page.link["stated"] == "r0.5_0.3,0.2" and page.setting("k") == 2
 
 
 def test_what_a_table_fixes_is_not_spoken_of(screen):
