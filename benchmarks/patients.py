@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks import measure
 from dppca_core import METHODS, Budget, Cohort, SpikedModel, sin_theta
 from dppca_core.numerics.moments import RowMoment, SumMoment
-from dppca_core.populations import spiked
+from dppca_core.populations import elliptical, spiked
 from dppca_core.records import Estimate
 
 
@@ -86,11 +86,11 @@ def fitted(case: Case, cohort: Cohort, repeat: int) -> Estimate:
 def squares(case: Case, seconds: float) -> tuple[np.ndarray, np.ndarray]:
     """Return sin^2 from `SpikedModel.draw` and from rows drawn one by one, (runs,) each."""
     drawn, rows = [], []
-    spiked.clear_caches()  # they hold eigenvectors, which are replaced meanwhile
+    elliptical.clear_caches()  # they hold eigenvectors, which are replaced meanwhile
     vectors = aligned_vectors if case.aligned else spiked._new_eigenvectors
     with mock.patch.object(spiked, "_new_eigenvectors", vectors):
         _measure(case, seconds, drawn, rows)
-    spiked.clear_caches()
+    elliptical.clear_caches()
     return np.array(drawn), np.array(rows)
 
 

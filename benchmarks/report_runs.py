@@ -20,12 +20,12 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+from dppca_core.populations.unkind import RESIDUALS, UNKIND
 
 from benchmarks import two_stages
 from dppca_core import METHODS, Budget, SpikedModel, sin_theta
 from dppca_core.numerics.unit_rows import unit_rows
 from dppca_core.paths import DATA
-from dppca_core.populations.unkind import RESIDUALS, UNKIND
 
 FILE = DATA / "report.json"
 RUNS, FEW = 20, 7

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from dppca_core.accounting.trade_off import TradeOff
 from dppca_core.accounts import Account
 from dppca_core.accounts.book import Payer
 from dppca_core.arrays import Array
@@ -137,6 +138,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         spent_: Events of the fit, for an account; `dppca_core.accounting.dp_event.to_dp_event` makes them one
             event of dp-accounting.
         epsilon_: Their true epsilon at `delta`.
+        guarantee_: What they let an attacker do, a `dppca_core.TradeOff`: mu, epsilon at every delta, and the
+            whole trade-off curve.
         simulation_: Whether the noise can be repeated, as `random_state` was not None.
         notes_: The method's remarks on its answer.
         recommendation_: Why the method was recommended; None where it was named.
@@ -256,6 +259,12 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.simulation_ = self.random_state is not None
         self.notes_, self.release_ = answer.notes, answer.released
         return self
+
+    @property
+    def guarantee_(self) -> TradeOff:
+        """What the fit lets an attacker do: mu, epsilon at every delta, and the whole trade-off curve."""
+        check_is_fitted(self)
+        return TradeOff.from_events(self.spent_)
 
     @property
     def explained_variance_(self) -> Array:

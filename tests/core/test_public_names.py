@@ -28,7 +28,7 @@ UNLISTED = "a new public name: add it to the list in this file, and a line to CH
 # What each module offers by name.
 NAMES = {
     "dppca_core": "METHODS Bound Budget Cohort Estimate Guarantee Method Provider Release Setting "
-    "SpikedModel sin_theta",
+    "SpikedModel TradeOff sin_theta",
     "dppca_core.bounds": "BOUNDS",
     "dppca_core.methods": "METHODS",
     "dppca_core.sklearn": "PrivatePCA",
@@ -36,11 +36,16 @@ NAMES = {
     "dppca_core.tables": "Column JoinedTable OwnerCounts QuestionError Raw Schema at_random by_column "
     "content_key encode from_frame join read safe_cell safe_csv",
     "dppca_core.tables.transformer": "DictionaryEncoder",
-    "dppca_core.accounts.account": "Limit",
+    "dppca_core.accounts": "Account",
+    "dppca_core.accounts.account": "Balance Limit",
     "dppca_core.accounts.book": "Book BookTable Payer default_path",
     "dppca_core.accounting.gaussian": "delta_of epsilon_of noise_multiplier",
     "dppca_core.accounting.closed_form": "epsilon_of multiplier_of",
+    "dppca_core.accounting.dp_event": "to_dp_event",
+    "dppca_core.accounting.trade_off": "TradeOff",
     "dppca_core.datasets": "cohort rows",
+    "dppca_core.experiments.studies": "bounds compare convergence patients_needed",
+    "dppca_core.populations.stated": "StatedCorrelations StatedEigenvalues",
     "dppca_core.release.bundle": "files",
     "dppca_core.records": "Assumption",
 }
@@ -113,20 +118,20 @@ BOUND_KEYWORDS = {
 # Parameters of functions, and of classes, whose fields they are.
 PARAMETERS = {
     "dppca_core:Estimate": "basis iterates noise_std bytes_sent seconds spent spent_each covariance "
-    "notes diagnostics",
+    "notes diagnostics features",
     "dppca_core:Budget": "epsilon delta neighbours accounting",
     "dppca_core:Setting": "d n k s s_hat providers iterations eigenvalues budget tau provider_noise "
-    "burn_in start_error",
+    "burn_in start_error tails",
     "dppca_core:Bound": "terms total applies why source constants quantities",
     "dppca_core:Release": "noise_multiplier steps",
     "dppca_core:Guarantee": "epsilon delta",
     "dppca_core:Method": "title reference trust guarantee uses fit spends exact_at_one matrix cost scaling "
     "pools tuned audit name",
-    "dppca_core:Cohort": "providers pooled bound",
+    "dppca_core:Cohort": "providers pooled bound columns",
     "dppca_core:Cohort.from_rows": "rows bound",
     "dppca_core:Cohort.together": "providers bound",
     "dppca_core:Provider": "n moment",
-    "dppca_core:SpikedModel": "d k s spike bulk seed",
+    "dppca_core:SpikedModel": "d k s spike bulk seed fall correlation tails",
     "dppca_core:SpikedModel.draw": "self n providers rng failure",
     "dppca_core:SpikedModel.norm_bound": "self n failure",
     "dppca_core:sin_theta": "basis truth",
@@ -144,11 +149,12 @@ PARAMETERS = {
     "group other_names unit",
     "dppca_core.tables:from_frame": "frame name",
     "dppca_core.tables.transformer:DictionaryEncoder": "schema",
-    "dppca_core.sklearn:PrivatePCA": "method n_components epsilon delta bound center private_center scale "
+    "dppca_core.sklearn:PrivatePCA": "n_components method epsilon delta bound center private_center scale "
     "private_scale neighbours accounting explained_variance params random_state hardened account",
 }
 FITTED = (
-    "components_ explained_variance_ mean_ scale_ bound_ method_ spent_ epsilon_ simulation_ notes_ "
+    "components_ n_components_ explained_variance_ explained_variance_ratio_ noise_variance_ "
+    "singular_values_ n_samples_ mean_ scale_ bound_ method_ spent_ epsilon_ guarantee_ simulation_ notes_ "
     "recommendation_ release_ n_features_in_ feature_names_in_"
 )
 METHODS_OF_A_TRANSFORMER = "fit transform inverse_transform get_feature_names_out"

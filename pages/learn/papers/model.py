@@ -165,6 +165,8 @@ def explorer_settings(recipe: Recipe) -> Settings | None:
     population = recipe.population
     if not isinstance(population, SpikedModel) or population.bulk[0] != 0 or recipe.bound is not None:
         return None
+    if population != replace(population, fall=1.0, correlation=0.0, tails=None):
+        return None
     middle = {axis.name: axis.values[len(axis.values) // 2] for axis in recipe.swept}
     # Of DPS-PCA the recipe may have options that differ from its own fields.
     options = next((dict(method.options) for method in recipe.methods if method.method == "dps_pca"), {})
