@@ -8,13 +8,15 @@ d = 30.
 Errors are |sin Theta|_F to the population's directions, of a table to those of its own rows. Each recipe of
 a package runs in a process that is stopped at 60 seconds and then has no answer. The packages' own PCA
 protects one changed record (replace-one), so all do; recipes that know both relations are shown under
-add/remove as well. `--page` writes what a page shows, with times as ratios to ours.
+add/remove as well. `--page` writes what a page shows, with times as ratios to ours, and asks PyPI when each
+package had its last release.
 """
 
 import json
 import subprocess
 import sys
 import tempfile
+import urllib.request
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
@@ -172,6 +174,13 @@ def for_page(problem: Problem, answers: Sequence[Answer]) -> dict[str, object]:
     return {"population": problem.population, "d": d, "n": n, "rows": [row(answer) for answer in answers]}
 
 
+def last_release(package: str) -> str:
+    """Return the day, in ISO 8601, of a package's newest version. Asks the network."""
+    with urllib.request.urlopen(f"https://pypi.org/pypi/{package}/json", timeout=60) as answer:
+        files = json.load(answer)["urls"]  # those of the newest version
+    return min(str(file["upload_time_iso_8601"])[:10] for file in files)
+
+
 def main() -> None:
     parser = measure.options(__doc__)
     parser.add_argument("--page", type=Path, help="write what the page shows to this file")
@@ -193,6 +202,7 @@ def main() -> None:
         content = {
             "date": date.today().isoformat(),
             "versions": {name: version(name) for name in packages},
+            "last_releases": {name: last_release(name) for name in packages},
             "settings": {"epsilon": EPSILON, "delta": DELTA, "k": K, "s": SPARSITY, "kept": KEPT},
             "limit_seconds": LIMIT,
             "places": places,

@@ -41,6 +41,7 @@ def stored() -> Measurement:
             float(record["settings"][name])  # raises where it is absent or no number
         measured = measurement(record)
         complete = record["date"] and record["limit_seconds"] > 0 and dict(record["versions"])
+        complete = complete and record["last_releases"].keys() == record["versions"].keys()
         complete = complete and {"sparse population", "breast_cancer"} <= set(measured.errors["population"])
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         complete = False

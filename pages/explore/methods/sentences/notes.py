@@ -201,8 +201,12 @@ def of_packages(neighbours: str) -> str:
         parts.append(f"{recipe}: no answer in {record['limit_seconds']:.0f} s at {sizes} features.")
     if neighbours != "replace-one":
         parts.append("The packages' own PCA protects a changed record: it is shown where one is replaced.")
-    used = ", ".join(f"{name} {version}" for name, version in versions.items())
-    parts.append(f"Measured {record['date']} by `make bench-peers` with {used}.")
+    released = record["last_releases"]
+    used = ", ".join(f"{name} {version} ({released[name]})" for name, version in versions.items())
+    parts.append(
+        f"Measured {record['date']} by `make bench-peers` with {used}. In brackets is the day of each "
+        "package's last release."
+    )
     return " ".join(parts)
 
 

@@ -41,6 +41,7 @@ DAMAGED = {
     "no places": WHOLE.replace('"places"', '"place"'),
     "no settings": WHOLE.replace('"settings"', '"setting"'),
     "no versions": re.sub(r'"versions": \{[^}]*\}', '"versions": 3', WHOLE),
+    "no last releases": WHOLE.replace('"last_releases"', '"last"'),
     "words for a number": re.sub(r'"limit_seconds": [\d.]+', '"limit_seconds": "long"', WHOLE),
 }
 
