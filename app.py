@@ -73,7 +73,6 @@ def _compressed_plotly() -> bytes:
 
 
 async def plotly_js(request: Request) -> Response:
-    """Answer with the chart library: compressed, if the browser accepts that and `_warm_up` has done it."""
     done = _compressed_plotly.cache_info().currsize > 0  # do not compress it now, while others wait
     if done and "gzip" in request.headers.get("accept-encoding", ""):
         headers = CACHING | {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}

@@ -28,7 +28,7 @@ def menu() -> dict[str, list[Path]]:
 
 
 def title(page: Path) -> str:
-    """Return a page's name in the menu, by default made of the folder's name; page: its page.py."""
+    """Return a page's name in the menu; page: its page.py."""
     name = page.parent.name
     return _TITLES.get(name, name.replace("_", " ").capitalize())
 

@@ -71,7 +71,7 @@ def attack_draws(setting: AttackExperiment) -> AttackDraws:
 
 
 def _cells(make: Callable[[Recipe], Store], recipe: Recipe, cell_bytes: int, more_bytes: int = 0) -> Store:
-    """Return the one store of this recipe, made unless it is kept; it takes `more_bytes` beside its cells."""
+    """Return the one store of this recipe, made unless it is kept; more_bytes: of what is no cell."""
     size = VIEW_BYTES + more_bytes
     return CELLS.get(recipe, lambda: make(recipe), size, lambda store: cell_bytes * store.done)
 

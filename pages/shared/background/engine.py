@@ -115,7 +115,7 @@ class Engine:
             return sum(entry.rank == Rank.SHOWN for entry in self._queue.line("screen"))
 
     def _show(self, visitor: str, rank: Rank, steps: Iterator[None], seconds: float) -> None:
-        """Queue steps for a visitor's screen, for so many seconds, in place of earlier ones of this rank."""
+        """Queue steps for a visitor's screen, dropped after `seconds`, in place of those of this rank."""
 
         def step() -> bool:
             return next(steps, _ENDED) is not _ENDED  # do the next step: if there was one, more may follow
@@ -152,7 +152,6 @@ class Engine:
                 self._begin_sweeps()
 
     def _complete_screens(self) -> None:
-        """Run steps for screens, one after another, for as long as the server lives."""
         use_one_thread()
         while True:
             rest = _FAULT_SECONDS  # unless all goes well
@@ -165,7 +164,6 @@ class Engine:
             time.sleep(rest)
 
     def _wait_for_entry(self) -> Queued:
-        """Wait until a screen lacks something, and return the entry whose step comes next."""
         with self._changed:
             while True:
                 self._changed.wait_for(lambda: not self._pages, _YIELD_SECONDS)
@@ -176,7 +174,6 @@ class Engine:
                 self._changed.wait()
 
     def _run_step(self, entry: Queued) -> None:
-        """Run a step of an entry, and put it back in its line if it has more."""
         step, more = entry.step, False
         try:
             with log_errors("engine"):

@@ -86,7 +86,7 @@ class Queue:
             self.add(entry)
 
     def remove(self, entry: Queued) -> bool:
-        """Remove this entry. Return whether it was still there."""
+        """Remove this entry, and return whether it was still there."""
         if entry not in self._entries:
             return False
         self._entries.remove(entry)

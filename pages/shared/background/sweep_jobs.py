@@ -120,7 +120,6 @@ class Job(Queued):
         self._ended.set()
 
     def _measure(self) -> None:
-        """Measure quick cells here for HERE_SECONDS, the rest in worker processes or on the cluster."""
         if self._seconds > HERE_SECONDS and not os.environ.get(executors.ADDRESS):
             executors.Cores().warm()  # worker processes start while the quick cells run here
         began = time.monotonic()

@@ -16,7 +16,7 @@ _counts: dict[Any, tuple[Any, float]] = {}  # of each such function: how often i
 
 
 def give_up(seconds: float = UNUSED_SECONDS) -> None:
-    """Give up what no cache was asked for within so many seconds, except what a first visitor asks for.
+    """Give up what no cache was asked for within `seconds`, except what a first visitor asks for.
 
     A function that keeps what it has returned gives all of it up at once.
     """

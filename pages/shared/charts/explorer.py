@@ -257,7 +257,7 @@ def explorer(
 
 
 def _layout(third: Comparison, span: list[float], drawn: Any) -> dict[str, Any]:
-    """Return axes and titles. span: the range of every axis of an error; drawn: as `explorer` has it."""
+    """Return axes and titles. span: the range of each axis of an error; drawn: as `explorer` has it."""
     results, scale = third.results, third.scale
     method = METHODS[results.experiment.method]
     word = ({"energy": "energy"} | QUANTITIES).get(scale.metric, "error")

@@ -88,7 +88,7 @@ def _sentence(results: Results, epsilon: float, middle: float, scale: Scale) -> 
 
 
 def tile_titles(results: Results, settings: Settings) -> list[str]:
-    """Return the titles of the four tiles; where no loading is zero the heaviest features count as true."""
+    """Name the tiles; where no loading is zero the heaviest features count as true."""
     titles = {"energy": "Captured energy", "share": "Pattern recovered", "degrees": "Largest angle"}
     metric = unit(settings)
     first = titles.get(metric, f"Error, {CHOICES['metric'].text(settings['metric'])}")
@@ -110,7 +110,6 @@ def _theorem(bounds: BoundPair) -> str:
 
 
 def _notes(results: Results, epsilon: float, beside: Collection[str]) -> str:
-    """Return which methods have another guarantee than (ε, δ), what most runs note, and what is left out."""
     names = [name for name in results.methods if name in beside]
     kinds = {METHODS[name].title: METHODS[name].guarantee_at(results.experiment.k) for name in names}
     sentences = [text.guarantee_notes(kinds)] if text.guarantee_notes(kinds) else []

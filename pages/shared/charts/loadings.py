@@ -50,7 +50,6 @@ def _heaviest(trace: Trace, most: int) -> list[str]:
 
 
 def description(figure: Figure) -> str:
-    """Return which rows weigh most in truth, and how many of them weigh most in the release."""
     true, estimated = figure["data"]  # the traces of `loadings`
     in_truth = _heaviest(true, _HEAVIEST)
     in_release = _heaviest(estimated, len(in_truth))

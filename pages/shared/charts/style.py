@@ -85,6 +85,6 @@ def look(method: str) -> Look:
 
 
 def faded(colour: str, alpha: float) -> str:
-    """Return a hex colour as rgba, for bands; alpha: its opacity, from 0 to 1."""
+    """Return a hex colour as rgba; alpha: its opacity, from 0 to 1."""
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({red},{green},{blue},{alpha})"

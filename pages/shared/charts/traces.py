@@ -114,7 +114,6 @@ Figure = Mapping[str, Any]
 
 
 def drawn_values(trace: Trace) -> Array:
-    """Return the y of a trace as numbers, nan where it has a gap."""
     return np.array([math.nan if value is None else value for value in trace["y"]], dtype=float)
 
 

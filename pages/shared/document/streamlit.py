@@ -117,7 +117,7 @@ def show_block(part: "b.Block | b.OwnersOnly") -> None:
 
 
 def _placed(show: Callable[[str], object], words: str) -> None:
-    """Show words within a container, which keeps their place without them."""
+    """Show words within a container, which keeps their place while there are none."""
     with st.container():
         if words:
             show(words)

@@ -45,7 +45,7 @@ def together_label(trust: str) -> str:
 
 
 def note(start: float, repeats: int) -> str:
-    """Return how to read the bars. start: of their scale, in %."""
+    """Say how to read the bars; start: of their scale, in %."""
     begins = f"The scale begins at {start:g} %. " if start else ""
     return (
         f"{begins}Each bar shows the median of {repeats} repeats. The thin line holds it with 99 % "

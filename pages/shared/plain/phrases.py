@@ -36,7 +36,7 @@ def no_answer(percentage: float, guess: float) -> bool:
 
 
 def recovered(patients: str, hospitals: int, trust: str, percentage: float, guess: float) -> str:
-    """Return what hospitals recover together under a trust. patients: their number in words."""
+    """Say what hospitals recover together under a trust; patients: their number in words."""
     who = f"{hospitals:,} hospitals {WHO[trust]} recover" if hospitals > 1 else "1 hospital recovers"
     end = ": hardly more than a guess" if no_answer(percentage, guess) else f" from {patients}"
     return f"{who} {percent(percentage)} of the pattern{end}."

@@ -46,7 +46,7 @@ _BAR_AT, _ABOVE = 0.2, 0.22  # of a row: from its middle down to its bar, and fr
 
 
 class ShareRow(NamedTuple):
-    """Hold one row: its label, and how much of the pattern is recovered.
+    """Hold a row's label and how much of the pattern is recovered.
 
     spread: 10, 50 and 90 % over repeats, in %; NaN before a run. method: only a statistician sees its name.
     """
@@ -194,7 +194,6 @@ def description(shares: Shares) -> str:
 
 
 def table(shares: Shares, k: int) -> str:
-    """Return the rows as Markdown for a statistician: methods, shares, guarantees of k directions."""
     lines = ["| row | method | 10, 50, 90 % of runs | guarantee |", "|---|---|---|---|"]
     for row in shares.rows:
         method, spread = METHODS[row.method], ", ".join(text.recovered(float(v)) for v in row.spread)

@@ -103,7 +103,6 @@ def _module(kind: type) -> str:
 
 
 def _wrapped(items: list[str]) -> str:
-    """Return the items with commas, on lines of their own where they are long."""
     if sum(map(len, items)) + 2 * len(items) < _WIDTH - 30:  # room for a name in front
         return ", ".join(items)
     lines = [""]

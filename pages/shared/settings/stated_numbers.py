@@ -9,8 +9,6 @@ _TOO_LONG = "pasted"  # what a link has in place of numbers that are too many fo
 
 
 class StatedNumbers(Choice):
-    """Read eigenvalues or correlations from a link."""
-
     def read(self, raw: str) -> LinkValue:
         raw = raw.strip()
         if raw == _TOO_LONG:

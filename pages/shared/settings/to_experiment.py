@@ -63,7 +63,6 @@ def method_shown(experiment: ExplorerExperiment, epsilon: float, settings: Setti
 
 
 def selectable(experiment: ExplorerExperiment, trust: str) -> list[str]:
-    """Return the methods under a trust that are fast enough here to follow a slider."""
     return [name for name in Results(experiment).live_methods if METHODS[name].trust == trust]
 
 

@@ -206,7 +206,7 @@ def view_switches(
 def show_word_control(
     key: str, control: Callable[..., object] = st.segmented_control, widget: str = "", **more: Any
 ) -> None:
-    """Show a control that chooses one of a few words; `more` may replace its default."""
+    """Show a segmented control, or another `control`; `more` may replace its default."""
     choice = CHOICES[key]
     options = {"options": choice.options, "default": settings()[key], "format_func": choice.text} | more
     binding = widget_arguments(key, options["default"], widget)
@@ -223,7 +223,6 @@ def last_move() -> tuple[str, int] | None:
 
 
 def notices() -> None:
-    """Show a sentence for each setting that we changed, and one on a large delta."""
     sentences = st.session_state[_NOTICES]
     if sentences:
         st.info("  \n".join(sentences).replace("*", r"\*"))

@@ -26,7 +26,7 @@ def trust_heading(trust: str) -> str:
 
 
 def declared_signal(signal: float) -> str:
-    """Return in words on what a recommendation rests: `signal`, the variance's share in the components."""
+    """Say on what a recommendation rests; signal: the variance's share in the components."""
     return f"the declared share of variance in the components ({percent(signal)})"
 
 

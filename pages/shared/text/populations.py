@@ -6,7 +6,7 @@ from dppca_core.populations.synthetic import Synthetic
 
 
 def population(model: Synthetic) -> str:
-    """Return what a population is, as a part of a sentence, with its numbers."""
+    """Describe a population as a part of a sentence."""
     heavy = "" if model.tails is None else f"rows of Student's t with {model.tails:g} degrees of freedom"
     law = heavy or "Gaussian rows"
     if isinstance(model, StatedCorrelations):
@@ -26,7 +26,6 @@ def population(model: Synthetic) -> str:
 
 
 def heavy_rows(tails: float) -> str:
-    """Return how moments of rows with heavy tails are drawn, and what a method makes of them."""
     return (
         f"Rows have heavy tails, those of Student's t with {tails:g} degrees of freedom. They are clipped to "
         f"{CLIP_IN_RMS:g} root mean square lengths, whatever n. Up to 2,000 patients are drawn one by one; "

@@ -66,7 +66,6 @@ def printed_truth(truly: Mapping[str, Sequence[str]], budget: Budget) -> str:
 
 
 def one_in(chance: float) -> str:
-    """Return a chance in words: 1 in 100,000 if it is small, else in %."""
     return f"1 in {patients(1 / chance)}" if chance < 0.05 else f"{100 * chance:g} %"
 
 
