@@ -47,7 +47,6 @@ class Exercise:
         return f"**{self.title}**. {begin} and move *{choice.label}* from {was} to {now}. {self.ask}"
 
     def in_words(self, sentence: str) -> str:
-        """Return a sentence with controls by their names on screen."""
         # Keys of a page's own controls have a dot, which a format string would take for an attribute.
         return sentence.format(**{key: f"*{CHOICES[key].label}*" for key in CHOICES if "." not in key})
 

@@ -59,7 +59,6 @@ def download() -> str:
 
 
 def answers(content: dict[str, Any]) -> str:
-    """Return the lesson's answers for the teacher, with what to say to each mistake."""
     parts = []
     for i, screen in enumerate(content["screens"], 1):
         lines = [f"**{i}. {screen['title']}**", f"*Predict:* {screen['predict']['question']}"]

@@ -80,7 +80,6 @@ def comparison(
 
 
 def _series(name: str, look: style.Look, curve: pd.DataFrame, formula: bool) -> Trace:
-    """Return one curve; it has error bars where there are several runs, and no markers if it is a formula."""
     x, y = (rounded(curve[column].to_numpy()) for column in ("x", "mean"))
     series = marked_line(name, look, x, y, size=8)
     if formula:
@@ -110,7 +109,6 @@ def _guess(figure: Figure, recipe: Recipe | None, curves: pd.DataFrame) -> Trace
 
 
 def _axis(title: str, values: Array, may_log: bool) -> Trace:
-    """Return an axis from zero, unless a value is negative; logarithmic where the values spread."""
     known = values[np.isfinite(values)]
     if may_log and len(known) and known.min() > 0 and known.max() / known.min() >= _LOG_FROM:
         # Write errors as 0.1 and 0.01, numbers of patients as powers.

@@ -40,7 +40,6 @@ def introduction(counts: Mapping[Outcome, int]) -> str:
 
 
 def verdict(checked: Verdict) -> str:
-    """Return a verdict in words: its outcome, or that a check fails and too few runs decide nothing."""
     return TOO_FEW if checked.short and checked.outcome is Outcome.DIFFERS else str(checked.outcome)
 
 

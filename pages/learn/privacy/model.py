@@ -43,7 +43,6 @@ class Attack(NamedTuple):
 
     @property
     def best(self) -> TradeOff:
-        """Return what the best tests do against this noise."""
         return TradeOff.gaussian(self.mu)
 
     @property

@@ -181,7 +181,6 @@ class Story:
 
     @property
     def typed_losses(self) -> bool:
-        """Return whether hospitals have privacy losses of their own, which no slider moves."""
         return bool(scenes.typed_losses(self.settings))
 
     @property

@@ -70,7 +70,6 @@ PUBLISHED = dict.fromkeys(TRUSTS, "dps_pca secure") | {"untrusted server": "dps_
 
 
 def delta(n: int) -> float:
-    """Return the failure chance of a screen with n patients, far below one in their number."""
     return min(LARGEST_DELTA, 0.01 / n)
 
 
@@ -241,7 +240,7 @@ class Ways(NamedTuple):
 
 @lru_cache(maxsize=len(DRAWS) * len(SIZES))
 def ways(draw: int, size: int) -> Ways:
-    """Return the frame of screen 5 with so many patients in each hospital."""
+    """Return the frame of screen 5; size: the patients of each hospital."""
     n = HOSPITALS * size
     budget = Budget(JOIN_EPSILON, delta(n))
     setting = CollaborationExperiment(RARE, (size,) * HOSPITALS, K, S_HAT, K, budget, repeats=RUNS, seed=draw)

@@ -37,7 +37,6 @@ def outcome(says: str, right: bool = False, **more: Any) -> Outcome:
 
 
 def between(says: str, right: bool = False, *, name: str, low: float, high: float) -> Outcome:
-    """Return what is said to a number from `low` to `high`, with the name of such an answer."""
     return {"says": says, "right": right, "name": name, "from": low, "to": high}
 
 
@@ -51,7 +50,7 @@ def _way(name: str, label: str, values: Sequence[str], start: int = 0) -> dict[s
 
 
 def _rounded(values: Any, digits: int = 2) -> list[Any]:
-    """Return an array as nested lists of numbers with so many digits behind the point."""
+    """Return an array as nested lists of rounded numbers."""
     return [_rounded(v, digits) if getattr(v, "ndim", 0) else round(float(v), digits) for v in values]
 
 
@@ -182,7 +181,6 @@ def _count() -> Screen:
 
 
 def _side(position: int, low: int, high: int) -> int:
-    """Return 0 below the right positions, 1 at them, 2 above."""
     return 0 if position < low else 1 if position <= high else 2
 
 
@@ -484,7 +482,6 @@ def _angle() -> Screen:
 
 
 def share(percent: float) -> str:
-    """Return a share recovered, in %, without rounding it up to all."""
     return "over 99 %" if 99.5 <= percent < 100 else f"{percent:.0f} %"
 
 

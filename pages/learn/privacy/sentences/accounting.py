@@ -13,7 +13,6 @@ QUANTITIES = {"noise": "noise σ in each round", "charged": "ε charged"}
 
 
 def failure(n: int, budget: Budget) -> str:
-    """Return how many of n patients the worst mechanism that delta allows publishes."""
     published = outright_publication.published(n, budget.delta)
     expected, delta = published.expected, budget.delta
     shown = text.number(float(f"{expected:.2g}")) if expected < 100 else f"{expected:,.0f}"

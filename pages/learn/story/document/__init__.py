@@ -92,7 +92,6 @@ def _figure(story: Story, step: int, wording: StepText, again: str = "") -> Figu
 
 
 def _reading(figure: Figure, wording: StepText) -> str:
-    """Return how to read a figure, and where its scale begins if that is not at 0."""
     start = figure.payload["layout"]["xaxis"].get("range", [0])[0]
     return f"{steps.begins(start)}{wording.chart}" if wording.bars else wording.chart
 

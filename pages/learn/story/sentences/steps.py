@@ -70,7 +70,6 @@ def a_guess(story: Story) -> str:
 
 
 def whose(story: Story) -> str:
-    """Return whose pattern counts, where that is not one for all hospitals."""
     if story.setting.differing:
         ours = "Hospitals differ, so shares are those of our own pattern."
         return ours if story.simulated else f"{ours} It is what all our patients show."
@@ -183,7 +182,6 @@ def promise(story: Story) -> str:
 
 
 def failure(story: Story) -> str:
-    """Return the chance delta that the promise fails, and a safer one if delta is above 1 in n."""
     delta = story.setting.delta
     return f"{text.margin(delta)} {phrases.delta_too_large(delta, story.setting.n)}".strip()
 
