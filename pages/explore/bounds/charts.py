@@ -167,7 +167,6 @@ def _bound_traces(m: Bounds, name: str, bounds: Sequence[Bound], scale: Scale) -
 
 
 def terms(m: Bounds) -> dict[str, Any]:
-    """Draw Theorem 4.3's terms stacked over the iterations, paler where an assumption fails."""
     bound, scale, iterations = m.here[THEOREM], m.scale(), m.experiment.iterations
     steps = list(range(iterations + 1))
     curves: list[Trace] = []

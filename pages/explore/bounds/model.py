@@ -74,7 +74,6 @@ class Bounds:
 
     @property
     def runs(self) -> dict[float, list[Cell]]:
-        """Return the method's runs so far, at each epsilon that has some."""
         return {e: cells for e in EPSILONS if (cells := self.results.measured(self.method, e))}
 
     @property

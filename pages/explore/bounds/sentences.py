@@ -75,7 +75,6 @@ _STATES = {
 
 
 def headline(m: Bounds) -> str:
-    """Return the median error, and how many bounds apply, fail or are void; up to two void ones by name."""
     scale, cells = m.scale(), m.runs.get(m.epsilon)
     states = {name: m.state(name, bound) for name, bound in m.here.items() if m.concerns(name)}
     middle = scale.text(float(np.median([scale.final_error(cell) for cell in cells]))) if cells else "…"
@@ -112,7 +111,6 @@ def value(m: Bounds, name: str) -> str:
 
 
 def assumptions(bound: Bound) -> str:
-    """Return each assumption with its numbers, in Markdown: green where it holds, red where it fails."""
     return "  \n".join(
         f"{':green[✓ holds:]' if each.holds else ':red[✗ fails:]'} {each.text}" for each in bound.why
     )

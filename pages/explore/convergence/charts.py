@@ -173,7 +173,7 @@ def _multiples(lines: _Lines) -> dict[str, Any]:
 
 
 def _grid(lines: _Lines, columns: int) -> dict[str, Any]:
-    """Return axes, titles and height of panels in so many columns; outer panels alone have the titles."""
+    """Return axes, titles and height of panels; outer panels alone have the titles."""
     count = len(lines.readings)
     rows = math.ceil(count / columns)
     inner = rows * _PANEL + (rows - 1) * _GAP  # pixels of all panels, one above the other

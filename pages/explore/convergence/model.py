@@ -63,7 +63,6 @@ class Family:
         self.has_rate = settings["traced"] not in (*TWO_STAGES, *STACKED)
 
     def named(self, value: float) -> str:
-        """Return a value with its symbol, such as "ε = 0.5"."""
         return f"{text.symbols(self.key)} = {CHOICES[self.key].text(value)}"
 
     def marked(self, value: float) -> str:

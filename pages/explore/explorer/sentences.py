@@ -43,7 +43,6 @@ STILL_MEASURING = "Measuring went on while this file was made. Shares may still 
 
 
 def headline(results: Results, shares: share_bars.Shares, trust: str) -> str:
-    """Return the share that hospitals recover under the trust that was chosen, for the plain view."""
     row, experiment = shares.row_of_trust(trust), results.experiment
     if not row.measured:
         # Copy the keys, to which other threads may add while this looks through them.
@@ -61,7 +60,6 @@ def loadings_found(results: Results, epsilon: float) -> str:
 
 
 def guarantee(results: Results, epsilon: float) -> str:
-    """Return the guarantee, with the odds at the epsilon that the method's noise truly gives."""
     experiment = results.experiment
     odds = text.odds(explorer_text.true_epsilon(results, epsilon), experiment.delta)
     caution = explorer_text.printed(results, epsilon, (experiment.method,))
@@ -84,7 +82,6 @@ def starts_near(error: float) -> str:
 
 
 def why(experiment: ExplorerExperiment, epsilon: float, trust: str) -> str:
-    """Return why the method is recommended, or that another is, or none where all are near a guess."""
     advised = trusts.recommended(experiment, epsilon, trust)
     if advised.near_guess:
         return f"**No method is recommended:** {advised.why}."
@@ -100,7 +97,6 @@ MEASURING = (
 
 
 def two_stages(results: Results, epsilon: float, settings: Settings, shown: Collection[str]) -> str:
-    """Return two-stage methods' error, and how often all true features are found, beside predictions."""
     # A two-stage method chooses features, which are rows of the answer, before it releases theirs.
     names = [name for name in results.live_methods if METHODS[name].chooses_rows and name in shown]
     # A prediction simulates runs of its own, which a first view must not wait for.

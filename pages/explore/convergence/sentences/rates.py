@@ -39,7 +39,6 @@ def headline(m: Convergence, readings: Sequence[CurveReading]) -> str:
 
 
 def _course(reading: CurveReading, fit: Contraction) -> str:
-    """Return a clause on one trajectory: it still falls, never leaves a guess, or settles."""
     error, levels = reading.quantity, reading.plateau
     fall = f"the {error} goes from {reading.error(0)}"
     if fit.rate is not None:
@@ -57,7 +56,6 @@ def _course(reading: CurveReading, fit: Contraction) -> str:
 
 
 def _theorem_rate(reading: CurveReading, settings: Settings) -> str:
-    """Return the rate that Theorem 4.3 of Ge et al. promises, or the condition that fails."""
     if settings["traced"] != DPS_PCA:
         return ""
     if reading.theorem_rate is not None:

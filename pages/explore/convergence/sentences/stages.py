@@ -104,7 +104,6 @@ def _errors(reading: CurveReading, settings: Settings) -> list[str]:
 
 
 def below_table(m: Convergence, readings: Sequence[CurveReading]) -> str:
-    """Return what the table's words mean, and the limits of `dppca_core.bounds.two_stage_prediction`."""
     if m.settings["traced"] in STACKED:
         return (
             f"The first {stacked.LEFT_OUT} rounds only lead to the next; all others are averaged, so no "

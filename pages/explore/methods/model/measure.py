@@ -149,7 +149,6 @@ def spreads(table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[s
 
 
 def at_value(spreads: Spreads, value: Value) -> dict[str, Array]:
-    """Return 10, 50 and 90 % of each method that has runs at this swept value."""
     return {name: spread[:, x.index(value)] for name, (x, spread) in spreads.items() if value in x}
 
 

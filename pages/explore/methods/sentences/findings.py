@@ -35,7 +35,6 @@ _GIVEN_UP = {  # what ours do better, each with the recipe that gives up this on
 
 
 def compared(measure: ComparisonMeasure, values: Mapping[str, Array], key: str, here: Value) -> str:
-    """Return which method does best at the current setting; of a single method its value."""
     if not values:
         return text.MEASURING
     where = f"At {text.symbols(key)} = {text.number(here)}"
@@ -50,7 +49,6 @@ def compared(measure: ComparisonMeasure, values: Mapping[str, Array], key: str, 
 
 
 def _least_error(measure: ComparisonMeasure, errors: Mapping[str, Array], key: str, here: Value) -> str:
-    """Return which method errs least, for each trust and guarantee."""
     experiment = measure.results.experiment
     # Only methods of one kind can be ranked: the same trust, and the same guarantee.
     kinds: dict[tuple[str, str], dict[str, Array]] = {}

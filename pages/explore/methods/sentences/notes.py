@@ -148,7 +148,6 @@ def notes(results: Results, methods: Sequence[str], settings: Settings) -> str:
 
 
 def recommended(experiment: ExplorerExperiment, epsilon: float, trusted: str) -> str:
-    """Return what the core recommends under each trust, and why; the one that is set comes first, bold."""
     known = "the eigenvalues of the simulated population"
     if isinstance(experiment.population, str):
         known = text.declared_signal(trusts.signal(experiment))
