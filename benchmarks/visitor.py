@@ -164,7 +164,7 @@ class Visitor:
         self._refreshing[fragment] = asyncio.create_task(again())
 
     def _rest(self) -> None:
-        """Refresh nothing: a run of the whole page says anew what refreshes itself."""
+        """Refresh nothing: a run of the whole page sends again what refreshes itself."""
         for task in self._refreshing.values():
             task.cancel()
         self._refreshing.clear()

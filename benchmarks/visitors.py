@@ -27,7 +27,7 @@ LEAVING_SECONDS = 10.0  # until the server has forgotten the sessions that have 
 
 
 async def visit(address: str, count: int, seconds: float) -> list[Visitor]:
-    """Run so many visitors at once, who arrive evenly within one interval of presses; return them after."""
+    """Run `count` visitors at once, who arrive evenly within one interval of presses; return them after."""
     visitors = [
         Visitor(PATIENTS[i % len(PATIENTS)], HOSPITALS[i // len(PATIENTS) % len(HOSPITALS)], seed=i)
         for i in range(count)

@@ -20,7 +20,6 @@ KINDS = {
 
 
 def _row(rule: BoundRule) -> str:
-    """Return a bound's line of the table, with links to the pages of the methods that it is about."""
     methods = ", ".join(link(f"`{name}`", page_of(name), PAGE) for name in rule.methods)
     if not rule.methods:
         methods = "every method"

@@ -58,7 +58,6 @@ def page_of(name: str) -> Path:
 
 
 def source(module: ModuleType | str) -> Path:
-    """Return the file of a module, or of its dotted name."""
     name = module if isinstance(module, str) else module.__name__
     return ROOT / Path(*name.split(".")).with_suffix(".py")
 
@@ -114,7 +113,6 @@ def _release(method: Method, page: Path) -> list[str]:
 
 
 def _fit(method: Method, page: Path) -> list[str]:
-    """Return the signature of `fit`, its docstring, and a table of the method's own arguments."""
     options, docstring = (
         [row for row in arguments(method.fit) if row[0] not in GIVEN],
         method.fit.__doc__ or "",
@@ -132,7 +130,6 @@ def _fit(method: Method, page: Path) -> list[str]:
 
 
 def _spends(method: Method, page: Path) -> str:
-    """Return the docstring of what a method spends of its budget, as a statement."""
     if method.spends is None:
         return "It spends nothing, because nothing is private."
     docstring = inspect.cleandoc(method.spends.__doc__ or "")
@@ -216,7 +213,7 @@ def _where(method: Method, page: Path) -> str:
 
 
 def by_trust() -> list[Method]:
-    """Return all methods, ordered by whom they trust, in the order of TRUST_TITLES, then by name."""
+    """Return all methods, in the order of TRUST_TITLES, then by name."""
     order = {trust: rank for rank, trust in enumerate(text.TRUST_TITLES)}
     return sorted(METHODS.values(), key=lambda method: (order[method.trust], method.name))
 

@@ -43,7 +43,6 @@ def counts() -> dict[str, float]:
 
 
 def svg() -> str:
-    """Return the picture: a bar for each method, its length on a logarithmic axis of patients."""
     needed = counts()
     per_decade = (_WIDTH - _LABELS - 90) / (_DECADES[1] - _DECADES[0])
     height = _TOP + _ROW * len(needed) + 34

@@ -123,7 +123,6 @@ def digest(text: str) -> str:
 
 
 def digest_in(pdf: bytes) -> str | None:
-    """Return the digest that a PDF ends in, or None."""
     last = re.search(rb"\n% source sha256 ([0-9a-f]{64})\n$", pdf)
     return last[1].decode() if last else None
 

@@ -62,14 +62,14 @@ class TableErrors(NamedTuple):
 
 
 def rounded(number: float, digits: int = 2) -> str:
-    """Return a number to so many significant digits, with commas and without a power of ten."""
+    """Return a number to `digits` significant digits, with commas and without a power of ten."""
     if not number:
         return "0"
     return f"{number:,.{max(digits - 1 - math.floor(math.log10(abs(number))), 0)}f}"
 
 
 def count(patients: float, digits: int = 2) -> str:
-    """Return a number of patients to so many significant digits."""
+    """Return a number of patients to `digits` significant digits."""
     return f"{float(f'{patients:.{digits}g}'):,.0f}"
 
 

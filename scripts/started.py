@@ -82,7 +82,7 @@ def serving(
 
 @contextmanager
 def chromium(*flags: str) -> Iterator[Browser]:
-    """Open the installed Chromium, headless, with these flags beside FLAGS."""
+    """Open the installed Chromium, headless, with `flags` in addition to FLAGS."""
     with sync_playwright() as play:
         path = os.environ.get("CHROMIUM") or "/usr/bin/chromium"
         running = play.chromium.launch(executable_path=path, args=[*FLAGS, *flags])
