@@ -77,7 +77,6 @@ def check(message: Message, run: str, number: int, expected: Shapes) -> None:
 
 
 def _listed(names: Mapping[str, object]) -> str:
-    """Return names in one short line for a sentence."""
     # Names that others chose go into sentences, logs and records: keep them short, in plain letters. The
     # last slice takes off the quotes that `ascii` puts around them.
     return ascii(", ".join(sorted(names))[:60])[1:-1] or "nothing"

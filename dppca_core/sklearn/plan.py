@@ -333,7 +333,6 @@ class Asked:
         return True
 
     def _check_private_bound(self, budget: Budget, d: int) -> None:
-        """Raise ValueError where the bound cannot be private."""
         if self.method not in (RECOMMENDED, *array_release.ONE_MOMENT):
             names = ", ".join(array_release.ONE_MOMENT)
             raise ValueError(f"method must be {RECOMMENDED} or one of {names}, got {self.method!r}")

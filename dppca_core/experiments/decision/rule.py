@@ -37,7 +37,6 @@ class Answer(StrEnum):
 
     @property
     def decided(self) -> bool:
-        """Return whether the rule decides, and does not leave the question open."""
         return self.joins or self is Answer.STAY
 
     @property

@@ -38,7 +38,6 @@ def rebuilt(with_: Array, without: Array) -> Array:
 
 
 def with_positive_largest(row: Array) -> Array:
-    """Return the row with the sign that makes its value of largest magnitude positive."""
     return row if row[np.abs(row).argmax()] >= 0 else -row
 
 
