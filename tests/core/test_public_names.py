@@ -30,7 +30,7 @@ NAMES = {
     "dppca_core": "METHODS Bound Budget Cohort Estimate Guarantee Method Provider Release Setting "
     "SpikedModel TradeOff sin_theta",
     "dppca_core.bounds": "BOUNDS",
-    "dppca_core.methods": "METHODS",
+    "dppca_core.methods": "METHODS register",
     "dppca_core.sklearn": "PrivatePCA",
     "dppca_core.experiments": "Axis Progress Recipe Variant sweep variant",
     "dppca_core.tables": "Column JoinedTable OwnerCounts QuestionError Raw Schema at_random by_column "
@@ -143,6 +143,7 @@ PARAMETERS = {
     "dppca_core.accounts.book:Book.payer": "self table owner",
     "dppca_core.accounts.book:BookTable": "key rows columns at",
     "dppca_core.datasets:cohort": "name sizes seed",
+    "dppca_core.methods:register": "name method",
     "dppca_core.release.bundle:files": "document account payment",
     "dppca_core.tables:Schema": "columns bound",
     "dppca_core.tables:Column": "name kind low high categories fill usual missing_codes synonyms decimal "
