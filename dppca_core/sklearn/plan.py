@@ -4,6 +4,7 @@ No row is read here. Under add-remove their number is protected, so it decides n
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
@@ -253,12 +254,13 @@ class Asked:
         if isinstance(state, int | np.integer):
             checks.whole(0, random_state=state)
             return np.random.default_rng(int(state))
-        if not isinstance(state, np.random.RandomState) and state is not np.random:
-            shown = checks.shown(state)
-            raise ValueError(
-                f"random_state must be None, a whole number, a Generator or a RandomState, got {shown}"
-            )
-        return np.random.default_rng(check_random_state(state).randint(2**32, size=4, dtype=np.uint64))
+        # What it refuses, all but a RandomState and the module numpy.random, its error prints.
+        with suppress(ValueError):
+            return np.random.default_rng(check_random_state(state).randint(2**32, size=4, dtype=np.uint64))
+        raise ValueError(
+            "random_state must be None, a whole number, a Generator or a RandomState, got "
+            f"{checks.shown(state)}"
+        )
 
     def per_feature(self, name: str, default: float, columns: Sequence[Any]) -> Array:
         """Return the parameter of this name, `center` or `scale`, as one number for each feature, (d,).
