@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-COPIED = ("app.py", "pyproject.toml", "README.md", "dppca_core", "pages", "data", "docs", "scripts", "tests")
+COPIED = ("app.py", "pyproject.toml", "README.md")
+COPIED += ("dppca_core", "pages", "data", "docs", "examples", "scripts", "tests")
 PLACES = {
     "examples/method_template.py": "dppca_core/methods/added_pca.py",
     "tests/adding/bound.py": "dppca_core/bounds/added_bound.py",
