@@ -165,8 +165,9 @@ def _is_frame(part: object) -> bool:
 def _matrix(part: object) -> Array:
     try:
         return np.asarray(part, dtype=float)
-    except (TypeError, ValueError):  # whose text quotes a cell
-        raise ValueError(f"rows must be a matrix of numbers, got {checks.shown(part)}") from None
+    except (TypeError, ValueError):  # whose text quotes a cell, as `shown` does of a short list
+        what = f"list of length {len(part)}" if isinstance(part, list | tuple) else checks.shown(part)
+        raise ValueError(f"rows must be a matrix of numbers, got {what}") from None
 
 
 def _of_frames(rows: Sequence[Any]) -> tuple[list[Array], tuple[Any, ...]]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
 
@@ -61,14 +61,23 @@ class Registry(dict[str, Item]):
 
     Attributes:
         kind: What an entry is called, in the singular.
+        added: Entries of a script's or notebook's own. They are there by name, as in `registry[name]` and
+            `name in registry`, but not in the lists of entries, which are the same in every process.
     """
 
     def __init__(self, kind: str, entries: Mapping[str, Item]) -> None:
         super().__init__(entries)
         self.kind = kind
+        self.added: dict[str, Item] = {}
 
-    def __missing__(self, name: str) -> NoReturn:
-        raise UnknownNameError(f"no {self.kind} is named {checks.shown(name)}: {checks.meant(name, self)}")
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or name in self.added
+
+    def __missing__(self, name: str) -> Item:
+        if name in self.added:
+            return self.added[name]
+        known = [*self, *self.added]
+        raise UnknownNameError(f"no {self.kind} is named {checks.shown(name)}: {checks.meant(name, known)}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.kind, dict(self))
@@ -174,7 +183,8 @@ class Method:
         name: Key of the registry, which fills it in: the name of the method's module.
 
     Raises:
-        ValueError: For a trust, guarantee or scaling outside the agreed words.
+        ValueError: For a trust, guarantee, scaling or pools outside the agreed words, and where `spends` and
+            `guarantee` do not fit together.
     """
 
     title: str
@@ -198,6 +208,10 @@ class Method:
         checks.one_of(GUARANTEES, guarantee=self.guarantee)
         checks.one_of(SCALINGS, scaling=self.scaling)
         checks.one_of(POOLS, pools=self.pools)
+        if self.spends is None and self.guarantee != "none":
+            raise ValueError(f'spends of {self.title} must be given, or its guarantee be "none"')
+        if self.spends is not None and self.guarantee == "none":
+            raise ValueError(f'spends of {self.title} must be None, since its guarantee is "none"')
 
     @cached_property
     def chooses_rows(self) -> bool:

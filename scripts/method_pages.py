@@ -2,12 +2,14 @@
 
 import inspect
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from urllib.parse import urlencode
 
 from dppca_core import methods
+from dppca_core.experiments.draws import OPTIONS
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.records import Method
@@ -45,12 +47,35 @@ GUARANTEES = {
     "approximate sampler": "ε for the exact law; the sampler only approaches it, without a proven distance.",
     "none": "No guarantee.",
 }
+# The settings on which a result can depend; `fit` takes those among OPTIONS.
+USES = {"epsilon", "delta", "d", "n", "k", "s", "providers", "neighbours", "accounting", "batches", *OPTIONS}
+SHORTEST_TEXT = 80  # characters of a module's docstring, below which it can have no mathematics
 HEAD = "<!-- written by make docs from the docstrings: change those -->"
 
 
 def module_of(method: Method) -> ModuleType:
     """Return the module of a method's name, which may have its `fit` from one that several share."""
     return sys.modules[f"{methods.__name__}.{method.name}"]
+
+
+def lacking(method: Method, module: ModuleType) -> Iterator[str]:
+    """Yield a sentence for each thing that the file of a method lacks: what to write there."""
+    docstring, parameters = method.fit.__doc__ or "", inspect.signature(method.fit).parameters
+    explained = entries(sections(docstring)[1].get("Args", ""))
+    if len(module.__doc__ or "") < SHORTEST_TEXT:
+        yield "its docstring must have the mathematics, with a proof of the sensitivity"
+    if "only step that reads" not in (getattr(module, "release", Method).__doc__ or ""):
+        yield "it must have `release`, whose docstring says that it is the only step that reads private rows"
+    if "\nReturns:\n" not in docstring:
+        yield "the docstring of `fit` must have a section `Returns:`"
+    if unexplained := [name for name in parameters if name not in explained]:
+        yield f"the docstring of `fit` must have a line under `Args:` for {', '.join(unexplained)}"
+    if not (method.title and method.reference):
+        yield "`title` and `reference` of METHOD must be given"
+    if unknown := sorted(set(method.uses) - USES):
+        yield f"`uses` of METHOD must be of {', '.join(sorted(USES))}, and not {', '.join(unknown)}"
+    if not_taken := [use for use in method.uses if use in OPTIONS and use not in parameters]:
+        yield f"`fit` must take {', '.join(not_taken)}, which `uses` of METHOD names"
 
 
 def page_of(name: str) -> Path:
@@ -245,4 +270,12 @@ def index() -> str:
 
 
 def documents() -> dict[Path, str]:
+    """Return every page by its path. Raises ValueError for files that lack something, with what to write."""
+    lacks = [
+        f"dppca_core/methods/{method.name}.py: {sentence}"
+        for method in METHODS.values()
+        for sentence in lacking(method, module_of(method))
+    ]
+    if lacks:
+        raise ValueError("\n".join(lacks))
     return {INDEX: index()} | {page_of(method.name): document(method) for method in METHODS.values()}

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-ADDED = ROOT / "tests" / "adding"
-COPIED = ("app.py", "pyproject.toml", "README.md", "dppca_core", "pages", "data", "docs", "scripts", "tests")
+COPIED = ("app.py", "pyproject.toml", "README.md")
+COPIED += ("dppca_core", "pages", "data", "docs", "examples", "scripts", "tests")
 PLACES = {
-    "method.py": "dppca_core/methods/added_pca.py",
-    "bound.py": "dppca_core/bounds/added_bound.py",
-    "new_page": "pages/learn/new_page",
-    "table.json": "data/added_table.json",
+    "examples/method_template.py": "dppca_core/methods/added_pca.py",
+    "tests/adding/bound.py": "dppca_core/bounds/added_bound.py",
+    "tests/adding/new_page": "pages/learn/new_page",
+    "tests/adding/table.json": "data/added_table.json",
 }
 # The tests that check every method, bound, page, setting and table, and their cases for what is added.
 CHECKS = {
@@ -59,7 +59,7 @@ def copy(tmp_path_factory):
     shutil.copytree(ROOT / "data" / "results", root / "data" / "results")
     shutil.copytree(ROOT / ".streamlit", root / ".streamlit")
     for name, place in PLACES.items():
-        (shutil.copytree if (ADDED / name).is_dir() else shutil.copy)(ADDED / name, root / place)
+        (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, root / place)
     run(root, "-m", "scripts.documents")
     return root
 
@@ -80,8 +80,8 @@ def outcomes(copy):
 
 
 def test_the_pages_of_methods_and_bounds_follow_from_one_command(copy):
-    assert "[Added PCA](added_pca.md)" in (copy / "docs" / "methods" / "README.md").read_text("utf-8")
-    assert "Added PCA" in (copy / "docs" / "methods" / "added_pca.md").read_text("utf-8")
+    assert "[My PCA](added_pca.md)" in (copy / "docs" / "methods" / "README.md").read_text("utf-8")
+    assert "# My PCA" in (copy / "docs" / "methods" / "added_pca.md").read_text("utf-8")
     assert "`added_bound`" in (copy / "docs" / "bounds.md").read_text("utf-8")
 
 

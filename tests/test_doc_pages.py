@@ -1,14 +1,18 @@
 """Test that docs/methods and docs/bounds.md are what `make docs` writes from the docstrings."""
 
 import inspect
+import re
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from dppca_core import METHODS, Budget
 from dppca_core.accounting import gaussian
 from dppca_core.bounds import BOUNDS
+from dppca_core.methods import register
 from scripts import bound_page, documents, method_pages
 from scripts.docstrings import markdown, relative, third_person
 from scripts.started import ROOT
@@ -27,9 +31,54 @@ def written() -> dict[Path, str]:
     return documents.documents()
 
 
+def stale(paths: Iterable[Path]) -> list[str]:
+    """Return the pages that are not there, or not what the command writes."""
+    kept = {path: path.read_text(encoding="utf-8") if path.exists() else "" for path in paths}
+    return [path.name for path in paths if kept[path] != written()[path]]
+
+
 def test_pages_are_what_the_command_writes():
-    stale = [path for path in PATHS if path.read_text(encoding="utf-8") != written()[path]]
-    assert stale == [], "run `make docs`"
+    assert stale(PATHS) == [], "run `make docs`, which writes these pages from the docstrings"
+
+
+def test_a_page_that_is_not_there_is_stale(monkeypatch, tmp_path):
+    missing, changed = tmp_path / "missing.md", tmp_path / "changed.md"
+    changed.write_text("by hand", encoding="utf-8")
+    monkeypatch.setitem(written(), missing, "# Written")
+    monkeypatch.setitem(written(), changed, "# Written")
+    assert stale([missing, changed, PAGE]) == ["missing.md", "changed.md"]
+
+
+TEMPLATE = (ROOT / "examples" / "method_template.py").read_text(encoding="utf-8")
+NAMED = {
+    "nothing": ("", "", ""),
+    "text": ('"""My PCA: ', '"""My PCA."""\nOLD = """', "docstring must have the mathematics"),
+    "step": ("This is the only step that reads private rows.", "", "must have `release`, whose docstring"),
+    "no step": ("def release(", "def noisy(", "it must have `release`"),
+    "returns": ("    Returns:\n", "    Gives:\n", "`fit` must have a section `Returns:`"),
+    "option": ("Generator) -> Estimate", "Generator, depth: int = 3) -> Estimate", "`Args:` for depth"),
+    "reference": ('"a paper, or a sentence"', '""', "`title` and `reference` of METHOD must be given"),
+    "uses": ('"epsilon", "delta"', '"epsilom"', "be of accounting, .*, and not epsilom"),
+    "sparse": ('"neighbours", ', '"s_hat", ', "`fit` must take s_hat, which `uses` of METHOD names"),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "sentence"), NAMED.values(), ids=NAMED)
+def test_what_the_file_of_a_method_lacks_is_answered_by_what_to_write(old, new, sentence):
+    assert TEMPLATE.count(old or "METHOD =") == 1
+    module = ModuleType("planted")
+    exec(compile(TEMPLATE.replace(old, new), "planted", "exec"), module.__dict__)
+    try:
+        lacks = list(method_pages.lacking(register("planted", module.METHOD), module))
+    finally:
+        METHODS.added.clear()
+    assert len(lacks) == bool(sentence) and all(re.search(sentence, lack) for lack in lacks), lacks
+
+
+def test_no_page_is_written_while_a_method_lacks_something(monkeypatch):
+    monkeypatch.setattr(method_pages, "lacking", lambda method, module: [f"`title` of {method.title}"])
+    with pytest.raises(ValueError, match=r"^dppca_core/methods/\w+\.py: `title` of .*\ndppca_core/methods/"):
+        documents.documents()
 
 
 def test_every_method_and_bound_has_its_place_and_nothing_is_left_over():
@@ -37,7 +86,7 @@ def test_every_method_and_bound_has_its_place_and_nothing_is_left_over():
     index, bounds = written()[method_pages.INDEX], written()[bound_page.PAGE]
     assert all(f"({name}.md)" in index for name in METHODS)
     assert all(rule.formula in bounds and f"`{name}`" in bounds for name, rule in BOUNDS.items())
-    assert documents.left_over() == set()
+    assert documents.left_over() == set(), "run `make docs`, which takes these pages away"
 
 
 def test_pages_say_what_the_code_says():

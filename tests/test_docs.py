@@ -12,6 +12,7 @@ import tomllib
 import pytest
 import yaml
 
+from dppca_core import METHODS
 from dppca_core.numerics.subspace_metrics import random_guess
 from scripts import method_pages, needed_picture
 from tests import markdown
@@ -40,10 +41,13 @@ WITH_PYTHON = [path for path in FILES if any(block.language == "python" for bloc
 def run(path) -> str:
     """Return what the Python blocks of a file print, run one after the other in one namespace."""
     namespace: dict[str, object] = {}
-    with contextlib.redirect_stdout(io.StringIO()) as output:
-        for block in markdown.blocks(path):
-            if block.language == "python":
-                exec(compile(block.text, where(block), "exec"), namespace)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()) as output:
+            for block in markdown.blocks(path):
+                if block.language == "python":
+                    exec(compile(block.text, where(block), "exec"), namespace)
+    finally:
+        METHODS.added.clear()
     return output.getvalue()
 
 

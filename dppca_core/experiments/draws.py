@@ -7,6 +7,7 @@ The truth is what an estimate's error is measured against.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from inspect import signature
@@ -25,6 +26,7 @@ from dppca_core.populations.dictionary_twin import DictionaryTwin, TwinMoments
 from dppca_core.populations.differing import MOST_ROWS, DifferingHospitals
 from dppca_core.populations.elliptical import PooledDraw
 from dppca_core.populations.synthetic import Synthetic
+from dppca_core.records import Estimate
 
 # A public covariance, a twin, hospitals that differ, or the name of a table.
 Population = Synthetic | DictionaryTwin | DifferingHospitals | str
@@ -70,14 +72,14 @@ def method_options(method: str, setting: object, population: Population | None =
     """Return those of a setting's OPTIONS that the method uses; an oracle gets the true features too."""
     names = (name for name in OPTIONS if name in METHODS[method].uses and hasattr(setting, name))
     options = {name: getattr(setting, name) for name in names}
-    if isinstance(population, Synthetic) and _is_oracle(method):
+    if isinstance(population, Synthetic) and _is_oracle(METHODS[method].fit):
         options["support"] = tuple(np.flatnonzero(population.basis.any(axis=1)).tolist())
     return options
 
 
 @cache  # a signature takes as long as a run
-def _is_oracle(method: str) -> bool:
-    return "support" in signature(METHODS[method].fit).parameters
+def _is_oracle(fit: Callable[..., Estimate]) -> bool:
+    return "support" in signature(fit).parameters
 
 
 def patient_draws(population: Population, n: int, repeats: int) -> int:

@@ -1,6 +1,7 @@
 """A bar that says how far long work has come, and an end without a traceback for what Ctrl-C stops."""
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -19,7 +20,9 @@ def bar(what: str, shown: bool = True) -> Iterator[Report]:
 
     def report(completed: int, total: int) -> None:
         if not drawn:
-            from tqdm.auto import tqdm  # imported here: the server never draws one
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of a notebook without ipywidgets, which then has no bar
+                from tqdm.auto import tqdm  # imported here: the server never draws one
 
             drawn.append(tqdm(total=total, unit=f" {what}", disable=None))
         drawn[0].update(completed - drawn[0].n)

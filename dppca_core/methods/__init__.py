@@ -6,7 +6,8 @@ its own options: "inside", rows as the cohort holds them, or "unit", each row sc
 norm at most 1, so the sensitivities are the same. Where a method has a rule for its rounds,
 `iterations="tuned"` takes them from public numbers and the declared `signal`. Methods that average the sums
 of hospitals take a sequence of budgets, one for each (`dppca_core.mechanisms.hospital_budgets`). An unknown
-name raises a KeyError, and an unknown option a TypeError, that names the nearest.
+name raises a KeyError, and an unknown option a TypeError, that names the nearest. `register` adds a method
+of a script's or a notebook's own, for its process.
 """
 
 import re
@@ -123,12 +124,12 @@ def _checked(method: Method) -> Callable[..., Estimate]:
 def _documented(method: Method) -> str:
     """Return the docstring of a method's `fit` with the parameters that others share, and its source."""
     meanings = SHARED if method.private else _NOT_PRIVATE
-    before, returns = cleandoc(method.fit.__doc__ or "").split("\nReturns:\n", 1)
+    before, heading, returns = cleandoc(method.fit.__doc__ or "").partition("\nReturns:\n")
     head, _, listed = before.partition("\nArgs:\n")
     entries = dict(re.findall(r"^    (\w+): (.*\n(?: {5,}.*\n)*)", listed, re.MULTILINE))
     names = [name for name in signature(method.fit).parameters if name in entries or name in meanings]
     lines = "".join(f"    {name}: {entries.get(name) or meanings[name] + chr(10)}" for name in names)
-    return f"{head}\nArgs:\n{lines}\nReturns:\n{returns}\n\nReferences:\n    {method.reference}."
+    return f"{head}\nArgs:\n{lines}{heading}{returns}\n\nReferences:\n    {method.reference}."
 
 
 def _fit_each(
@@ -163,11 +164,43 @@ def _fit_each(
     return replace(estimate, spent=each[weakest], spent_each=each, notes=notes)
 
 
+def _entry(name: str, method: Method) -> Method:
+    """Return a method as the registry holds it, with its name and a `fit` that checks its arguments."""
+    named = replace(method, name=name)
+    return replace(named, fit=_checked(named))
+
+
 def _load(name: str) -> Method:
-    method: Method = replace(import_module(f"{__name__}.{name}").METHOD, name=name)
-    return replace(method, fit=_checked(method))
+    return _entry(name, import_module(f"{__name__}.{name}").METHOD)
 
 
 METHODS: Registry[Method] = Registry(
     "method", {info.name: _load(info.name) for info in iter_modules(__path__)}
 )
+
+
+def register(name: str, method: Method) -> Method:
+    """Add a method of a script's or notebook's own to METHODS, in this process and until it ends.
+
+    `METHODS[name]` is then this method, which can be compared as any other. Lists of METHODS leave it out, so
+    that pages, links and other methods' random streams are as before. Other processes do not know it: a sweep
+    of it takes no executor.
+
+    Args:
+        name: Its key, a name as Python has them, which no file of this folder has. The same name again
+            replaces what was registered before.
+        method: The method, as a file of this folder would hold it.
+
+    Returns:
+        The method as METHODS holds it, whose `fit` checks its arguments and takes `scaling` too.
+
+    Raises:
+        ValueError: For what is not a method, and for another name.
+    """
+    checks.instance(Method, method=method)
+    if not isinstance(name, str) or not name.isidentifier():
+        raise ValueError(f"name must be one as Python has them, as my_pca, got {checks.shown(name)}")
+    if name in METHODS and name not in METHODS.added:
+        raise ValueError(f"name must be another than {name}, the method of dppca_core/methods/{name}.py")
+    METHODS.added[name] = _entry(name, method)
+    return METHODS[name]

@@ -4,6 +4,7 @@ No row is read here. Under add-remove their number is protected, so it decides n
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
@@ -253,8 +254,13 @@ class Asked:
         if isinstance(state, int | np.integer):
             checks.whole(0, random_state=state)
             return np.random.default_rng(int(state))
-        # It refuses everything else but a RandomState and the module numpy.random.
-        return np.random.default_rng(check_random_state(state).randint(2**32, size=4, dtype=np.uint64))
+        # What it refuses, all but a RandomState and the module numpy.random, its error prints.
+        with suppress(ValueError):
+            return np.random.default_rng(check_random_state(state).randint(2**32, size=4, dtype=np.uint64))
+        raise ValueError(
+            "random_state must be None, a whole number, a Generator or a RandomState, got "
+            f"{checks.shown(state)}"
+        )
 
     def per_feature(self, name: str, default: float, columns: Sequence[Any]) -> Array:
         """Return the parameter of this name, `center` or `scale`, as one number for each feature, (d,).
@@ -277,9 +283,10 @@ class Asked:
         except (TypeError, ValueError):  # a string, or lists of unequal lengths
             values = np.array(np.nan)
         if values.dtype == bool or values.shape not in ((), (d,)) or not np.isfinite(values).all():
-            raise ValueError(f"{name} must be a finite number, or {d} of them, one a feature, got {given!r}")
+            shown = checks.shown(given)
+            raise ValueError(f"{name} must be a finite number, or {d} of them, one a feature, got {shown}")
         if name == "scale" and not (values > 0).all():
-            raise ValueError(f"scale must be positive, got {given!r}")
+            raise ValueError(f"scale must be positive, got {checks.shown(given)}")
         return np.full(d, values)
 
     def _components(self, d: int) -> tuple[int, float | None]:
@@ -303,7 +310,7 @@ class Asked:
     def _check_who_pays(self) -> None:
         checks.instance(bool, hardened=self.hardened)
         if self.account is not None and not isinstance(self.account, Account | Payer):
-            raise ValueError(f"account must be an Account or a Payer, got {self.account!r}")
+            raise ValueError(f"account must be an Account or a Payer, got {checks.shown(self.account)}")
         if self.random_state is not None and self.hardened:
             raise ValueError("random_state must be None where hardened: real rows need new noise")
         if self.random_state is not None and self.account is not None:
@@ -335,7 +342,8 @@ class Asked:
     def _check_private_bound(self, budget: Budget, d: int) -> None:
         if self.method not in (RECOMMENDED, *array_release.ONE_MOMENT):
             names = ", ".join(array_release.ONE_MOMENT)
-            raise ValueError(f"method must be {RECOMMENDED} or one of {names}, got {self.method!r}")
+            shown = checks.shown(self.method)
+            raise ValueError(f"method must be {RECOMMENDED} or one of {names}, got {shown}")
         if self.center is None or self.scale is None:
             raise ValueError(
                 "center and scale must be given, the middle and the half width of each column's public range"
@@ -382,7 +390,8 @@ class Asked:
         options = self.params or {}
         if self.method == RECOMMENDED:
             if not set(options) <= {"declared_n"}:
-                raise ValueError(f"params of a recommended method can only be declared_n, got {options!r}")
+                shown = checks.shown(options)
+                raise ValueError(f"params of a recommended method can only be declared_n, got {shown}")
             if fits or isinstance(self.n_components, float | np.floating):
                 return private[_FITTED_METHOD], {}
             if n is None:
@@ -405,7 +414,8 @@ class Asked:
             known |= {"signal", "declared_n"}  # only the rule for the number of rounds takes these
         if not set(options) <= known:
             allowed = ", ".join(sorted(known)) or "none"
-            raise ValueError(f"params must be among those of {method.name} ({allowed}), got {self.params!r}")
+            shown = checks.shown(options)
+            raise ValueError(f"params must be among those of {method.name} ({allowed}), got {shown}")
         return method, with_tuned_rounds(method, budget, options, d, rows, k, providers=1)
 
     def _mean_share(self, budget: Budget, d: int, n: int) -> float:

@@ -29,6 +29,7 @@ from dppca_core.bounds import BOUNDS, fit_constant
 from dppca_core.experiments import Axis, Recipe, variant
 from dppca_core.experiments.draws import Scaling
 from dppca_core.experiments.sweeps.patients_needed import patients_needed
+from dppca_core.sklearn import PrivatePCA
 
 CELL = 7654.321
 MARK = "7654"
@@ -52,6 +53,10 @@ RECIPE = {"population": MODEL, "methods": (variant("pca"),), "swept": (Axis("eps
 TABLE = pd.DataFrame({"label": "a", "method": "pca", "n": [10, 20], "repeat": 0, "sin_theta": [1.0, 0.1]})
 
 
+def fitted(**parameters: object) -> PrivatePCA:
+    return PrivatePCA(**parameters).fit(np.eye(6)[:5])
+
+
 def calls() -> Iterator[tuple[str, Callable[..., object], dict[str, object], list[str]]]:
     """Yield a name, what is called, its good arguments, and the names of those that are made bad."""
     rng = np.random.default_rng(0)
@@ -67,19 +72,25 @@ def calls() -> Iterator[tuple[str, Callable[..., object], dict[str, object], lis
     yield "sin_theta", sin_theta, {"basis": np.eye(3)[:, :1], "truth": np.eye(3)[:, :1]}, ["basis", "truth"]
     needed = {"table": TABLE, "target": 0.1, "level": 0.8, "seed": 0}
     yield "patients_needed", patients_needed, needed, list(needed)[1:]
-    fitted = {
+    constant = {
         "rule": BOUNDS["wang_xu_low"],
         "settings": [Setting(**SETTING)],
         "measured": [[1.0]],
         "rng": rng,
     }
-    yield "fit_constant", fit_constant.fit_constant, fitted, ["measured"]
+    yield "fit_constant", fit_constant.fit_constant, constant, ["measured"]
     for name, method in METHODS.items():
         good = {"cohort": COHORT, "k": 2, "budget": BUDGET, "rng": rng}
         good |= {"support": (0, 1, 2, 3)} if name == "oracle_pca" else {}
         yield name, method.fit, good, [*signature(method.fit).parameters, "scaling", "unknown"]
         of_variant = [word for word in signature(method.fit).parameters if word not in good]
         yield f"variant {name}", partial(variant, name), {}, [*of_variant, "scaling", "label", "unknown"]
+    pca = {"epsilon": 3.0, "center": 0, "random_state": 0}
+    yield "PrivatePCA", fitted, pca, list(signature(PrivatePCA).parameters)
+    bounded = {"center": 0, "scale": 1, "bound": "private", "epsilon": 3.0, "random_state": 0}
+    yield "PrivatePCA, private bound", fitted, bounded, list(signature(PrivatePCA).parameters)
+    named = pca | {"method": "two_stage"}
+    yield "PrivatePCA, named method", fitted, named, ["n_components", "params", "explained_variance"]
     for name, rule in BOUNDS.items():
         yield name, rule, {"setting": Setting(**SETTING)}, [*rule.constants, *rule.options, "unknown"]
 
@@ -113,7 +124,7 @@ def test_no_error_prints_an_array(name):
 
 def test_a_printed_array_is_seen(monkeypatch):
     monkeypatch.setattr(checks, "shown", repr)
-    for name in ("Budget", "Setting", "dps_pca", "ge2018", "variant dps_pca", "Axis"):
+    for name in ("Budget", "Setting", "dps_pca", "ge2018", "variant dps_pca", "Axis", "PrivatePCA"):
         assert printed(name), name
 
 

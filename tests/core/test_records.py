@@ -1,5 +1,7 @@
 """The records check themselves: the message names the field and its value."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -92,6 +94,18 @@ def test_a_method_knows_only_the_agreed_words(field):
     record = {name: getattr(known, name) for name in Method.__dataclass_fields__}
     with pytest.raises(ValueError, match=f"{field} must be one of .*'perhaps'"):
         Method(**{**record, field: "perhaps"})
+
+
+@pytest.mark.parametrize(
+    ("name", "changed", "message"),
+    [
+        ("dps_pca", {"spends": None}, 'spends of DPS-PCA must be given, or its guarantee be "none"'),
+        ("dps_pca", {"guarantee": "none"}, 'spends of DPS-PCA must be None, since its guarantee is "none"'),
+    ],
+)
+def test_a_method_says_what_it_spends_where_it_promises(name, changed, message):
+    with pytest.raises(ValueError, match=message):
+        replace(METHODS[name], **changed)
 
 
 def test_records_are_frozen():

@@ -2,13 +2,16 @@
 
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from joblib.externals.loky.backend import reduction
 
-from dppca_core import METHODS, Budget, Cohort
+from dppca_core import METHODS, Budget, Cohort, SpikedModel
 from dppca_core.bounds import BOUNDS
+from dppca_core.experiments import studies
+from dppca_core.methods import analyze_gauss, register
 from dppca_core.records import Registry
 
 BUDGET = Budget(1.0, 1e-6)
@@ -91,3 +94,47 @@ def test_an_unknown_constant_is_answered_by_the_nearest_of_the_bound():
         answer = r"did you mean " if known and len(known[0]) > 1 else ""
         with pytest.raises(ValueError, match=f"^{name} takes no constant '{wrong}': {answer}"):
             rule(None, **{wrong: 1.0})
+
+
+@pytest.fixture
+def added():
+    """Register Analyze Gauss under another name, and forget it again."""
+    yield register("my_pca", replace(analyze_gauss.METHOD, title="My PCA"))
+    METHODS.added.clear()
+
+
+def test_a_registered_method_is_there_by_name_and_in_no_list(added):
+    assert METHODS["my_pca"] is added and added.name == "my_pca" and "my_pca" in METHODS
+    assert "my_pca" not in list(METHODS) and "my_pca" not in dict(METHODS)
+    fits = (METHODS[name].fit for name in ("my_pca", "analyze_gauss"))
+    mine, known = (fit(cohort(), k=1, budget=BUDGET, rng=np.random.default_rng(1)).basis for fit in fits)
+    np.testing.assert_array_equal(mine, known)
+    with pytest.raises(TypeError, match=r"my_pca takes no option 'nois': did you mean noise\?"):
+        added.fit(cohort(), k=1, budget=BUDGET, rng=np.random.default_rng(1), nois=None)
+    with pytest.raises(KeyError, match=r"did you mean my_pca\?"):
+        METHODS["my_pcb"]
+
+
+def test_a_registered_method_is_compared_as_any_other_in_this_process(added):
+    settings = {"n": 5000, "values": (0.5,), "repeats": 2, "progress": False}
+    names = ["my_pca", "analyze_gauss"]
+    study = studies.compare(SpikedModel(d=20, k=2, s=5), names, BUDGET, **settings)
+    assert not study.runs["failed"].any()
+    alone = studies.compare(SpikedModel(d=20, k=2, s=5), names[1:], BUDGET, **settings)
+    np.testing.assert_array_equal(  # which streams of random numbers do not notice
+        study.runs.query("method == 'analyze_gauss'")["sin_theta"], alone.runs["sin_theta"]
+    )
+    with pytest.raises(ValueError, match="executor must be left out: only this process knows my_pca"):
+        studies.compare(SpikedModel(d=20, k=2, s=5), names, BUDGET, executor="cores", **settings)
+
+
+def test_what_is_registered_can_be_replaced_and_a_file_cannot(added):
+    again = register("my_pca", replace(added, title="Again"))
+    assert METHODS["my_pca"] is again and list(METHODS.added) == ["my_pca"]
+    with pytest.raises(ValueError, match="another than dps_pca, the method of dppca_core"):
+        register("dps_pca", added)
+    for name in ("my pca", "", 3):
+        with pytest.raises(ValueError, match="name must be one as Python has them"):
+            register(name, added)
+    with pytest.raises(ValueError, match="method must be a Method, got 3"):
+        register("other", 3)

@@ -428,7 +428,7 @@ def test_in_a_pipeline_and_a_search():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "pca"}, "method must be one of amin, .*got 'pca'"),
+        ({"method": "pca"}, "method must be one of .*or others, got 'pca'"),
         ({"n_components": D}, "n_components must be between 1 and 5, got 6"),
         ({"n_components": 1.0}, r"a whole number, or a share of the variance between 0 and 1, got 1\.0"),
         ({"n_components": None}, "n_components must be a whole number, got None"),
@@ -478,7 +478,7 @@ def test_in_a_pipeline_and_a_search():
         ({"neighbours": "add-remove", "params": {"declared_n": 0.5}}, "declared_n must be a whole number"),
         ({"random_state": -1}, "random_state must be at least 0, got -1"),
         ({"random_state": False}, "random_state must be a whole number, got False"),
-        ({"random_state": "seed"}, "'seed' cannot be used to seed"),
+        ({"random_state": "seed"}, "random_state must be .*got 'seed'"),
         ({"account": 3}, "account must be an Account or a Payer, got 3"),
     ],
 )

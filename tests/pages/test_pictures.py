@@ -3,7 +3,7 @@
 import pytest
 from PIL import Image
 
-from scripts import needed_picture, pictures
+from scripts import needed_picture, pictures, report_pictures
 
 SHOWN = pictures.screens()
 README = pictures.README.read_text(encoding="utf-8")
@@ -26,5 +26,6 @@ def test_documents_are_what_the_command_writes_and_nothing_is_left_over():
     assert pictures.SCREENS.read_text(encoding="utf-8") == pictures.document(SHOWN)
     assert pictures.gallery(SHOWN) in README
     kept = {path.name for path in pictures.PICTURES.iterdir()}
-    assert kept == {file for page in SHOWN for file in page.files} | {needed_picture.PICTURE.name}
+    drawn = [needed_picture.PICTURE, *report_pictures.pictures()]
+    assert kept == {file for page in SHOWN for file in page.files} | {path.name for path in drawn}
     assert sum(path.stat().st_size for path in pictures.PICTURES.iterdir()) < 3e6

@@ -18,10 +18,28 @@ from dppca_core.privacy import Budget
 _MODULES = SimpleNamespace(
     exponential=exponential, gaps=gaps, moments=moments, products=products, stages=stages, wishart=wishart
 )
-# The functions of (budget, k) that methods' `audit` names, as "module.function" of the modules here.
-BUILDERS: dict[str, Callable[[Budget, int], tuple[Case, ...]]] = {
-    audit: attrgetter(audit)(_MODULES)
-    for audit in sorted({method.audit for method in METHODS.values() if method.private})
+Builder = Callable[[Budget, int], tuple[Case, ...]]
+
+
+def builder(audit: str, method: str) -> Builder:
+    """Return the function that a method's `audit` names; ValueError with the nearest where there is none."""
+    try:
+        named: Builder = attrgetter(audit)(_MODULES)
+    except AttributeError:
+        others = {other.audit for other in METHODS.values() if other.private} - {audit}
+        raise ValueError(
+            f'audit of {method} must be "module.function" of dppca_core/auditing/cases, got {audit!r}: '
+            + checks.meant(audit, others)
+        ) from None
+    return named
+
+
+# The functions that methods' `audit` names, as "module.function" of the modules here.
+BUILDERS: dict[str, Builder] = {
+    audit: builder(audit, name)
+    for audit, name in sorted(
+        {method.audit: method.name for method in METHODS.values() if method.private}.items()
+    )
 }
 
 

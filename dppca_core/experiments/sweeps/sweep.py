@@ -20,6 +20,7 @@ from dppca_core.experiments.sweeps.blas import one_thread
 from dppca_core.experiments.sweeps.recipe import Key, Recipe
 from dppca_core.experiments.sweeps.recipe_file import fingerprint
 from dppca_core.experiments.sweeps.run_cells import Row, Task
+from dppca_core.methods import METHODS
 
 # Tasks submitted at a time to an executor without a number of its own, as a large cluster.
 _MOST_SUBMITTED = 512
@@ -73,13 +74,17 @@ def sweep(
         all that the row depends on.
 
     Raises:
-        ValueError: For a file of another recipe, or one that another sweep writes.
+        ValueError: For a file of another recipe, or one that another sweep writes, and for an executor where
+            a method was added by `methods.register`.
         OSError: For a file that cannot be written, and for a cluster that stopped answering.
     """
     wanted = recipe.cells()
     prints = {chosen.label: fingerprint(recipe, chosen) for chosen in recipe.methods}
     report = progress or (lambda _: None)
     in_this_thread = executor is None
+    registered = [chosen.method for chosen in recipe.methods if chosen.method in METHODS.added]
+    if registered and not in_this_thread:
+        raise ValueError(f"executor must be left out: only this process knows {', '.join(registered)}")
     longest = run_cells.TASK_SECONDS * (_PART_IN_THIS_THREAD if in_this_thread else 1.0)
     file = store.Store(out, recipe) if out is not None else None
     with file.locked() if file else nullcontext(), one_thread() if in_this_thread else nullcontext():

@@ -92,12 +92,13 @@ def against(runs: SweepRuns) -> dict[str, Any]:
             edges = band(1, METHODS[method].title, colour, x, low, high)
             edges[1]["fillcolor"] = style.faded(colour, 0.05 if measure.panel == "time" else 0.12)
             bands += [edge | {"legendgroup": METHODS[method].trust} for edge in edges]
-    named = [(name, name, spread) for name, spread in drawn.items()]
-    named += [(UNIT_NAMES[method], method, spread) for method, spread in beside.items()]
-    for name, method, (x, (_, middle, _)) in named:
+    named = [(name, METHODS[name], spread) for name, spread in drawn.items()]
+    on_unit_rows = [(UNIT_NAMES[method], spread) for method, spread in beside.items()]
+    named += [(name, RUNS[name], spread) for name, spread in on_unit_rows]
+    for name, run, (x, (_, middle, _)) in named:
         y = rounded(np.maximum(middle, floor))
-        shape = marked_line(RUNS[name].title, style.look(name), x, y, hovertemplate="%{x:.4~g}: %{y:.3~g}")
-        lines.append(shape | _grouped(method))
+        shape = marked_line(run.title, style.look(name), x, y, hovertemplate="%{x:.4~g}: %{y:.3~g}")
+        lines.append(shape | _grouped(run.name))
     if measure.errs:
         lines.append(line(1, "random guess", style.GUESS, "dot", x=ends, y=rounded(guesses), showlegend=True))
     whole = [10**v for v in reach] if measure.log else reach  # a logarithmic range is in powers of ten

@@ -14,7 +14,7 @@ import pytest
 from dppca_core import METHODS, Budget, Cohort, Estimate
 from dppca_core.accounting import gaussian
 from dppca_core.auditing import lower_bound
-from dppca_core.auditing.cases import BUILDERS, Case, cases, products
+from dppca_core.auditing.cases import BUILDERS, Case, builder, cases, products
 from dppca_core.auditing.cases.pairs import neighbouring_cohorts
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.methods import amin, dp_oja, dps_pca, noisy_power, ppca, spiked_projector, wishart
@@ -82,6 +82,19 @@ def test_every_private_method_has_an_audit_case_and_no_other():
     assert set(BUILDERS) == {METHODS[name].audit for name in PRIVATE}
     with pytest.raises(ValueError, match=r"audit of pca must be one of .*, got ''"):
         cases("pca", BUDGET)
+
+
+@pytest.mark.parametrize(
+    ("audit", "answer"),
+    [
+        ("moments.poold", "got 'moments.poold': did you mean moments.pooled"),
+        ("other.pooled", "got 'other.pooled': did you mean moments.pooled"),
+        ("", "got '': there are exponential.amin"),
+    ],
+)
+def test_a_wrong_key_is_answered_by_the_nearest(audit, answer):
+    with pytest.raises(ValueError, match=f'^audit of my_pca must be "module.function" of .*, {answer}'):
+        builder(audit, "my_pca")
 
 
 @EVERY_RELEASE

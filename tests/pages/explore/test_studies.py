@@ -1,12 +1,15 @@
 """What a notebook draws of a study is what its page draws: the same lines, from the same numbers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from dppca_core import Budget, SpikedModel
+from dppca_core import METHODS, Budget, SpikedModel
 from dppca_core.experiments import studies, variant
+from dppca_core.methods import dps_pca, register
 from pages.explore.bounds import charts as bound_charts
 from pages.explore.convergence import charts as convergence_charts
 from pages.explore.methods import charts as method_charts
@@ -46,6 +49,20 @@ def test_a_comparison_draws_the_methods_page(metric):
     code = page.figures["methods figure"].code().table().set_index(["label", "epsilon"])
     frame = study.to_frame(metric)
     np.testing.assert_allclose(code.loc[frame.index].to_numpy(dtype=float), frame, rtol=1e-12)
+
+
+def test_a_registered_method_is_drawn_with_the_others():
+    register("my_pca", replace(dps_pca.METHOD, title="My PCA"))
+    try:
+        study = studies.compare(MODEL, ["my_pca", "pca"], BUDGET, values=(0.5,), **SAME)
+        needed = studies.patients_needed(MODEL, 0.3, ["my_pca"], BUDGET, values=(10**4, 10**6), repeats=2)
+        rounds = studies.convergence(MODEL, "my_pca", BUDGET, **SAME)
+        points = lines(method_charts.figure(study))["My PCA"]
+        assert points[1] == pytest.approx(study.to_frame()["50 %"]["my_pca"], rel=1e-3)
+        (bar,) = method_charts.figure(needed).data[0].y
+        assert bar == "My PCA" and convergence_charts.figure(rounds).data
+    finally:
+        METHODS.added.clear()
 
 
 def test_a_study_of_convergence_draws_its_page():
