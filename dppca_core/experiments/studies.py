@@ -11,6 +11,7 @@ clipped rows. Errors so measured are read off private rows, and no budget paid f
 may see the rows, and not for publication. Own rows stay in this process, and are not centred or scaled.
 """
 
+import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import nullcontext
@@ -237,9 +238,11 @@ def compare(
         The study.
 
     Raises:
-        ValueError: For an unsuitable value, by its name.
-        TypeError: For an unknown option, with the nearest.
+        ValueError: For an unsuitable value, by its name, and where no run has an answer, with a reason.
+        TypeError: For an unknown option, with the nearest, and for methods that are one text.
     """
+    if isinstance(methods, str):
+        raise TypeError(f"methods must be a list of keys, got one text: write [{methods[:40]!r}]")
     experiment, held = _experiment(population, budget, k, options)
     along = _axis(over, values, experiment, budget.epsilon)
     recipe = of_experiment.comparison(experiment, budget.epsilon, methods, along, experiment.repeats)
@@ -462,11 +465,21 @@ def _run(
     executor: Executor | str | None,
     shown: bool,
 ) -> tuple[Recipe, pd.DataFrame]:
-    """Return the recipe, in which all features are all wherever d is swept, and its runs."""
+    """Return the recipe, in which all features are all wherever d is swept, and its runs.
+
+    Raises ValueError, with a reason, where no run has an answer, and warns of methods that have none.
+    """
     if held is not None and executor is not None:
         raise ValueError("executor must be left out for own rows, which stay in this process")
     if experiment.s_hat == experiment.d:
         recipe = replace(recipe, s_hat=None)
     place = executors.opened(executor) if isinstance(executor, str) else nullcontext(executor)
     with place as chosen, progress_bar.bar("runs", shown) as report:
-        return recipe, sweep(recipe, chosen, progress=lambda step: report(step.completed, step.total))
+        runs = sweep(recipe, chosen, progress=lambda step: report(step.completed, step.total))
+    reasons = runs["failed"]
+    if len(runs) and (reasons != "").all():
+        raise ValueError(f"no run has an answer: {reasons.iloc[0]}")
+    for label, each in reasons.groupby(runs["label"], sort=False):
+        if (each != "").all():
+            warnings.warn(f"{label} has no answer: {each.iloc[0]}", stacklevel=3)
+    return recipe, runs

@@ -5,6 +5,7 @@ The text is "100,60,35" for eigenvalues, and "r0.5_0.3,0.2" for what is below a 
 
 import math
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -21,23 +22,32 @@ from dppca_core.populations.stated import (
 MOST_EIGENVALUES = 2000
 MOST_COMPONENTS = 20  # that are looked for below
 _TABLE = "r"
+_THOUSANDS = re.compile(r"-?[1-9]\d{0,2}(,\d{3})+")
+_ONE_DECIMAL = re.compile(r"-?\d+,\d+")  # a line of a column
 
 
 def numbers_of(text: str) -> tuple[float, ...] | tuple[tuple[float, ...], ...]:
     """Return the eigenvalues that a text lists, descending, or the rows of a table below its diagonal.
 
     A list is in one line or in one column, in any order. A table is square, with 1 on its diagonal, or has
-    the lower triangle alone. Numbers are separated by tabs, spaces, semicolons or commas; where tabs or
-    semicolons separate them and no point is used, a comma is the decimal sign.
+    the lower triangle alone. Numbers are separated by tabs, spaces, semicolons or commas. Where tabs or
+    semicolons separate them and no point is used, or in one column, a comma is the decimal sign.
 
-    Raises ValueError, whose sentence says what to change, for anything else.
+    Raises ValueError, whose sentence says what to change, for anything else, and for commas and points that
+    can be read in two ways.
     """
-    lines = [line for line in text.replace("\r", "\n").split("\n") if line.strip()]
-    decimal_comma = bool(re.search(r"[;\t]", text)) and "." not in text
+    text = text.removeprefix("\ufeff").replace("\u2212", "-").replace("\r", "\n")
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    decimal_comma = _has_decimal_commas(lines)
     between = r"[;\s]+" if decimal_comma else r"[;,\s]+"
     rows = []
     for i, line in enumerate(lines):
         parts = [part for part in re.split(between, line) if part]
+        if decimal_comma and any(map(_THOUSANDS.fullmatch, parts)):
+            raise ValueError(
+                f"Row {i + 1} holds a comma that may mark thousands or decimals: write a point for decimals, "
+                "and leave out marks of thousands."
+            )
         try:
             rows.append(tuple(float(part.replace(",", ".")) for part in parts))
         except ValueError:
@@ -56,6 +66,27 @@ def numbers_of(text: str) -> tuple[float, ...] | tuple[tuple[float, ...], ...]:
             f"has {widths[i]}."
         )
     return _lower_triangle(rows)
+
+
+def _has_decimal_commas(lines: Sequence[str]) -> bool:
+    """Return whether commas are decimal signs in these lines. Raises ValueError where that cannot be told."""
+    whole = "\n".join(lines)
+    if "," not in whole:
+        return False
+    if re.search(r"[;\t]", whole):
+        if "." in whole:
+            raise ValueError(
+                "There are both commas and points: write a point for decimals, and leave out marks of thousands."
+            )
+        return True
+    if len(lines) > 2 and all(map(_ONE_DECIMAL.fullmatch, lines)):
+        return True
+    if any(re.search(r"[^,\s]\s+[^,\s]", line) and "," in line for line in lines):
+        raise ValueError(
+            "Commas and blanks both separate numbers: separate them by semicolons or tabs, and write a point "
+            "for decimals."
+        )
+    return False
 
 
 def _eigenvalues(numbers: list[float]) -> tuple[float, ...]:
@@ -144,6 +175,11 @@ def _numbers(value: str) -> tuple[float, ...]:
 def features(value: str) -> int:
     """Return how many features a table has, or how many eigenvalues are listed."""
     return len(value.split("_")) + 1 if is_table(value) else len(_numbers(value))
+
+
+def ends(value: str) -> tuple[float, float]:
+    """Return the largest and the smallest number of a setting."""
+    return max(_numbers(value)), min(_numbers(value))
 
 
 @lru_cache(maxsize=32)

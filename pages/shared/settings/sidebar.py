@@ -63,7 +63,10 @@ def _stated(now: Settings, used: bool) -> None:
     elif stated_text.is_table(numbers):
         st.caption(f"Correlations of {d} features.")
     else:
-        st.caption(f"{stated_text.features(numbers)} eigenvalues of {d} features.")
+        most, least = stated_text.ends(numbers)
+        st.caption(
+            f"{stated_text.features(numbers)} eigenvalues of {d} features, from {most:g} to {least:g}."
+        )
     if not refused and not stated_numbers.fits_link(numbers):
         st.caption("They are too long for a link: whoever opens yours pastes them again.")
 

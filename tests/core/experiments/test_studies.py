@@ -46,6 +46,18 @@ def test_a_comparison_is_the_methods_called_by_hand(compared):
     assert len(compared.runs) == len(NAMES) * 2 * 3 and not compared.runs["failed"].any()
 
 
+def test_where_nothing_can_be_run_the_reason_is_said():
+    with pytest.raises(ValueError, match="no run has an answer: .*providers"):
+        studies.compare(MODEL, ["analyze_gauss"], BUDGET, n=2, providers=3, repeats=1, values=(0.5,), **QUIET)
+    with pytest.warns(UserWarning, match="two_stage has no answer: s_hat"):
+        study = studies.compare(
+            MODEL, ["two_stage", "pca"], BUDGET, n=1000, s_hat=1, repeats=1, values=(0.5,), **QUIET
+        )
+    assert study.to_frame().loc["pca"].notna().all(axis=None)
+    with pytest.raises(TypeError, match=r"methods must be a list of keys, got one text: write \['pca'\]"):
+        studies.compare(MODEL, "pca", BUDGET, n=1000, **QUIET)
+
+
 @pytest.mark.parametrize("metric", ["sin", "share", "degrees"])
 def test_its_frame_has_the_quantiles_of_its_runs(compared, metric):
     frame = compared.to_frame(metric)

@@ -116,6 +116,9 @@ def test_a_list_is_read_in_every_way_that_people_write_it(text):
 def test_decimal_commas_and_tables_are_read():
     assert numbers_of("2,5; 1,5") == (2.5, 1.5)
     assert numbers_of("2.5, 1.5") == (2.5, 1.5)
+    assert numbers_of("3,5\n2,1\n1,2") == (3.5, 2.1, 1.2)
+    assert numbers_of("\ufeff0,5;0,25") == (0.5, 0.25)
+    assert numbers_of("1\n\u22120.5 1") == ((-0.5,),)
     expected = ((0.5,), (0.25, -0.125))
     square = "1 0.5 0.25\n0.5 1 -0.125\n0.25 -0.125 1"
     assert numbers_of(square) == expected
@@ -132,6 +135,11 @@ def test_decimal_commas_and_tables_are_read():
         ("9, four, 1", "Row 1 holds something that is no number"),
         ("nan, 1", "not finite"),
         ("-1, 2", "from 0 to a billion"),
+        ("1,234\t900", "Row 1 holds a comma that may mark thousands"),
+        ("1.234,5\t900,2", "both commas and points"),
+        ("1,234.5\t900", "both commas and points"),
+        ("3,5 2,1 1,2", "Commas and blanks both"),
+        ("1,234.5 900.2", "Commas and blanks both"),
         ("0, 0", "above 0"),
         ("5, 5, 5", "no component stands out"),
         ("1 0.5\n0.5 1\n0.1 0.2", "as many numbers in each row"),
