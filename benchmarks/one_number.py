@@ -32,12 +32,12 @@ from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.experiments.planning.evaluations import EVALUATIONS
 from dppca_core.experiments.planning.planning import PLANNED_METHODS, StudyPlan
+from dppca_core.experiments.sweeps import of_experiment
 from dppca_core.experiments.sweeps.blas import use_one_thread
 from dppca_core.methods import METHODS
 from dppca_core.records import RELEASED
 from pages.explore.explorer import sentences
 from pages.explore.explorer.model import Explorer, PlainExplorer
-from pages.explore.methods.model import sweeps
 from pages.explore.methods.model.measure import ComparisonMeasure, spreads
 from pages.explore.methods.sentences import notes as methods_notes
 from pages.hospitals.planner.model.plain import PlainPlanner
@@ -254,7 +254,8 @@ def methods_full(settings: Settings) -> Iterator[Shown]:
         names[trust] = trusts.recommended(experiment, epsilon, trust).method
     key = settings["compare.over"]
     along = Axis(key, (settings[key],))
-    table = sweep(sweeps.recipe(experiment, epsilon, sorted(set(names.values())), along, experiment.repeats))
+    methods, repeats = sorted(set(names.values())), experiment.repeats
+    table = sweep(of_experiment.comparison(experiment, epsilon, methods, along, repeats))
     results = cache.results(experiment)
     for metric, thing in _METRICS.items():
         measure = ComparisonMeasure(results, settings | {"view": "full", "metric": metric}, "error")

@@ -76,7 +76,8 @@ def _has_decimal_commas(lines: Sequence[str]) -> bool:
     if re.search(r"[;\t]", whole):
         if "." in whole:
             raise ValueError(
-                "There are both commas and points: write a point for decimals, and leave out marks of thousands."
+                "There are both commas and points: write a point for decimals, and leave out marks of "
+                "thousands."
             )
         return True
     if len(lines) > 2 and all(map(_ONE_DECIMAL.fullmatch, lines)):

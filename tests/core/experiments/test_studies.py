@@ -47,7 +47,7 @@ def test_a_comparison_is_the_methods_called_by_hand(compared):
 
 
 def test_where_nothing_can_be_run_the_reason_is_said():
-    with pytest.raises(ValueError, match="no run has an answer: .*providers"):
+    with pytest.raises(ValueError, match="no run has an answer: n must be at least 3"):
         studies.compare(MODEL, ["analyze_gauss"], BUDGET, n=2, providers=3, repeats=1, values=(0.5,), **QUIET)
     with pytest.warns(UserWarning, match="two_stage has no answer: s_hat"):
         study = studies.compare(
