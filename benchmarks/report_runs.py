@@ -14,16 +14,16 @@ All at epsilon = 1, delta = 1e-5, one patient replaced. Seeds are fixed. Errors 
 import argparse
 import json
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import date
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-from dppca_core.populations.unkind import RESIDUALS, UNKIND
 
 from benchmarks import two_stages
 from dppca_core import METHODS, Budget, SpikedModel, sin_theta
+from dppca_core.arrays import Array
 from dppca_core.numerics.unit_rows import unit_rows
 from dppca_core.paths import DATA
 
@@ -51,13 +51,21 @@ STEPS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("sparse PCA, shrunk, no privacy", "sparse_pca_shrunk", {"s_hat": None}),
     ("true features known, no privacy", "oracle_pca", {"support": True}),
 )
-SPIKES = (8.0, 4.0, 3.0)
+SPIKES, WEAK_ROWS = (8.0, 4.0, 3.0), 20_000
 WEAK = (
     ("one moment", "analyze_gauss", {"scaling": "unit"}),
     ("two stages", "two_stage", {"s_hat": 50}),
     ("stacked rounds", "stacked_rounds", {}),
 )
-SKEWED_ROWS, SKEWED_FEATURES = 400_000, 8
+# Rows are x = sqrt(20) u z + sqrt(5) e, z normal, e residuals of mean 0 and variance 1 for each feature.
+SKEWED_ROWS, SKEWED_FEATURES, SKEWED_SPIKE, SKEWED_BULK = 400_000, 8, 20.0, 5.0
+Residuals = Callable[[np.random.Generator, tuple[int, int]], Array]
+RESIDUALS: dict[str, Residuals] = {
+    "normal": lambda rng, shape: rng.standard_normal(shape),
+    "exponential": lambda rng, shape: rng.exponential(size=shape) - 1,
+    # Of mean e^(1/2) and variance e (e - 1).
+    "lognormal": lambda rng, shape: (rng.lognormal(size=shape) - np.exp(0.5)) / np.sqrt(np.e * (np.e - 1)),
+}
 
 
 def cases() -> Records:
@@ -92,31 +100,34 @@ def steps() -> Records:
 def weak() -> Records:
     records = []
     for spike in SPIKES:
-        preset = replace(UNKIND["weak"], spikes=(spike, spike))
         errors: dict[str, list[float]] = {words: [] for words, _, _ in WEAK}
         for run in range(FEW):
-            cohort, truth = preset.draw(np.random.default_rng(run))
+            # Its spikes are above a bulk of 1, which adds to them.
+            model = SpikedModel(d=400, k=2, s=400, spike=spike + 1, bulk=(1.0, 1.0), seed=run)
+            cohort = model.draw(WEAK_ROWS, 1, np.random.default_rng([run, 1]))
             for words, name, options in WEAK:
-                rng = np.random.default_rng([run, 1])
-                fit = METHODS[name].fit(cohort, k=preset.k, budget=BUDGET, rng=rng, **options)
-                errors[words].append(sin_theta(fit.basis, truth))
+                rng = np.random.default_rng([run, 2])
+                fit = METHODS[name].fit(cohort, k=model.k, budget=BUDGET, rng=rng, **options)
+                errors[words].append(sin_theta(fit.basis, model.basis))
         medians = {words: float(np.median(seen)) for words, seen in errors.items()}
-        records.append({"spike": spike, "d": preset.d, "n": preset.n, "k": preset.k, **medians})
+        records.append({"spike": spike, "d": model.d, "n": WEAK_ROWS, "k": model.k, **medians})
     return records
 
 
 def skewed() -> Records:
     """Return the errors of unit rows and of plain PCA, without noise, on the same rows."""
     records = []
-    for residuals in RESIDUALS:
-        preset = replace(UNKIND["skewed"], residuals=residuals, n=SKEWED_ROWS, d=SKEWED_FEATURES)
+    for residuals, draw in RESIDUALS.items():
         errors = []
         for run in range(FEW):
-            rows, truth = preset.rows(np.random.default_rng(run))
+            rng = np.random.default_rng(run)
+            truth = np.linalg.qr(rng.standard_normal((SKEWED_FEATURES, 1)))[0]
+            scores = np.sqrt(SKEWED_SPIKE) * rng.standard_normal((SKEWED_ROWS, 1))
+            rows = scores @ truth.T + np.sqrt(SKEWED_BULK) * draw(rng, (SKEWED_ROWS, SKEWED_FEATURES))
             parts = (unit_rows(rows), rows)
             errors.append([sin_theta(np.linalg.eigh(part.T @ part)[1][:, -1:], truth) for part in parts])
         unit, plain = np.median(errors, axis=0).tolist()
-        sizes = {"d": preset.d, "n": preset.n, "spike": preset.spikes[0], "bulk": preset.bulk}
+        sizes = {"d": SKEWED_FEATURES, "n": SKEWED_ROWS, "spike": SKEWED_SPIKE, "bulk": SKEWED_BULK}
         records.append({"residuals": residuals, **sizes, "unit": unit, "plain": plain})
     return records
 
