@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from plotly.graph_objects import Figure
+from plotly import graph_objects
 
 from dppca_core import checks
 from pages.shared.charts import traces
@@ -18,8 +18,8 @@ def settings(metric: str) -> Settings:
     return catalogue.defaults_with({"metric": metric, "view": "full"})
 
 
-def plotly(payload: dict[str, Any]) -> Figure:
+def plotly(payload: dict[str, Any]) -> graph_objects.Figure:
     """Return what the browser draws as a Plotly figure, without what only the dashboard can do with it."""
     shown = traces.as_shown(payload)
     layout = {name: value for name, value in shown["layout"].items() if name != "meta"}
-    return Figure({"data": shown["data"], "layout": layout | {"template": "none"}})
+    return graph_objects.Figure({"data": shown["data"], "layout": layout | {"template": "none"}})
