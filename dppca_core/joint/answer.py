@@ -29,6 +29,7 @@ from dppca_core.joint.plan import JointPlan, PlannedHospital
 from dppca_core.methods import METHODS
 
 FORMAT = "dppca joint answer 1"
+_LOUDER = 1.5  # times the mean square length that squares and mean give
 MOST_TIMES = 2  # as many patients as stated, or half as many, at most and at least
 _KEYS = (
     "format",
@@ -163,6 +164,13 @@ def _check_fitted_values(
     trace, std = float(arrays["moment"][starts].sum()), rule.sum_std("moment", 1.0) / n * math.sqrt(d)
     if not -SPREAD * std <= trace <= 1 + SPREAD * std:
         raise ValueError("sent a moment that no patients can give")
+    # Shortened rows are no longer than rows are by their squares and mean, but for what shortening moves the
+    # mean, and the noise in these: so nobody can be louder than patients at the ends of their ranges.
+    frame = rule.released_frame(arrays)
+    bound = rule.bound(arrays["tails"], frame)
+    slack = SPREAD * (std * bound**2 / frame.usable + float(np.linalg.norm(frame.stds)))
+    if not trace * bound**2 / frame.usable <= _LOUDER * frame.mean_square + slack:
+        raise ValueError("sent a moment that is too large for its squares and mean")
 
 
 @lru_cache(maxsize=256)

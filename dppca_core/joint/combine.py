@@ -9,8 +9,7 @@ matter, and numbers are given out to nine digits, which no two machines round di
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -54,11 +53,11 @@ class JointResult:
     shares: Array
     components: Array
     loading_std: Array = field(repr=False)
-    eigenvalues: Array | None
-    eigenvalue_error: float | None
-    mean: Array | None = field(repr=False)
-    divisors: Array | None = field(repr=False)
-    turned: Array | None
+    eigenvalues: Array | None = None
+    eigenvalue_error: float | None = None
+    mean: Array | None = field(repr=False, default=None)
+    divisors: Array | None = field(repr=False, default=None)
+    turned: Array | None = None
 
     @property
     def missing(self) -> tuple[PlannedHospital, ...]:
@@ -98,23 +97,20 @@ def combine(plan: JointPlan, received: Sequence[JointAnswer]) -> JointResult:
     if len({answer.hospital.name for answer in ordered}) < len(ordered):
         raise ValueError("a hospital is there twice")
     result = _combined(plan, ordered)
-    if len(ordered) < 2:
-        return result
-    basis = result.components
-    turned = []
-    for i in range(len(ordered)):
-        others = _basis(plan, [*ordered[:i], *ordered[i + 1 :]])
-        turned.append(subspace_metrics.sin_theta(basis, others))
-    return _with(result, turned=_rounded(np.array(turned)))
+    return result if len(ordered) < 2 else replace(result, turned=_rounded(turned_without(plan, ordered)))
+
+
+def turned_without(plan: JointPlan, received: Sequence[JointAnswer]) -> Array:
+    """Return by how much the components turn without each of these answers, sin Theta, (N,)."""
+    ordered = _in_order(plan, received)
+    basis = basis_of(plan, ordered)
+    others = (basis_of(plan, [*ordered[:i], *ordered[i + 1 :]]) for i in range(len(ordered)))
+    return np.array([subspace_metrics.sin_theta(basis, other) for other in others])
 
 
 def _in_order(plan: JointPlan, received: Sequence[JointAnswer]) -> list[JointAnswer]:
     places = {hospital.name: place for place, hospital in enumerate(plan.hospitals)}
     return sorted(received, key=lambda answer: places[answer.hospital.name])
-
-
-def _with(result: JointResult, **changed: Any) -> JointResult:
-    return JointResult(**{**vars(result), **changed})
 
 
 def _weights(plan: JointPlan, received: Sequence[JointAnswer]) -> Array:
@@ -123,8 +119,8 @@ def _weights(plan: JointPlan, received: Sequence[JointAnswer]) -> Array:
     )
 
 
-def _basis(plan: JointPlan, received: Sequence[JointAnswer]) -> Array:
-    """Return the components of these answers alone, (d, k)."""
+def basis_of(plan: JointPlan, received: Sequence[JointAnswer]) -> Array:
+    """Return the components of these answers alone, (d, k), without what noise adds to them."""
     if plan.method == projector.METHOD:
         return _projected(plan, received)[0]
     return _directions(plan, _pool(plan, received, _weights(plan, received)).moment)
@@ -137,14 +133,13 @@ def _combined(plan: JointPlan, received: Sequence[JointAnswer]) -> JointResult:
     if plan.method == projector.METHOD:
         basis, moment, std, shares = _projected(plan, received)
         noise = loading_noise.where_it_holds(loading_noise.of_moment(moment, plan.k, std))
-        rounded = map(_rounded, (shares, basis, noise))
-        return JointResult(plan, there, patients, *rounded, None, None, None, None, None)
+        return JointResult(plan, there, patients, _rounded(shares), _rounded(basis), _rounded(noise))
     pool = _pool(plan, received, shares)
     basis = _directions(plan, pool.moment)
     values, rotation = linalg.top_eigenpairs(basis.T @ pool.moment @ basis, plan.k)
-    noise = pool.loading_stds.copy()
+    noise, error = pool.loading_stds(plan.k), pool.eigenvalue_error()
     noise[~np.any(basis, axis=1)] = 0.0  # what was cut is released as 0, without noise
-    noise = loading_noise.where_it_holds(noise, values, pool.eigenvalue_error)
+    noise = loading_noise.where_it_holds(noise, values, error)
     standardised = plan.rows == "standardised"
     return JointResult(
         plan,
@@ -153,11 +148,10 @@ def _combined(plan: JointPlan, received: Sequence[JointAnswer]) -> JointResult:
         _rounded(shares),
         _rounded(linalg.oriented(basis @ rotation)),
         _rounded(noise),
-        _rounded(values),
-        float(_rounded(np.array(pool.eigenvalue_error))),
-        _rounded(pool.mean + plan.layout.middle) if plan.fitted else None,
-        _rounded(pool.divisors) if standardised else None,
-        None,
+        eigenvalues=_rounded(values),
+        eigenvalue_error=float(_rounded(np.array(error))),
+        mean=_rounded(pool.mean + plan.layout.middle) if plan.fitted else None,
+        divisors=_rounded(pool.divisors) if standardised else None,
     )
 
 
@@ -170,8 +164,8 @@ def _pool(plan: JointPlan, received: Sequence[JointAnswer], shares: Array) -> Po
     if plan.fitted:
         moments = [_fitted_moment(plan, answer) for answer in received]
         standardised = plan.rows == "standardised"
-        return pooling.pooled(moments, shares, plan.k, layout=plan.layout, standardised=standardised)
-    return pooling.pooled([_public_moment(plan, a) for a in received], shares, plan.k, layout=None)
+        return pooling.pooled(moments, shares, layout=plan.layout, standardised=standardised)
+    return pooling.pooled([_public_moment(plan, a) for a in received], shares, layout=None)
 
 
 def _fitted_moment(plan: JointPlan, answer: JointAnswer) -> HospitalMoment:

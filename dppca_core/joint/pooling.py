@@ -36,6 +36,7 @@ Weights are those of `mechanisms.hospital_budgets`, by precision: p_i ~ 1/(z_i^2
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -67,19 +68,74 @@ class HospitalMoment(NamedTuple):
 
 
 class PooledMoment(NamedTuple):
-    """Hold the moment of all hospitals together, and its noise.
+    """Hold the moment of all hospitals together, and what its noise follows from.
 
     moment: after all that is free, (d, d): over `divisors`, without empty directions. mean: m, (d,).
-    divisors: c, (d,), 1 for rows that are not standardised. loading_stds: of each loading of the top k
-    eigenvectors, (d, k), in the first order. eigenvalue_error: how far noise moves
-    any eigenvalue in 95 of 100 draws.
+    divisors: c, (d,), 1 for rows that are not standardised. hospitals, p: what was pooled, and the weights.
+    variances: of the moment's own noise in each entry off the diagonal, (d, d), over divisors.
     """
 
     moment: Array
     mean: Array
     divisors: Array
-    loading_stds: Array
-    eigenvalue_error: float
+    hospitals: Sequence[HospitalMoment]
+    p: Array
+    variances: Array
+
+    @property
+    def mean_stds(self) -> Array:
+        """Return t_i, (N,)."""
+        return np.array([hospital.mean_std for hospital in self.hospitals])
+
+    @property
+    def apart(self) -> Array:
+        """Return d_i, (N, d), over divisors."""
+        means = np.stack([hospital.mean for hospital in self.hospitals])
+        return np.asarray((means - self.mean) / self.divisors)
+
+    @property
+    def quadratic(self) -> Array:
+        """Return A, (N, N)."""
+        return np.asarray(2 * np.diag(self.p) - np.outer(self.p, self.p))
+
+    def loading_stds(self, k: int) -> Array:
+        """Return the std of each loading of the top k eigenvectors, (d, k), in the first order."""
+        return loading_noise.of_pairs(self.moment, k, partial(self._pair_variances, k=k))
+
+    def _pair_variances(self, vectors: Array, k: int) -> Array:
+        """Return the variance of w_j^T (noise) v_i, (d, k), for all eigenvectors w and the first k, v."""
+        squares = np.square(self.mean_stds)
+        of_means = float(squares @ np.square(self.quadratic) @ squares)
+        result = of_means * loading_noise.pair_variances(vectors, k, self.divisors)
+        divided = vectors / self.divisors[:, None]
+        inner = divided.T @ divided
+        lengths = inner.diagonal()
+        for w, hospital, away in zip(self.p, self.hospitals, self.apart, strict=True):
+            roots = self.divisors / hospital.scales
+            result = result + (w * hospital.noise_std) ** 2 * loading_noise.pair_variances(vectors, k, roots)
+            along = vectors.T @ away
+            linear = np.outer(np.square(along), lengths[:k]) + np.outer(lengths, np.square(along[:k]))
+            linear += 2 * np.outer(along, along[:k]) * inner[:, :k]
+            result = result + (w * hospital.mean_std) ** 2 * linear
+        return np.asarray(result)
+
+    def eigenvalue_error(self) -> float:
+        """Return what the noise's largest |eigenvalue| exceeds in 5 of 100 draws, always the same draws."""
+        d, rng = len(self.divisors), np.random.default_rng(0)
+        upper, roots, quadratic = np.triu_indices(d, 1), np.sqrt(self.variances), self.quadratic
+        stds = self.mean_stds
+        weighted = self.apart * self.p[:, None]
+        removed = np.diag(float(quadratic.diagonal() @ np.square(stds)) / np.square(self.divisors))
+        norms = []
+        for _ in range(_DRAWS if d <= _MANY_FEATURES else _FEWER_DRAWS):
+            noise = np.zeros((d, d))
+            noise[upper] = roots[upper] * rng.standard_normal(len(upper[0]))
+            noise += noise.T + np.diag(roots.diagonal() * math.sqrt(2) * rng.standard_normal(d))
+            e = stds[:, None] * rng.standard_normal(weighted.shape) / self.divisors
+            linear = weighted.T @ e
+            noise += linear + linear.T + e.T @ quadratic @ e - removed
+            norms.append(np.abs(np.linalg.eigvalsh(noise)[[0, -1]]).max())
+        return float(np.quantile(norms, _NINETY_FIVE))
 
 
 def weights(multipliers: Sequence[float], sizes: Sequence[int], d: int, k: int, kept: int | None) -> Array:
@@ -96,22 +152,19 @@ def weights(multipliers: Sequence[float], sizes: Sequence[int], d: int, k: int, 
 def pooled(
     hospitals: Sequence[HospitalMoment],
     p: Array,
-    k: int,
     *,
     layout: paid_lengths.Layout | None,
     standardised: bool = False,
 ) -> PooledMoment:
     """Return the pooled moment of rows about their common mean, by the module's text. No row is read.
 
-    p: weights, (N,). k: components whose loadings get a std. layout: of rows about their mean, of which it
-    tells the directions in which none lies; None for rows about public middles. standardised: whether columns
-    are divided by their pooled scales.
+    p: weights, (N,). layout: of rows about their mean, of which it tells the directions in which none lies;
+    None for rows about public middles. standardised: whether columns are divided by their pooled scales.
     """
     means = np.stack([hospital.mean for hospital in hospitals])
     mean = p @ means
     apart = means - mean  # d_i, (N, d)
-    stds = np.array([hospital.mean_std for hospital in hospitals])
-    squares = np.square(stds)
+    squares = np.square([hospital.mean_std for hospital in hospitals])
     between = (apart * p[:, None]).T @ apart
     total = sum((w * hospital.moment for w, hospital in zip(p, hospitals, strict=True)), between)
     total = total - float(p @ ((2 - p) * squares)) * np.eye(len(mean))
@@ -119,30 +172,10 @@ def pooled(
     divisors = np.ones(len(mean))
     if standardised:
         total, divisors = _standardised(hospitals, p, total, between, variances, squares)
-        variances = variances / np.outer(divisors, divisors) ** 2
+        variances = variances / np.square(np.outer(divisors, divisors))
     if layout is not None:
         total = linalg.without_directions(total, layout.empty_directions(divisors))
-    quadratic = 2 * np.diag(p) - np.outer(p, p)  # A
-    quadratic_std = math.sqrt(float(squares @ np.square(quadratic) @ squares))
-
-    def pair_variances(vectors: Array) -> Array:
-        """Return the variance of w_j^T (noise) v_i, (d, k), for all eigenvectors w and the first k, v."""
-        result = quadratic_std**2 * loading_noise.pair_variances(vectors, k, divisors)
-        divided = vectors / divisors[:, None]
-        inner = divided.T @ divided
-        lengths = inner.diagonal()
-        for w, hospital, away in zip(p, hospitals, apart, strict=True):
-            roots = divisors / hospital.scales
-            result = result + (w * hospital.noise_std) ** 2 * loading_noise.pair_variances(vectors, k, roots)
-            along = divided.T @ (away / divisors)
-            linear = np.outer(np.square(along), lengths[:k]) + np.outer(lengths, np.square(along[:k]))
-            linear += 2 * np.outer(along, along[:k]) * inner[:, :k]
-            result = result + (w * hospital.mean_std) ** 2 * linear
-        return np.asarray(result)
-
-    loadings = loading_noise.of_pairs(total, k, pair_variances)
-    drawn = _Noise(variances, apart / divisors, p, quadratic, stds, divisors)
-    return PooledMoment(total, mean, divisors, loadings, drawn.largest())
+    return PooledMoment(total, mean, divisors, hospitals, p, variances)
 
 
 def _entry_variances(hospitals: Sequence[HospitalMoment], p: Array) -> Array:
@@ -183,34 +216,3 @@ def _standardised(
         stds / common**2,
     )
     return moment, common * roots
-
-
-class _Noise(NamedTuple):
-    """Draw all noise of a pooled moment, to tell its largest eigenvalue; fields as in the module's text.
-
-    variances: of entries off the diagonal, (d, d). apart: d_i over divisors, (N, d). p: weights, (N,).
-    """
-
-    variances: Array
-    apart: Array
-    p: Array
-    quadratic: Array
-    stds: Array
-    divisors: Array
-
-    def largest(self) -> float:
-        """Return what the noise's largest |eigenvalue| exceeds in 5 of 100 draws, always the same draws."""
-        d, rng = len(self.divisors), np.random.default_rng(0)
-        upper, roots = np.triu_indices(d, 1), np.sqrt(self.variances)
-        norms = []
-        for _ in range(_DRAWS if d <= _MANY_FEATURES else _FEWER_DRAWS):
-            noise = np.zeros((d, d))
-            noise[upper] = roots[upper] * rng.standard_normal(len(upper[0]))
-            noise += noise.T + np.diag(roots.diagonal() * math.sqrt(2) * rng.standard_normal(d))
-            e = self.stds[:, None] * rng.standard_normal(self.apart.shape) / self.divisors
-            linear = (self.apart * self.p[:, None]).T @ e
-            noise += linear + linear.T + e.T @ self.quadratic @ e
-            removed = float(self.quadratic.diagonal() @ np.square(self.stds))
-            noise -= np.diag(removed / np.square(self.divisors))
-            norms.append(np.abs(np.linalg.eigvalsh(noise)[[0, -1]]).max())
-        return float(np.quantile(norms, _NINETY_FIVE))
