@@ -162,13 +162,13 @@ def _directions(plan: JointPlan, moment: Array) -> Array:
 
 def _pool(plan: JointPlan, received: Sequence[JointAnswer], shares: Array) -> PooledMoment:
     if plan.fitted:
-        moments = [_fitted_moment(plan, answer) for answer in received]
+        moments = [fitted_moment(plan, answer) for answer in received]
         standardised = plan.rows == "standardised"
         return pooling.pooled(moments, shares, layout=plan.layout, standardised=standardised)
     return pooling.pooled([_public_moment(plan, a) for a in received], shares, layout=None)
 
 
-def _fitted_moment(plan: JointPlan, answer: JointAnswer) -> HospitalMoment:
+def fitted_moment(plan: JointPlan, answer: JointAnswer) -> HospitalMoment:
     """Return what a hospital's sums say, with its scales and its bound multiplied back."""
     rule, arrays = plan.rule(answer.hospital, answer.patients), answer.arrays
     frame = rule.released_frame(arrays)
