@@ -74,11 +74,16 @@ def read(plan: JointPlan, files: Mapping[str, bytes]) -> list[JointAnswer]:
     """Return the answers that files hold, by file name, in the plan's order.
 
     Raises ValueError, one sentence that names the file, for one that is damaged, answers another plan or
-    cannot be of a hospital of the plan, and where a hospital is there twice.
+    cannot be of a hospital of the plan, and where a hospital, or its numbers, are there twice.
     """
     read_answers: dict[str, tuple[str, JointAnswer]] = {}
+    numbers: dict[bytes, str] = {}
     for name in sorted(files):
         answer = answers.from_json(plan, files[name], name)
+        # No two draws of noise agree.
+        same = numbers.setdefault(b"".join(array.tobytes() for array in answer.arrays.values()), name)
+        if same != name and answer.hospital.name not in read_answers:
+            raise ValueError(f"{same} and {name} hold the same numbers: one hospital answered for two")
         if answer.hospital.name in read_answers:
             first, _ = read_answers[answer.hospital.name]
             raise ValueError(f"{first} and {name} are both of {answer.hospital.name}: leave one out")

@@ -25,6 +25,8 @@ def run(work: Callable[[], int]) -> int:
     """
     try:
         return work()
+    except EOFError:
+        refuse("nobody is there to answer: give --yes, and --words")
     except KeyboardInterrupt:
         print("stopped: what was paid for is kept, and the same command goes on with it", file=sys.stderr)
         return STOPPED

@@ -115,7 +115,8 @@ def prediction(agreed: JointPlan, predicted: Forecast | None = None) -> list[str
         return ["No error is predicted, and this method is never recommended for real patients."]
     if at.error is None:
         return ["No error is predicted for this method."]
-    said = f"Predicted error: {at.error:.2g}; a random guess has {at.guess:.2g}, and 0 is exact."
+    least = "at least " if agreed.rows == "standardised" else ""  # `bounds.fitted_prediction` says why
+    said = f"Predicted error: {least}{at.error:.2g}; a random guess has {at.guess:.2g}, and 0 is exact."
     if at.near_guess:
         said += " That is too near a guess: agree on more patients, a larger ε or fewer columns."
     sentences = [said]

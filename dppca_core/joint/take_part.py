@@ -82,8 +82,8 @@ class TakingPart:
 
     @property
     def public(self) -> dict[str, Any]:
-        """Return what is public of the table, with the plan's digest: another plan is another release."""
-        return self.table.public | {"joint plan": self.plan.digest}
+        """Return what is public of the table. Another plan, or another hospital of it, is another release."""
+        return self.table.public | {"joint plan": self.plan.digest, "hospital": self.hospital.name}
 
     def payer(self, book: Book, owner: str | None = None) -> Payer:
         """Return what pays for this table, from the account that the table is in."""

@@ -115,6 +115,13 @@ def test_a_hospital_that_is_there_twice_is_refused():
         combine.combine(AGREED, [*ANSWERS, ANSWERS[0]])
 
 
+def test_one_who_answers_for_two_is_refused():
+    copied = FILES | {"answer-West.json": redone(FILES["answer-South.json"], hospital="West")}
+    says = r"answer-South\.json and answer-West\.json hold the same numbers: one hospital answered for two"
+    with pytest.raises(ValueError, match=says):
+        combine.read(AGREED, copied)
+
+
 def test_an_answer_to_another_plan_is_refused():
     other = replace(AGREED, name="Another study")
     first, second = AGREED.words[:2]

@@ -1,5 +1,6 @@
 """The three commands: plan, join, combine, and a refusal that is one sentence."""
 
+import io
 import json
 
 import pytest
@@ -61,6 +62,16 @@ def test_who_says_no_pays_nothing(study, monkeypatch, capsys):
     assert not list(study.glob("answer-*"))
     assert joined(monkeypatch, "South") == 0
     assert "Your account has spent ε = 0" in capsys.readouterr().out
+
+
+def test_nobody_at_the_keyboard_is_no_yes(study, monkeypatch, capsys):
+    assert planned() == 0
+    capsys.readouterr()
+    monkeypatch.setenv("DPPCA_ACCOUNTS", "book")
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    code = join(["plan.json", "South.csv", "--hospital", "South", "--limit", "2.5"])
+    assert code == 2 and "nobody is there to answer" in capsys.readouterr().err
+    assert not list(study.glob("answer-*"))
 
 
 def refused(capsys, code):
