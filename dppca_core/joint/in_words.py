@@ -116,10 +116,10 @@ def prediction(agreed: JointPlan, predicted: Forecast | None = None) -> list[str
     if at.error is None:
         return ["No error is predicted for this method."]
     least = "at least " if agreed.rows == "standardised" else ""  # `bounds.fitted_prediction` says why
-    said = f"Predicted error: {least}{at.error:.2g}; a random guess has {at.guess:.2g}, and 0 is exact."
+    sentence = f"Predicted error: {least}{at.error:.2g}; a random guess has {at.guess:.2g}, and 0 is exact."
     if at.near_guess:
-        said += " That is too near a guess: agree on more patients, a larger ε or fewer columns."
-    sentences = [said]
+        sentence += " That is too near a guess: agree on more patients, a larger ε or fewer columns."
+    sentences = [sentence]
     if at.better_by_rounds:
         sentences.append(
             f"{METHODS[at.advised.method].title} would err {at.advised.error:.2g}: it needs many rounds, "
@@ -191,11 +191,12 @@ def missing(result: JointResult) -> list[str]:
     if not result.missing:
         return [f"All {len(result.there)} hospitals have answered."]
     names = ", ".join(hospital.name for hospital in result.missing)
-    said = f"{len(result.there)} of {len(result.plan.hospitals)} hospitals have answered; missing: {names}."
+    there, planned = len(result.there), len(result.plan.hospitals)
+    sentence = f"{there} of {planned} hospitals have answered; missing: {names}."
     whole, fewer = forecast(result.plan).error, forecast(result.plan, result.there).error
     if whole is None or fewer is None:
-        return [said]
-    return [said, f"The predicted error is {fewer:.2g} with these, and {whole:.2g} with all."]
+        return [sentence]
+    return [sentence, f"The predicted error is {fewer:.2g} with these, and {whole:.2g} with all."]
 
 
 def result(made: JointResult) -> list[str]:

@@ -26,7 +26,7 @@ from dppca_core.mechanisms.paid_lengths import FittedBound, Layout
 from dppca_core.privacy import Budget, Neighbours
 from dppca_core.release import fitted_bound
 from dppca_core.release.request import Request
-from dppca_core.tables import Schema
+from dppca_core.tables import Schema, limits
 from dppca_core.tables.layout import layout_of
 from dppca_core.tables.patients import AVERAGED, MERGED, Counting
 
@@ -113,8 +113,9 @@ class JointPlan:
         files = [hospital.file_name.casefold() for hospital in self.hospitals]
         if len(set(files)) < len(files):
             raise ValueError("hospitals must have different names")
-        if not isinstance(self.patient_column, str):
-            raise ValueError("patient_column must be the name of a column")
+        column = self.patient_column
+        if not isinstance(column, str) or not column.isprintable() or len(column) > limits.MOST_NAME:
+            raise ValueError(f"patient_column must be a name of at most {limits.MOST_NAME} letters")
         if isinstance(self.counting, str):
             checks.one_of((AVERAGED, MERGED), counting=self.counting)
         else:

@@ -38,8 +38,8 @@ def one_place(agreed):
     rows = encoded(agreed)
     if agreed.rows == "public":
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        one = agreed.method == "own_noise_sparse"
-        rows = rows / (lengths if one else np.maximum(lengths / agreed.dictionary.bound, 1))
+        of_length_one = agreed.method == "own_noise_sparse"
+        rows = rows / (lengths if of_length_one else np.maximum(lengths / agreed.dictionary.bound, 1))
         return linalg.top_eigenspace(rows.T @ rows, 2)
     covariance = np.cov(rows, rowvar=False)
     if agreed.rows == "standardised":

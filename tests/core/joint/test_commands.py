@@ -41,9 +41,9 @@ def test_a_study_by_three_commands(study, monkeypatch, capsys):
     assert " ".join(agreed.words) in capsys.readouterr().out
     for name in HOSPITALS:
         assert joined(monkeypatch, name, "--limit", "2.5") == 0
-        said = capsys.readouterr().out
-        assert " ".join(agreed.words) in said and "Your account has spent ε = 0 of 2.5" in said
-        assert "moment: mean product of each pair" in said and "at most a factor of e^2" in said
+        shown = capsys.readouterr().out
+        assert " ".join(agreed.words) in shown and "Your account has spent ε = 0 of 2.5" in shown
+        assert "moment: mean product of each pair" in shown and "at most a factor of e^2" in shown
     first = (study / "answer-South.json").read_bytes()
     assert joined(monkeypatch, "South", typed="no") == 0  # it is not asked, as nothing is paid
     assert "costs nothing" in capsys.readouterr().out and (study / "answer-South.json").read_bytes() == first
@@ -76,9 +76,9 @@ def test_nobody_at_the_keyboard_is_no_yes(study, monkeypatch, capsys):
 
 def refused(capsys, code):
     assert code == 2
-    said = capsys.readouterr().err
-    assert said.startswith("error: ") and said.count("\n") == 1
-    return said
+    shown = capsys.readouterr().err
+    assert shown.startswith("error: ") and shown.count("\n") == 1
+    return shown
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,7 @@ def test_a_hospital_is_found_by_its_name_in_any_case():
         ({"hospitals": ()}, "hospitals must be between 1 and 200"),
         ({"counting": "merged"}, "counting is stated where a patient_column is"),
         ({"name": "../plan"}, "name of the plan must be of letters"),
+        ({"patient_column": "id\x1b[2J"}, "patient_column must be a name"),
     ],
 )
 def test_an_impossible_plan_is_refused(changed, says):

@@ -136,7 +136,7 @@ def neighbours(agreed, monkeypatch, hospital="South"):
     rng = np.random.default_rng(5)
     silence(monkeypatch)
 
-    def of(table):
+    def answered(table):
         part = part_of(agreed, hospital, tables.from_frame(table, "ours"))
         return part.answer(paying(part, limit=Limit(1e9, 1e-6)))
 
@@ -146,7 +146,7 @@ def neighbours(agreed, monkeypatch, hospital="South"):
         for each in (first, second):
             each.loc[0, list(studies.NUMBERS)] = rng.choice([-4.0, 4.0, 0.0], len(studies.NUMBERS))
             each.loc[0, "sex"] = rng.choice(["f", "m"])
-        yield of(first), of(second)
+        yield answered(first), answered(second)
 
 
 @pytest.mark.parametrize("kind", ["centred", "standardised"])
