@@ -28,6 +28,8 @@ def bring(state: TableSession) -> None:
             if finished.payment.id in known:
                 known[finished.payment.id].account = finished.account
                 continue
+            if "projector" in finished.document:  # of a joint study, whose file is all that it gives
+                continue
             with log_errors("bringing a release"):
                 brought.append(_job(finished))
         state.confirmed = [*brought, *state.confirmed]

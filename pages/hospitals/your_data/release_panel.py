@@ -175,6 +175,8 @@ def _request_kept(drawn: ReleaseSteps, prepared: PreparedTable) -> Request | Spe
             eigenvalues, prepared.sizes, prepared.schema.features, prepared.public, prepared.averaged
         )
         return eigenvalues if same == asked else None
+    if "request" not in asked:  # a projector of a joint study, with which its command goes on
+        return None
     request = Request.from_plain(asked["request"])
     if private_release.as_asked(request, prepared.sizes, prepared.schema.features, prepared.public) != asked:
         return None
