@@ -151,12 +151,7 @@ def price(part: TakingPart, payer: Payer, earlier: Earlier | None = None) -> lis
         return [
             "Your table has paid for this plan before: the same file is written again, and costs nothing."
         ]
-    sentences = []
-    if before.others:
-        many = f"{before.others} other answer{'s' if before.others > 1 else ''} to joint plans"
-        sentences.append(
-            f"This account has paid for {many}. This plan, or table, is another, and costs again."
-        )
+    sentences = others_paid(before)
     account = payer.balance()
     if account.limit is None:
         return [*sentences, f"Price: ε = {part.hospital.epsilon:g}, δ = {part.hospital.delta:g}. {NO_LIMIT}."]
@@ -169,6 +164,14 @@ def price(part: TakingPart, payer: Payer, earlier: Earlier | None = None) -> lis
     if not numerical.within(after, limit.epsilon):
         sentences.append("That is beyond your limit, and will be refused.")
     return sentences
+
+
+def others_paid(before: Earlier) -> list[str]:
+    """Return how many answers to other plans, or from other tables, the account has paid for."""
+    if not before.others:
+        return []
+    many = f"{before.others} other answer{'s' if before.others > 1 else ''} to joint plans"
+    return [f"This account has paid for {many}. This plan, or table, is another, and costs again."]
 
 
 def leaving(agreed: JointPlan, hospital: PlannedHospital) -> list[str]:
@@ -195,10 +198,17 @@ def missing(result: JointResult) -> list[str]:
 
 def result(made: JointResult) -> list[str]:
     """Return what the study found, a sentence each."""
+    shares = "; ".join(
+        f"{hospital.name} {100 * share:.0f} % ({n:,} patients)"
+        for hospital, share, n in zip(made.there, made.shares, made.patients, strict=True)
+    )
+    return [*missing(made), *components(made), f"Weights, by precision: {shares}.", *turned(made)]
+
+
+def components(made: JointResult) -> list[str]:
+    """Return which loadings of each component stand out of the noise, and how far it moves a strength."""
     features = made.plan.dictionary.features
-    sentences = missing(made)
-    if made.plan.method == projector.METHOD:
-        sentences.append(projector.ON_A_GOOD_EVENT)
+    sentences = [projector.ON_A_GOOD_EVENT] if made.plan.method == projector.METHOD else []
     for i, column in enumerate(made.components.T):
         if made.is_noise[i]:
             sentences.append(f"Component {i + 1} is mostly noise: none of its loadings can be told from 0.")
@@ -212,18 +222,18 @@ def result(made: JointResult) -> list[str]:
         sentences.append(
             f"Noise moves a strength by {made.eigenvalue_error:.2g} at most, in 95 of 100 draws."
         )
-    shares = "; ".join(
-        f"{hospital.name} {100 * share:.0f} % ({n:,} patients)"
-        for hospital, share, n in zip(made.there, made.shares, made.patients, strict=True)
-    )
-    sentences.append(f"Weights, by precision: {shares}.")
-    if made.turned is not None and len(made.turned) > 2:
-        most, median = int(made.turned.argmax()), float(np.median(made.turned))
-        sentences.append(
-            f"Without {made.there[most].name} the result turns by {made.turned[most]:.2g}, more than without "
-            f"any other; the median is {median:.2g}. {_TURNED}"
-        )
     return sentences
+
+
+def turned(made: JointResult) -> list[str]:
+    """Return without whom the result turns most; nothing for fewer than three hospitals."""
+    if made.turned is None or len(made.turned) < 3:
+        return []
+    most, median = int(made.turned.argmax()), float(np.median(made.turned))
+    return [
+        f"Without {made.there[most].name} the result turns by {made.turned[most]:.2g}, more than without "
+        f"any other; the median is {median:.2g}. {_TURNED}"
+    ]
 
 
 _TURNED = "One that turns it far more than the others differs from them, erred, or lied: ask it."

@@ -17,8 +17,8 @@ from pathlib import Path
 from dppca_core.joint import command, in_words
 from dppca_core.joint.plan import METHODS_BY_MAIL, ROWS, JointPlan, PlannedHospital
 from dppca_core.privacy import NEIGHBOURS
-from dppca_core.tables import Schema, dictionary_lines
-from dppca_core.tables.patients import AVERAGED
+from dppca_core.tables import dictionary_file
+from dppca_core.tables.patients import AVERAGED, Counting
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--rank", type=int, help="directions that a hospital sends, of dpdis_pca")
     parser.add_argument("--neighbours", choices=NEIGHBOURS, default=NEIGHBOURS[0])
     parser.add_argument(
-        "--patients", default="", metavar="COLUMN", help="names the patients, if they have rows"
+        "--patients", default="", metavar="COLUMN", help="names the patients; default: as the dictionary says"
     )
     parser.add_argument("--counting", default=AVERAGED, metavar="averaged|merged|MOST")
     parser.add_argument("--out", type=Path, default=Path("plan.json"), metavar="PLAN.json")
@@ -43,10 +43,15 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _write(given: Namespace) -> int:
+    opened = dictionary_file.read(given.dictionary.read_bytes())
+    counting: Counting = int(given.counting) if given.counting.isdigit() else given.counting
+    patients = given.patients, counting
+    if patients == ("", AVERAGED) and opened.patients is not None:
+        patients = opened.patients
     usual = "centred" if given.method == METHODS_BY_MAIL[0] else "public"
     plan = JointPlan(
         name=given.name,
-        dictionary=_dictionary(given.dictionary),
+        dictionary=opened.schema,
         method=given.method,
         rows=given.rows or usual,
         k=given.k,
@@ -54,8 +59,8 @@ def _write(given: Namespace) -> int:
         s_hat=given.s_hat,
         rank=given.rank,
         neighbours=given.neighbours,
-        patient_column=given.patients,
-        counting=int(given.counting) if given.counting.isdigit() else given.counting,
+        patient_column=patients[0],
+        counting=patients[1],
     )
     command.say([*in_words.plan(plan), *in_words.prediction(plan), "", *in_words.digest(plan)])
     given.out.write_bytes(plan.to_json())
@@ -72,16 +77,6 @@ def _hospital(text: str) -> PlannedHospital:
             f"a hospital must be NAME:PATIENTS:ε:δ, as North:900:1:1e-6, got {text[:80]!r}"
         ) from None
     return PlannedHospital(name, patients, epsilon, delta)
-
-
-def _dictionary(path: Path) -> Schema:
-    """Return the dictionary of a file: a Table Schema, a template, or REDCap's."""
-    data = path.read_bytes()
-    if data.lstrip()[:1] == b"{":
-        return Schema.from_json(data)
-    lines = dictionary_lines.lines_from_csv(data)
-    columns = (dictionary_lines.to_column(name, line) for name, line in lines.items() if not line.incomplete)
-    return Schema(tuple(columns))
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@ from typing import Any
 
 import streamlit as st
 
-from dppca_core.tables import JoinedTable, name_matching
-from pages.hospitals.your_data import dictionary, upload_text
+from dppca_core.tables import JoinedTable, dictionary_file, name_matching
+from pages.hospitals.your_data import upload_text
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.layout import choose_or_none
 from pages.hospitals.your_data.session import TableSession
@@ -92,7 +92,7 @@ def _ask_most(label: str, least: int, now: int | None, help_text: str, **more: A
     """Return how many rows of one patient the owner types, or None; now: what is there at first."""
     public = f"{help_text} This number becomes public."
     most: int | None = st.number_input(
-        label, least, dictionary.MOST_ROWS, now, step=1, width=300, help=public, **more
+        label, least, dictionary_file.MOST_ROWS, now, step=1, width=300, help=public, **more
     )
     return most
 

@@ -1,6 +1,7 @@
 """What a liar can do, and that a curious one learns no more than mu allows."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,9 +9,11 @@ from scipy import stats
 
 from dppca_core.accounting.trade_off import TradeOff
 from dppca_core.joint import dishonest
+from dppca_core.joint.plan import JointPlan
 from dppca_core.tables import Column, Schema
 from tests.core.joint.studies import plan
 
+ROOT = Path(__file__).resolve().parents[3]
 NUMBERS = Schema(tuple(Column(f"x{i}", "number", -1.0, 1.0, fill=0.0) for i in range(8)))
 AGREED = plan(dictionary=NUMBERS)
 
@@ -23,6 +26,19 @@ def test_a_liar_harms_the_answer_and_leaving_it_out_mends_it():
     for each in outcomes.values():
         assert each.without < 3 * each.honest < each.guess
     assert dishonest.simulate(AGREED, "noise", runs=2) == dishonest.simulate(AGREED, "noise", runs=2)
+
+
+def test_the_numbers_of_the_example_are_those_of_its_simulation():
+    """They are said on *Should we join?* and in docs/by-mail.md, which has them to two digits."""
+    text = (ROOT / "docs" / "by-mail.md").read_text(encoding="utf-8")
+    agreed = JointPlan.from_json((ROOT / "examples" / "by_mail" / "plan.json").read_bytes())
+    for stated in dishonest.EXAMPLE:
+        made = dishonest.simulate(agreed, stated.lie, runs=21)
+        assert made.lie == stated.lie and made[1:] == pytest.approx(stated[1:], rel=5e-3)
+        row = next(line for line in text.splitlines() if line.startswith(f"| {stated.lie}"))
+        cells = [cell.strip() for cell in row.strip("|").split("|")][1:]
+        errors = [f"{error:.2f}" for error in (stated.honest, stated.lied, stated.without)]
+        assert cells == [*errors, f"{100 * stated.noticed:.0f} %"]
 
 
 def test_lies_are_simulated_for_fitted_rows_alone():
