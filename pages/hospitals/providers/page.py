@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dppca_core.experiments.collaboration.site_experiment import HEART, SYNTHETIC
-from pages.hospitals.providers import document
+from pages.hospitals.providers import document, mail_panel
 from pages.hospitals.providers.model import hospitals
 from pages.hospitals.providers.model.hospitals import HospitalLine
 from pages.hospitals.providers.sentences import table
@@ -125,4 +125,4 @@ def take(base: Sequence[HospitalLine], each: bool, number: int, settings: Settin
 
 
 settings = widgets.settings()
-streamlit.show(document.at(settings, names()), above=partial(show_controls, settings))
+streamlit.show(document.at(settings, names(), mail_panel.show), above=partial(show_controls, settings))

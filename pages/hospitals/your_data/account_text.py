@@ -12,9 +12,9 @@ from dppca_core.accounts.account import Balance, Limit, Payment
 from dppca_core.accounts.book import BookTable
 from dppca_core.privacy import Event
 from dppca_core.release.request import ReleaseRequest
-from pages.hospitals.your_data.text import literal, refusal
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES
+from pages.shared.text import literal, refusal
 
 ONCE = "It cannot be taken back: what is spent stays spent, also if you stop it or close the page."
 IN_SESSION = (

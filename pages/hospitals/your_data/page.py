@@ -29,7 +29,7 @@ from pages.hospitals.your_data.release_request import NotReleasedError, requeste
 from pages.hospitals.your_data.settings import DELTAS
 from pages.shared.document import streamlit
 from pages.shared.settings import catalogue, widgets
-from pages.shared.text import symbols
+from pages.shared.text import refusal, symbols
 
 
 def show_release(
@@ -48,7 +48,7 @@ def show_release(
     if not session.current().drawing:  # a release in the making is paid for, and would seem interrupted
         release_panel.show_interrupted(prepared, payer, account, layout)
     if request is None:
-        layout.details().error(text.refusal(symbols(refused)))
+        layout.details().error(refusal(symbols(refused)))
         return
     warned = made is not None and any(results.warnings(made, layout.plain))
     release_panel.show(prepared, account, request, warned, layout)

@@ -71,7 +71,7 @@ def show(study: Study, account: Balance | None, layout: PageLayout) -> Rehearsal
         made = rehearsal.under_each_trust(ask, study, settings, paid)
     except NotReleasedError as reason:
         layout.say(plain_text.NOT_REHEARSED)
-        layout.details().caption(f"Nothing is rehearsed. {page_text.refusal(text.symbols(str(reason)))}")
+        layout.details().caption(f"Nothing is rehearsed. {text.refusal(text.symbols(str(reason)))}")
         return None
     streamlit.show_blocks(results.rehearsed(made))
     for warning in results.warnings(made, layout.plain):

@@ -90,7 +90,7 @@ def show(
     try:
         how_were_chosen = how_chosen.statement(answer, sentence) if answer else ""
     except ValueError as reason:
-        st.error(page_text.refusal(str(reason)))
+        st.error(text.refusal(str(reason)))
         return
     order = Order(
         request,

@@ -5,7 +5,6 @@ Among them are those on the unit of privacy: the guarantee is for one row, and a
 METHODS, and a share is a part of the budget.
 """
 
-import re
 from collections.abc import Callable, Iterable
 
 import numpy as np
@@ -78,24 +77,10 @@ COUNT_FOR = (
 )
 TARGETS = ("PCA of centred rows", "PCA of standardised measurements")
 MOST_IN_ONE = 0.8  # share of the released eigenvalues' sum
-# Markdown makes links of addresses, even of escaped ones: an invisible word joiner (U+2060) prevents it.
-_ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
-_MARKUP = re.compile(r"([\\`*_\[\]<>$~|#]|:(?=\w))")
 
 
 def noise_would(share: float) -> str:
     return f"Noise would {'hide' if share > HARDLY_BETTER else 'cost much of'} the pattern"
-
-
-def literal(raw: str) -> str:
-    """Return a text in which names that people chose are not read as Markdown, nor made into links."""
-    return _ADDRESS.sub("\u2060", _MARKUP.sub(r"\\\1", raw))
-
-
-def refusal(reason: str) -> str:
-    """Return why something was refused, as one sentence."""
-    sentence = literal(reason)
-    return f"{sentence[:1].upper()}{sentence[1:]}{'' if sentence.endswith(('.', '?')) else '.'}"
 
 
 def unit(rows: int) -> str:
@@ -208,7 +193,7 @@ def restated(released: Released, rows: int, words: Callable[[str, str, float], s
 def ended(job: ReleaseJob) -> str:
     return {
         "stopped": "Stopped: it is paid for, and nothing of it was shown. You can go on with it for nothing.",
-        "refused": f"Nothing was released: {refusal(job.message)}",
+        "refused": f"Nothing was released: {text.refusal(job.message)}",
         "unwritten": f"Nothing was released: the account could not be written ({job.message}). It says "
         "whether it was paid for.",
         "failed": f"Nothing was released: the program failed ({job.message}). The account says what is paid.",
