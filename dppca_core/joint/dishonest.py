@@ -54,8 +54,8 @@ class LieOutcome(NamedTuple):
     guess: float
 
 
-# Of the plan of examples/by_mail in 21 runs, whose smallest hospital lies. Pages and docs/by-mail.md say these:
-# a simulation of another plan takes minutes where hospitals have many patients.
+# Of the plan in examples/by_mail, whose smallest hospital lies, in 21 runs. A page and docs/by-mail.md have
+# them: a simulation takes minutes where hospitals have many patients.
 EXAMPLE = (
     LieOutcome("noise", honest=0.0816, lied=0.143, without=0.0862, noticed=0.76, guess=1.30),
     LieOutcome("invented", honest=0.0816, lied=0.153, without=0.0862, noticed=0.76, guess=1.30),

@@ -119,6 +119,14 @@ def interrupted_of_another(payment: Payment) -> str:
     )
 
 
+def interrupted_by_mail(payment: Payment, hospital: str) -> str:
+    """Return that the answer of a hospital to a joint plan was begun, and where to go on with it."""
+    return (
+        f"{_interrupted(payment)} It is the answer of {literal(hospital)} to the plan of a joint study. Open "
+        "the plan below, under *A joint study by mail*, to go on with it for nothing."
+    )
+
+
 def unreadable(payment: Payment, reason: ValueError | OSError) -> str:
     return f"{_interrupted(payment)} {refused('read', reason)}"
 

@@ -109,7 +109,9 @@ def _sell_spectrum(prepared: PreparedTable, account: Balance, settings: Settings
         request = SpectrumRequest(budget, rows)
         order = Order(request, account, prepared.identity, prepared.raw.name)
         label, what = "Pay for the spectrum …", "A release of all eigenvalues"
-        confirmation.show(order, label, what, "**Release the strength of every direction?**", make)
+        confirmation.show(
+            order, label, what, "**Release the strength of every direction?**", confirmation.of_table(make)
+        )
 
 
 def paid_spectrum(table: TableIdentity) -> Spectrum | None:

@@ -16,7 +16,7 @@ from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.release import release_text
 from dppca_core.release.private_release import Released
-from dppca_core.release.request import STACKED_ROUNDS, TWO_STAGES, Request, patient_epsilon
+from dppca_core.release.request import STACKED_ROUNDS, TWO_STAGES, ReleaseRequest, Request, patient_epsilon
 from pages.hospitals.your_data.charts import SURE
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.shared import text
@@ -129,7 +129,7 @@ def odds(request: Request) -> str:
     )
 
 
-def own_odds(request: Request) -> str:
+def own_odds(request: ReleaseRequest) -> str:
     """Return what a bound of `odds` is, and how often an attacker is right against this release's own noise.
 
     All that is offered has Gaussian noise alone, so that its trade-off is exact.

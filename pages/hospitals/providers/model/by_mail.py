@@ -1,5 +1,7 @@
 """Make the plan of a joint study by mail from the hospitals of the decision and a dictionary."""
 
+from dataclasses import dataclass
+
 from dppca_core.experiments.decision.rule import Answer
 from dppca_core.joint.plan import METHODS_BY_MAIL, JointPlan, PlannedHospital
 from dppca_core.tables.dictionary_file import DictionaryFile
@@ -8,6 +10,17 @@ from pages.hospitals.providers.sentences import table
 
 # A moment of rows whose bound is fitted: of the methods of one message the one that is recommended.
 METHOD = METHODS_BY_MAIL[0]
+
+
+@dataclass
+class PlanDraft:
+    """Hold what a visitor has given for a plan, which outlives the fold that is closed."""
+
+    opened: DictionaryFile | None = None
+    file_id: str = ""  # of the upload that was read last
+    refused: str = ""
+    name: str = "Joint study"
+    rows: str = "standardised"
 
 
 def is_advised(board: JoiningBoard) -> bool:
