@@ -53,7 +53,13 @@ class LeavingField(NamedTuple):
 
 def leaves(plan: JointPlan) -> tuple[LeavingField, ...]:
     """Return all that an answer to this plan holds, field by field."""
-    public = LeavingField("public", "names of plan and hospital, number of patients, ε and δ", 0, 0, False)
+    public = LeavingField(
+        "public",
+        "names of plan and hospital, number of patients, privacy loss and failure chance",
+        0,
+        0,
+        False,
+    )
     fields = [public]
     for name, shape in answers.shapes(plan).items():
         count = math.prod(shape)
@@ -81,23 +87,26 @@ def plan(agreed: JointPlan) -> list[str]:
     kept = ""
     if agreed.s_hat is not None and agreed.s_hat < agreed.d:
         kept = f" They name at most {agreed.s_hat} of them."
-    if agreed.patient_column:
-        how = f"at most {agreed.counting} count" if isinstance(agreed.counting, int) else "they are averaged"
-        how = "they are merged to one" if agreed.counting == MERGED else how
-        unit = f"'{agreed.patient_column}' names the patients; where one has several rows, {how}."
-    else:
-        unit = "Each row is a patient: nobody may have two rows."
     sentences = [
         f"Plan '{agreed.name}': {len(agreed.hospitals)} hospitals look for {agreed.k} components of "
         f"{agreed.d} encoded columns, made of {columns}.{kept}",
         f"{hospitals}.",
         f"Method: {method.title}. Each hospital adds its own noise and sends one file. No server is needed.",
         _ROWS[agreed.rows],
-        unit,
+        unit(agreed),
     ]
     if agreed.method == projector.METHOD:
         sentences.append(projector.ON_A_GOOD_EVENT)
     return sentences
+
+
+def unit(agreed: JointPlan) -> str:
+    """Return which rows are a patient's."""
+    if not agreed.patient_column:
+        return "Each row is a patient: nobody may have two rows."
+    how = f"at most {agreed.counting} count" if isinstance(agreed.counting, int) else "they are averaged"
+    how = "they are merged to one" if agreed.counting == MERGED else how
+    return f"'{agreed.patient_column}' names the patients; where one has several rows, {how}."
 
 
 def digest(agreed: JointPlan) -> list[str]:

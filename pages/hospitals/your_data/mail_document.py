@@ -1,6 +1,6 @@
 """Describe what a joint study by mail gives, on screen and as a file. No Streamlit here."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -8,6 +8,7 @@ import pandas as pd
 
 from dppca_core.joint import document, in_words
 from dppca_core.joint.combine import JointResult
+from dppca_core.joint.forecast import forecast
 from dppca_core.joint.plan import JointPlan
 from dppca_core.methods import METHODS
 from dppca_core.release import bundle
@@ -21,23 +22,25 @@ from pages.shared.plain import phrases
 from pages.shared.reports.sources import today
 
 STEM = "dppca-joint-study"
-_TURNS = "turns by, without it"
 _READING = (
-    "Weights follow from patients and privacy losses alone. The bar's ± is noise, and not who the patients "
-    "happen to be."
+    "How much a hospital counts follows from its patients and its privacy loss alone. What stands out from "
+    "the noise could still be chance in who the patients are."
 )
 
 
 def leaving(plan: JointPlan, named: bool) -> Table:
     """Return all fields of an answer, with their numbers and bytes; named: with their names in the file."""
-    rows = [(each.name, each.what, f"{each.numbers:,}", f"{each.size:,}") for each in in_words.leaves(plan)]
+    rows = [
+        (each.name, each.what, *((f"{each.numbers:,}", f"{each.size:,}") if each.noisy else ("public", "–")))
+        for each in in_words.leaves(plan)
+    ]
     frame = pd.DataFrame(rows, columns=["field", "what it is", "noisy numbers", "bytes"])
     return Table(frame if named else frame.drop(columns="field"))
 
 
 def combined(made: JointResult, plain: bool) -> Blocks:
     words, plan = results.words_of(plain), made.plan
-    yield Text(text.literal(" ".join(in_words.missing(made))))
+    yield Text(text.literal(_who_is_there(made) if plain else " ".join(in_words.missing(made))))
     if plan.method == PROJECTOR:
         yield Notice(ON_A_GOOD_EVENT, warns=True)
     features = plan.dictionary.features
@@ -52,21 +55,57 @@ def combined(made: JointResult, plain: bool) -> Blocks:
     clear = int(np.count_nonzero(np.abs(made.components) > charts.SURE * made.loading_std))
     yield Text(plain_text.apart(clear, made.components.size, words.LOADING))
     yield Section("What each hospital adds")
-    yield Table(pd.DataFrame(list(_hospitals(made))))
-    yield Note(" ".join([_READING, *map(text.literal, in_words.turned(made))]))
+    yield Table(pd.DataFrame(list(_hospitals(made, plain))))
+    yield Note(_READING)
+    yield Text(text.literal(_turned(made) if plain else " ".join(in_words.turned(made))))
     yield Fold(phrases.FOLD, "joint study in full", partial(_in_full, made))
 
 
-def _hospitals(made: JointResult) -> Iterator[dict[str, str]]:
-    turned: Sequence[float] = [] if made.turned is None else made.turned.tolist()
+def _who_is_there(made: JointResult) -> str:
+    """Return who has answered, and the share of the pattern that noise should leave with fewer."""
+    sentence = in_words.missing(made)[0]
+    errors = forecast(made.plan).error, forecast(made.plan, made.there).error
+    if not made.missing or None in errors:
+        return sentence
+    whole, fewer = (phrases.percent(_share_left(made, error or 0.0)) for error in errors)
+    return f"{sentence} By the formula these recover {fewer} of the pattern, and all {whole}."
+
+
+def _share_left(made: JointResult, error: float) -> float:
+    return 100 * (1 - error**2 / made.plan.k)
+
+
+def _turned(made: JointResult) -> str:
+    """Return without whom the pattern changes most; nothing for fewer than three hospitals."""
+    if made.turned is None or len(made.turned) < 3:
+        return ""
+    most = int(made.turned.argmax())
+    return (
+        f"Without {made.there[most].name} the pattern changes most, by {_changed(made, most)}. One that "
+        "changes it far more than the others differs from them, erred, or lied: ask it."
+    )
+
+
+def _changed(made: JointResult, hospital: int) -> str:
+    assert made.turned is not None
+    return text.percent(float(made.turned[hospital]) ** 2 / made.plan.k)
+
+
+def _hospitals(made: JointResult, plain: bool) -> Iterator[dict[str, str]]:
     for i, (hospital, n) in enumerate(zip(made.there, made.patients, strict=True)):
-        yield {
+        shown = {
             "hospital": text.literal(hospital.name),
             "patients": f"{n:,}",
             "privacy loss": f"{hospital.epsilon:g}",
-            "weight": text.percent(float(made.shares[i])),
-            _TURNS: text.short(turned[i]) if turned else "–",
+            "counts for" if plain else "weight": text.percent(float(made.shares[i])),
         }
+        if made.turned is not None:
+            shown |= (
+                {"changes, without it": _changed(made, i)}
+                if plain
+                else {"turns by, without it": text.short(float(made.turned[i]))}
+            )
+        yield shown
 
 
 def _in_full(made: JointResult) -> Blocks:

@@ -35,7 +35,8 @@ NOT_COMBINED = "The files cannot be put together."
 
 
 def you_are(part: TakingPart) -> str:
-    return f"You are **{text.literal(part.hospital.name)}**, with {part.n:,} patients."
+    unit = text.literal(in_words.unit(part.plan))
+    return f"You are **{text.literal(part.hospital.name)}**, with {part.n:,} patients. {unit}"
 
 
 def question(part: TakingPart) -> str:
@@ -44,7 +45,10 @@ def question(part: TakingPart) -> str:
 
 def leaves(plan: JointPlan, hospital: PlannedHospital) -> str:
     size = in_words.file_bytes(plan, hospital)
-    return f"**What leaves:** one file of about {size:,} bytes, and nothing else."
+    return (
+        f"**What leaves:** one file of about {size:,} bytes, and nothing else. It is text, and so longer "
+        "than its numbers."
+    )
 
 
 def other_neighbours(plan: JointPlan) -> str:

@@ -55,8 +55,8 @@ def left_out(columns: Sequence[str]) -> str:
 
 def unnamed(names: Sequence[str]) -> str:
     """Return that everybody reads the plan, so that each hospital needs a name of its own."""
-    shown = text.listed(names[:3]) if len(names) <= 3 else f"{', '.join(names[:2])} and others"
-    return f"First name every hospital in the table above: nobody else knows who “{shown}” is."
+    shown = text.listed([f"“{name}”" for name in names[:2]])
+    return f"Type the name of every hospital into the table above: nobody else knows who {shown} would be."
 
 
 def other_measurements(simulated: int, measured: int) -> str:

@@ -104,7 +104,7 @@ def on_screen():
 def test_a_plan_is_made_on_the_page_and_outlives_its_fold():
     board()  # measured once
     screen = on_screen()
-    assert "“Ours, Hospital B and others”" in screen.notices and not screen.app.file_uploader
+    assert "“Ours” and “Hospital B”" in screen.notices and not screen.app.file_uploader
     screen.app.session_state[NAMES] = CLINICS
     screen.run()
     assert words.WHERE in screen.captions
