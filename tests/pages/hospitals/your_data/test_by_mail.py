@@ -15,6 +15,7 @@ from pages.hospitals.your_data import mail_document, mail_text
 from tests.core.joint import studies
 from tests.pages.hospitals.outside_folds import shown, technical
 from tests.pages.hospitals.your_data.table_page import TablePage, csv
+from tests.pages.interruption import Interruption
 from tests.waiting import PATIENCE_SECONDS
 
 AGREED = studies.plan()
@@ -113,6 +114,16 @@ def test_taking_part_pays_once_and_gives_the_same_file_again(folder):
     assert [each.id for each in payer.balance().payments] == [payment.id]
     # It is no release of the page's own, and nothing that was interrupted.
     assert not again.state.releases and "interrupted" not in again.warnings
+
+
+def test_a_click_that_is_interrupted_pays_once(monkeypatch):
+    newer, page = Interruption(monkeypatch, "_make_pending", doubled=True), taking_part()
+    page.compare()
+    newer.due = 1
+    page.press(mail_text.ASK)
+    assert newer.due == 0 and page.has_button("Spend")
+    page.spend()
+    assert page.file.name == "answer-North.json" and len(page.payments) == 1
 
 
 def test_an_answer_is_kept_on_reruns_without_its_table_and_on_a_closed_fold():
