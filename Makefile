@@ -12,7 +12,7 @@ SUITABLE = $(shell for p in $(PYTHON) python3.14 python3.13 python3.12 python3.1
 # The environment is stale when its Python is gone, as after a system upgrade.
 $(shell test -x $(BIN)/python || rm -f $(BIN)/pip $(VENV)/*.stamp)
 
-.PHONY: run test test-style test-core test-browser bench bench-peers bench-visitors audit fuzz soak mutants wheel pictures docs report lesson federated-demo format clean chromium
+.PHONY: run test test-style test-core test-browser bench bench-peers bench-visitors audit fuzz soak mutants wheel pictures docs report lesson federated-demo joint-study format clean chromium
 
 run: $(VENV)/run.stamp
 	@echo "The dashboard is at $(ADDRESS) (Ctrl-C stops it)"
@@ -100,6 +100,10 @@ report: $(VENV)/dev.stamp chromium
 # One file for a class, which needs nothing; a worksheet; its key.
 lesson: $(VENV)/dev.stamp
 	$(BIN)/python -m scripts.lesson
+
+# Five hospitals without a server: plan, five files, one result.
+joint-study: $(VENV)/run.stamp
+	$(BIN)/python -m examples.by_mail.study
 
 federated-demo: $(VENV)/federated.stamp
 	$(BIN)/python -m examples.flower.demo

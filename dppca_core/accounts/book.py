@@ -514,6 +514,14 @@ class ReleaseSteps:
         shape, content = kept
         return np.frombuffer(content, dtype="<f8").astype(float).reshape(json.loads(shape or "[]"))
 
+    def drawn(self, step: str) -> Array:
+        """Return the numbers of a step that was drawn before. Raises ValueError where it was not."""
+
+        def refuse() -> Array:
+            raise ValueError("this step of the release was not drawn yet")
+
+        return self.once(step, refuse)
+
     def finish(self, document: dict[str, Any]) -> dict[str, Any]:
         """Keep the document of the finished release, and return it; the first one, if it was kept before."""
         _, content = self._keep("document", None, json.dumps(document, allow_nan=False).encode())

@@ -39,16 +39,31 @@ def fitted_prediction(eigenvalues: Array, k: int, rule: FittedBound, mean_square
     Returns:
         The error against PCA of the same rows without privacy.
     """
-    if eigenvalues[k - 1] <= eigenvalues[k]:
-        return math.inf
-    trace = float(eigenvalues.sum())
+    moment_std, mean_std = entry_noise(float(eigenvalues.sum()), rule, mean_square)
+    return median_error(eigenvalues[: rule.layout.rank], k, math.hypot(moment_std, mean_std**2))
+
+
+def entry_noise(trace: float, rule: FittedBound, mean_square: float) -> tuple[float, float]:
+    """Return s and t of the module's text: the std of the moment's noise off the diagonal, and of the mean's.
+
+    trace: of the rows' covariance about their mean. rule, mean_square: as for `fitted_prediction`.
+    """
     # In units of columns of variance 1 where these are standardised: all as if they had the same variance.
     mean_std = rule.mean_std("mean", rule.mean_bound(np.array([mean_square - rule.layout.categories_square])))
     if rule.standardised:
         mean_std *= math.sqrt(trace / mean_square)
     bound = math.sqrt(rule.relative_square() * (trace + rule.layout.rank * mean_std**2))
-    std = math.hypot(rule.mean_std("moment", bound) / math.sqrt(2), mean_std**2)
-    over, under = perturbation.pair_eigenvalues(eigenvalues[:k], eigenvalues[k : rule.layout.rank])
+    return rule.mean_std("moment", bound) / math.sqrt(2), mean_std
+
+
+def median_error(eigenvalues: Array, k: int, std: float) -> float:
+    """Return the median sin Theta of a moment whose entries off the diagonal have noise of this std.
+
+    eigenvalues: of all directions in which rows lie, falling. It is infinite without a gap.
+    """
+    if eigenvalues[k - 1] <= eigenvalues[k]:
+        return math.inf
+    over, under = perturbation.pair_eigenvalues(eigenvalues[:k], eigenvalues[k:])
     squares = perturbation.symmetric_pairs(over, under, std)
     mean = float(squares.sum())
     freedom = mean**2 / float(np.square(squares).sum())
@@ -66,10 +81,14 @@ def worst_prediction(k: int, rule: FittedBound, mean_square: float) -> float:
     Returns:
         The error, to first order: where it is above a third of a random guess's, so is the true one.
     """
-    d = rule.layout.rank
-    bulk = 1 - (np.arange(d - k) + 0.5) / (d - k)  # spread evenly from 0 to the top
-    spectra = [np.r_[np.sort(at.spikes)[::-1], bulk] for at in stated_spectra.patterns(d, k)]
     return max(
-        fitted_prediction(mean_square * spectrum / spectrum.sum(), k, rule, mean_square)
-        for spectrum in spectra
+        fitted_prediction(spectrum, k, rule, mean_square)
+        for spectrum in spectra_of(rule.layout.rank, k, mean_square)
     )
+
+
+def spectra_of(rank: int, k: int, mean_square: float) -> list[Array]:
+    """Return the eigenvalues of the three stated spectra, (rank,) each, falling, with this sum."""
+    bulk = 1 - (np.arange(rank - k) + 0.5) / (rank - k)  # spread evenly from 0 to the top
+    spectra = (np.r_[np.sort(at.spikes)[::-1], bulk] for at in stated_spectra.patterns(rank, k))
+    return [mean_square * spectrum / spectrum.sum() for spectrum in spectra]

@@ -44,11 +44,25 @@ from dppca_core.federated.message import Arrays, Shapes
 from dppca_core.federated.one_round import symmetric_from_triangle, upper_triangle
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.prior_round import rows_of
-from dppca_core.mechanisms.paid_lengths import FittedBound
+from dppca_core.mechanisms.paid_lengths import FittedBound, Layout
 from dppca_core.numerics import linalg
 from dppca_core.privacy import Event
 
 _SEALED = {"dpdis_pca": False, "cape": True}  # by method, whether its sums are sealed
+
+
+def numbers_of(layout: Layout) -> dict[str, int]:
+    """Return how many numbers each step sends; of the moment these are its upper triangle."""
+    d = layout.d
+    mean = d if layout.complete else d + 1  # with the count of rows that are there
+    return {"squares": layout.count, "mean": mean, "tails": 2, "moment": d * (d + 1) // 2}
+
+
+def most_length(rule: FittedBound, step: str, n: int) -> float:
+    """Return the greatest length of an honest mean of a step over n patients, by the module's text."""
+    reach = rule.sensitivity(step, 1.0 if step == "moment" else math.inf)
+    std = reach * rule.price(step).noise_multiplier / n
+    return reach + std * (math.sqrt(numbers_of(rule.layout)[step]) + SPREAD)
 
 
 class FittedRounds(Exchange):
@@ -71,10 +85,7 @@ class FittedRounds(Exchange):
 
     def _shape(self, step: str) -> tuple[int]:
         """Return the shape of what a step sends; of the moment it is the upper triangle."""
-        d, layout = self.plan.d, self.rule.layout
-        mean = d if layout.complete else d + 1  # with the count of rows that are there
-        numbers = {"squares": layout.count, "mean": mean, "tails": 2, "moment": d * (d + 1) // 2}
-        return (numbers[step],)
+        return (numbers_of(self.rule.layout)[step],)
 
     def reply_to(self, number: int) -> Shapes:
         step = self.rule.steps[number - 1]
@@ -102,9 +113,7 @@ class FittedRounds(Exchange):
     def _most_length(self, step: str, hospital: int) -> float:
         """Return the greatest length of an honest mean of a step, by the bound of the module's text."""
         n = sum(self.plan.sizes) if hospital == ALL else self.plan.sizes[hospital]
-        reach = self.rule.sensitivity(step, 1.0 if step == "moment" else math.inf)
-        std = reach * self.rule.price(step).noise_multiplier / n
-        return reach + std * (math.sqrt(*self._shape(step)) + SPREAD)
+        return most_length(self.rule, step, n)
 
     def answer(
         self, number: int, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise

@@ -1,5 +1,6 @@
 """A message between a hospital and the server: named arrays, shapes and types checked on arrival."""
 
+import base64
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
@@ -52,6 +53,34 @@ def read_array(dtype: str, shape: Sequence[int], data: bytes | memoryview) -> ND
     if kind.itemsize * count > len(data):
         raise ValueError(f"data must hold {shape} numbers, got {len(data)} bytes")
     return np.frombuffer(data, kind.newbyteorder("<"), count).astype(kind).reshape(shape)
+
+
+def array_to_json(array: NDArray[Any]) -> dict[str, Any]:
+    """Return an array for JSON: its type, its shape, and its little-endian numbers as Base64."""
+    numbers = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+    data = base64.b64encode(numbers.tobytes()).decode("ascii")
+    return {"dtype": array.dtype.name, "shape": list(array.shape), "data": data}
+
+
+def array_from_json(json_value: object) -> NDArray[Any]:
+    """Return the array that `array_to_json` wrote. Raises ValueError for anything else."""
+    if not isinstance(json_value, dict):
+        raise ValueError(f"an array must be an object, got {str(json_value)[:40]!r}")
+    shape = json_value.get("shape")
+    if not isinstance(shape, list) or len(shape) > 2:
+        raise ValueError(f"shape must be a list of at most two, got {str(shape)[:40]!r}")
+    data = base64.b64decode(str(json_value.get("data")), validate=True)
+    array = read_array(json_value.get("dtype", ""), shape, data)
+    if array.nbytes != len(data):
+        raise ValueError(f"data must hold {shape} numbers, got {len(data)} bytes")
+    return array
+
+
+def arrays_from_json(json_value: object) -> Arrays:
+    """Return arrays by name from an object of what `array_to_json` wrote. Raises ValueError."""
+    if not isinstance(json_value, dict):
+        raise ValueError(f"arrays must be an object, got {str(json_value)[:40]!r}")
+    return {str(name): array_from_json(value) for name, value in json_value.items()}
 
 
 def check(message: Message, run: str, number: int, expected: Shapes) -> None:

@@ -34,6 +34,20 @@ def symmetric_from_triangle(triangle: Array, d: int) -> Array:
     return whole
 
 
+def sent_moment(answer: Arrays, d: int) -> Array:
+    """Return what `dpdis_pca.combine` takes of an answer: its noisy moment, (d, d), or directions, (d, R)."""
+    if "moment" in answer:
+        return symmetric_from_triangle(answer["moment"], d)
+    return np.asarray(answer["directions"])
+
+
+def sent_projector(answer: Arrays, d: int) -> federated_projector.SentProjector:
+    """Return what `federated_projector.combine` takes of an answer."""
+    whole = "projector" in answer
+    matrix = symmetric_from_triangle(answer["projector"], d) if whole else np.asarray(answer["basis"])
+    return federated_projector.SentProjector(matrix, *map(float, answer["worth"]))
+
+
 class CompressedMoments(Exchange):
     """Exchange DPdisPCA's messages: each hospital's noisy second moment, compressed to some directions.
 
@@ -71,11 +85,7 @@ class CompressedMoments(Exchange):
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
         weights = dpdis_pca.shares(self.plan.sizes_of(answers), self.plan.budget, self.settings["weights"])
-        whole = "moment" in self.reply
-        parts = (
-            symmetric_from_triangle(answers[i]["moment"], self.plan.d) if whole else answers[i]["directions"]
-            for i in sorted(answers)
-        )
+        parts = (sent_moment(answers[i], self.plan.d) for i in sorted(answers))
         basis = dpdis_pca.combine(parts, weights, self.plan.k, self.settings["decomposition"])
         return ServerState(rounds=1, iterates=(basis,))
 
@@ -133,16 +143,7 @@ class AveragedProjectors(Exchange):
         )
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
-        sent_projectors = []
-        for i in sorted(answers):
-            answer = answers[i]
-            matrix = (
-                symmetric_from_triangle(answer["projector"], self.plan.d)
-                if "projector" in answer
-                else answer["basis"]
-            )
-            std, spike, variance = map(float, answer["worth"])
-            sent_projectors.append(federated_projector.SentProjector(matrix, std, spike, variance))
+        sent_projectors = (sent_projector(answers[i], self.plan.d) for i in sorted(answers))
         # The server needs no std of the mean's noise, which is returned too.
         basis, _ = federated_projector.combine(sent_projectors, self.plan.sizes_of(answers), self.plan.k)
         return ServerState(rounds=1, iterates=(basis,))

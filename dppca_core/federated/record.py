@@ -13,7 +13,6 @@ ARRAY is {"dtype": "float64", "shape": [30, 2], "data": BASE64 of the little-end
 Messages carry their noise already, so that a record holds nothing that the server did not see.
 """
 
-import base64
 import json
 import math
 from collections.abc import Iterable, Mapping
@@ -21,7 +20,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dppca_core import checks
 from dppca_core.accounting.trade_off import TradeOff
@@ -29,7 +27,7 @@ from dppca_core.arrays import Array
 from dppca_core.federated import prior_round, protocol
 from dppca_core.federated.exchange import ALL
 from dppca_core.federated.fitted_rounds import FittedRounds
-from dppca_core.federated.message import Arrays, Message, read_array
+from dppca_core.federated.message import Arrays, Message, array_from_json, array_to_json, arrays_from_json
 from dppca_core.federated.plan import Plan, from_dict, to_dict
 from dppca_core.mechanisms.paid_scale import ColumnScales
 from dppca_core.methods import METHODS
@@ -234,31 +232,9 @@ def _parse_json(line: str) -> object:
 
 
 def _to_line(**json_value: object) -> str:
-    return json.dumps(json_value, separators=(",", ":"), allow_nan=False, ensure_ascii=False, default=_pack)
-
-
-def _pack(array: NDArray[Any]) -> dict[str, Any]:
-    """Return an array for JSON: its type, its shape, and its little-endian numbers as Base64."""
-    numbers = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-    data = base64.b64encode(numbers.tobytes()).decode("ascii")
-    return {"dtype": array.dtype.name, "shape": list(array.shape), "data": data}
-
-
-def _unpack(json_value: object) -> NDArray[Any]:
-    """Return the array that `_pack` wrote into JSON. Raises ValueError for anything else."""
-    given = _as_object(json_value)
-    shape = given.get("shape")
-    if not isinstance(shape, list) or len(shape) > 2:
-        raise ValueError(f"shape must be a list of at most two, got {shape!r}")
-    data = base64.b64decode(str(given.get("data")), validate=True)
-    array = read_array(given.get("dtype", ""), shape, data)
-    if array.nbytes != len(data):
-        raise ValueError(f"data must hold {shape} numbers, got {len(data)} bytes")
-    return array
-
-
-def _read_arrays(json_value: object) -> Arrays:
-    return {str(name): _unpack(value) for name, value in _as_object(json_value).items()}
+    return json.dumps(
+        json_value, separators=(",", ":"), allow_nan=False, ensure_ascii=False, default=array_to_json
+    )
 
 
 def _read_round(json_value: dict[str, Any], plan: Plan, number: int) -> Round:
@@ -270,7 +246,7 @@ def _read_round(json_value: dict[str, Any], plan: Plan, number: int) -> Round:
     _check_keys(json_value, names, kind="round")
     if json_value["round"] != number or number > exchange.rounds:
         raise ValueError(f"round must be {min(number, exchange.rounds)}, got {json_value['round']!r}")
-    question = Message(plan.run, number, _read_arrays(json_value["question"]))
+    question = Message(plan.run, number, arrays_from_json(json_value["question"]))
     exchange.check_question(number, question.arrays)
     # JSON has text for keys: the numbers of the hospitals, or the one of a sealed sum.
     known = {str(i): i for i in (*range(plan.hospitals), *([ALL] if exchange.sealed else []))}
@@ -278,13 +254,13 @@ def _read_round(json_value: dict[str, Any], plan: Plan, number: int) -> Round:
     for hospital, given in _as_object(json_value["answers"]).items():
         _check_keys(given, ("arrays", "wire_bytes", "seconds"))
         checks.not_negative(wire_bytes=given["wire_bytes"])
-        answer = Message(plan.run, number, _read_arrays(given["arrays"]))
+        answer = Message(plan.run, number, arrays_from_json(given["arrays"]))
         from_whom = _hospital_of(hospital, known)
         protocol.check_answer(plan, number, from_whom, answer)
         answers[from_whom] = RecordedAnswer(answer, int(given["wire_bytes"]), _read_seconds(given["seconds"]))
     faults = {_hospital_of(key, known): str(why) for key, why in _as_object(json_value["faults"]).items()}
     basis = _read_basis(json_value["basis"], plan)
-    prior = {name: _unpack(json_value[name]) for name in given_prior}
+    prior = {name: array_from_json(json_value[name]) for name in given_prior}
     for name, array in prior.items():
         if array.shape != paid[name] or not np.isfinite(array).all():
             raise ValueError(f"{name} must be {paid[name][0]} finite numbers")
@@ -302,7 +278,7 @@ def _read_basis(json_value: object, plan: Plan) -> Array | None:
     """Return the basis of a line, (d, k) orthonormal, or None where there is none."""
     if json_value is None:
         return None
-    basis = _unpack(json_value)
+    basis = array_from_json(json_value)
     checks.orthonormal(plan.d, plan.k, basis=basis)
     return basis
 

@@ -385,7 +385,7 @@ class FittedBound:
         stds[numbers] = np.sqrt(of_squares**2 + (2 * mean[numbers] * std) ** 2 + 2 * std**4)
         divisors = np.ones(layout.d)
         if self.standardised:
-            divisors = np.sqrt(np.maximum(variances, _FLOOR * math.sqrt(2 * math.log(2 * layout.d)) * stds))
+            divisors = scales(variances, stds)
         variances, stds = variances / divisors**2, stds / divisors**2
         # Rows are centred at a noisy mean, which is std off in every column.
         mean_square = float(variances.sum() + np.sum(std**2 / divisors**2))
@@ -479,6 +479,16 @@ class FittedBound:
             moment, roots = paid_scale.rescaled(moment, std, frame.variances, frame.stds)
             divisors = divisors * roots
         return linalg.without_directions(moment, self.layout.empty_directions(divisors)), divisors
+
+
+def scales(variances: Array, stds: Array) -> Array:
+    """Return by what columns are divided, (d,): roots of released variances with a floor by their noise.
+
+    stds: of the noise in each variance, (d,).
+    """
+    floor = _FLOOR * math.sqrt(2 * math.log(2 * len(variances))) * stds
+    roots: Array = np.sqrt(np.maximum(variances, floor))
+    return roots
 
 
 def _balanced_square(first: float, second: float, slope: float) -> float:

@@ -120,18 +120,19 @@ def scaled(rows: Array, scales: ColumnScales) -> Array:
     return moments.clip_rows(rows / scales.divisors, scales.bound) if len(rows) else rows
 
 
-def rescaled(moment: Array, std: float, variances: Array, stds: Array) -> tuple[Array, Array]:
+def rescaled(moment: Array, std: float | Array, variances: Array, stds: Array) -> tuple[Array, Array]:
     """Return a released moment, (d, d), over its columns' variances, and these variances' roots, (d,).
 
     So floors that keep noise small do not change what components are of. It reads no row.
 
-    std: of the noise on the moment's diagonal. variances, stds: of the same columns as released before, with
-    the std of their noise, (d,). A column's variance is the mean of both, weighted by their precision. It is
-    taken as 2.5 stds of its noise at least, and as half the height of the moment's noise, or 1 where that is
-    more: without it the noise of a rare answer, divided by next to nothing, would be the first component.
+    std: of the noise on the moment's diagonal, one for all or (d,). variances, stds: of the same columns as
+    released before, with the std of their noise, (d,). A column's variance is the mean of both, weighted by
+    their precision. It is taken as 2.5 stds of its noise at least, and as half the height of the moment's
+    noise, or 1 where that is more: without it the noise of a rare answer, divided by next to nothing, would
+    be the first component.
     """
     precision = 1 / std**2 + 1 / np.square(stds)
     average = (moment.diagonal() / std**2 + variances / np.square(stds)) / precision
-    height = min(std * math.sqrt(len(moment) / 2), 1.0)
+    height = np.minimum(std * math.sqrt(len(moment) / 2), 1.0)
     roots = np.sqrt(np.maximum(average, np.maximum(2.5 / np.sqrt(precision), height)))
     return moment / np.outer(roots, roots), roots

@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from html import escape
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from dppca_core.tables.export import safe_csv
 
 NAME = "private-release.zip"
 _ZIP_DATE = (1980, 1, 1, 0, 0, 0)  # a fixed date, the earliest in a ZIP: the same bytes whenever it is built
-_FILE_NOTES = {
+FILE_NOTES = {
     "README.txt": "this list",
     "components.csv": "the components, a line for each feature; ± is twice the noise in a loading",
     "dictionary.json": "the public dictionary: columns, ranges, categories, fills, the bound of rows",
@@ -96,18 +97,24 @@ def files(document: Mapping[str, Any], account: Balance, payment: Payment) -> di
         "recipe.json": _to_json(json_value),
         "registry-record.yaml": registry_record.to_yaml(document),
     }
-    if (dictionary := document["public"].get("dictionary")) is not None:
-        schema = Schema.from_json(json.dumps(dictionary))
-        of_dictionary = (
-            _to_json(dictionary),
-            applying.PYTHON,
-            applying.R,
-            safe_csv(applying.table(document, schema)),
-        )
-        texts |= dict(zip(_OF_DICTIONARY, of_dictionary, strict=True))
-    names = [name for name in _FILE_NOTES if name in texts or name == "README.txt"]
-    listed = "".join(f"{name}: {_FILE_NOTES[name]}.\n" for name in names)
-    return {name: texts.get(name, listed) for name in names}
+    texts |= to_apply(document)
+    names = [name for name in FILE_NOTES if name in texts]
+    return listed({name: texts[name] for name in names})
+
+
+def to_apply(document: Mapping[str, Any]) -> dict[str, str]:
+    """Return the files that score new rows by a release, by name; none for one without a dictionary."""
+    if (dictionary := document["public"].get("dictionary")) is None:
+        return {}
+    schema = Schema.from_json(json.dumps(dictionary))
+    texts = _to_json(dictionary), applying.PYTHON, applying.R, safe_csv(applying.table(document, schema))
+    return dict(zip(_OF_DICTIONARY, texts, strict=True))
+
+
+def listed(texts: Mapping[str, str], notes: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+    """Return files with README.txt before them, which lists all of them with their notes."""
+    known = {**FILE_NOTES, **notes}
+    return {"README.txt": "".join(f"{name}: {known[name]}.\n" for name in ("README.txt", *texts)), **texts}
 
 
 def account_lines(account: Balance, payment: Payment) -> str:

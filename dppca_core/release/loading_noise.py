@@ -6,6 +6,7 @@ lower limits, so that equal eigenvalues or a signal below the noise give 1 and n
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -26,18 +27,41 @@ def of_moment(moment: Array, k: int, std: float, roots: Array | None = None) -> 
     std^2 (|w/r|^2 |v/r|^2 + ((w/r).(v/r))^2).
     """
     values, vectors = linalg.top_eigenpairs(moment, len(moment))
+    pairs = 1.0 if roots is None else pair_variances(vectors, k, roots)
+    noise: Array = std * np.sqrt(np.square(vectors) @ (_inverse_square_gaps(values, k) * pairs))
+    return np.minimum(noise, 1.0)
+
+
+def of_pairs(moment: Array, k: int, variances: Callable[[Array], Array]) -> Array:
+    """Return the std of each loading as `of_moment` does, for noise of any law, (d, k).
+
+    variances: takes all eigenvectors w, (d, d), and returns the variance of w_j^T E v_i, (d, k).
+    """
+    values, vectors = linalg.top_eigenpairs(moment, len(moment))
+    squares = np.square(vectors) @ (_inverse_square_gaps(values, k) * variances(vectors))
+    return np.minimum(np.sqrt(squares), 1.0)
+
+
+def pair_variances(vectors: Array, k: int, roots: Array) -> Array:
+    """Return the variance of w_j^T E v_i, (d, k), for noise E of off-diagonal std 1 divided by roots.
+
+    vectors: all eigenvectors w, (d, d), of which the first k are v. roots: as for `of_moment`.
+    """
+    divided = vectors / roots[:, None]
+    inner = divided.T @ divided
+    lengths = inner.diagonal()
+    variances: Array = np.outer(lengths, lengths[:k]) + np.square(inner[:, :k])
+    return variances
+
+
+def _inverse_square_gaps(values: Array, k: int) -> Array:
+    """Return 1/(l_j - l_i)^2 of all eigenvalues and the first k, (d, k), and 0 of one with itself."""
     gaps = values[:, None] - values[None, :k]
     np.fill_diagonal(gaps, np.inf)  # an eigenvector does not move along itself
-    # The least gap is so tiny that equal eigenvalues give 1 below, and its inverse square is still a float.
+    # The least gap is so tiny that equal eigenvalues give a std of 1, and its inverse square is a float.
     gaps = np.maximum(np.abs(gaps), np.finfo(float).tiny ** 0.25)
-    variances: Array = 1 / np.square(gaps)
-    if roots is not None:
-        divided = vectors / roots[:, None]
-        inner = divided.T @ divided
-        lengths = inner.diagonal()
-        variances = variances * (np.outer(lengths, lengths[:k]) + np.square(inner[:, :k]))
-    noise: Array = std * np.sqrt(np.square(vectors) @ variances)
-    return np.minimum(noise, 1.0)
+    inverse: Array = 1 / np.square(gaps)
+    return inverse
 
 
 def of_eigenvalues(std: float, d: int, roots: Array | None = None) -> float:

@@ -13,7 +13,8 @@ from dppca_core.tables import Schema, dictionary_lines, safe_cell
 from dppca_core.tables.encode import prepare
 from pages.hospitals.providers.model import hospitals
 from pages.hospitals.who_sees_what import model
-from pages.hospitals.your_data import dictionary, file_reading, text
+from pages.hospitals.your_data import dictionary, file_reading
+from pages.shared import text
 from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings import hospitals as to_hospitals
 from pages.shared.settings.catalogue import CHOICES, OF_PARAMETER

@@ -1,4 +1,4 @@
-"""Decide whether our hospital should join: scenes, the table of hospitals, and the document."""
+"""Decide whether our hospital should join: scenes, the table of hospitals, the document, a plan by mail."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -8,12 +8,23 @@ import pandas as pd
 import streamlit as st
 
 from dppca_core.experiments.collaboration.site_experiment import HEART, SYNTHETIC
+from dppca_core.joint.forecast import forecast
+from dppca_core.joint.plan import JointPlan
+from dppca_core.tables import dictionary_file
 from pages.hospitals.providers import document
+from pages.hospitals.providers.model import by_mail as model
 from pages.hospitals.providers.model import hospitals
+from pages.hospitals.providers.model.by_mail import PlanDraft
+from pages.hospitals.providers.model.decision import JoiningBoard
 from pages.hospitals.providers.model.hospitals import HospitalLine
+from pages.hospitals.providers.sentences import by_mail as sentences
 from pages.hospitals.providers.sentences import table
 from pages.hospitals.providers.settings import LARGEST, LEAST_LOSS, MOST_LOSS
+from pages.shared import text
 from pages.shared.document import streamlit
+from pages.shared.plain import by_mail
+from pages.shared.reports import take_along
+from pages.shared.server import uploads
 from pages.shared.settings import hospitals as to_hospitals
 from pages.shared.settings import scene_buttons, scenes, widget_keys, widgets
 from pages.shared.settings.catalogue import Settings
@@ -21,6 +32,7 @@ from pages.shared.settings.scene_buttons import NAMES
 
 # The key of the session's state of what the table began with, and its number.
 _TABLE = "hospitals table"
+_PLAN = "plan by mail"  # the key of what a visitor gave for it
 _LINE, _MOST_PIXELS = 36, 420  # pixels of a line of the table, and of a table that scrolls
 
 
@@ -124,5 +136,71 @@ def take(base: Sequence[HospitalLine], each: bool, number: int, settings: Settin
         st.session_state[_TABLE] = typed, each, number + 1
 
 
+def show_plan_fold(board: JoiningBoard) -> None:
+    """Render the fold in which a plan is made; it is shown where joining pays by mail."""
+    fold = st.expander(sentences.TITLE, key="plan fold", on_change="rerun")
+    if not fold.open:
+        return
+    draft: PlanDraft = st.session_state.setdefault(_PLAN, PlanDraft())
+    with fold:
+        st.caption(sentences.ABOUT)
+        if unnamed := model.unnamed(board):
+            st.info(sentences.unnamed(unnamed))
+            return
+        choose_dictionary(draft)
+        if draft.opened is None:
+            return
+        left, right = st.columns(2, vertical_alignment="bottom")
+        draft.name = left.text_input(sentences.NAME, draft.name, max_chars=60, key="plan name")
+        options = list(sentences.ROWS)
+        draft.rows = right.radio(
+            sentences.COUNTS,
+            options,
+            options.index(draft.rows),
+            sentences.ROWS.__getitem__,
+            key="plan rows",
+            horizontal=True,
+        )
+        try:
+            plan = model.planned(board, draft.opened, name=draft.name, rows=draft.rows)
+        except ValueError as reason:
+            st.error(text.refusal(text.symbols(str(reason))))
+            return
+        show_plan(board, plan)
+
+
+def choose_dictionary(draft: PlanDraft) -> None:
+    upload = uploads.ask(sentences.DICTIONARY, ["json", "csv"], "plan dictionary", limits_shown=False)
+    if upload is not None and upload.file_id != draft.file_id:
+        opened, refused = None, ""
+        try:
+            opened = dictionary_file.read(upload.getvalue())
+        except ValueError as reason:
+            refused = str(reason)
+        draft.opened, draft.refused, draft.file_id = opened, refused, upload.file_id
+    if draft.refused:
+        st.error(text.refusal(draft.refused))
+    if draft.opened is None:
+        st.caption(sentences.WHERE)
+    elif draft.opened.left_out:
+        st.caption(sentences.left_out(draft.opened.left_out))
+
+
+def show_plan(board: JoiningBoard, plan: JointPlan) -> None:
+    predicted = forecast(plan)
+    if model.rests_on_rounds(board):
+        st.info(sentences.ROUNDS)
+    streamlit.show_blocks(by_mail.blocks(plan, predicted))
+    if other := sentences.other_measurements(board.setting.experiment.d, plan.d):
+        st.caption(other)
+    if predicted.near_guess:
+        st.warning(sentences.NEAR_GUESS)
+        return
+    if predicted.better_by_rounds:
+        st.warning(sentences.BETTER_BY_ROUNDS)
+    take_along.download(sentences.DOWNLOAD, plan.to_json().decode(), "plan.json", "application/json")
+    st.caption(sentences.THEN)
+
+
 settings = widgets.settings()
-streamlit.show(document.at(settings, names()), above=partial(show_controls, settings))
+streamlit.show(document.at(settings, names(), show_plan_fold), above=partial(show_controls, settings))

@@ -12,9 +12,9 @@ from dppca_core.accounts.account import Balance, Limit, Payment
 from dppca_core.accounts.book import BookTable
 from dppca_core.privacy import Event
 from dppca_core.release.request import ReleaseRequest
-from pages.hospitals.your_data.text import literal, refusal
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES
+from pages.shared.text import literal, refusal
 
 ONCE = "It cannot be taken back: what is spent stays spent, also if you stop it or close the page."
 IN_SESSION = (
@@ -116,6 +116,14 @@ def interrupted_of_another(payment: Payment) -> str:
     return (
         f"{_interrupted(payment)} It was begun with another dictionary, row bound, other hospitals or "
         "another answer on the rows of one patient: set these again to go on with it."
+    )
+
+
+def interrupted_by_mail(payment: Payment, hospital: str) -> str:
+    """Return that the answer of a hospital to a joint plan was begun, and where to go on with it."""
+    return (
+        f"{_interrupted(payment)} It is the answer of {literal(hospital)} to the plan of a joint study. Open "
+        "the plan below, under *A joint study by mail*, to go on with it for nothing."
     )
 
 

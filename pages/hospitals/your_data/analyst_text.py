@@ -7,9 +7,10 @@ Streamlit here.
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from pages.hospitals.your_data.account_text import Spending, again
 from pages.hospitals.your_data.rehearsal import StopSign
-from pages.hospitals.your_data.text import TOO_MUCH, epsilon, literal, loss, noise_would, noun
+from pages.hospitals.your_data.text import TOO_MUCH, epsilon, loss, noise_would, noun
 from pages.shared import text
 from pages.shared.plain import phrases
+from pages.shared.text import literal
 
 COMPONENT, LOADING = "component", "loading"
 

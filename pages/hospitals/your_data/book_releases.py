@@ -24,9 +24,14 @@ def bring(state: TableSession) -> None:
     known = {job.result.payment.id: job for job in state.confirmed if job.result is not None}
     with suppress(ValueError, OSError):  # the account of a table says what is wrong with the book
         brought = []
-        for finished in session.book().finished(owner.owner(), [i for i in known if known[i].account]):
+        passed = [*(i for i in known if known[i].account), *state.mail.finished]
+        for finished in session.book().finished(owner.owner(), passed):
             if finished.payment.id in known:
                 known[finished.payment.id].account = finished.account
+                continue
+            document = finished.document
+            if "projector" in document or "joint plan" in document["public"]:  # its file is all that it gives
+                state.mail.finished.add(finished.payment.id)
                 continue
             with log_errors("bringing a release"):
                 brought.append(_job(finished))

@@ -25,6 +25,8 @@ FIRST_WAIT_SECONDS = 1.0  # for a job that ends at once, before the page is draw
 
 # Makes a release of an order and a table, with what `release_keywords` returns as keywords.
 Make = Callable[..., Any]
+# Builds the job of an order when a button is pressed, or None where its table has gone.
+Build = Callable[["TableSession", Order[Any]], ReleaseJob | None]
 
 
 def show(
@@ -32,7 +34,7 @@ def show(
     label: str,
     what: str,
     question: str,
-    make: Make,
+    build: Build,
     *,
     end: str = "",
     form: Form = price,
@@ -41,8 +43,8 @@ def show(
     """Render the price and the button, then the question, then the state of the job.
 
     order: what would be paid for. One job of its kind can be pending or running. what: begins the sentence
-    with the price, which `form` forms. make: makes the release of the table that the session has when the
-    button is pressed. It must not hold rows: a button's arguments outlive the table. end: what the question
+    with the price, which `form` forms. build: builds the job. It must not hold rows: a button's arguments
+    outlive the table. end: what the question
     ends with. first: what has to be answered before the button can be pressed.
     """
     state = session.current()
@@ -62,7 +64,7 @@ def show(
             key=f"own ask {order.kind}",
             disabled=exceeds_limit or bool(first),
             on_click=_make_pending,
-            args=(state, order, make),
+            args=(state, order, build),
         )
     else:
         asked = f"{question} {price_sentence} {account_text.ONCE} {end}".rstrip()
@@ -71,21 +73,31 @@ def show(
         st.warning(text.ended(last))
 
 
-def _make_pending(state: TableSession, order: Order[Any], make: Make) -> None:
+def _make_pending(state: TableSession, order: Order[Any], build: Build) -> None:
     """Make a job of an order, which waits for the answer to its question; none if the table has gone."""
-    if state.ready is not None:
-        state.pending = _build_job(state.ready, order, make)
+    job = build(state, order)
+    if job is not None:
+        state.pending = job
 
 
-def _build_job(table: PreparedTable, order: Order[Any], make: Make) -> ReleaseJob:
-    payer = session.payer(table)  # knows the table's key and no rows
+def of_table(make: Make) -> Build:
+    """Return what builds a job that makes a release of the session's table."""
+
+    def build(state: TableSession, order: Order[Any]) -> ReleaseJob | None:
+        table = state.ready
+        if table is None:
+            return None
+        payer = session.payer(table)  # knows the table's key and no rows
+        return job_of(
+            order, lambda progress: make(order, table, **release_keywords(order, table, payer, progress))
+        )
+
+    return build
+
+
+def job_of(order: Order[Any], make: Callable[[Progress], Any]) -> ReleaseJob:
     # A job is paid for when it begins, so a connection that breaks for a moment must not stop it.
-    is_present = sessions.return_check(sessions.visitor())
-
-    def make_result(progress: Progress) -> Any:
-        return make(order, table, **release_keywords(order, table, payer, progress))
-
-    return ReleaseJob(order, make_result, is_present)
+    return ReleaseJob(order, make, sessions.return_check(sessions.visitor()))
 
 
 def release_keywords(
@@ -103,12 +115,12 @@ def release_keywords(
     }
 
 
-def resume(order: Order[Any], make: Make) -> None:
+def resume(order: Order[Any], build: Build) -> None:
     """Resume a release that was paid for and interrupted; no question is asked, since nothing is spent."""
     state = session.current()
     last = state.last(order.kind)
-    if state.ready is not None and (last is None or not last.running):
-        _confirm(state, _build_job(state.ready, order, make))
+    if (last is None or not last.running) and (job := build(state, order)) is not None:
+        _confirm(state, job)
 
 
 def _show_question(state: TableSession, job: ReleaseJob, question: str) -> None:

@@ -17,6 +17,7 @@ import pandas as pd
 from dppca_core.tables import Schema, name_matching, safe_cell
 from dppca_core.tables.cells import Marks
 from dppca_core.tables.dictionary import lacks_values
+from dppca_core.tables.dictionary_file import PATIENTS, stated_patients
 from dppca_core.tables.dictionary_lines import (
     KINDS,
     MARKS,
@@ -31,7 +32,7 @@ from dppca_core.tables.dictionary_lines import (
     split_words,
     to_column,
 )
-from dppca_core.tables.patients import AVERAGED, MERGED, Counting
+from dppca_core.tables.patients import Counting
 from dppca_core.tables.quality import AS_MISSING, Expected
 
 ALL = "all"  # typed as a choice: all columns
@@ -39,8 +40,6 @@ _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
 _POSITIONS = re.compile(r"(\d{1,6})(?:\s*-\s*(\d{1,6}))?")
 _FIELDS = [field.name for field in fields(DictionaryLine)]
-_PATIENTS = "patients"  # of a saved dictionary: the column that names them, and how their rows count
-MOST_ROWS = 10_000  # of one patient
 
 
 @dataclass(frozen=True)
@@ -207,25 +206,7 @@ def read(data: bytes, name: str = "") -> OpenedDictionary:
     schema = Schema.from_json(json.dumps(plain) if bare else data)
     lines = {column.name: line_from_column(column) for column in schema.columns}
     lines |= {field["name"]: proposed_line(field["name"], field["type"]) for field in bare}
-    return OpenedDictionary(name, lines, schema.bound, _stated_patients(plain.get(_PATIENTS)))
-
-
-def _stated_patients(stated: object) -> tuple[str, Counting] | None:
-    """Return which column names the patients and how their rows count; None where nothing is stated.
-
-    Raises ValueError for an entry that cannot be read.
-    """
-    if stated is None:
-        return None
-    if isinstance(stated, dict) and isinstance(column := stated.get("column"), str):
-        rows = stated.get("rows")
-        at_most = isinstance(rows, int) and not isinstance(rows, bool) and 1 <= rows <= MOST_ROWS
-        if isinstance(rows, int | str) and (at_most or rows in (AVERAGED, MERGED)):
-            return column, rows
-    raise ValueError(
-        f'"{_PATIENTS}" of the dictionary needs a "column", and "rows": "{AVERAGED}", "{MERGED}" or a '
-        f"number up to {MOST_ROWS:,}."
-    )
+    return OpenedDictionary(name, lines, schema.bound, stated_patients(plain.get(PATIENTS)))
 
 
 def write(schema: Schema, column: str | None, counting: Counting) -> str:
@@ -236,5 +217,5 @@ def write(schema: Schema, column: str | None, counting: Counting) -> str:
     """
     if column is None:
         return schema.to_json()
-    record = schema.model_dump() | {_PATIENTS: {"column": column, "rows": counting}}
+    record = schema.model_dump() | {PATIENTS: {"column": column, "rows": counting}}
     return json.dumps(record, indent=1, ensure_ascii=False)

@@ -8,8 +8,8 @@ import streamlit as st
 
 from dppca_core.tables import Raw, Schema, dictionary_lines, examples
 from pages.hospitals.your_data import dictionary, upload_text
-from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.session import TableSession
+from pages.shared import text
 from pages.shared.reports import take_along
 
 _MOST_LISTED = 200  # columns: of a wider table they are typed, and their lines are shown in pages
@@ -46,7 +46,7 @@ def _type_columns(state: TableSession, columns: Sequence[str]) -> None:
     try:
         state.chosen = dictionary.parse_choice(typed, columns)
     except ValueError as reason:
-        st.error(page_text.refusal(str(reason)))
+        st.error(text.refusal(str(reason)))
     st.caption(upload_text.chosen(len(state.chosen), len(columns)))
 
 
@@ -163,4 +163,4 @@ def show_left_out(state: TableSession) -> None:
     if absent and state.names_asked is None:  # which says so itself
         sentences.append(upload_text.left_out(absent))
     if sentences:
-        st.caption(page_text.literal(" ".join(sentences)))
+        st.caption(text.literal(" ".join(sentences)))

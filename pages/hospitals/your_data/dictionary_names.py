@@ -12,7 +12,7 @@ from dppca_core.tables import dictionary_lines
 from pages.hospitals.your_data import mapping_editor, several_text, upload_text
 from pages.hospitals.your_data.column_mapping import MOST_LISTED, ColumnMapping
 from pages.hospitals.your_data.session import TableSession
-from pages.hospitals.your_data.text import literal, refusal
+from pages.shared.text import literal, refusal
 
 _LEFT_OUT = "left out"
 _OF_REDCAP = "redcap_"  # begins the columns that each export has, of which no dictionary speaks

@@ -11,8 +11,8 @@ from dppca_core.tables import QuestionError, Raw
 from dppca_core.tables.read import ENCODINGS, WESTERN
 from pages.hospitals.your_data import memory_check, session, upload_text
 from pages.hospitals.your_data.session import TableSession
-from pages.hospitals.your_data.text import literal
 from pages.shared.background import memory
+from pages.shared.text import literal
 
 ENDINGS = ["csv", "tsv", "tab", "dat", "txt", "parquet", "xlsx", "xls", "xlsb", "ods"]
 

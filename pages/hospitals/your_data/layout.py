@@ -12,6 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.hospitals.your_data import analyst_text, plain_text
+from pages.shared.document import streamlit
 from pages.shared.plain import phrases
 from pages.shared.settings.catalogue import Settings
 
@@ -42,6 +43,10 @@ class PageLayout:
         self._fold, self._name, self._on_demand = None, name, on_demand
         with main:
             yield
+
+    def address(self) -> str:
+        """Return the link that a file has: it restores the settings, without what only the owner may see."""
+        return streamlit.link(self.settings | {"own.shown": False})
 
     def say(self, sentence: str) -> None:
         if self.plain and sentence:

@@ -13,6 +13,7 @@ from pages.hospitals.your_data import (
     account_panel,
     book_releases,
     lost_table,
+    mail_panel,
     owner_only_panel,
     rehearsal_panel,
     release_panel,
@@ -29,7 +30,7 @@ from pages.hospitals.your_data.release_request import NotReleasedError, requeste
 from pages.hospitals.your_data.settings import DELTAS
 from pages.shared.document import streamlit
 from pages.shared.settings import catalogue, widgets
-from pages.shared.text import symbols
+from pages.shared.text import refusal, symbols
 
 
 def show_release(
@@ -48,28 +49,23 @@ def show_release(
     if not session.current().drawing:  # a release in the making is paid for, and would seem interrupted
         release_panel.show_interrupted(prepared, payer, account, layout)
     if request is None:
-        layout.details().error(text.refusal(symbols(refused)))
+        layout.details().error(refusal(symbols(refused)))
         return
     warned = made is not None and any(results.warnings(made, layout.plain))
     release_panel.show(prepared, account, request, warned, layout)
 
 
-def address() -> str:
-    """Return the link of a file: it restores the settings, without what only the owner may see."""
-    return streamlit.link(layout.settings | {"own.shown": False})
-
-
 def offer_rehearsal(made: Rehearsal) -> None:
     file = results.file_of_rehearsal(made, layout.plain)
-    _offer("Download the rehearsal", partial(file.html, address()), "dppca-rehearsal.html")
+    _offer("Download the rehearsal", partial(file.html, layout.address()), "dppca-rehearsal.html")
 
 
 def offer_release(release: ReleaseJob) -> None:
     def write() -> bytes:
-        return results.file_of_release(release.result, layout.plain).html(address()).encode()
+        return results.file_of_release(release.result, layout.plain).html(layout.address()).encode()
 
     # Ready bytes: a file built after the click is lost if the page runs between the click and the file.
-    request = release.number, layout.plain, address()
+    request = release.number, layout.plain, layout.address()
     file = session.current().cached_by_name("page", request, write)
     _offer("Download the page", file, "dppca-your-data.html")
 
@@ -118,6 +114,7 @@ if prepared is not None and payer is not None and account is not None:
     st.header("4 · Your account")
     with layout.step("account"):
         account_panel.show(payer, account, layout)
+mail_panel.show(prepared, account, layout)
 # The first step that is not done is suggested; the last counts as never done.
 done = (
     state.raw is not None,

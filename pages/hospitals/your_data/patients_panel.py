@@ -5,11 +5,12 @@ from typing import Any
 
 import streamlit as st
 
-from dppca_core.tables import JoinedTable, name_matching
-from pages.hospitals.your_data import dictionary, upload_text
+from dppca_core.tables import JoinedTable, dictionary_file, name_matching
 from pages.hospitals.your_data import text as page_text
+from pages.hospitals.your_data import upload_text
 from pages.hospitals.your_data.layout import choose_or_none
 from pages.hospitals.your_data.session import TableSession
+from pages.shared import text
 
 _MOST_LISTED = 200  # columns: of a wider table they are typed
 _FIRST_MOST_KEPT = 5  # of a patient's rows, until the owner types another number
@@ -92,7 +93,7 @@ def _ask_most(label: str, least: int, now: int | None, help_text: str, **more: A
     """Return how many rows of one patient the owner types, or None; now: what is there at first."""
     public = f"{help_text} This number becomes public."
     most: int | None = st.number_input(
-        label, least, dictionary.MOST_ROWS, now, step=1, width=300, help=public, **more
+        label, least, dictionary_file.MOST_ROWS, now, step=1, width=300, help=public, **more
     )
     return most
 
@@ -105,7 +106,7 @@ def choose_column(
         known = current if current is not None and current in free else ""
         typed = st.text_input(label, known, key=key, placeholder="type its name", width=300, help=help)
         if typed.strip() and typed.strip() not in free:
-            st.error(page_text.refusal(f"the table has no such column left: '{typed.strip()[:40]}'"))
+            st.error(text.refusal(f"the table has no such column left: '{typed.strip()[:40]}'"))
             return None
         return typed.strip() or None
     begin = 1 + free.index(current) if current is not None and current in free else 0  # option 0 is "none"

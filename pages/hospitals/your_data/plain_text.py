@@ -3,7 +3,7 @@
 `analyst_text` has the names of those that stand at the same places for analysts.
 """
 
-from dppca_core.release.request import Request
+from dppca_core.release.request import ReleaseRequest
 from pages.hospitals.your_data.account_text import Spending, again
 from pages.hospitals.your_data.rehearsal import StopSign
 from pages.hospitals.your_data.text import loss, noise_would, noun, own_odds
@@ -80,7 +80,7 @@ def stop(sign: StopSign) -> str:
     )
 
 
-def promise(request: Request, n: int) -> str:
+def promise(request: ReleaseRequest, n: int) -> str:
     delta = request.budget.delta
     bound = text.odds(request.patient_epsilon, delta)
     return f"{bound} {own_odds(request)} {phrases.delta_too_large(delta, n)}".strip()

@@ -17,8 +17,8 @@ from dppca_core.tables.encode import PreparedTable
 from dppca_core.tables.quality import AS_MISSING, ColumnQuality, Suggestion, check_column
 from pages.hospitals.your_data import dictionary, owner_only_document, quality_text
 from pages.hospitals.your_data.session import TableSession
-from pages.hospitals.your_data.text import refusal
 from pages.shared import text
+from pages.shared.text import refusal
 
 LEAVE, MISSING = "leave", "missing"
 _MOST_LISTED = 200  # columns, or words

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from dppca_core.tables.encode import PreparedTable
 from dppca_core.tables.patients import MERGED
-from pages.hospitals.your_data.text import left_out_as_blank, literal
+from pages.hospitals.your_data.text import left_out_as_blank
 from pages.shared import text
+from pages.shared.text import literal
 
 UNCOUNTED = "The cells of this table could not be counted."
 MAP = "**Words to map by hand.** See the code book. Nothing is mapped before you press the button."

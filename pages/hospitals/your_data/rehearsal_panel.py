@@ -71,7 +71,7 @@ def show(study: Study, account: Balance | None, layout: PageLayout) -> Rehearsal
         made = rehearsal.under_each_trust(ask, study, settings, paid)
     except NotReleasedError as reason:
         layout.say(plain_text.NOT_REHEARSED)
-        layout.details().caption(f"Nothing is rehearsed. {page_text.refusal(text.symbols(str(reason)))}")
+        layout.details().caption(f"Nothing is rehearsed. {text.refusal(text.symbols(str(reason)))}")
         return None
     streamlit.show_blocks(results.rehearsed(made))
     for warning in results.warnings(made, layout.plain):
@@ -109,7 +109,9 @@ def _sell_spectrum(prepared: PreparedTable, account: Balance, settings: Settings
         request = SpectrumRequest(budget, rows)
         order = Order(request, account, prepared.identity, prepared.raw.name)
         label, what = "Pay for the spectrum …", "A release of all eigenvalues"
-        confirmation.show(order, label, what, "**Release the strength of every direction?**", make)
+        confirmation.show(
+            order, label, what, "**Release the strength of every direction?**", confirmation.of_table(make)
+        )
 
 
 def paid_spectrum(table: TableIdentity) -> Spectrum | None:

@@ -90,7 +90,7 @@ def show(
     try:
         how_were_chosen = how_chosen.statement(answer, sentence) if answer else ""
     except ValueError as reason:
-        st.error(page_text.refusal(str(reason)))
+        st.error(text.refusal(str(reason)))
         return
     order = Order(
         request,
@@ -110,7 +110,7 @@ def show(
         label,
         what,
         question,
-        _make_release,
+        confirmation.of_table(_make_release),
         end=end,
         form=layout.words.price,
         first="" if answer else page_text.ANSWER_HOW_CHOSEN,
@@ -136,19 +136,22 @@ def show_interrupted(prepared: PreparedTable, payer: Payer, account: Balance, la
     The book has what a release has drawn. It goes on only with the same table, dictionary and hospitals.
     """
     state = session.current()
-    known = {job.result.payment.id for job in state.confirmed if job.result is not None}
+    known = {job.result.payment.id for job in state.confirmed if job.result is not None} | state.mail.finished
     lost = []
     for payment in account.payments:
         if payment.id in known or payment.is_of_another_owner:
             continue
         try:
             drawn = payer.drawn(payment.id)  # the steps drawn so far; None where there are none
-            request = None if drawn is None else _request_kept(drawn, prepared)
+            by_mail = "" if drawn is None else _hospital_by_mail(drawn)
+            request = None if drawn is None or by_mail else _request_kept(drawn, prepared)
         except (ValueError, OSError) as reason:
             st.error(account_text.unreadable(payment, reason))
             continue
         if drawn is None:
             lost.append(payment)
+        elif by_mail:
+            st.warning(account_text.interrupted_by_mail(payment, by_mail))
         elif request is None:
             st.warning(account_text.interrupted_of_another(payment))
         else:
@@ -157,10 +160,17 @@ def show_interrupted(prepared: PreparedTable, payer: Payer, account: Balance, la
             make = rehearsal_panel.make if isinstance(request, SpectrumRequest) else _make_release
             order = Order(request, account, prepared.identity, prepared.raw.name)
             order = order._replace(usable_share=_usable_share(prepared, layout.settings))
-            resume = partial(confirmation.resume, order, partial(make, resumed=payment))
+            build = confirmation.of_table(partial(make, resumed=payment))
+            resume = partial(confirmation.resume, order, build)
             right.button("Go on with it", key=f"own resume {payment.id}", on_click=resume, width="stretch")
     if lost:
         st.warning(account_text.lost(lost, account, layout.words.named))
+
+
+def _hospital_by_mail(drawn: ReleaseSteps) -> str:
+    """Return of which hospital a release is the answer to a joint plan, "" for any other release."""
+    public = drawn.asked.get("public", {})
+    return str(public["hospital"]) if "joint plan" in public else ""
 
 
 def _request_kept(drawn: ReleaseSteps, prepared: PreparedTable) -> Request | SpectrumRequest | None:
@@ -175,6 +185,8 @@ def _request_kept(drawn: ReleaseSteps, prepared: PreparedTable) -> Request | Spe
             eigenvalues, prepared.sizes, prepared.schema.features, prepared.public, prepared.averaged
         )
         return eigenvalues if same == asked else None
+    if "request" not in asked:  # a projector, which this page does not make
+        return None
     request = Request.from_plain(asked["request"])
     if private_release.as_asked(request, prepared.sizes, prepared.schema.features, prepared.public) != asked:
         return None

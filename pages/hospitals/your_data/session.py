@@ -21,6 +21,7 @@ from streamlit.runtime.scriptrunner import RerunException, get_script_run_ctx
 from dppca_core.accounts.account import Balance
 from dppca_core.accounts.book import Book, BookTable, Payer, default_path
 from dppca_core.byte_cache import return_memory
+from dppca_core.release.projector import ProjectorRequest
 from dppca_core.release.request import Request
 from dppca_core.release.spectrum import SpectrumRequest
 from dppca_core.tables import JoinedTable, QuestionError, Raw
@@ -32,13 +33,14 @@ from pages.hospitals.your_data import owner
 from pages.hospitals.your_data.column_mapping import ColumnMapping
 from pages.hospitals.your_data.dictionary import OpenedDictionary
 from pages.hospitals.your_data.hospital_tables import HospitalTables
+from pages.hospitals.your_data.mail_study import MailStudy
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session_expiry import SessionExpiry
 from pages.hospitals.your_data.upload_text import NAMED, ONE
 
-Kind = Literal["release", "spectrum"]
+Kind = Literal["release", "spectrum", "mail"]
 Made = TypeVar("Made")
-Asked = TypeVar("Asked", bound=Request | SpectrumRequest)
+Asked = TypeVar("Asked", bound=Request | SpectrumRequest | ProjectorRequest)
 _SESSION_KEY = "own table"
 _REPEATED = "redcap_repeat_instrument"  # a column of exports whose rows have a part of a patient's cells each
 
@@ -49,7 +51,7 @@ class Order(NamedTuple, Generic[Asked]):
     request: a release of components, or of eigenvalues. account: as it stood when the price was shown. name:
     of the table's file. chosen: how columns and k were chosen, as the owner states it. usable_share: that of
     the patients on which the rehearsal of a release rested, as the owner states it; None where nothing is
-    stated.
+    stated. study: of an answer by mail, the digest of its plan and the hospital.
     """
 
     request: Asked
@@ -58,9 +60,12 @@ class Order(NamedTuple, Generic[Asked]):
     name: str
     chosen: str = ""
     usable_share: float | None = None
+    study: str = ""
 
     @property
     def kind(self) -> Kind:
+        if self.study:
+            return "mail"
         return "spectrum" if isinstance(self.request, SpectrumRequest) else "release"
 
 
@@ -117,6 +122,7 @@ class TableSession:
     answers: dict[str, dict[str, str]] = field(default_factory=dict)  # to such questions, by file
     diagnostics: dict[object, Any] = field(default_factory=dict)  # of this table, for its owner alone
     cache_by_name: dict[str, tuple[object, Any]] = field(default_factory=dict)  # each with its request
+    mail: MailStudy = field(default_factory=MailStudy)
     how_chosen: tuple[str, str] = ("", "")  # columns and k: the answer, "" for none, and a sentence
 
     @property
@@ -227,7 +233,7 @@ class TableSession:
         return_memory()  # else it stays with this process, and the next visitor's table finds no room
 
     def _drop_results(self) -> None:
-        self.prepared = self.pending = None
+        self.prepared = self.pending = self.mail.prepared = None
         for by_name in (self.diagnostics, self.quality, self.unmapped):
             by_name.clear()
 

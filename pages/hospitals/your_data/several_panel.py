@@ -11,8 +11,8 @@ from dppca_core.tables import Raw, dictionary_lines, limits, safe_cell
 from pages.hospitals.your_data import file_reading, mapping_editor, session, several_text
 from pages.hospitals.your_data.hospital_tables import HospitalTable, HospitalTables
 from pages.hospitals.your_data.session import TableSession
-from pages.hospitals.your_data.text import refusal
 from pages.shared.server import uploads
+from pages.shared.text import refusal
 
 
 def show(state: TableSession, hospitals: HospitalTables) -> bool:

@@ -6,8 +6,8 @@
 from collections.abc import Mapping, Sequence
 
 from dppca_core.tables import Raw, limits
-from pages.hospitals.your_data.text import literal
 from pages.shared import text
+from pages.shared.text import literal
 
 UNJOINED = "The tables cannot be joined."
 ASKED = (

@@ -5,7 +5,6 @@ Among them are those on the unit of privacy: the guarantee is for one row, and a
 METHODS, and a share is a part of the budget.
 """
 
-import re
 from collections.abc import Callable, Iterable
 
 import numpy as np
@@ -17,7 +16,7 @@ from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.release import release_text
 from dppca_core.release.private_release import Released
-from dppca_core.release.request import STACKED_ROUNDS, TWO_STAGES, Request, patient_epsilon
+from dppca_core.release.request import STACKED_ROUNDS, TWO_STAGES, ReleaseRequest, Request, patient_epsilon
 from pages.hospitals.your_data.charts import SURE
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.shared import text
@@ -78,24 +77,10 @@ COUNT_FOR = (
 )
 TARGETS = ("PCA of centred rows", "PCA of standardised measurements")
 MOST_IN_ONE = 0.8  # share of the released eigenvalues' sum
-# Markdown makes links of addresses, even of escaped ones: an invisible word joiner (U+2060) prevents it.
-_ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
-_MARKUP = re.compile(r"([\\`*_\[\]<>$~|#]|:(?=\w))")
 
 
 def noise_would(share: float) -> str:
     return f"Noise would {'hide' if share > HARDLY_BETTER else 'cost much of'} the pattern"
-
-
-def literal(raw: str) -> str:
-    """Return a text in which names that people chose are not read as Markdown, nor made into links."""
-    return _ADDRESS.sub("\u2060", _MARKUP.sub(r"\\\1", raw))
-
-
-def refusal(reason: str) -> str:
-    """Return why something was refused, as one sentence."""
-    sentence = literal(reason)
-    return f"{sentence[:1].upper()}{sentence[1:]}{'' if sentence.endswith(('.', '?')) else '.'}"
 
 
 def unit(rows: int) -> str:
@@ -144,7 +129,7 @@ def odds(request: Request) -> str:
     )
 
 
-def own_odds(request: Request) -> str:
+def own_odds(request: ReleaseRequest) -> str:
     """Return what a bound of `odds` is, and how often an attacker is right against this release's own noise.
 
     All that is offered has Gaussian noise alone, so that its trade-off is exact.
@@ -208,7 +193,7 @@ def restated(released: Released, rows: int, words: Callable[[str, str, float], s
 def ended(job: ReleaseJob) -> str:
     return {
         "stopped": "Stopped: it is paid for, and nothing of it was shown. You can go on with it for nothing.",
-        "refused": f"Nothing was released: {refusal(job.message)}",
+        "refused": f"Nothing was released: {text.refusal(job.message)}",
         "unwritten": f"Nothing was released: the account could not be written ({job.message}). It says "
         "whether it was paid for.",
         "failed": f"Nothing was released: the program failed ({job.message}). The account says what is paid.",

@@ -15,10 +15,11 @@ from dppca_core.release import discrete_gaussian
 from dppca_core.release.request import Request
 from dppca_core.release.spectrum import Spectrum
 from pages.hospitals.your_data.charts import SURE
-from pages.hospitals.your_data.text import HARDLY_BETTER, TOO_MUCH, is_unit, noun, refusal, shares, strengths
+from pages.hospitals.your_data.text import HARDLY_BETTER, TOO_MUCH, is_unit, noun, shares, strengths
 from pages.hospitals.your_data.upload_text import where_patients_are
 from pages.shared import text
 from pages.shared.plain import phrases
+from pages.shared.text import refusal
 
 PUBLIC = "choose fewer columns from the literature or a code book, not from these rows"
 MEAN_KNOWN = "Their mean is known; what the error of a paid mean adds is not in this figure."

@@ -29,6 +29,7 @@ from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.layout import PageLayout
 from pages.hospitals.your_data.planned_table import PlannedTable, Study, deal
 from pages.hospitals.your_data.session import Preparation, TableSession
+from pages.shared import text
 from pages.shared.server import uploads
 from pages.shared.settings import widgets
 
@@ -110,7 +111,7 @@ def _plan(state: TableSession, layout: PageLayout) -> PlannedTable | None:
             schema, deal(n, layout.settings["own.providers"]), state.rows_answer == upload_text.NAMED
         )
     except ValueError as reason:
-        st.error(page_text.refusal(str(reason)))
+        st.error(text.refusal(str(reason)))
         return None
     st.success(upload_text.planned(table, rows))
     return table
@@ -134,14 +135,14 @@ def _prepare(
     incomplete = [name for name, line in typed.items() if line.incomplete]
     if incomplete:
         state.folded = False
-        st.info(page_text.literal(upload_text.incomplete(incomplete)))
+        st.info(text.literal(upload_text.incomplete(incomplete)))
         return None
     if schema is None:
-        st.error(page_text.refusal(error))
+        st.error(text.refusal(error))
         return None
     prepared = _prepare_once(state, raw, schema, layout.settings["own.providers"])
     if prepared.refusal:
-        st.error(page_text.refusal(prepared.refusal))
+        st.error(text.refusal(prepared.refusal))
     return prepared.table
 
 
@@ -183,7 +184,7 @@ def _choose_table(state: TableSession, layout: PageLayout) -> None:
 
     refused = file_reading.take(state, "table", upload, load)
     if refused:
-        st.error(page_text.refusal(refused) + (upload_text.FORMER_STAYS if state.raw else ""))
+        st.error(text.refusal(refused) + (upload_text.FORMER_STAYS if state.raw else ""))
     if state.table_lost:  # no table was loaded in this run either
         st.warning(upload_text.LOST)
 
@@ -206,7 +207,7 @@ def _choose_dictionary(state: TableSession) -> None:
 
     refused = state.handle("dictionary", upload.file_id if upload else "", take)
     if refused:
-        st.error(page_text.refusal(refused))
+        st.error(text.refusal(refused))
 
 
 def _load_example(state: TableSession, name: str) -> None:

@@ -9,9 +9,10 @@ from dppca_core.tables import Raw, Schema, limits
 from dppca_core.tables.encode import PreparedTable
 from dppca_core.tables.patients import AVERAGED, MERGED, Counting, is_by_column
 from pages.hospitals.your_data.planned_table import PlannedTable, Study
-from pages.hospitals.your_data.text import left_out_as_blank, literal, noun, unit
+from pages.hospitals.your_data.text import left_out_as_blank, noun, unit
 from pages.shared import text
 from pages.shared.background import sessions
+from pages.shared.text import literal
 
 UNREADABLE = "The file cannot be read as a table."
 FORMER_STAYS = " The table that was here before still is."

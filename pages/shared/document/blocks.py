@@ -276,6 +276,13 @@ class Measuring:
 
 
 @dataclass(frozen=True)
+class Interactive:
+    """What asks its visitor, such as an uploader: `show` renders it on a screen, and a file leaves it out."""
+
+    show: Callable[[], None]
+
+
+@dataclass(frozen=True)
 class Live:
     """The part of a page that is called again while more is measured.
 
@@ -322,6 +329,7 @@ Block = (
     | Columns
     | Save
     | OnScreen
+    | Interactive
     | Live
 )
 

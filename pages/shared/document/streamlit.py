@@ -110,6 +110,8 @@ def show_block(part: "b.Block | b.OwnersOnly") -> None:
             st.download_button(label, make, name, kind, on_click="ignore", key=f"save {name}")
         case b.OnScreen(blocks) | b.OwnersOnly(blocks):
             show_blocks(blocks)
+        case b.Interactive(show):
+            show()
         case b.Live():
             _live(part)
         case _:

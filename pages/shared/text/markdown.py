@@ -15,6 +15,9 @@ _SYMBOLS = {
     "lambda": "λ",
 }
 
+# Markdown makes links of addresses, even of escaped ones: an invisible word joiner (U+2060) prevents it.
+_ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
+_MARKUP = re.compile(r"([\\`*_\[\]<>$~|#]|:(?=\w))")
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -38,3 +41,14 @@ def unmarked(words: str) -> str:
     words = re.sub(r":\w[\w-]*\[([^\]]*)\]", r"\1", words)
     words = re.sub(r"(?<!\\)\*{1,2}", "", words)
     return re.sub(r"\\([\\`*_\[\]<>$~|#:])", r"\1", words)
+
+
+def literal(raw: str) -> str:
+    """Return a text in which names that people chose are not read as Markdown, nor made into links."""
+    return _ADDRESS.sub("\u2060", _MARKUP.sub(r"\\\1", raw))
+
+
+def refusal(reason: str) -> str:
+    """Return why something was refused, as one sentence."""
+    sentence = literal(reason)
+    return f"{sentence[:1].upper()}{sentence[1:]}{'' if sentence.endswith(('.', '?')) else '.'}"

@@ -11,10 +11,11 @@ from dppca_core.experiments.collaboration.site_experiment import SYNTHETIC
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.hospitals.providers.charts import protocols as charts
 from pages.hospitals.providers.document import differing, paper
+from pages.hospitals.providers.model import by_mail as model_by_mail
 from pages.hospitals.providers.model import compared as model
 from pages.hospitals.providers.model import hospitals
 from pages.hospitals.providers.model.decision import Decided, JoiningBoard
-from pages.hospitals.providers.sentences import cases, compared, decision, surroundings
+from pages.hospitals.providers.sentences import by_mail, cases, compared, decision, surroundings
 from pages.hospitals.providers.sentences.differing import WHOSE
 from pages.hospitals.providers.settings import USES, unused
 from pages.shared import text
@@ -27,6 +28,7 @@ from pages.shared.document.blocks import (
     Fold,
     Frame,
     Headline,
+    Interactive,
     Live,
     Measuring,
     Note,
@@ -48,12 +50,17 @@ from pages.shared.settings.scenes import ALIKE, differ, typed_losses, typed_size
 _STEM = "dppca-joining"
 
 
-def at(settings: Settings, names: Sequence[str] = ()) -> Document:
-    """Return the page in the view that is set; names: what somebody called the hospitals, or ""."""
+def at(
+    settings: Settings, names: Sequence[str] = (), plan_by_mail: Callable[[JoiningBoard], None] | None = None
+) -> Document:
+    """Return the page in the view that is set.
+
+    names: what somebody called the hospitals, or "". plan_by_mail: asks on a screen for what a plan needs.
+    """
     board = JoiningBoard(settings, names)
     of_board = partial(Document, decision.TITLE, decision.INTRODUCTION, _STEM, complete=board.complete)
     if settings["view"] == "plain":
-        return of_board(partial(_plain, board), partial(_plain_frame, board))
+        return of_board(partial(_plain, board, plan_by_mail), partial(_plain_frame, board))
     if differ(settings):
         return of_board(partial(_full_differing, board), partial(_frame_differing, board))
     recipe, adjustments = model.to_setting(settings)
@@ -78,13 +85,14 @@ def _main_settings(settings: Settings) -> Controls:
     return Controls("main settings", tuple(shown), on_telephone=True)
 
 
-def _plain(board: JoiningBoard) -> Blocks:
+def _plain(board: JoiningBoard, plan_by_mail: Callable[[JoiningBoard], None] | None) -> Blocks:
     yield OnScreen((Note(hospitals.note(board.settings)),))  # of the table above
     yield _main_settings(board.settings)
     yield Live("decision", partial(_decision, board), board.measuring)
     yield Section(decision.WHAT_IF)
     yield from _cases(board)
     yield from _papers(board)
+    yield from _by_mail(board, plan_by_mail)
     yield OnScreen((Text(decision.try_this(board)),))
     yield sources.fold(board.settings, partial(_about, board), sources.LIMITS, phrases.FOLD)
 
@@ -148,7 +156,7 @@ def _cases(board: JoiningBoard) -> Blocks:
         "cautious": cautious,
         "leaves": leaves,
         "breached": lambda: [_listed(cases.BREACHED)],
-        "cheats": lambda: [_listed(cases.CHEATS)],
+        "cheats": lambda: [_listed(cases.cheats(board))],
         "colludes": lambda: [_listed(cases.colludes(board))],
         "withdraws": lambda: [_listed(cases.WITHDRAWS)],
     }
@@ -174,6 +182,16 @@ def _papers(board: JoiningBoard) -> Blocks:
             (Save("The dossier behind it (ZIP)", "dppca-dossier.zip", filled, "application/zip"),),
         )
     )
+
+
+def _by_mail(board: JoiningBoard, ask: Callable[[JoiningBoard], None] | None) -> Blocks:
+    """Yield whether a study by mail is for these hospitals; where it is, `ask` makes its plan."""
+    if board.decision is None or len(board.setting.hospitals) == 1:
+        return
+    if not model_by_mail.is_advised(board):
+        yield OnScreen((Note(by_mail.why_not(board.decision.answer)),))
+        return
+    yield OnScreen((Text(by_mail.ADVISED), *(() if ask is None else (Interactive(partial(ask, board)),))))
 
 
 def _then(name: str, after: Decided) -> Live:

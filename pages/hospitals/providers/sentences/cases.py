@@ -1,5 +1,10 @@
 """What happens if: sentences that say only what runs, the protocol's tests or the accounting show."""
 
+from dppca_core.accounting import gaussian
+from dppca_core.accounting.trade_off import TradeOff
+from dppca_core.joint import dishonest
+from dppca_core.privacy import Budget
+from pages.hospitals.providers.model.by_mail import is_advised
 from pages.hospitals.providers.model.decision import Decided, JoiningBoard
 from pages.hospitals.providers.sentences.decision import SIMULATED, headline, interval, points
 from pages.hospitals.providers.settings import loss_text
@@ -24,7 +29,7 @@ BREACHED = (
     "**With one trusted place**: the others' sums lie there, not at the hospital.",
     "If the trusted place itself is broken into, every hospital's sums are exposed without noise.",
 )
-CHEATS = (
+_CHEATS = (
     "False numbers spoil the common pattern. They show nothing of the other hospitals' patients.",
     "**Trusting nobody**: numbers that no patients can give are refused. The run ends or goes on without.",
     "False numbers that patients could give are not noticed.",
@@ -39,6 +44,32 @@ WITHDRAWS = (
     "The hospital can leave the record out of every later release.",
     "A later release costs privacy again. What was paid before stays spent.",
 )
+
+
+def cheats(board: JoiningBoard) -> tuple[str, ...]:
+    return (*_CHEATS, *_LIES) if is_advised(board) else _CHEATS
+
+
+def _lies() -> tuple[str, ...]:
+    """Return what a liar did to a study by mail, in the simulated example of docs/by-mail.md."""
+    by_lie = {each.lie: each for each in dishonest.EXAMPLE}
+    invented, largest = by_lie["invented"], by_lie["largest"]
+    honest, harmed, lost = map(_share_of_example, (invented.honest, invented.lied, largest.lied))
+    least, most = (f"{100 * share:.0f}" for share in (invented.noticed, largest.noticed))
+    return (
+        f"**By mail**, in a simulated example: five honest hospitals recover {honest} of the pattern. "
+        f"One that invents its patients leaves {harmed}, the largest numbers that pass the checks {lost}.",
+        f"The result says without which file it turns most: the liar's, in {least} to {most} of 100 runs. "
+        "Anybody can leave that file out.",
+    )
+
+
+def _share_of_example(error: float) -> str:
+    return phrases.percent(100 * (1 - error**2 / _COMPONENTS))
+
+
+_COMPONENTS = 2  # of the example
+_LIES = _lies()
 
 
 def cautious(board: JoiningBoard, hospital: int, after: Decided) -> str:
@@ -71,4 +102,15 @@ def colludes(board: JoiningBoard) -> tuple[str, ...]:
     if count > 2:
         most = text.short(board.colluding(count - 1))
         parts.append(f"If all hospitals but one do so, it becomes {most} for that one.")
-    return _OWN_NOISE, *parts, _ONE_PLACE, SIMULATED
+    mail = (curious(board),) if is_advised(board) else ()
+    return _OWN_NOISE, *mail, *parts, _ONE_PLACE, SIMULATED
+
+
+def curious(board: JoiningBoard) -> str:
+    """Return what somebody learns of a patient of ours from our file, who knows all that is not in it."""
+    multiplier = gaussian.noise_multiplier(Budget(board.ours.epsilon, board.setting.delta))
+    right = text.at_most(TradeOff.gaussian(1 / multiplier).best_guess(), digits=1)
+    return (
+        "**By mail** each file has its whole noise. Whoever knows everything else tells two records of our "
+        f"patient apart {right}. A random guess: 50."
+    )
