@@ -134,7 +134,13 @@ def limit_line(limit: Limit, at: str) -> Line:
 
 
 def payment_line(payment: Payment) -> Line:
-    return {"kind": "payment", **vars(payment), "events": to_plain(payment.events)}
+    """Return the line of a payment. Raises ValueError for one that could not be read back from its line."""
+    line = {"kind": "payment", **vars(payment), "events": to_plain(payment.events)}
+    try:
+        _read_payment(json.loads(as_json(line)))
+    except (KeyError, TypeError, ValueError) as fault:
+        raise ValueError(f"no account can hold this payment, and nothing was paid: {fault}") from None
+    return line
 
 
 def from_lines(lines: Iterable[Mapping[str, Any]]) -> Balance:
@@ -254,9 +260,9 @@ def _read_payment(line: Mapping[str, Any]) -> Payment:
     """Return the payment of a line. Raises KeyError, TypeError or ValueError for a damaged one."""
     at, title, payment_id = line["at"], line["title"], line["id"]
     if not isinstance(line["about"], dict) or not all(map(_is_short_text, (at, title, payment_id))):
-        raise ValueError
+        raise ValueError(f"its title must be one line of {_LONGEST_TEXT} letters at most")
     if not payment_id:
-        raise ValueError
+        raise ValueError("it must have an id")
     return Payment(at, title, from_plain(line["events"]), line["about"], payment_id)
 
 
