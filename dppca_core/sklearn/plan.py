@@ -29,14 +29,17 @@ from dppca_core.privacy import Budget, Event, Guarantee
 from dppca_core.records import RELEASED, TUNED, Method
 from dppca_core.release import array_release
 from dppca_core.release.request import Request, most_features
+from dppca_core.sklearn import rehearsal
 
 RECOMMENDED = "recommended"
 # Methods that release the moment of all features before they are given k.
 WHOLE_MOMENT = ("analyze_gauss",)
 # The methods that can be recommended, in the order of *Your data*: of two that are as good, the first is.
 _CANDIDATES = ("analyze_gauss", "two_stage", "stacked_rounds")
+_BOUNDS = 1e-100, 1e100  # whose squares, by which moments are multiplied, are numbers too
 _PRIVATE = "private"  # a bound that is fitted to the rows
 _FITTED_METHOD = "analyze_gauss"  # the one that is recommended with it, and with a share of the variance
+_MATRICES = ("start",)  # options that are matrices; all others are numbers, words or truth values
 _KEYWORDS_OF_EVERY_FIT = {"cohort", "k", "budget", "rng"}  # a method's other keywords are its options
 
 
@@ -154,6 +157,7 @@ class Asked:
             names = " and ".join(divided)
             raise ValueError(f"params must have declared_n where neighbours protect n, for {names}")
         method, options = self._method_and_options(budget, rows, n, d, k, fits)
+        rehearsal.check_options(method, options, n=rows, d=d, k=k, budget=budget)
         rule, request, remainder, price = None, None, budget, None
         if fits:
             patients = rows if n is None or self.hardened else n  # hardened, n is public
@@ -334,6 +338,7 @@ class Asked:
         """Return whether the bound is private: where that is asked for or, by default, wherever it can be."""
         if self.bound is not None and not isinstance(self.bound, str):
             checks.positive(bound=self.bound)
+            checks.within(*_BOUNDS, bound=self.bound)
             return False
         if self.bound is not None:
             checks.one_of([_PRIVATE], bound=self.bound)
@@ -386,7 +391,11 @@ class Asked:
         checks.instance(dict, params=options)
         if "declared_n" in options:
             checks.whole(1, declared_n=options["declared_n"])
-        return {name: checks.plain(value) for name, value in options.items()}
+        plain = {name: checks.plain(value) for name, value in options.items()}
+        for name, value in plain.items():
+            if name not in _MATRICES and not (value is None or isinstance(value, bool | int | float | str)):
+                raise ValueError(f"{name} in params must be a number or a word, got {checks.shown(value)}")
+        return plain
 
     def _method_and_options(
         self, budget: Budget, rows: int, n: int | None, d: int, k: int, fits: bool
