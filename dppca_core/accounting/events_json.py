@@ -10,8 +10,8 @@ from typing import Any
 from dppca_core import checks
 from dppca_core.privacy import Event, Guarantee, Release
 
-# No calibration here gives values outside these limits, and their cost could not be computed.
-MULTIPLIERS = (1e-6, 1e12)
+# No exact calibration of a budget gives a multiplier outside of these limits.
+MULTIPLIERS = (1e-7, 1e12)
 MOST_STEPS = 10**6
 MOST_EPSILON = 1e6
 

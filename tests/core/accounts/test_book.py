@@ -72,7 +72,7 @@ def test_nothing_is_released_without_a_limit_or_a_cost(book):
     [
         ("steps", [Release(1.0, 4.0)], {}, r"steps must be a whole number, got 4\.0"),
         ("steps", [Release(1e5, 10**9)], {}, "steps must be between 1 and 1000000, got 1000000000"),
-        ("noise", [Release(1e-7)], {}, "noise_multiplier must lie between"),
+        ("noise", [Release(1e-8)], {}, "noise_multiplier must lie between"),
         ("epsilon", [Guarantee(1e7)], {}, "epsilon must lie between"),
         ("two\nlines", HALF, {}, "its title must be one line of 200 letters at most"),
         ("a" * 201, HALF, {}, "its title must be one line"),
