@@ -49,8 +49,11 @@ def _entries(value: object) -> Iterator[object]:
 
 
 def plain(value: object) -> Any:
-    """Return a NumPy number, truth value or text as Python's own, which JSON holds; all else as it is."""
-    return value.item() if isinstance(value, np.generic) else value
+    """Return a NumPy number, truth value or text as Python's own, which JSON holds; all else as it is.
+
+    A float64 is a float already.
+    """
+    return value.item() if isinstance(value, np.generic) and not isinstance(value, float) else value
 
 
 def meant(word: object, known: Iterable[str]) -> str:

@@ -53,7 +53,9 @@ class Limit:
     neighbours: Neighbours = "replace-one"
 
     def __post_init__(self) -> None:
-        Budget(self.epsilon, self.delta, self.neighbours)  # raises for values out of range
+        budget = Budget(self.epsilon, self.delta, self.neighbours)  # raises for values out of range
+        for name in ("epsilon", "delta"):  # without NumPy's types, which no line holds
+            object.__setattr__(self, name, getattr(budget, name))
 
 
 @dataclass(frozen=True)

@@ -321,7 +321,7 @@ class Asked:
         return d - 1, float(asked)
 
     def _check_who_pays(self) -> None:
-        checks.instance(bool, hardened=self.hardened)
+        checks.instance(bool, hardened=checks.plain(self.hardened))
         if self.account is not None and not isinstance(self.account, Account | Payer):
             raise ValueError(f"account must be an Account or a Payer, got {checks.shown(self.account)}")
         if self.random_state is not None and self.hardened:

@@ -110,6 +110,44 @@ def test_what_public_numbers_refuse_costs_nothing(options):
     assert PrivatePCA(**GIVEN, account=account).fit(ROWS).spent_ == account.events
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "noisy_power", "params": {"iterations": np.int64(4)}},
+        {"method": "two_stage", "params": {"s_hat": np.int32(3), "share": np.float32(0.5)}},
+        {"method": "two_stage", "params": {"s_hat": np.str_("released")}},
+        {"epsilon": np.int64(1), "hardened": True},
+        {"epsilon": np.float32(0.5), "delta": np.float32(1e-6), "hardened": np.True_},
+        {"epsilon": np.float32(0.5), "method": "amin"},
+        {"epsilon": np.float32(0.5), "bound": np.float32(12), "private_center": np.float32(0.25)},
+        {"n_components": np.float32(0.75), "hardened": np.False_},
+        {"explained_variance": np.float32(0.25), "method": "dps_pca"},
+    ],
+    ids=lambda options: checks.shown(options),
+)
+def test_numbers_of_numpy_are_paid_for_as_those_of_python(options, tmp_path):
+    """All of one kind can be told from a float or an int by no file."""
+    of_python = {name: checks.plain(value) for name, value in options.items()}
+    if "params" in options:
+        of_python["params"] = {name: checks.plain(value) for name, value in options["params"].items()}
+    path = tmp_path / "book"
+    account = Account(np.float32(40), np.float64(1e-5), path=path)
+    ours = PrivatePCA(**GIVEN | options, account=account).fit(ROWS)
+    same = PrivatePCA(**GIVEN | of_python, account=account).fit(ROWS)
+    assert ours.spent_ == same.spent_ and account.events == (*ours.spent_, *same.spent_)
+    assert Account(np.int64(50), 1e-5, path=path).events == account.events
+
+
+def test_hardened_takes_truth_values_of_numpy_as_a_grid_search_gives_them():
+    grid = {"hardened": np.array([False, True])}
+    search = GridSearchCV(PrivatePCA(method="analyze_gauss", **GIVEN), grid, cv=2, error_score="raise").fit(
+        ROWS
+    )
+    assert len(search.cv_results_["params"]) == 2
+    with pytest.raises(ValueError, match="hardened must be a bool, got 1"):
+        PrivatePCA(**GIVEN, hardened=1).fit(ROWS)
+
+
 @pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.private])
 def test_options_are_checked_without_rows_for_every_method(name):
     """None looks at rows before it has checked its options, and none gets further without them."""
