@@ -135,6 +135,7 @@ class Asked:
 
     def plan(self, rows: int, d: int) -> FitPlan:
         """Return what a fit of this many rows of d features will do. rows: may be protected."""
+        checks.instance(str, method=self.method)
         k, variance_share = self._components(d)
         budget = Budget(self.epsilon, self.delta, self.neighbours, self.accounting)
         self._check_who_pays()
@@ -296,10 +297,10 @@ class Asked:
         except (TypeError, ValueError):  # a string, or lists of unequal lengths
             values = np.array(np.nan)
         if values.dtype == bool or values.shape not in ((), (d,)) or not np.isfinite(values).all():
-            shown = checks.shown(given)
+            shown = _numbers_unsaid(given)
             raise ValueError(f"{name} must be a finite number, or {d} of them, one a feature, got {shown}")
         if name == "scale" and not (values > 0).all():
-            raise ValueError(f"scale must be positive, got {checks.shown(given)}")
+            raise ValueError(f"scale must be positive, got {_numbers_unsaid(given)}")
         return np.full(d, values)
 
     def _components(self, d: int) -> tuple[int, float | None]:
@@ -471,6 +472,11 @@ class Asked:
             return 0.0
         checks.inside_unit_interval(explained_variance=self.explained_variance)
         return float(self.explained_variance)
+
+
+def _numbers_unsaid(given: object) -> str:
+    """Return a center or scale as an error shows it: of a list its length alone, as it may be a patient."""
+    return f"list of length {len(given)}" if isinstance(given, list | tuple) else checks.shown(given)
 
 
 def _is_no(parameter: object) -> bool:

@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks import recommended
-from dppca_core import METHODS, Budget, Guarantee, Release, sin_theta
+from dppca_core import METHODS, Budget, Guarantee, Release, checks, sin_theta
 from dppca_core.accounting import closed_form
 from dppca_core.bounds import stated_spectra
 from dppca_core.mechanisms import eigenvalues, symmetric_gaussian
@@ -546,7 +546,7 @@ def test_in_a_pipeline_and_a_search():
         ({"bound": -1.0}, r"bound must be positive and finite, got -1\.0"),
         (
             {"center": [1.0, 2.0]},
-            r"center must be a finite number, or 6 of them, one a feature, got \[1\.0, 2",
+            r"center must be a finite number, or 6 of them, one a feature, got list of length 2",
         ),
         ({"center": np.nan}, "center must be a finite number, .*got nan"),
         ({"center": [[1.0], [2.0, 3.0]]}, "center must be a finite number, "),
@@ -597,6 +597,42 @@ def test_in_a_pipeline_and_a_search():
 def test_bad_parameters_are_refused_by_name_and_value(options, message):
     with pytest.raises(ValueError, match=message):
         fitted(**options)
+
+
+CELLS = 1.2345678 * ROWS  # digits that are in nothing else
+UNSAID = [
+    *({"center": given} for given in (CELLS.mean(axis=1), CELLS, CELLS.tolist(), CELLS[:3, 0].tolist())),
+    *(
+        {"scale": given}
+        for given in (CELLS.std(axis=1), -abs(CELLS[0]), tuple(CELLS[:3, 0]), pd.DataFrame(CELLS))
+    ),
+    {"scale": (-abs(CELLS[0])).tolist()},
+    {"n_components": 0.5, "method": CELLS[0]},
+    *(
+        {name: given}
+        for name in ("n_components", "method", "epsilon", "delta", "bound", "private_center", "private_scale")
+        for given in (CELLS, CELLS[0])
+    ),
+    *(
+        {name: given}
+        for name in ("neighbours", "accounting", "explained_variance", "params", "random_state", "hardened")
+        for given in (CELLS, CELLS[0].tolist())
+    ),
+    {"account": CELLS[0]},
+    {"params": {"declared_n": CELLS[0]}},
+    {"method": "two_stage", "params": {"s_hat": CELLS[0]}},
+    {"method": "two_stage", "params": {"s_hat": CELLS[0].tolist()}},
+    {"method": "dps_pca", "params": {"start": CELLS}},
+]
+
+
+@pytest.mark.parametrize("options", UNSAID, ids=checks.shown)
+def test_no_error_quotes_a_number_of_an_array(options):
+    with pytest.raises(ValueError, match=" must ") as refusal:
+        fitted(**options)
+    quoted = str(refusal.value)
+    assert not any(f"{cell:.4g}"[:5] in quoted for cell in CELLS.ravel() if abs(cell) > 1), quoted
+    assert "ambiguous" not in quoted
 
 
 @pytest.mark.parametrize(
