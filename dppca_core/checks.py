@@ -7,6 +7,7 @@ import difflib
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,14 @@ def _entries(value: object) -> Iterator[object]:
             yield from _entries(part)
     else:
         yield value
+
+
+def plain(value: object) -> Any:
+    """Return a NumPy number, truth value or text as Python's own, which JSON holds; all else as it is.
+
+    A float64 is a float already.
+    """
+    return value.item() if isinstance(value, np.generic) and not isinstance(value, float) else value
 
 
 def meant(word: object, known: Iterable[str]) -> str:

@@ -43,6 +43,9 @@ class Budget:
         checks.within(1e-12, 1e12, epsilon=self.epsilon)
         checks.inside_unit_interval(delta=self.delta)
         checks.within(1e-300, 1.0, delta=self.delta)
+        # Files of accounts hold no numbers of NumPy, and float32 would round all that follows.
+        for name in ("epsilon", "delta"):
+            object.__setattr__(self, name, checks.plain(getattr(self, name)))
         checks.one_of(NEIGHBOURS, neighbours=self.neighbours)
         checks.one_of(ACCOUNTINGS, accounting=self.accounting)
 

@@ -10,15 +10,15 @@ from typing import Any
 from dppca_core import checks
 from dppca_core.privacy import Event, Guarantee, Release
 
-# No calibration here gives values outside these limits, and their cost could not be computed.
-MULTIPLIERS = (1e-6, 1e12)
+# From the noise of the largest epsilon to far more than anybody takes.
+MULTIPLIERS = (1e-7, 1e12)
 MOST_STEPS = 10**6
 MOST_EPSILON = 1e6
 
 
 def to_plain(events: Sequence[Event]) -> list[dict[str, Any]]:
-    """Return each event's fields as a JSON object; `from_plain` gives the same events back."""
-    return [dict(vars(event)) for event in events]
+    """Return each event's fields as a JSON object, NumPy's numbers as Python's; `from_plain` reads them."""
+    return [{name: checks.plain(value) for name, value in vars(event).items()} for event in events]
 
 
 def from_plain(json_value: object) -> tuple[Event, ...]:

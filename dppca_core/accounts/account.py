@@ -53,7 +53,9 @@ class Limit:
     neighbours: Neighbours = "replace-one"
 
     def __post_init__(self) -> None:
-        Budget(self.epsilon, self.delta, self.neighbours)  # raises for values out of range
+        budget = Budget(self.epsilon, self.delta, self.neighbours)  # raises for values out of range
+        for name in ("epsilon", "delta"):  # without NumPy's types, which no line holds
+            object.__setattr__(self, name, getattr(budget, name))
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,13 @@ def limit_line(limit: Limit, at: str) -> Line:
 
 
 def payment_line(payment: Payment) -> Line:
-    return {"kind": "payment", **vars(payment), "events": to_plain(payment.events)}
+    """Return the line of a payment. Raises ValueError for one that could not be read back from its line."""
+    line = {"kind": "payment", **vars(payment), "events": to_plain(payment.events)}
+    try:
+        _read_payment(json.loads(as_json(line)))
+    except (KeyError, TypeError, ValueError) as fault:
+        raise ValueError(f"no account can hold this payment, and nothing was paid: {fault}") from None
+    return line
 
 
 def from_lines(lines: Iterable[Mapping[str, Any]]) -> Balance:
@@ -254,9 +262,9 @@ def _read_payment(line: Mapping[str, Any]) -> Payment:
     """Return the payment of a line. Raises KeyError, TypeError or ValueError for a damaged one."""
     at, title, payment_id = line["at"], line["title"], line["id"]
     if not isinstance(line["about"], dict) or not all(map(_is_short_text, (at, title, payment_id))):
-        raise ValueError
+        raise ValueError(f"its title must be one line of {_LONGEST_TEXT} letters at most")
     if not payment_id:
-        raise ValueError
+        raise ValueError("it must have an id")
     return Payment(at, title, from_plain(line["events"]), line["about"], payment_id)
 
 

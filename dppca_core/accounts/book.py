@@ -346,12 +346,13 @@ class Payer:
 
         Raises:
             OverLimitError: Beyond the limit.
-            ValueError: Before a limit was set, for no events or other neighbours, or where the account is
-                another than expected by now.
+            ValueError: Before a limit was set, for no events or other neighbours, for a payment that could
+                not be read back from the book, or where the account is another than expected by now.
         """
         if not events:
             raise ValueError("events must be given: a release without a cost is not private")
         payment = Payment(_now(), title, tuple(events), dict(about or {}), secrets.token_hex(8))
+        line = payment_line(payment) | {"table": self.table.key}
         with self._book.writing() as book:
             number = self._number(book)
             now = Balance() if number is None else from_lines(self._seen(book, number))
@@ -368,7 +369,7 @@ class Payer:
                     f"this would bring the total to epsilon = {total:.4g}, and the limit is "
                     f"{now.limit.epsilon:.4g}: nothing was spent"
                 )
-            _add(book, number, self._owned(book, payment_line(payment) | {"table": self.table.key}))
+            _add(book, number, self._owned(book, line))
             if asked is not None:
                 text = json.dumps(asked, allow_nan=False)
                 first = (payment.id, text, 0, chained(payment.id, text))

@@ -116,6 +116,10 @@ class StageNoise(NamedTuple):
     moment_std: float
     block_std: float
 
+    def times(self, ratio: float) -> "StageNoise":
+        stds = tuple(ratio * std for std in self.round_stds)
+        return StageNoise(self.share, stds, ratio * self.moment_std, ratio * self.block_std)
+
 
 def stage_noise(
     budget: Budget,
@@ -178,24 +182,27 @@ def release(
         s_hat: Features kept, or "released" for those that stand out of stage 1's noise.
         stage_one: "rounds" or "moment".
         scaling: "unit", or "inside" for rows as the cohort holds them, in moments; rounds need no scale.
-        n: Patients, where rows that stand out are kept and their number is public.
+        n: Patients, where rows that stand out are kept and their number is public or declared.
     """
+    # What stands out is told on the scale of means over n, so that no number but a public one decides it.
+    ratio = cohort.n / n if math.isfinite(n) else 1.0
+    public_noise = noise.times(ratio)
     # `part` is the share of the components in the trace, known only where stage 1 releases a moment.
     # `leading` is stage 1's directions, each times its strength, whose heaviest rows are kept.
     moment, part = cohort.pooled, None
     if stage_one == "moment":
         scaled = moment.unit() if scaling == "unit" else moment
-        noisy = symmetric_gaussian.with_noise(scaled, noise.moment_std, "isotropic", rng)
+        noisy = ratio * symmetric_gaussian.with_noise(scaled, noise.moment_std, "isotropic", rng)
         values, basis = linalg.top_eigenpairs(noisy, start.shape[1])
         bases: tuple[Array, ...] = (basis,)
         # Rows of length 1 have a moment of trace 1; that of others is read off the noisy moment.
         trace = 1.0 if scaling == "unit" else float(np.trace(noisy))
         leading, part = basis * values, float(values.sum()) / max(trace, np.finfo(float).tiny)
-        rows = rows_to_keep(leading, leading, noise.block_std, s_hat=s_hat, n=n, part=part)
+        rows = rows_to_keep(leading, leading, public_noise.block_std, s_hat=s_hat, n=n, part=part)
     else:
         skipped = left_out(len(noise.round_stds))
         bases, rounds = normalised_product.release_rounds(cohort, noise.round_stds, start, skipped, rng)
-        rows = rows_of_rounds(rounds, noise, s_hat=s_hat, n=n)
+        rows = rows_of_rounds([ratio * each for each in rounds], public_noise, s_hat=s_hat, n=n)
     return ReleasedStages(bases, rows, release_block(moment, rows, noise, rng, scaling))
 
 
@@ -290,7 +297,7 @@ def plan(
     """Return what a run does, by the options of `fit`. It reads no rows."""
     d = cohort.features
     kept = d if s_hat is None else s_hat
-    if kept != RELEASED:
+    if not (isinstance(kept, str) and kept == RELEASED):
         checks.whole(k, d, s_hat=kept)
     factor = normalised_product.noise_factor(trust, len(cohort))
     public_n = cohort.n if budget.neighbours == "replace-one" else declared_n

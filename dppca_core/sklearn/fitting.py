@@ -130,7 +130,8 @@ def _components(plan: FitPlan, moment: Array, std: float) -> int:
 class _ScaledRows(NamedTuple):
     """Hold rows as (x - mean)/scale, and to which length they are shortened.
 
-    public_bound: at which rows are clipped where a mean or scales are paid for.
+    public_bound: at which rows are clipped where a mean or scales are paid for. n: by which sums over rows
+    are divided: their number, or the one that is declared where it is protected.
     """
 
     rows: Array
@@ -138,11 +139,18 @@ class _ScaledRows(NamedTuple):
     scale: Array
     public_bound: float
     bound: float
+    n: int | None
+
+    @property
+    def ratio(self) -> float:
+        """Return what turns a mean over all rows into their sum over n; 1 where there is no n."""
+        return 1.0 if self.n is None else len(self.rows) / self.n
 
     def centred(self, budget: Budget, share: float, rng: np.random.Generator) -> "_ScaledRows":
         """Return the rows about a noisy mean that this share of the budget pays for. Reads private rows."""
         # The released mean is of clipped rows, which are divided by the bound.
-        shift = paid_centre.release(moments.clip_rows(self.rows, self.public_bound), budget, share, rng)
+        clipped = moments.clip_rows(self.rows, self.public_bound)
+        shift = self.ratio * paid_centre.release(clipped, budget, share, rng)
         rows = self.rows - shift * self.public_bound
         # An empty row must stay empty (`paid_centre.centred`).
         if budget.neighbours == "add-remove":
@@ -155,9 +163,10 @@ class _ScaledRows(NamedTuple):
         left: what the mean and the scales leave of the budget.
         """
         clipped = moments.clip_rows(self.rows, self.public_bound)
-        squares = paid_scale.release(clipped, budget, share, rng)
+        squares = self.ratio * paid_scale.release(clipped, budget, share, rng)
         # The columns' scales, (d,), and the length to which rows divided by them are shortened.
-        divisors, bound = paid_scale.scales_of_release(squares, budget, share, left, len(clipped))
+        n = len(clipped) if self.n is None else self.n
+        divisors, bound = paid_scale.scales_of_release(squares, budget, share, left, n)
         scale = self.scale * self.public_bound * divisors
         return self._replace(rows=clipped / divisors, scale=scale, bound=bound)
 
@@ -166,7 +175,7 @@ def _with_public_bound(
     plan: FitPlan, rows: Array, public: PublicScaling, rng: np.random.Generator
 ) -> FitAnswer:
     """Return a method's components, as principal axes where their variances are known. Reads private rows."""
-    scaled = _ScaledRows(rows, public.mean, public.scale, plan.public_bound, plan.bound)
+    scaled = _ScaledRows(rows, public.mean, public.scale, plan.public_bound, plan.bound, plan.n)
     if plan.mean_share:
         scaled = scaled.centred(plan.whole_budget, plan.mean_share, rng)
     if plan.scale_share:
@@ -182,7 +191,8 @@ def _with_public_bound(
         known = eigenvalues.release(cohort, basis, plan.price, plan.budget, rng)
     if known is not None:
         in_units, basis = eigenvalues.principal_axes(basis, known)
-        variances = in_units.times(scaled.bound**2)  # rows were divided by the bound
+        # Rows were divided by the bound. Both parts are proportional to the sums, as is the noise in them.
+        variances = in_units.times(scaled.ratio * scaled.bound**2)
     variances = variances if plan.wants_variances else None
     return FitAnswer(basis, variances, scaled.mean, scaled.scale, scaled.bound, estimate.notes)
 

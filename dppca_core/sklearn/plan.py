@@ -29,14 +29,17 @@ from dppca_core.privacy import Budget, Event, Guarantee
 from dppca_core.records import RELEASED, TUNED, Method
 from dppca_core.release import array_release
 from dppca_core.release.request import Request, most_features
+from dppca_core.sklearn import rehearsal
 
 RECOMMENDED = "recommended"
 # Methods that release the moment of all features before they are given k.
 WHOLE_MOMENT = ("analyze_gauss",)
 # The methods that can be recommended, in the order of *Your data*: of two that are as good, the first is.
 _CANDIDATES = ("analyze_gauss", "two_stage", "stacked_rounds")
+_BOUNDS = 1e-100, 1e100  # whose squares, by which moments are multiplied, are numbers too
 _PRIVATE = "private"  # a bound that is fitted to the rows
 _FITTED_METHOD = "analyze_gauss"  # the one that is recommended with it, and with a share of the variance
+_MATRICES = ("start",)  # options that are matrices; all others are numbers, words or truth values
 _KEYWORDS_OF_EVERY_FIT = {"cohort", "k", "budget", "rng"}  # a method's other keywords are its options
 
 
@@ -48,10 +51,11 @@ class FitPlan:
     was asked for. wants_variances: False where the caller wants none, even at no price. whole_budget: of the
     fit; `budget` is what a paid mean and paid scales leave of it, `remainder` what paid variances leave of
     that. mean_share, scale_share: of the whole budget, 0 for none. n: the number of rows that warnings and
-    rules read, None where none is public or declared; n_samples: likewise, for variances over it. rule: of a
-    private bound. request: of a hardened release. price: of paid variances. public_bound: at which rows are
-    shortened for a paid mean and scales; bound: for the method. spent: all that it costs. predicted: sin
-    Theta that is predicted of the method, None where nothing is. recommended: whether it was not named.
+    rules read, and by which sums are divided, None where none is public or declared; n_samples: likewise, for
+    variances over it, and public of a hardened fit. rule: of a private bound. request: of a hardened release.
+    price: of paid variances. public_bound: at which rows are shortened for a paid mean and scales; bound: for
+    the method. spent: all that it costs. predicted: sin Theta that is predicted of the method, None where
+    nothing is. recommended: whether it was not named.
     """
 
     method: Method
@@ -131,6 +135,7 @@ class Asked:
 
     def plan(self, rows: int, d: int) -> FitPlan:
         """Return what a fit of this many rows of d features will do. rows: may be protected."""
+        checks.instance(str, method=self.method)
         k, variance_share = self._components(d)
         budget = Budget(self.epsilon, self.delta, self.neighbours, self.accounting)
         self._check_who_pays()
@@ -143,14 +148,22 @@ class Asked:
         paid = {name: share for name, share in paid.items() if share}
         if paid:
             budget = gaussian.remaining(whole_budget, sum(paid.values()))
-        n = self._public_n(rows, budget)
+        n, share = self._public_n(rows, budget), self._variance_price()
+        # Means divided by the number of rows would tell it where it is protected.
+        if (
+            n is None
+            and not self.hardened
+            and (divided := [*paid, *(["explained_variance"] if share else [])])
+        ):
+            names = " and ".join(divided)
+            raise ValueError(f"params must have declared_n where neighbours protect n, for {names}")
         method, options = self._method_and_options(budget, rows, n, d, k, fits)
+        rehearsal.check_options(method, options, n=rows, d=d, k=k, budget=budget)
         rule, request, remainder, price = None, None, budget, None
         if fits:
             patients = rows if n is None or self.hardened else n  # hardened, n is public
             standardised = not _is_no(self.private_scale)
             rule = FittedBound(Layout.of_numbers(d), budget, patients, standardised=standardised)
-        share = self._variance_price()
         if self.hardened:
             sizes = {"d": d, "k": k, "mean_share": mean_share, "scale_share": scale_share}
             request = array_release.requested(method.name, whole_budget, options, rule, **sizes)
@@ -191,7 +204,8 @@ class Asked:
             d=d,
             components=k,
             variance_share=variance_share,
-            wants_variances=self.explained_variance is None or share > 0,
+            wants_variances=(self.explained_variance is None or share > 0)
+            and (n is not None or self.hardened),
             whole_budget=whole_budget,
             budget=budget,
             remainder=remainder,
@@ -283,10 +297,10 @@ class Asked:
         except (TypeError, ValueError):  # a string, or lists of unequal lengths
             values = np.array(np.nan)
         if values.dtype == bool or values.shape not in ((), (d,)) or not np.isfinite(values).all():
-            shown = checks.shown(given)
+            shown = _numbers_unsaid(given)
             raise ValueError(f"{name} must be a finite number, or {d} of them, one a feature, got {shown}")
         if name == "scale" and not (values > 0).all():
-            raise ValueError(f"scale must be positive, got {checks.shown(given)}")
+            raise ValueError(f"scale must be positive, got {_numbers_unsaid(given)}")
         return np.full(d, values)
 
     def _components(self, d: int) -> tuple[int, float | None]:
@@ -308,7 +322,7 @@ class Asked:
         return d - 1, float(asked)
 
     def _check_who_pays(self) -> None:
-        checks.instance(bool, hardened=self.hardened)
+        checks.instance(bool, hardened=checks.plain(self.hardened))
         if self.account is not None and not isinstance(self.account, Account | Payer):
             raise ValueError(f"account must be an Account or a Payer, got {checks.shown(self.account)}")
         if self.random_state is not None and self.hardened:
@@ -325,6 +339,7 @@ class Asked:
         """Return whether the bound is private: where that is asked for or, by default, wherever it can be."""
         if self.bound is not None and not isinstance(self.bound, str):
             checks.positive(bound=self.bound)
+            checks.within(*_BOUNDS, bound=self.bound)
             return False
         if self.bound is not None:
             checks.one_of([_PRIVATE], bound=self.bound)
@@ -354,7 +369,7 @@ class Asked:
             raise ValueError("private_scale must be True or False, since a rule states what each step costs")
         if budget.accounting != "exact":
             raise ValueError(f"accounting must be exact, got {budget.accounting!r}")
-        declared = isinstance(self.params, dict) and "declared_n" in self.params
+        declared = "declared_n" in self._options
         if budget.neighbours == "add-remove" and not self.hardened and not declared:
             raise ValueError("params must have declared_n where neighbours protect n")
         name = _FITTED_METHOD if self.method == RECOMMENDED else self.method
@@ -367,13 +382,21 @@ class Asked:
 
     def _public_n(self, rows: int, budget: Budget) -> int | None:
         """Return the number of rows where it is public, else the declared one; None where there is none."""
+        declared: int | None = self._options.get("declared_n")
+        return rows if budget.neighbours == "replace-one" else declared
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        """Return the method's own parameters, and a number of rows that is declared."""
         options = {} if self.params is None else self.params
         checks.instance(dict, params=options)
-        if budget.neighbours == "replace-one":
-            return rows
         if "declared_n" in options:
             checks.whole(1, declared_n=options["declared_n"])
-        return options.get("declared_n")
+        plain = {name: checks.plain(value) for name, value in options.items()}
+        for name, value in plain.items():
+            if name not in _MATRICES and not (value is None or isinstance(value, bool | int | float | str)):
+                raise ValueError(f"{name} in params must be a number or a word, got {checks.shown(value)}")
+        return plain
 
     def _method_and_options(
         self, budget: Budget, rows: int, n: int | None, d: int, k: int, fits: bool
@@ -387,7 +410,7 @@ class Asked:
         """
         private = {name: method for name, method in METHODS.items() if method.private}
         checks.one_of([*private, RECOMMENDED], method=self.method)
-        options = self.params or {}
+        options = self._options
         if self.method == RECOMMENDED:
             if not set(options) <= {"declared_n"}:
                 shown = checks.shown(options)
@@ -407,9 +430,14 @@ class Asked:
             )
             return private[name], {"s_hat": RELEASED} if private[name].chooses_rows else {}
         method = private[self.method]
-        if fits:
-            options = {name: value for name, value in options.items() if name != "declared_n"}
         known = set(signature(method.fit).parameters) - _KEYWORDS_OF_EVERY_FIT
+        # A private bound and a fit's sums read a declared number of rows where the method itself does not.
+        is_protected = budget.neighbours == "add-remove" and not self.hardened
+        if fits or (is_protected and "declared_n" not in known and options.get("iterations") != TUNED):
+            options = {name: value for name, value in options.items() if name != "declared_n"}
+        stands_out = isinstance(options.get("s_hat"), str) and options["s_hat"] == RELEASED
+        if stands_out and is_protected and n is None:
+            raise ValueError("params must have declared_n where neighbours protect n, for s_hat='released'")
         if method.tuned and options.get("iterations") == TUNED:
             known |= {"signal", "declared_n"}  # only the rule for the number of rounds takes these
         if not set(options) <= known:
@@ -444,6 +472,11 @@ class Asked:
             return 0.0
         checks.inside_unit_interval(explained_variance=self.explained_variance)
         return float(self.explained_variance)
+
+
+def _numbers_unsaid(given: object) -> str:
+    """Return a center or scale as an error shows it: of a list its length alone, as it may be a patient."""
+    return f"list of length {len(given)}" if isinstance(given, list | tuple) else checks.shown(given)
 
 
 def _is_no(parameter: object) -> bool:

@@ -35,7 +35,10 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     Every row x becomes (x - center) / scale, is clipped to norm `bound`, and enters the second moment
     (1/n) sum x x^T, whose top eigenvectors a differentially private method estimates. `center`, `scale`,
     `bound` and n are public: they must come from what is known about the columns, never from these rows.
-    Under add-remove n is protected: no warning and no recommendation reads it, only one that is declared.
+    Under add-remove n is protected, and `params={"declared_n": 1000}` declares a public number in its place:
+    warnings and recommendations read that, and sums over rows are divided by it, for variances, a paid mean
+    and paid scales. Without one there are no variances, and no mean or scale can be paid for. The directions
+    of components do not depend on the number by which sums are divided.
 
     **With `bound="private"` no bound has to be guessed.** `center` and `scale` are then the middle and the
     half width of each column's public range, and values outside are cut to it. Part of the budget pays for
@@ -97,8 +100,9 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             Paying also turns `components_` into principal axes. With a private bound they cost nothing, and
             no share is taken. False wants none.
         params: The method's own parameters by name, as {"s_hat": 20, "iterations": 8} for dps_pca. A
-            recommended method has none but {"declared_n": 1000}, a public number of rows, which it needs
-            under add-remove, as a private bound does.
+            recommended method has none but {"declared_n": 1000}. That is a public number of rows, which any
+            method takes under add-remove, unless hardened. Needed is it there by a recommended method, a
+            private bound, paid means, scales and variances, and by s_hat="released".
         random_state: None seeds the noise from the operating system's entropy. A whole number, a NumPy
             RandomState or Generator makes it repeatable, so that it protects nobody: the fitted result is
             marked as a simulation. A Generator is drawn from, and a RandomState gives a seed, so that a
@@ -120,14 +124,14 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             |scale_ * component|^2. With one scale for all features that is its square, and the variances are
             those of scikit-learn's PCA of the unscaled rows, largest first. With a scale for each feature
             they are sums over features, in the squares of their units, and need not fall
-            (`dppca_core.sklearn.row_model`). They are over n - 1 where n is public, as in scikit-learn, else
-            over n. AttributeError, as for the next three, unless they were paid for or are part of what the
-            method releases anyway.
+            (`dppca_core.sklearn.row_model`). They are over n - 1, as in scikit-learn, n public or declared.
+            AttributeError, as for the next three, without one, and unless they were paid for or are part of
+            what the method releases anyway.
         explained_variance_ratio_: Shares of all variance of the scaled rows, (k,); for one common scale it is
             that of the data.
         noise_variance_: Mean variance in the directions outside of the components, in the units of the data
             as above. It counts as the standard deviation of its own noise at least.
-        singular_values_: sqrt((n - 1) explained_variance_), (k,), where n is public.
+        singular_values_: sqrt((n - 1) explained_variance_), (k,).
         n_samples_: n, where it is public or declared; else None.
         mean_: The public center, or the one that was paid for, (d,).
         scale_: The public scale, or the one that was paid for, (d,).
@@ -251,7 +255,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.n_samples_ = n = plan.n_samples
         self._model: RowModel | None = None
         if variances is not None:
-            variances = variances.times(1.0 if n is None else n / max(n - 1, 1))
+            assert n is not None  # the plan wants no variances without it
+            variances = variances.times(n / max(n - 1, 1))
             self._model = RowModel(self.components_, self.mean_, self.scale_, variances)
         self.method_, self.recommendation_ = plan.method.name, plan.recommendation
         self.spent_: tuple[Event, ...] = plan.spent
@@ -283,12 +288,9 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     @property
     def singular_values_(self) -> Array:
-        """Return sqrt((n - 1) explained_variance_), (k,), where n is public."""
+        """Return sqrt((n - 1) explained_variance_), (k,), n public or declared."""
         variances = self._released("singular_values_").explained
-        if self.n_samples_ is None:
-            raise AttributeError(
-                "singular_values_ grow with the number of rows, which neighbours protect here"
-            )
+        assert self.n_samples_ is not None  # or no variances were released
         values: Array = np.sqrt((self.n_samples_ - 1) * variances)
         return values
 
@@ -299,6 +301,11 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             return self._model
         if self.explained_variance is not None and not self.explained_variance:
             raise AttributeError(f"{name} is not wanted, since explained_variance is False")
+        if self.n_samples_ is None:
+            raise AttributeError(
+                f"{name} needs a number of rows, and neighbours protect it: declare one before fitting, as "
+                'params={"declared_n": 1000}'
+            )
         if self.release_ is not None:
             raise AttributeError(f"{name} is no part of a hardened release by {self.method_}")
         raise AttributeError(

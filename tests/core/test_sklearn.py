@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks import recommended
-from dppca_core import METHODS, Budget, Guarantee, Release, sin_theta
+from dppca_core import METHODS, Budget, Guarantee, Release, checks, sin_theta
 from dppca_core.accounting import closed_form
 from dppca_core.bounds import stated_spectra
 from dppca_core.mechanisms import eigenvalues, symmetric_gaussian
@@ -27,7 +27,7 @@ from dppca_core.numerics import linalg
 from dppca_core.numerics.moments import DenseMoment
 from dppca_core.numerics.subspace_metrics import random_guess
 from dppca_core.privacy import NEIGHBOURS
-from dppca_core.sklearn import PrivatePCA
+from dppca_core.sklearn import PrivatePCA, fitting
 from tests.core.laws import ALPHA
 
 # Most tables here are small, and what is predicted of them has tests of its own.
@@ -50,6 +50,7 @@ def table(seed=0, n=N):
 
 ROWS = table()
 GIVEN = {"center": 3.0, "bound": 40.0, "random_state": 0}  # no row is longer
+ADDED = {"neighbours": "add-remove", "method": "analyze_gauss"}
 
 
 def fitted(rows=ROWS, **options):
@@ -60,7 +61,7 @@ def fitted(rows=ROWS, **options):
     "estimator",
     [
         PrivatePCA(),
-        PrivatePCA(method="amin", explained_variance=0.2, neighbours="add-remove"),
+        PrivatePCA(method="amin", explained_variance=0.2, neighbours="add-remove", params={"declared_n": 50}),
         PrivatePCA(method="two_stage", params={"s_hat": "released"}),
         PrivatePCA(method="dps_pca"),
         PrivatePCA(method="analyze_gauss", accounting="zcdp", scale=2.0, bound=5.0),
@@ -150,13 +151,110 @@ def test_with_a_scale_for_each_feature_variances_are_what_components_add_to_the_
     np.testing.assert_allclose(ours.score_samples(ROWS), logs, rtol=1e-3)
 
 
-def test_variances_are_over_n_where_neighbours_protect_it():
+def test_sums_are_divided_by_a_declared_number_where_neighbours_protect_it():
     protected = {"neighbours": "add-remove", "method": "analyze_gauss", "n_components": 2, "epsilon": 1e12}
     ours, public = fitted(**protected), fitted(**protected | {"neighbours": "replace-one"})
-    np.testing.assert_allclose(ours.explained_variance_ * N / (N - 1), public.explained_variance_, rtol=1e-4)
+    np.testing.assert_allclose(ours.components_, public.components_, atol=1e-4)
     assert (ours.n_samples_, public.n_samples_) == (None, N)
-    with pytest.raises(AttributeError, match="singular_values_ grow with the number of rows"):
-        ours.singular_values_  # noqa: B018
+    for attribute in ATTRIBUTES:
+        with pytest.raises(AttributeError, match=f"{attribute} needs a number of rows, and neighbours prot"):
+            getattr(ours, attribute)
+    declared = fitted(**protected, params={"declared_n": 2 * N})
+    assert declared.n_samples_ == 2 * N
+    np.testing.assert_allclose(declared.singular_values_, public.singular_values_, rtol=1e-4)
+    np.testing.assert_allclose(
+        declared.explained_variance_ratio_, public.explained_variance_ratio_, rtol=1e-4
+    )
+
+
+# What a fit is asked for, beside a method of which the same draws give the same noise for any number of rows.
+PROTECTED = {
+    "one moment": {},
+    "two stages": {"method": "two_stage", "explained_variance": 0.1},
+    "features that stand out": {"method": "two_stage", "params": {"s_hat": "released", "declared_n": 500}},
+    "one moment for stage 1": {
+        "method": "two_stage",
+        "params": {"s_hat": "released", "declared_n": 500, "stage_one": "moment"},
+    },
+    "pure": {"method": "amin", "explained_variance": 0.1},
+    "rounds": {"method": "dps_pca", "explained_variance": 0.1},
+    "a mean": {"private_center": 0.2},
+    "scales": {"private_scale": 0.2},
+    "a mean and scales": {"private_center": 0.2, "private_scale": True, "method": "stacked_rounds"},
+    "a private bound": {"bound": "private", "scale": 40.0},
+    "a share": {"n_components": 0.5},
+}
+
+
+def released_numbers(rows, **options):
+    options = {"method": "analyze_gauss", "n_components": 2, "epsilon": 5.0} | options
+    options["params"] = {"declared_n": 500} | options.get("params", {})
+    ours = fitted(rows, neighbours="add-remove", **options)
+    numbers = [ours.components_, ours.mean_, ours.scale_, [ours.bound_]]
+    if hasattr(ours, "noise_variance_"):
+        numbers += [ours.explained_variance_, [ours.noise_variance_]]
+    return np.concatenate([np.ravel(each) for each in numbers])
+
+
+@pytest.mark.parametrize("options", PROTECTED.values(), ids=list(PROTECTED))
+def test_a_row_that_adds_nothing_to_any_sum_changes_no_released_number(options):
+    """With the same draws. A row at the center is empty, and only its number could tell of it."""
+    more = np.vstack([ROWS, np.full((1, D), 3.0)])
+    np.testing.assert_allclose(
+        released_numbers(ROWS, **options), released_numbers(more, **options), rtol=1e-9
+    )
+
+
+# Who is in which group, and each patient's own noise, are other draws for another number of rows. Noise of
+# the spiked projector follows from a law of rows in which their number is public.
+OTHER_DRAWS = {"dp_oja", "ldp_pca", "ldp_sparse_pca", "spiked_projector"}
+
+
+@pytest.mark.parametrize("name", sorted(set(PRIVATE) - OTHER_DRAWS))
+def test_directions_do_not_depend_on_a_protected_number(name):
+    more = np.vstack([ROWS, np.full((1, D), 3.0)])
+    options = {"method": name, "n_components": 2, "epsilon": 5.0, "neighbours": "add-remove"}
+    components = [fitted(rows, **options).components_ for rows in (ROWS, more)]
+    np.testing.assert_allclose(*components, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["one moment", "two stages", "pure", "a mean", "scales"])
+def test_dividing_by_the_protected_number_would_be_found(monkeypatch, name):
+    monkeypatch.setattr(fitting._ScaledRows, "ratio", 1.0)
+    with pytest.raises(AssertionError, match="Not equal to tolerance"):
+        test_a_row_that_adds_nothing_to_any_sum_changes_no_released_number(PROTECTED[name])
+
+
+def test_a_row_moves_released_numbers_as_far_as_it_moves_sums():
+    """Its square moves the trace by bound^2/declared_n at most, itself the mean by bound/declared_n."""
+    options = {"neighbours": "add-remove", "method": "analyze_gauss", "params": {"declared_n": 500}}
+    more = np.vstack([ROWS, 3.0 + 40.0 * np.eye(D)[:1]])
+
+    def trace(rows):
+        ours = fitted(rows, **options)
+        return ours.explained_variance_.sum() + (D - 1) * ours.noise_variance_
+
+    assert trace(more) - trace(ROWS) == pytest.approx(40.0**2 / 499, rel=1e-6)
+    means = [fitted(rows, **options, private_center=0.2).mean_ for rows in (ROWS, more)]
+    assert np.linalg.norm(means[1] - means[0]) == pytest.approx(40.0 / 500, rel=1e-6)
+
+
+def test_the_noise_floor_tells_nothing_of_a_protected_number():
+    """It counts as the std of its own noise, a constant over what divides it."""
+    options = {
+        "neighbours": "add-remove",
+        "method": "analyze_gauss",
+        "epsilon": 0.1,
+        "center": 0,
+        "bound": 1.0,
+    }
+    options |= {"n_components": 3, "params": {"declared_n": 1000}}
+    floors = []
+    for n in (1000, 1001):
+        tables = [np.random.default_rng(seed).normal(size=(n, D)) * 0.01 for seed in range(8)]
+        fits = [fitted(rows, **options, random_state=seed) for seed, rows in enumerate(tables)]
+        floors.append(min(fit.noise_variance_ for fit in fits))
+    assert floors[0] == pytest.approx(floors[1], rel=1e-12)
 
 
 def test_public_center_and_scale_stand_for_a_standard_scaler():
@@ -243,19 +341,20 @@ def test_a_row_beyond_the_bound_counts_as_one_on_it():
 @pytest.mark.parametrize("name", PRIVATE)
 def test_what_a_fit_spends_is_stated_and_within_the_budget(name):
     for share, neighbours in product([None, False, 0.2], NEIGHBOURS):
+        declared = {"declared_n": N} if neighbours == "add-remove" else None
         if share and METHODS[name].trust == "local":
             with pytest.raises(ValueError, match="trusts nobody with the rows"):
-                fitted(method=name, explained_variance=share, neighbours=neighbours)
+                fitted(method=name, explained_variance=share, neighbours=neighbours, params=declared)
             continue
-        ours = fitted(method=name, n_components=2, explained_variance=share, neighbours=neighbours)
+        options = {"explained_variance": share, "neighbours": neighbours, "params": declared}
+        ours = fitted(method=name, n_components=2, **options)
         assert all(isinstance(event, Release | Guarantee) for event in ours.spent_)
         assert ours.epsilon_ == closed_form.epsilon_of(ours.spent_, ours.delta) <= 1 + 1e-9
         alone = METHODS[name].spends(Budget(1.0, 1e-6, neighbours), d=D, k=2)
         assert len(ours.spent_) == len(alone) + bool(share)
         released = bool(share) or (share is None and name in FREE)
         for attribute in (*ATTRIBUTES, "score", "score_samples"):
-            protected = attribute == "singular_values_" and neighbours == "add-remove"
-            assert hasattr(ours, attribute) == (released and not protected)
+            assert hasattr(ours, attribute) == released
 
 
 def test_the_whole_budget_is_used():
@@ -447,7 +546,7 @@ def test_in_a_pipeline_and_a_search():
         ({"bound": -1.0}, r"bound must be positive and finite, got -1\.0"),
         (
             {"center": [1.0, 2.0]},
-            r"center must be a finite number, or 6 of them, one a feature, got \[1\.0, 2",
+            r"center must be a finite number, or 6 of them, one a feature, got list of length 2",
         ),
         ({"center": np.nan}, "center must be a finite number, .*got nan"),
         ({"center": [[1.0], [2.0, 3.0]]}, "center must be a finite number, "),
@@ -457,6 +556,19 @@ def test_in_a_pipeline_and_a_search():
         ({"accounting": "none"}, "accounting must be one of .*got 'none'"),
         ({"private_center": 1.0}, "private_center must lie strictly between 0 and 1"),
         ({"private_center": True, "neighbours": "add-remove"}, "private_center must be a share where"),
+        (
+            {"private_center": 0.1, "private_scale": True, **ADDED},
+            "params must have declared_n where neighbours protect n, for private_center and private_scale",
+        ),
+        ({"explained_variance": 0.1, **ADDED}, "params must have declared_n .* for explained_variance"),
+        (
+            {"method": "two_stage", "params": {"s_hat": "released"}, "neighbours": "add-remove"},
+            "params must have declared_n where neighbours protect n, for s_hat='released'",
+        ),
+        (
+            {"params": {"declared_n": ROWS[0]}},
+            r"declared_n must be a whole number, got ndarray of shape \(6,",
+        ),
         ({"private_center": 0.1, "method": "amin"}, "private_center goes with Gaussian noise"),
         ({"private_scale": 1.5}, "private_scale must lie strictly between 0 and 1"),
         ({"private_center": 0.5, "private_scale": 0.5}, "share must lie strictly between 0 and 1"),
@@ -485,6 +597,42 @@ def test_in_a_pipeline_and_a_search():
 def test_bad_parameters_are_refused_by_name_and_value(options, message):
     with pytest.raises(ValueError, match=message):
         fitted(**options)
+
+
+CELLS = 1.2345678 * ROWS  # digits that are in nothing else
+UNSAID = [
+    *({"center": given} for given in (CELLS.mean(axis=1), CELLS, CELLS.tolist(), CELLS[:3, 0].tolist())),
+    *(
+        {"scale": given}
+        for given in (CELLS.std(axis=1), -abs(CELLS[0]), tuple(CELLS[:3, 0]), pd.DataFrame(CELLS))
+    ),
+    {"scale": (-abs(CELLS[0])).tolist()},
+    {"n_components": 0.5, "method": CELLS[0]},
+    *(
+        {name: given}
+        for name in ("n_components", "method", "epsilon", "delta", "bound", "private_center", "private_scale")
+        for given in (CELLS, CELLS[0])
+    ),
+    *(
+        {name: given}
+        for name in ("neighbours", "accounting", "explained_variance", "params", "random_state", "hardened")
+        for given in (CELLS, CELLS[0].tolist())
+    ),
+    {"account": CELLS[0]},
+    {"params": {"declared_n": CELLS[0]}},
+    {"method": "two_stage", "params": {"s_hat": CELLS[0]}},
+    {"method": "two_stage", "params": {"s_hat": CELLS[0].tolist()}},
+    {"method": "dps_pca", "params": {"start": CELLS}},
+]
+
+
+@pytest.mark.parametrize("options", UNSAID, ids=checks.shown)
+def test_no_error_quotes_a_number_of_an_array(options):
+    with pytest.raises(ValueError, match=" must ") as refusal:
+        fitted(**options)
+    quoted = str(refusal.value)
+    assert not any(f"{cell:.4g}"[:5] in quoted for cell in CELLS.ravel() if abs(cell) > 1), quoted
+    assert "ambiguous" not in quoted
 
 
 @pytest.mark.parametrize(

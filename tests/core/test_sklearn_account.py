@@ -8,12 +8,12 @@ from joblib.externals.loky import get_reusable_executor
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from dppca_core import Budget
+from dppca_core import METHODS, Budget, checks
 from dppca_core.accounting import closed_form, gaussian
 from dppca_core.accounts import Account
 from dppca_core.accounts.book import OverLimitError
 from dppca_core.privacy import Release
-from dppca_core.sklearn import PrivatePCA
+from dppca_core.sklearn import PrivatePCA, rehearsal
 from dppca_core.sklearn.plan import Asked
 from tests.core.accounts.paying import payer
 
@@ -75,6 +75,86 @@ def test_beyond_the_limit_nothing_is_drawn_or_spent(options, draws):
     with pytest.raises(OverLimitError, match="nothing was spent"):
         PrivatePCA(**GIVEN | options, account=account).fit(ROWS)
     assert not draws() and account.events == ()
+
+
+STARTS = np.linalg.qr(np.random.default_rng(1).standard_normal((D, D)))[0]
+REFUSED = [
+    *({"method": "two_stage", "params": {"s_hat": kept}} for kept in (99, 0, 1.5, ROWS[0], "x")),
+    *({"method": "two_stage", "params": {"signal": signal}} for signal in (-1.0, 1.0, np.nan)),
+    *(
+        {"method": name, "params": {"iterations": 4.0}}
+        for name in ("stacked_rounds", "stacked_rounds_sealed")
+    ),
+    *({"method": "stacked_rounds_own_noise", "params": {"iterations": rounds}} for rounds in (0, 4.0, 10**6)),
+    *({"method": "dps_pca", "params": {"start": start}} for start in ("x", STARTS, ROWS[:, :1])),
+    *({"method": "dps_pca", "params": {"iterations": rounds}} for rounds in (2 * 10**5, 10**9, ROWS[0])),
+    *({"method": "noisy_power", "params": {"iterations": rounds}} for rounds in (2 * 10**5, 10**9)),
+    {"method": "two_stage", "params": {"iterations": 10**9, "share": 0.5}},
+    {"method": "dp_oja", "params": {"batches": 2.5}},
+    {"method": "ppca", "n_components": 2, "params": {"scans": 2.5}},
+    {"method": "analyze_gauss", "params": {"noise": "loud"}},
+    {"method": "analyze_gauss", "params": {"shrink": ROWS[0]}},
+    *({"bound": bound, "hardened": hardened} for bound in (1e200, 1e-200) for hardened in (False, True)),
+    *({"method": "two_stage", "params": {"s_hat": kept}, "hardened": True} for kept in (99, 1.5, ROWS[0])),
+]
+
+
+@pytest.mark.parametrize("options", REFUSED, ids=lambda options: checks.shown(options))
+def test_what_public_numbers_refuse_costs_nothing(options):
+    """The account is as it was, can be read, and pays for the next fit."""
+    account = Account(epsilon=50.0, delta=1e-5)
+    with pytest.raises(ValueError, match="must") as refusal:
+        PrivatePCA(**GIVEN | options, account=account).fit(ROWS)
+    assert "ambiguous" not in str(refusal.value)
+    assert account.events == () and account.spent == 0
+    assert PrivatePCA(**GIVEN, account=account).fit(ROWS).spent_ == account.events
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "noisy_power", "params": {"iterations": np.int64(4)}},
+        {"method": "two_stage", "params": {"s_hat": np.int32(3), "share": np.float32(0.5)}},
+        {"method": "two_stage", "params": {"s_hat": np.str_("released")}},
+        {"epsilon": np.int64(1), "hardened": True},
+        {"epsilon": np.float32(0.5), "delta": np.float32(1e-6), "hardened": np.True_},
+        {"epsilon": np.float32(0.5), "method": "amin"},
+        {"epsilon": np.float32(0.5), "bound": np.float32(12), "private_center": np.float32(0.25)},
+        {"n_components": np.float32(0.75), "hardened": np.False_},
+        {"explained_variance": np.float32(0.25), "method": "dps_pca"},
+    ],
+    ids=lambda options: checks.shown(options),
+)
+def test_numbers_of_numpy_are_paid_for_as_those_of_python(options, tmp_path):
+    """All of one kind can be told from a float or an int by no file."""
+    of_python = {name: checks.plain(value) for name, value in options.items()}
+    if "params" in options:
+        of_python["params"] = {name: checks.plain(value) for name, value in options["params"].items()}
+    path = tmp_path / "book"
+    account = Account(np.float32(40), np.float64(1e-5), path=path)
+    ours = PrivatePCA(**GIVEN | options, account=account).fit(ROWS)
+    same = PrivatePCA(**GIVEN | of_python, account=account).fit(ROWS)
+    assert ours.spent_ == same.spent_ and account.events == (*ours.spent_, *same.spent_)
+    assert Account(np.int64(50), 1e-5, path=path).events == account.events
+
+
+def test_hardened_takes_truth_values_of_numpy_as_a_grid_search_gives_them():
+    grid = {"hardened": np.array([False, True])}
+    search = GridSearchCV(PrivatePCA(method="analyze_gauss", **GIVEN), grid, cv=2, error_score="raise").fit(
+        ROWS
+    )
+    assert len(search.cv_results_["params"]) == 2
+    with pytest.raises(ValueError, match="hardened must be a bool, got 1"):
+        PrivatePCA(**GIVEN, hardened=1).fit(ROWS)
+
+
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.private])
+def test_options_are_checked_without_rows_for_every_method(name):
+    """None looks at rows before it has checked its options, and none gets further without them."""
+    sizes = {"n": N, "d": D, "k": 1, "budget": Budget(1.0, 1e-6)}
+    assert rehearsal.check_options(METHODS[name], {}, **sizes) is None
+    with pytest.raises(ValueError, match="k must be"):
+        rehearsal.check_options(METHODS[name], {}, **sizes | {"k": D})
 
 
 def test_the_watch_sees_noise(draws):

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from dppca_core import Release
+from dppca_core import Guarantee, Release
 from dppca_core.accounts import book as book_module
 from dppca_core.accounts.account import Balance, Limit
 from dppca_core.accounts.book import Book, BookTable, OthersTableError, OverLimitError, default_path
@@ -65,6 +65,30 @@ def test_nothing_is_released_without_a_limit_or_a_cost(book):
     with pytest.raises(ValueError, match="not private"):
         pays.pay("free", ())
     assert pays.balance().payments == ()
+
+
+@pytest.mark.parametrize(
+    ("title", "events", "about", "message"),
+    [
+        ("steps", [Release(1.0, 4.0)], {}, r"steps must be a whole number, got 4\.0"),
+        ("steps", [Release(1e5, 10**9)], {}, "steps must be between 1 and 1000000, got 1000000000"),
+        ("noise", [Release(1e-8)], {}, "noise_multiplier must lie between"),
+        ("epsilon", [Guarantee(1e7)], {}, "epsilon must lie between"),
+        ("two\nlines", HALF, {}, "its title must be one line of 200 letters at most"),
+        ("a" * 201, HALF, {}, "its title must be one line"),
+        ("about", HALF, {"rows": float("nan")}, "JSON"),
+        ("about", HALF, {"rows": {1}}, "JSON"),
+    ],
+)
+def test_a_payment_that_could_not_be_read_back_is_not_written(pays, title, events, about, message):
+    pays.set_limit(Limit(1e12, 1e-5))
+    before = pays.balance()
+    with pytest.raises(
+        ValueError, match=f"no account can hold this payment, and nothing was paid: .*{message}"
+    ):
+        pays.pay(title, events, about)
+    assert pays.balance() == before
+    assert pays.pay("another", HALF) in pays.balance().payments
 
 
 def test_a_limit_is_not_lowered_below_what_is_spent_nor_counted_otherwise(pays):
