@@ -28,6 +28,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import secrets
 import sqlite3
 import threading
@@ -85,6 +86,7 @@ CREATE TABLE steps (
     PRIMARY KEY (payment, number)
 );
 """
+_TABLES = set(re.findall(r"CREATE TABLE (\w+)", _SCHEMA))
 
 
 class OverLimitError(ValueError):
@@ -190,9 +192,14 @@ class Book:
             for folder in made:
                 sync_folder(folder.parent)
         book = sqlite3.connect(self._path, timeout=_WAIT_SECONDS, isolation_level=None)
-        # fullfsync: on macOS a plain fsync leaves data in the disk's own cache. It is nothing elsewhere.
-        for pragma in ("journal_mode=DELETE", "synchronous=EXTRA", "fullfsync=1"):
-            book.execute(f"PRAGMA {pragma}")
+        try:
+            _check_tables(book)  # before a pragma, which may write to the file
+            # fullfsync: on macOS a plain fsync leaves data in the disk's own cache. It is nothing elsewhere.
+            for pragma in ("journal_mode=DELETE", "synchronous=EXTRA", "fullfsync=1"):
+                book.execute(f"PRAGMA {pragma}")
+        except BaseException:
+            book.close()
+            raise
         return book
 
     @contextmanager
@@ -548,6 +555,13 @@ class ReleaseSteps:
             last = (number + 1, chained(digest, _step_text(step, shape, content)), self._id)
             book.execute("UPDATE releases SET steps = ?, digest = ? WHERE payment = ?", last)
         return shape, content
+
+
+def _check_tables(book: sqlite3.Connection) -> None:
+    """Raise DamagedBookError for a database with other tables than a book has: none yet, or all of them."""
+    query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
+    if {name for (name,) in book.execute(query)} not in (set(), _TABLES):
+        raise DamagedBookError("the file is a database with other tables than a book of accounts has")
 
 
 def _is_new(book: sqlite3.Connection) -> bool:

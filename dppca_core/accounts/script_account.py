@@ -14,7 +14,7 @@ from typing import Any, Self
 from dppca_core.accounting import numerical
 from dppca_core.accounting.dp_event import to_dp_event
 from dppca_core.accounts.account import Balance, Limit
-from dppca_core.accounts.book import Book, BookTable, Payer
+from dppca_core.accounts.book import Book, BookTable, DamagedBookError, Payer
 from dppca_core.privacy import Event, Neighbours
 
 # What a book has in the place of a table: all arrays of an account are of the same patients.
@@ -78,14 +78,26 @@ class Account:
 
     @property
     def payer(self) -> Payer:
-        """Return what pays for one release after another. Raises ValueError after the `with` block."""
+        """Return what pays for one release after another.
+
+        Raises ValueError after the `with` block, and DamagedBookError where the file of the account is gone.
+        """
         if self._closed:
             raise ValueError("this account was closed at the end of its with block, and pays no more")
+        self._check_there()
         return self._payer
 
     def balance(self) -> Balance:
-        """Return limit and payments as they are now, whoever paid."""
+        """Return limit and payments as they are now. Raises DamagedBookError where the file is gone."""
+        self._check_there()
         return self._payer.balance()
+
+    def _check_there(self) -> None:
+        if not self._payer.is_known():
+            raise DamagedBookError(
+                "the file of this account is gone, or its content: restore it from a copy, as nothing else "
+                "says what was spent"
+            )
 
     @property
     def events(self) -> tuple[Event, ...]:

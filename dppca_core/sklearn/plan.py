@@ -150,11 +150,8 @@ class Asked:
             budget = gaussian.remaining(whole_budget, sum(paid.values()))
         n, share = self._public_n(rows, budget), self._variance_price()
         # Means divided by the number of rows would tell it where it is protected.
-        if (
-            n is None
-            and not self.hardened
-            and (divided := [*paid, *(["explained_variance"] if share else [])])
-        ):
+        divided = [*paid, *(["explained_variance"] if share else [])]
+        if divided and n is None and not self.hardened:
             names = " and ".join(divided)
             raise ValueError(f"params must have declared_n where neighbours protect n, for {names}")
         method, options = self._method_and_options(budget, rows, n, d, k, fits)
@@ -411,6 +408,7 @@ class Asked:
         private = {name: method for name, method in METHODS.items() if method.private}
         checks.one_of([*private, RECOMMENDED], method=self.method)
         options = self._options
+        is_protected = budget.neighbours == "add-remove" and not self.hardened
         if self.method == RECOMMENDED:
             if not set(options) <= {"declared_n"}:
                 shown = checks.shown(options)
@@ -428,11 +426,13 @@ class Asked:
             name = stated_spectra.recommend_blindly(
                 "central", n=n, d=d, k=k, budget=budget, providers=1, among=possible
             )
-            return private[name], {"s_hat": RELEASED} if private[name].chooses_rows else {}
+            if not private[name].chooses_rows:
+                return private[name], {}
+            # What stands out is told by a public number of rows.
+            return private[name], {"s_hat": RELEASED, **({"declared_n": n} if is_protected else {})}
         method = private[self.method]
         known = set(signature(method.fit).parameters) - _KEYWORDS_OF_EVERY_FIT
         # A private bound and a fit's sums read a declared number of rows where the method itself does not.
-        is_protected = budget.neighbours == "add-remove" and not self.hardened
         if fits or (is_protected and "declared_n" not in known and options.get("iterations") != TUNED):
             options = {name: value for name, value in options.items() if name != "declared_n"}
         stands_out = isinstance(options.get("s_hat"), str) and options["s_hat"] == RELEASED
@@ -440,10 +440,13 @@ class Asked:
             raise ValueError("params must have declared_n where neighbours protect n, for s_hat='released'")
         if method.tuned and options.get("iterations") == TUNED:
             known |= {"signal", "declared_n"}  # only the rule for the number of rounds takes these
+        if fits:
+            known &= {"s_hat"}  # what follows one noisy moment, whose noise has a rule of its own
         if not set(options) <= known:
             allowed = ", ".join(sorted(known)) or "none"
             shown = checks.shown(options)
-            raise ValueError(f"params must be among those of {method.name} ({allowed}), got {shown}")
+            where = " with a private bound" if fits else ""
+            raise ValueError(f"params must be among those of {method.name}{where} ({allowed}), got {shown}")
         return method, with_tuned_rounds(method, budget, options, d, rows, k, providers=1)
 
     def _mean_share(self, budget: Budget, d: int, n: int) -> float:

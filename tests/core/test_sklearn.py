@@ -28,6 +28,7 @@ from dppca_core.numerics.moments import DenseMoment
 from dppca_core.numerics.subspace_metrics import random_guess
 from dppca_core.privacy import NEIGHBOURS
 from dppca_core.sklearn import PrivatePCA, fitting
+from dppca_core.sklearn.plan import Asked
 from tests.core.laws import ALPHA
 
 # Most tables here are small, and what is predicted of them has tests of its own.
@@ -203,6 +204,13 @@ def test_a_row_that_adds_nothing_to_any_sum_changes_no_released_number(options):
     np.testing.assert_allclose(
         released_numbers(ROWS, **options), released_numbers(more, **options), rtol=1e-9
     )
+
+
+def test_recommended_stages_choose_features_by_the_declared_number():
+    options = {"params": {"declared_n": 300}, "center": 0.0, "bound": 1.0, "neighbours": "add-remove"}
+    plan = Asked(**PrivatePCA(2, epsilon=0.3, **options).get_params()).plan(299, 100)
+    assert plan.method.name == "two_stage"
+    assert plan.options == {"s_hat": "released", "declared_n": 300}
 
 
 # Who is in which group, and each patient's own noise, are other draws for another number of rows. Noise of

@@ -93,6 +93,10 @@ REFUSED = [
     {"method": "dp_oja", "params": {"batches": 2.5}},
     {"method": "ppca", "n_components": 2, "params": {"scans": 2.5}},
     {"method": "analyze_gauss", "params": {"noise": "loud"}},
+    *(
+        {"method": "analyze_gauss_sparse", "params": params, "bound": "private", "scale": 20.0}
+        for params in ({"noise": "mirrored"}, {"s_hat": 3, "shrink": True}, {"s_hat": 0}, {"s_hat": 99})
+    ),
     {"method": "analyze_gauss", "params": {"shrink": ROWS[0]}},
     *({"bound": bound, "hardened": hardened} for bound in (1e200, 1e-200) for hardened in (False, True)),
     *({"method": "two_stage", "params": {"s_hat": kept}, "hardened": True} for kept in (99, 1.5, ROWS[0])),

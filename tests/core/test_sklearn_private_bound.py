@@ -234,7 +234,7 @@ def test_without_a_bound_it_is_private_wherever_it_can_be(options, private):
         ({"params": {"s_hat": 3}}, "params of a recommended method can only be declared_n"),
         (
             {"method": "analyze_gauss", "params": {"s_hat": 3}},
-            r"params must be among those of analyze_gauss \(",
+            r"params must be among those of analyze_gauss with a private bound \(none\)",
         ),
         ({"explained_variance": 1.0}, "explained_variance must lie strictly between 0 and 1"),
     ],

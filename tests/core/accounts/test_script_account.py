@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from sklearn.decomposition import PCA
 from dppca_core.accounting import closed_form
 from dppca_core.accounts import Account
 from dppca_core.accounts.account import Limit
-from dppca_core.accounts.book import OverLimitError
+from dppca_core.accounts.book import DamagedBookError, OverLimitError
 from tests.core.accounts.paying import HALF, ONE
 
 
@@ -87,6 +89,34 @@ def test_a_file_goes_on_where_it_was_left(tmp_path):
         Account(1.0, 1e-5, path=path, neighbours="add-remove")
     assert account.balance().limit == Limit(0.6, 1e-5)
     assert Account(1.0, 1e-5, path=tmp_path / "other").events == ()
+
+
+@pytest.mark.parametrize("leave", ["nothing", "an empty file"])
+def test_an_account_whose_file_is_gone_says_so_and_makes_no_other(tmp_path, leave):
+    path = tmp_path / "book"
+    account = Account(1.0, 1e-5, path=path)
+    account.payer.pay("before", HALF)
+    path.unlink()
+    if leave == "an empty file":
+        path.touch()
+    for asked in (lambda: account.payer, account.balance, lambda: account.spent, lambda: account.left):
+        with pytest.raises(DamagedBookError, match="the file of this account is gone, or its content"):
+            asked()
+    assert path.exists() == (leave == "an empty file")
+
+
+@pytest.mark.parametrize("version", [0, 1])
+@pytest.mark.parametrize("mode", ["delete", "wal"])
+def test_the_database_of_another_program_is_refused_and_stays_as_it_is(tmp_path, version, mode):
+    path = tmp_path / "browser"
+    with closing(sqlite3.connect(path)) as book:
+        book.execute(f"PRAGMA journal_mode={mode}")
+        book.execute("CREATE TABLE lines (place TEXT)")
+        book.execute(f"PRAGMA user_version={version}")
+    before = path.read_bytes()
+    with pytest.raises(DamagedBookError, match="a database with other tables than a book of accounts has"):
+        Account(1.0, 1e-5, path=path)
+    assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize("limit", [(0.0, 1e-5), (1.0, 0.0), (np.nan, 1e-5), (1.0, 1.0)])
