@@ -155,7 +155,7 @@ def test_a_transformer_leaves_empty_rows_empty_where_they_may_be_filled(monkeypa
         Cohort, "from_rows", lambda rows, bound: seen.append(rows[0]) or from_rows(rows, bound)
     )
     rows = np.vstack([np.zeros(3), np.full((4, 3), 0.4)])
-    for neighbours in ("add-remove", "replace-one"):
-        given = {"method": "dps_pca", "neighbours": neighbours, "private_center": 0.2}
+    for neighbours, declared in (("add-remove", {"declared_n": len(rows)}), ("replace-one", None)):
+        given = {"method": "dps_pca", "neighbours": neighbours, "private_center": 0.2, "params": declared}
         PrivatePCA(n_components=1, **given, random_state=0).fit(rows)
     assert not seen[0][0].any() and seen[0][1:].any() and seen[1][0].all()
