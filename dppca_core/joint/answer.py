@@ -19,13 +19,14 @@ from typing import Any
 import numpy as np
 
 from dppca_core import checks
-from dppca_core.arrays import Array
+from dppca_core.arrays import Array, Indices
 from dppca_core.federated import fitted_rounds, message, protocol
 from dppca_core.federated.exchange import SPREAD, Exchange, check_sent
 from dppca_core.federated.message import Message, Shapes
 from dppca_core.federated.plan import Plan
 from dppca_core.joint import strict_json
 from dppca_core.joint.plan import JointPlan, PlannedHospital
+from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.methods import METHODS
 
 FORMAT = "dppca joint answer 1"
@@ -141,11 +142,40 @@ def check_arrays(plan: JointPlan, hospital: PlannedHospital, n: int, arrays: Map
     message.check(Message(plan.digest, 1, arrays), plan.digest, 1, shapes(plan))
     if not plan.fitted:
         _exchange(plan, hospital, n).check_reply(1, 0, arrays)
+        _check_public_trace(plan, hospital, n, arrays)
         return
     rule = plan.rule(hospital, n)
     for step in rule.steps:
         check_sent(step, arrays[step], fitted_rounds.most_length(rule, step, n))
     _check_fitted_values(plan, hospital, n, arrays)
+
+
+def _check_public_trace(
+    plan: JointPlan, hospital: PlannedHospital, n: int, arrays: Mapping[str, Array]
+) -> None:
+    """Raise ValueError for a moment of rows no longer than 1 whose trace is beyond 1 and its noise.
+
+    DPdisPCA's directions P have the trace of P P^T, the sum of R eigenvalues at most, in which noise of std s
+    adds no more than R times its norm, s (2 sqrt d + 50) (`exchange.SPREAD`).
+    """
+    std = symmetric_gaussian.sum_noise_std(plan.budget(hospital)) / n
+    if "moment" in arrays:
+        trace, most = float(arrays["moment"][_diagonal(plan.d)].sum()), SPREAD * std * math.sqrt(plan.d)
+    elif "directions" in arrays:
+        rank = arrays["directions"].shape[1]
+        trace, most = (
+            float(np.square(arrays["directions"]).sum()),
+            rank * std * (2 * math.sqrt(plan.d) + SPREAD),
+        )
+    else:
+        return
+    if not -most <= trace <= 1 + most:
+        raise ValueError("sent a moment that no patients can give")
+
+
+def _diagonal(d: int) -> Indices:
+    """Return where the entries of the diagonal are in the upper triangle, row by row, (d,)."""
+    return np.cumsum([0, *range(d, 1, -1)])
 
 
 def _check_fitted_values(
@@ -160,8 +190,7 @@ def _check_fitted_values(
         std = rule.sum_std(step) / n
         if not (np.abs(arrays[step] - 0.5) <= 0.5 + SPREAD * std).all():
             raise ValueError(f"sent {step} that no patients can give")
-    starts = np.cumsum([0, *range(d, 1, -1)])  # of the diagonal's entries in the upper triangle
-    trace, std = float(arrays["moment"][starts].sum()), rule.sum_std("moment", 1.0) / n * math.sqrt(d)
+    trace, std = float(arrays["moment"][_diagonal(d)].sum()), rule.sum_std("moment", 1.0) / n * math.sqrt(d)
     if not -SPREAD * std <= trace <= 1 + SPREAD * std:
         raise ValueError("sent a moment that no patients can give")
     # Shortened rows are no longer than rows are by their squares and mean, but for what shortening moves the

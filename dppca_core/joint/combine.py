@@ -45,6 +45,7 @@ class JointResult:
         mean: At which rows are centred, (d,), in units of the encoded rows; None for public middles.
         divisors: By which columns about the mean are divided, (d,); None unless rows are standardised.
         turned: By how much the result turns without each hospital, sin Theta, (N,); None for one hospital.
+        usable: Share of each hospital's patients that have all cells, as released; none where all have.
     """
 
     plan: JointPlan
@@ -58,6 +59,7 @@ class JointResult:
     mean: Array | None = field(repr=False, default=None)
     divisors: Array | None = field(repr=False, default=None)
     turned: Array | None = None
+    usable: tuple[float, ...] = ()
 
     @property
     def missing(self) -> tuple[PlannedHospital, ...]:
@@ -157,6 +159,7 @@ def _combined(plan: JointPlan, received: Sequence[JointAnswer]) -> JointResult:
         eigenvalue_error=float(_rounded(np.array(error))),
         mean=_rounded(pool.mean + plan.layout.middle) if plan.fitted else None,
         divisors=_rounded(pool.divisors) if standardised else None,
+        usable=_usable(plan, received),
     )
 
 
@@ -171,6 +174,13 @@ def _pool(plan: JointPlan, received: Sequence[JointAnswer], shares: Array) -> Po
         standardised = plan.rows == "standardised"
         return pooling.pooled(moments, shares, layout=plan.layout, standardised=standardised)
     return pooling.pooled([_public_moment(plan, a) for a in received], shares, layout=None)
+
+
+def _usable(plan: JointPlan, received: Sequence[JointAnswer]) -> tuple[float, ...]:
+    if not plan.fitted or plan.layout.complete:
+        return ()
+    frames = (plan.rule(each.hospital, each.patients).released_frame(each.arrays) for each in received)
+    return tuple(float(_rounded(np.array(frame.usable))) for frame in frames)
 
 
 def fitted_moment(plan: JointPlan, answer: JointAnswer) -> HospitalMoment:

@@ -4,6 +4,7 @@ Numbers that score new rows have the names that they have in `private_release`, 
 apply them (`release.applying`). Whoever has the same files gets the same bytes.
 """
 
+import html
 from typing import Any
 
 from dppca_core.joint import in_words, strict_json
@@ -68,7 +69,8 @@ def report(result: JointResult) -> str:
         ("What is promised", _promises(result)),
         ("What is not covered", list(NOT_COVERED)),
     ):
-        lines += [f"## {title}", "", *(f"- {sentence.strip()}" for sentence in sentences), ""]
+        listed = (f"- {html.escape(sentence.strip(), quote=False)}" for sentence in sentences)
+        lines += [f"## {title}", "", *listed, ""]
     return "\n".join(lines)
 
 
@@ -89,7 +91,8 @@ NOT_COVERED = (
     "A patient in two hospitals of the study is in two files, and loses what both cost together.",
     "Weights, sizes, names and the dictionary are public.",
     "A hospital that lies can spoil the result, and learns nothing more about another's patients.",
-    "Intervals count the noise alone, and not who the patients happen to be.",
+    "Intervals count the noise alone: neither who the patients happen to be, nor what shortening long rows "
+    "and leaving patients out change.",
 )
 
 

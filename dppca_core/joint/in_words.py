@@ -35,6 +35,11 @@ _WHAT_LEAVES = {
     "projector": "the {k} leading directions, as a projector of {d} columns",
     "worth": "the size of the noise, and how far the directions stand out",
 }
+NEIGHBOURS_IN_WORDS = {
+    "replace-one": "The guarantee is for a patient whose record is replaced by any other.",
+    "add-remove": "The guarantee is for a patient who is left out, with a row of zeros, or is not.",
+}
+FEWER_USABLE = 0.95  # share of patients with all cells, below which intervals are said to be too narrow
 MOST_NAMED = 8  # loadings of a component that the report names
 
 
@@ -94,6 +99,7 @@ def plan(agreed: JointPlan) -> list[str]:
         f"Method: {method.title}. Each hospital adds its own noise and sends one file. No server is needed.",
         _ROWS[agreed.rows],
         unit(agreed),
+        NEIGHBOURS_IN_WORDS[agreed.neighbours],
     ]
     if agreed.method == projector.METHOD:
         sentences.append(projector.ON_A_GOOD_EVENT)
@@ -158,7 +164,8 @@ def price(part: TakingPart, payer: Payer, earlier: Earlier | None = None) -> lis
     before = part.earlier(payer) if earlier is None else earlier
     if before.payment is not None:
         return [
-            "Your table has paid for this plan before: the same file is written again, and costs nothing."
+            "Your table has paid for this plan before: the same file is written again, and costs nothing. It "
+            "is of the cells and the dictionary as they were then."
         ]
     sentences = others_paid(before)
     account = payer.balance()
@@ -211,7 +218,20 @@ def result(made: JointResult) -> list[str]:
         f"{hospital.name} {100 * share:.0f} % ({n:,} patients)"
         for hospital, share, n in zip(made.there, made.shares, made.patients, strict=True)
     )
-    return [*missing(made), *components(made), f"Weights, by precision: {shares}.", *turned(made)]
+    weights = f"Weights, by precision: {shares}."
+    return [*missing(made), *components(made), *left_out(made), weights, *turned(made)]
+
+
+def left_out(made: JointResult) -> list[str]:
+    """Return at which hospitals patients are left out, so that intervals are too narrow."""
+    hospitals = zip(made.there, made.usable, strict=False)
+    fewer = [f"{hospital.name} {100 * share:.0f} %" for hospital, share in hospitals if share < FEWER_USABLE]
+    if not fewer:
+        return []
+    return [
+        f"Share of patients with all cells: {', '.join(fewer)}. Where patients are left out, loadings can "
+        "err by several times the noise that is stated."
+    ]
 
 
 def components(made: JointResult) -> list[str]:

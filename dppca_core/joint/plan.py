@@ -122,8 +122,15 @@ class JointPlan:
             checks.whole(1, counting=self.counting)
         if not self.patient_column and self.counting != AVERAGED:
             raise ValueError("counting is stated where a patient_column is")
+        if self.neighbours == "add-remove" and self.layout.complete:
+            raise ValueError(
+                "neighbours must be replace-one: the dictionary fills every missing cell, so that no "
+                "patient's row can be empty"
+            )
         if self.fitted:
             checks.whole(1, self.layout.rank - 1, k=self.k)
+            if self.counting not in (AVERAGED, MERGED, 1):
+                raise ValueError("counting must be averaged or merged where a bound is fitted to the rows")
         for hospital in self.hospitals:
             # It checks d, k, s_hat, rank and the budget.
             self.request(hospital, hospital.patients)

@@ -18,6 +18,7 @@ def parse(data: bytes, what: str) -> dict[str, Any]:
         json_value = json.loads(
             data.decode("utf-8"), object_pairs_hook=_object, parse_float=_finite, parse_constant=_refuse
         )
+        canonical(json_value)  # of a value too deep to write there is no digest
     except (ValueError, RecursionError) as reason:
         # Its own text may quote the file at length.
         why = str(reason) if isinstance(reason, _OddError) else "it is not JSON in UTF-8"

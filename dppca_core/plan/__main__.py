@@ -51,7 +51,7 @@ def _write(given: Namespace) -> int:
     usual = "centred" if given.method == METHODS_BY_MAIL[0] else "public"
     plan = JointPlan(
         name=given.name,
-        dictionary=opened.schema,
+        dictionary=opened.schema.published,  # missing codes and synonyms may be cells of patients
         method=given.method,
         rows=given.rows or usual,
         k=given.k,

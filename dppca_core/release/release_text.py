@@ -17,7 +17,7 @@ def guarantee(request: ReleaseRequest, by_column: bool = False) -> str:
     if budget.neighbours == "replace-one":
         change = f"Replacing any one {row} by any other" + (" of the same hospital" if by_column else "")
     else:
-        change = f"Emptying any one {row}, or filling an empty one, their number being public,"
+        change = f"Emptying any one {row} to zeros, or filling an empty one, their number being public,"
     promised = (
         f"{change} changes the chance of any conclusion from this release by "
         f"at most a factor of {_factor(budget.epsilon)}, plus {budget.delta:g}."

@@ -43,6 +43,7 @@ def combined(made: JointResult, plain: bool) -> Blocks:
     yield Text(text.literal(_who_is_there(made) if plain else " ".join(in_words.missing(made))))
     if plan.method == PROJECTOR:
         yield Notice(ON_A_GOOD_EVENT, warns=True)
+    yield Notice(text.literal(" ".join(in_words.left_out(made))), warns=True)
     features = plan.dictionary.features
     drawn = charts.loadings(features, made.components, made.loading_std, words.COMPONENT, words.LOADING)
     yield Figure(

@@ -39,7 +39,7 @@ Store = TypeVar("Store", bound=CellStore[Any, Any])
 MB = 2**20
 VIEW_BYTES = 2**16  # of a store without its cells and without arrays that grow with the features
 CELL_BYTES = 1_500  # of a measured cell, or of a hospital in a comparison, with its errors in each round
-CELLS = ByteCache(176 * MB)
+CELLS = ByteCache(175 * MB)
 # Nearly two runs of the largest size that a link can ask for.
 TRANSCRIPTS = ByteCache(640 * MB, largest=transcripts.MOST_BYTES)
 

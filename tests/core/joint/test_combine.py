@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dppca_core import sin_theta
+from dppca_core import sin_theta, tables
 from dppca_core.accounts.account import Limit
 from dppca_core.joint import answer as answers
 from dppca_core.joint import combine, document, forecast, in_words, strict_json
@@ -20,7 +20,7 @@ from dppca_core.numerics import linalg
 from dppca_core.release import bundle
 from dppca_core.release.projector import ON_A_GOOD_EVENT
 from tests.core.joint import studies
-from tests.core.joint.studies import NAMES, N, frame, loud, plan
+from tests.core.joint.studies import NAMES, SCHEMA, N, frame, loud, plan
 from tests.core.joint.test_take_part import KINDS
 
 AGREED = plan()
@@ -147,6 +147,8 @@ def hostile_files():
     """Yield files that must be refused: damage by hand, whole files of liars, and a hundred bytes changed."""
     whole = FILES["answer-South.json"]
     yield from (b"", b"[]", b"{}", b"\xff", b"[" * 100_000, whole[:-40], whole + b"x", AGREED.to_json())
+    for depth in range(900, 1000, 10):  # what can be read may be too deep to be written again
+        yield whole.replace(json.dumps(json.loads(whole)["words"]).encode(), b"[" * depth + b"]" * depth)
     yield redone(whole, patients=10**9)
     yield redone(whole, patients=100)
     yield redone(whole, patients=300.5)
@@ -236,3 +238,32 @@ def test_the_report_says_what_was_promised_to_whom():
     study = combine.combine(projectors, studies.answers(projectors))
     assert ON_A_GOOD_EVENT in document.report(study)
     assert document.document(study)["promise"] == "on a good event"
+
+
+@pytest.mark.parametrize("method", ["own_noise_sparse", "dpdis_pca"])
+def test_no_hospital_is_louder_than_patients_of_length_1(method):
+    """With rows about public middles too: all ones have trace d, where rows of length 1 have 1."""
+    agreed = plan("public", method=method)
+    answer = studies.answers(agreed)[1]
+    (name,) = answer.arrays
+    answers.check_arrays(agreed, answer.hospital, answer.patients, answer.arrays)
+    with pytest.raises(ValueError, match="sent a moment that no patients can give"):
+        answers.check_arrays(
+            agreed, answer.hospital, answer.patients, {name: np.ones_like(answer.arrays[name])}
+        )
+
+
+def test_hospitals_that_leave_patients_out_are_named():
+    """A tenth of South's ages are missing, and its dictionary has no fill: released shares say so."""
+    age, *others = SCHEMA.columns
+    agreed = plan(dictionary=SCHEMA.changed(columns=(age.changed(fill=None), *others)), epsilon=1e6)
+    tables_of = {name: frame(name) for name in NAMES}
+    tables_of["South"].loc[::10, "age"] = np.nan
+    received = []
+    for name, table in tables_of.items():
+        part = studies.part_of(agreed, name, tables.from_frame(table, name))
+        received.append(part.answer(studies.paying(part, limit=Limit(1e7, 1e-6))))
+    made = combine.combine(agreed, received)
+    assert made.usable[agreed.hospitals.index(agreed.hospital("South"))] == pytest.approx(0.9, abs=0.005)
+    assert in_words.left_out(made)[0].startswith("Share of patients with all cells: South 90 %.")
+    assert in_words.left_out(combine.combine(AGREED, list(combine.read(AGREED, FILES)))) == []

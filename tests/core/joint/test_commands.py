@@ -55,6 +55,15 @@ def test_a_study_by_three_commands(study, monkeypatch, capsys):
     assert (study / "joint-study.zip").read_bytes() == packed
 
 
+def test_a_plan_holds_no_word_that_was_seen_in_cells(study, capsys):
+    age, *others = SCHEMA.columns
+    private = age.changed(missing_codes=("see the letter",))
+    dictionary = SCHEMA.changed(columns=(private, *others))
+    (study / "dictionary.json").write_text(dictionary.to_json(), encoding="utf-8")
+    assert "the letter" in (study / "dictionary.json").read_text("utf-8") and planned("--name", "Three") == 0
+    assert "the letter" not in (study / "plan.json").read_text("utf-8") + capsys.readouterr().out
+
+
 def test_who_says_no_pays_nothing(study, monkeypatch, capsys):
     assert planned() == 0
     assert joined(monkeypatch, "South", "--limit", "2.5", typed="no") == 1

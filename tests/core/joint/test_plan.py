@@ -13,11 +13,15 @@ from dppca_core.methods import METHODS
 from tests.core.joint.studies import SCHEMA, plan
 
 MOST_LETTERS = 400  # of a refusal
+# A dictionary that leaves a patient out whose age is missing.
+GAPS = SCHEMA.changed(columns=(SCHEMA.columns[0].changed(fill=None), *SCHEMA.columns[1:]))
 
 
 @pytest.mark.parametrize("rows", ["centred", "standardised", "public"])
 def test_a_file_holds_the_whole_plan(rows):
-    agreed = plan(rows, s_hat=3, patient_column="id", counting="merged", neighbours="add-remove")
+    agreed = plan(
+        rows, s_hat=3, patient_column="id", counting="merged", neighbours="add-remove", dictionary=GAPS
+    )
     again = JointPlan.from_json(agreed.to_json())
     assert again == agreed and again.digest == agreed.digest
 
@@ -43,7 +47,8 @@ def changed_plans():
     yield replace(agreed, s_hat=3)
     yield replace(agreed, rows="standardised")
     yield replace(agreed, rows="public", method="dpdis_pca")
-    yield replace(agreed, neighbours="add-remove")
+    yield replace(agreed, dictionary=GAPS)
+    yield replace(agreed, dictionary=GAPS, neighbours="add-remove")
     yield replace(agreed, patient_column="id")
     yield replace(agreed, dictionary=SCHEMA.changed(bound=SCHEMA.bound * 1.01))
     yield replace(agreed, hospitals=tuple(others))
@@ -174,3 +179,16 @@ def test_more_privacy_at_one_hospital_lowers_its_weight():
     strict = replace(agreed, hospitals=(replace(first, epsilon=0.5), *others))
     shares = forecast.forecast(strict).shares
     assert shares[0] < 0.5 * shares[1] and len({round(share, 12) for share in shares[1:]}) == 1
+
+
+def test_a_guarantee_that_no_row_can_have_is_refused():
+    """Where every missing cell is filled, a patient who is emptied has the row of the fills, not of zeros."""
+    with pytest.raises(ValueError, match="neighbours must be replace-one: the dictionary fills every"):
+        plan(neighbours="add-remove")
+
+
+def test_patients_of_several_rows_are_averaged_or_merged_where_a_bound_is_fitted():
+    """Else the moment of a patient with one row is smaller than their part of the mean."""
+    with pytest.raises(ValueError, match="counting must be averaged or merged"):
+        plan(patient_column="id", counting=3)
+    assert plan("public", patient_column="id", counting=3).counting == 3

@@ -161,7 +161,9 @@ def test_the_document_says_everything_but_a_seed(method):
 def test_the_guarantee_names_its_neighbours():
     assert release_text.guarantee(request("analyze_gauss")).startswith("Replacing any one patient's row")
     other = request("analyze_gauss", Budget(1.0, 1e-5, "add-remove"))
-    assert release_text.guarantee(other).startswith("Emptying any one patient's row, or filling an empty")
+    assert release_text.guarantee(other).startswith(
+        "Emptying any one patient's row to zeros, or filling an empty"
+    )
 
 
 def test_the_guarantee_leaves_out_what_hospitals_sizes_tell():

@@ -21,7 +21,7 @@ from dppca_core.experiments.collaboration.experiment import CollaborationExperim
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.site_experiment import SiteExperiment
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
-from dppca_core.populations import clinical, gaussian_patients, site_summaries, spiked
+from dppca_core.populations import clinical, elliptical, gaussian_patients, site_summaries
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.privacy import Budget
 from pages.shared.background import cache as cached
@@ -75,8 +75,9 @@ CACHES = {
     "runs message by message": cached.TRANSCRIPTS,
     "hospitals' own moments": draws.ASSIGNED,
     "patients drawn": draws.DRAWS,
-    "populations": spiked.VECTORS,
-    "populations' roots": spiked.ROOTS,
+    "populations": elliptical.VECTORS,
+    "populations' roots": elliptical.ROOTS,
+    "eigenvalues of clipped rows": elliptical.CLIPPED,
     "second moments": draws.MOMENTS,
     "rows of drawn patients": gaussian_patients.SAMPLES,
     "populations of hospitals that differ": clinical.HOSPITALS,

@@ -64,6 +64,7 @@ def every_block():
     yield b.Columns(((b.Text("Left."),), (b.Text("Right."),)))
     yield b.Save("Save", "cost.csv", lambda: "a,b", "text/csv")
     yield b.OnScreen((b.Text("Try this."),))
+    yield b.Interactive(lambda: None)
 
 
 MINE = Document("What it costs", f"A question {EVIL}", "cost", every_block, lambda: FRAME)
