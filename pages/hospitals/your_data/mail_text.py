@@ -24,7 +24,10 @@ LIMIT_ABOVE = "First set your limit above, under *Release*."
 PRICE = "An answer to this plan"
 ASK = "Take part …"
 AGAIN = "Make the file again"
-PAID = "Your table has paid for this plan. The same file is made again, and costs nothing."
+PAID = (
+    "Your table has paid for this plan. The same file is made again, and costs nothing. It is of the cells "
+    "and the dictionary as they were then."
+)
 END = "The noise is drawn once, and anybody may see the file."
 SEND = "Send it to whoever puts the files together. Anybody may see it."
 ANSWERS = "The files that hospitals sent, yours too"
