@@ -7,6 +7,7 @@ visitors are told apart by their number of patients.
 """
 
 import asyncio
+import random
 import re
 import time
 from contextlib import suppress
@@ -39,7 +40,8 @@ class Visitor:
         self._values: dict[str, str] = {}  # of each slider, by its id
         self._slider = ""
         self._known: dict[str, ForwardMsg] = {}  # by the hash that the server refers to later
-        self._asked: float | None = None
+        self._step = 1
+        self.opened = 0.0  # seconds until the page was there
         self.answered = asyncio.Event()
         self._refreshing: dict[str, asyncio.Task[None]] = {}
         self.session = ""  # Streamlit's name of it
@@ -65,31 +67,34 @@ class Visitor:
         try:
             async with connect(where, subprotocols=["streamlit"], max_size=None, compression=None) as wire:
                 listening = asyncio.create_task(self._listen(wire))
-                await self._ask(wire)
+                self.opened = await self._ask(wire)
                 ends = time.monotonic() + seconds
-                step = 1
                 while not self.faults and time.monotonic() < ends and len(self.took) != most:
                     await asyncio.sleep(every)
-                    if not HOSPITALS[0] <= self._hospitals + step <= HOSPITALS[-1]:
-                        step = -step
-                    self._hospitals += step
-                    self._values[self._slider] = str(self._hospitals)
-                    await self._ask(wire)
-                    self.took.append(time.monotonic() - (self._asked or 0))
+                    self._press()
+                    self.took.append(await self._ask(wire))
                 self._rest()
                 listening.cancel()
         except (OSError, ConnectionClosed) as reason:
             self.faults.append(f"the connection broke: {reason}")
 
-    async def _ask(self, wire: ClientConnection) -> None:
+    def _press(self) -> None:
+        if not HOSPITALS[0] <= self._hospitals + self._step <= HOSPITALS[-1]:
+            self._step = -self._step
+        self._hospitals += self._step
+        self._values[self._slider] = str(self._hospitals)
+
+    async def _ask(self, wire: ClientConnection) -> float:
+        """Have the page run as it is set now; return the seconds until it was answered."""
         self._rest()
         self.answered.clear()
-        self._asked = time.monotonic()
+        began = time.monotonic()
         await self._send(wire)
         try:
             await asyncio.wait_for(self.answered.wait(), PATIENCE_SECONDS)
         except TimeoutError:
-            self.faults.append(f"no answer for {self._hospitals} hospitals")
+            self.faults.append(f"no answer: {self._name or 'first page'}?{self._link}")
+        return time.monotonic() - began
 
     async def _send(self, wire: ClientConnection, fragment: str = "") -> None:
         """Send what a browser sends to have a script run; fragment: a part that refreshes itself."""
@@ -182,3 +187,36 @@ class Caller(Visitor):
         super()._read(message, wire)
         if message.WhichOneof("type") == "script_finished":
             self.answered.set()
+
+
+class Wanderer(Visitor):
+    """Move sliders at random on a page that a link opens; a move is answered once the whole page has run."""
+
+    def __init__(self, page: str, link: str, seed: int) -> None:
+        super().__init__("", 5)
+        self._name, self._link = page, link
+        self._choices = random.Random(seed)
+        self._sliders: dict[str, tuple[str, ...]] = {}  # options of those that the page shows, by their id
+
+    def _press(self) -> None:
+        if not self._sliders:  # such as a link to a table, on which nothing can be moved
+            return
+        moved = self._choices.choice(list(self._sliders))
+        self._values[moved] = self._choices.choice(self._sliders[moved])
+
+    def _read(self, message: ForwardMsg, wire: ClientConnection) -> None:
+        super()._read(message, wire)
+        kind = message.WhichOneof("type")
+        if kind == "new_session" and not message.new_session.fragment_ids_this_run:
+            self._sliders.clear()
+        elif kind == "script_finished" and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
+            self.answered.set()
+
+    def _see(self, element: Element) -> None:
+        kind = element.WhichOneof("type")
+        if kind == "exception":
+            self.faults.append(element.exception.message)
+        elif kind == "slider":
+            self._hold(element.slider)
+            if len(element.slider.options) > 1 and not element.slider.disabled:
+                self._sliders[element.slider.id] = tuple(element.slider.options)

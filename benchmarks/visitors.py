@@ -26,10 +26,10 @@ MOST_KEPT = 2_560  # MB that caches keep at most (docs/server.md)
 LEAVING_SECONDS = 10.0  # until the server has forgotten the sessions that have gone
 
 
-async def visit(address: str, count: int, seconds: float) -> list[Visitor]:
+async def visit(address: str, count: int, seconds: float, first_seed: int = 0) -> list[Visitor]:
     """Run `count` visitors at once, who arrive evenly within one interval of presses; return them after."""
     visitors = [
-        Visitor(PATIENTS[i % len(PATIENTS)], HOSPITALS[i // len(PATIENTS) % len(HOSPITALS)], seed=i)
+        Visitor(PATIENTS[i % len(PATIENTS)], HOSPITALS[i // len(PATIENTS) % len(HOSPITALS)], first_seed + i)
         for i in range(count)
     ]
     stays = (

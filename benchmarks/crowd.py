@@ -1,0 +1,133 @@
+"""Time a crowd on one server: wild visitors, ordinary ones, and ordinary ones beside one with heavy work.
+
+    python -m benchmarks.crowd [--json FILE] [--quick] [--parts alone wild ordinary heavy] [--seconds 120]
+
+Each part has a server of its own. Alone: one ordinary visitor, who moves the hospitals' slider every two
+seconds. Wild: 16 who open links with any options of any settings, on nine pages, and move sliders.
+Ordinary: 50, each with patients of their own. Heavy: five ordinary ones, alone, then beside one who opens
+the largest settings again and again. A wild move is answered once the page has run, an ordinary one once
+its figure is there. Fails on any error.
+"""
+
+import asyncio
+import os
+import random
+import time
+from collections.abc import Coroutine, Sequence
+from urllib.parse import urlencode
+
+import numpy as np
+import psutil
+
+from benchmarks import measure
+from benchmarks.visitor import EVERY_SECONDS, Visitor, Wanderer
+from benchmarks.visitors import visit
+from pages.shared.settings import catalogue, of_pages
+from scripts.started import started
+
+PAGES: tuple[str, ...] = ("explorer", "story", "privacy", "providers", "planner", "convergence", "bounds")
+PAGES += ("methods", "who_sees_what")
+HEAVIEST = {"d": 2000, "s": 2000, "k": 20, "N": 200, "T": 50, "repeats": 50, "bulk": 1}
+PARTS = {"alone": 1, "wild": 16, "ordinary": 50, "heavy": 5}  # visitors
+_SECONDS = 120.0
+_MOVES = 5  # of a wild visitor before the next link
+
+
+def wild_link(choices: random.Random) -> str:
+    """Return a link with up to six settings of the panel that pages share, each at any of its options."""
+    main, more = of_pages.panel_keys(plain=False)
+    names = choices.sample([key for key in (*main, *more, "view") if key != "stated"], choices.randint(1, 6))
+    chosen = ((catalogue.CHOICES[name], choices.choice(catalogue.CHOICES[name].options)) for name in names)
+    return urlencode({choice.parameter: choice.link(option) for choice, option in chosen})
+
+
+def heavy_link(seed: int) -> str:
+    return urlencode({**HEAVIEST, "seed": seed})
+
+
+async def wander(address: str, seconds: float, seed: int) -> list[Visitor]:
+    """Open one wild link after another for so long, with a few moves on each."""
+    choices, ends = random.Random(seed), time.monotonic() + seconds
+    visits: list[Visitor] = []
+    await asyncio.sleep(EVERY_SECONDS * choices.random())
+    while (left := ends - time.monotonic()) > 0:
+        visits.append(Wanderer(choices.choice(PAGES), wild_link(choices), choices.randrange(2**32)))
+        await visits[-1].stay(address, left, most=_MOVES)
+    return visits
+
+
+async def burden(address: str, seconds: float) -> list[Visitor]:
+    """Open the largest settings again and again, on one page after the other, each with another seed."""
+    ends, visits = time.monotonic() + seconds, list[Visitor]()
+    while (left := ends - time.monotonic()) > 0:
+        page = PAGES[len(visits) % len(PAGES)]
+        visits.append(Wanderer(page, heavy_link(len(visits)), len(visits)))
+        await visits[-1].stay(address, left, most=1)
+    return visits
+
+
+async def all_of(stays: Sequence[Coroutine[None, None, list[Visitor]]]) -> list[Visitor]:
+    return [visitor for visitors in await asyncio.gather(*stays) for visitor in visitors]
+
+
+def part(name: str, count: int, seconds: float) -> dict[str, list[Visitor]]:
+    """Return all visits of this part, by what they are called."""
+    with started() as (address, process):
+        server = psutil.Process(process.pid)
+        time.sleep(min(seconds, 12.0))  # until it has finished its warm-up
+        if name == "wild":
+            done = {f"{count} wild": asyncio.run(all_of([wander(address, seconds, i) for i in range(count)]))}
+        elif name == "heavy":
+            done = {f"{count} without": asyncio.run(visit(address, count, seconds / 2))}
+            others, heavy = asyncio.run(_beside(address, count, seconds))
+            done |= {f"{count} beside one heavy": others, "the heavy one": heavy}
+        else:
+            done = {f"{count} ordinary": asyncio.run(visit(address, count, seconds))}
+        print(f"  {name}: {used_bytes(server) / 2**20:,.0f} MB, load {os.getloadavg()[0]:.1f}")
+    return done
+
+
+async def _beside(address: str, count: int, seconds: float) -> tuple[list[Visitor], list[Visitor]]:
+    others, heavy = await asyncio.gather(
+        visit(address, count, seconds, first_seed=count), burden(address, seconds)
+    )
+    return others, heavy
+
+
+def used_bytes(server: psutil.Process) -> int:
+    """Return the memory of a server and of the processes that work for it."""
+    return sum(process.memory_info().rss for process in (server, *server.children(recursive=True)))
+
+
+def figures(visits: Sequence[Visitor]) -> dict[str, object]:
+    moves = [seconds for visitor in visits for seconds in visitor.took]
+    opened = [visitor.opened for visitor in visits if visitor.opened]
+    quantiles = {
+        f"{name} {label}": round(float(np.quantile(times, share)), 3)
+        for name, times in (("move", moves), ("open", opened))
+        for label, share in (("median", 0.5), ("p95", 0.95), ("most", 1.0))
+        if times
+    }
+    faults = sorted({fault for visitor in visits for fault in visitor.faults})
+    return {"moves": len(moves), "opened": len(opened), **quantiles, "faults": faults}
+
+
+def main() -> None:
+    parser = measure.options(__doc__)
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--seconds", type=float, default=_SECONDS)
+    asked = parser.parse_args()
+    rows: dict[str, dict[str, object]] = {}
+    for name in asked.parts:
+        done = part(name, PARTS[name], 12.0 if asked.quick else asked.seconds)
+        rows |= {who: figures(visits) for who, visits in done.items()}
+    print(f"\nseconds of {EVERY_SECONDS:g} s visitors, two cores")
+    for who, row in rows.items():
+        print(f"  {who:22}" + "  ".join(f"{name} {value}" for name, value in row.items()))
+    measure.keep(asked.json, "crowd", rows)
+    if any(row["faults"] for row in rows.values()):
+        raise SystemExit("errors")
+
+
+if __name__ == "__main__":
+    main()
