@@ -30,6 +30,7 @@ PAGES += ("methods", "who_sees_what")
 HEAVIEST = {"d": 2000, "s": 2000, "k": 20, "N": 200, "T": 50, "repeats": 50, "bulk": 1}
 PARTS = {"alone": 1, "wild": 16, "ordinary": 50, "heavy": 5}  # visitors
 _SECONDS = 120.0
+_ARRIVING = 15.0  # seconds within which ordinary visitors come
 _MOVES = 5  # of a wild visitor before the next link
 
 
@@ -82,7 +83,7 @@ def part(name: str, count: int, seconds: float) -> dict[str, list[Visitor]]:
             others, heavy = asyncio.run(_beside(address, count, seconds))
             done |= {f"{count} beside one heavy": others, "the heavy one": heavy}
         else:
-            done = {f"{count} ordinary": asyncio.run(visit(address, count, seconds))}
+            done = {f"{count} ordinary": asyncio.run(visit(address, count, seconds, within=_ARRIVING))}
         print(f"  {name}: {used_bytes(server) / 2**20:,.0f} MB, load {os.getloadavg()[0]:.1f}")
     return done
 

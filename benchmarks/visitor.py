@@ -203,13 +203,12 @@ class Wanderer(Visitor):
             return
         moved = self._choices.choice(list(self._sliders))
         self._values[moved] = self._choices.choice(self._sliders[moved])
+        self._sliders.clear()  # the page will show them again
 
     def _read(self, message: ForwardMsg, wire: ClientConnection) -> None:
         super()._read(message, wire)
-        kind = message.WhichOneof("type")
-        if kind == "new_session" and not message.new_session.fragment_ids_this_run:
-            self._sliders.clear()
-        elif kind == "script_finished" and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
+        finished = message.WhichOneof("type") == "script_finished"
+        if finished and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:  # of the whole page
             self.answered.set()
 
     def _see(self, element: Element) -> None:

@@ -26,14 +26,16 @@ MOST_KEPT = 2_560  # MB that caches keep at most (docs/server.md)
 LEAVING_SECONDS = 10.0  # until the server has forgotten the sessions that have gone
 
 
-async def visit(address: str, count: int, seconds: float, first_seed: int = 0) -> list[Visitor]:
-    """Run `count` visitors at once, who arrive evenly within one interval of presses; return them after."""
+async def visit(
+    address: str, count: int, seconds: float, first_seed: int = 0, within: float = EVERY_SECONDS
+) -> list[Visitor]:
+    """Run `count` visitors at once, who arrive evenly within some seconds; return them after."""
     visitors = [
         Visitor(PATIENTS[i % len(PATIENTS)], HOSPITALS[i // len(PATIENTS) % len(HOSPITALS)], first_seed + i)
         for i in range(count)
     ]
     stays = (
-        visitor.stay(address, seconds, late=EVERY_SECONDS * i / count) for i, visitor in enumerate(visitors)
+        visitor.stay(address, seconds, late=within * i / count) for i, visitor in enumerate(visitors)
     )
     await asyncio.gather(*stays)
     return visitors

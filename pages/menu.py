@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages import order
-from pages.shared.background import engine
+from pages.shared.background import engine, turns
 from pages.shared.server import sign_in, uploads
 from pages.shared.settings import sidebar
 
@@ -21,7 +21,7 @@ sign_in.ask(TITLE)
 menu = {group: [listed(page) for page in pages] for group, pages in order.menu().items()}
 page = st.navigation(menu, position="top")
 st.set_page_config(f"{page.title} · {TITLE}", str(order.HERE / "shared" / "icon.svg"), layout="wide")
-with engine.engine().yielding(), uploads.page():  # the page runs before the engine's next step
+with turns.TURNS.taken(), engine.engine().yielding(), uploads.page():  # before the engine's next step
     name = page.url_path or order.FIRST  # the first page has no path
     sidebar.render(name)
     page.run()

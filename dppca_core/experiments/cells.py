@@ -6,13 +6,14 @@ given as the arguments of `wanted`, which lists the cells that it needs. A subcl
 measured, in which order a reader needs the cells of a view, and the rows of its table. A cell
 that raises is treated alike in all stores: `failed` holds its reason, it counts as done, it is not tried
 again, and nobody waits for it. Only a cell that lacked memory is tried once more, after all others, when the
-memory may be free again.
+memory may be free again. `dppca_core.experiments.replicas` measures cells in another process, in a replica of
+their store.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import pandas as pd
 
@@ -31,12 +32,26 @@ class CellStore(ABC, Generic[Key, Value]):
         cells: The value of each measured cell, by key.
         failed: The reason why a cell has no answer, as a clause for a reader, by key.
         repeats: How many runs there are of a cell named without its repeat.
+        made_from: The arguments that it was made from: the same make an empty replica.
+        elsewhere: Keys that another process holds, which a replica need not measure.
+        took: Seconds that the last cell of each kind (its first part) took.
+        linked: Whether a cell may depend on the values of others, which a replica then needs.
     """
+
+    linked: ClassVar[bool] = False
+    made_from: tuple[Any, ...]
+
+    def __new__(cls, *arguments: Any) -> "CellStore[Key, Value]":
+        store = super().__new__(cls)
+        store.made_from = arguments
+        return store
 
     def __init__(self, repeats: int = 1) -> None:
         self.repeats = repeats
         self.cells: dict[Key, Value] = {}
         self.failed: dict[Key, str] = {}
+        self.elsewhere: Collection[Key] = frozenset()
+        self.took: dict[Any, float] = {}
         self._once_more: set[Key] = set()  # cells that lacked memory, each worth a second try
         # `next_missing` remembers how far it came in the cells of its last view: which view that was, the
         # cells not yet looked at, and the cell at which it stopped. The page and the thread that measures
@@ -79,21 +94,58 @@ class CellStore(ABC, Generic[Key, Value]):
         try:
             self.cells[key] = self.measure(key)
         except Exception as error:
-            reason, first_try = failures.reason(error), key not in self.failed
-            # A refusal is no fault of the program, and a thousand cells that fail alike need one line.
-            if not failures.refused(error) and reason not in list(self.failed.values()):
-                failures.log("run", error)
-            self.failed[key] = reason
-            if first_try and isinstance(error, MemoryError):
-                self._once_more.add(key)
-                return
+            self.note_failure(key, error)
         else:
             self.failed.pop(key, None)
+            self._once_more.discard(key)
+
+    def note_failure(self, key: Key, error: Exception) -> None:
+        """Keep the reason why a cell has no answer; one that lacked memory is worth a second try."""
+        reason, first_try = failures.reason(error), key not in self.failed
+        # A refusal is no fault of the program, and a thousand cells that fail alike need one line.
+        if not failures.refused(error) and reason not in list(self.failed.values()):
+            failures.log("run", error)
+        self.failed[key] = reason
         self._once_more.discard(key)
+        if first_try and isinstance(error, MemoryError):
+            self._once_more.add(key)
+
+    def seconds(self, *cell: Any) -> float:
+        """Estimate the seconds that `try_cell` takes: by default as long as the last cell of its kind."""
+        return self.took.get(cell[0], 0.0)
+
+    def located(self, *cell: Any) -> tuple["CellStore[Any, Any]", tuple[Any, ...]]:
+        """Return the store that measures a cell, and its name there: another one where a page has several."""
+        return self, cell
+
+    @property
+    def states(self) -> tuple[dict[Any, Any], ...]:
+        """Return what a replica shares with this store, alike where cells are `linked`."""
+        return self.cells, self.failed
+
+    def adopt(
+        self, cell: tuple[Any, ...], states: Iterable[Mapping[Any, Any]], once_more: Collection[Any]
+    ) -> None:
+        """Take what a replica has measured for a cell, and beside it; once_more: what lacked memory there."""
+        key = self.key(cell)
+        first_try = key not in self.failed
+        for state, new in zip(self.states, states, strict=True):
+            state.update(new)
+        for done in list(self.failed):
+            if done in self.cells:
+                self.failed.pop(done, None)
+        self._once_more.discard(key)
+        if first_try and key in once_more:
+            self._once_more.add(key)
+
+    @property
+    def once_more(self) -> frozenset[Key]:
+        return frozenset(self._once_more)
 
     def missing(self, wanted: Iterable[Key]) -> list[Key]:
+        done = (self.cells, self.failed, self.elsewhere)
         keys = ((cell, self.key(cell)) for cell in wanted)
-        return [cell for cell, key in keys if key not in self.cells and key not in self.failed]
+        return [cell for cell, key in keys if not any(key in held for held in done)]
 
     def next_missing(self, *view: Any) -> Key | None:
         """Return the missing cell that the view needs first, or None where the view is complete.

@@ -9,9 +9,9 @@ The truth is what an estimate's error is measured against.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from inspect import signature
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -243,12 +243,24 @@ def _drawn_rows(
     return Cohort.together((Provider(size, moment(size)) for size in sizes), bound)
 
 
-class Truth(NamedTuple):
-    """Hold what estimates are measured against: the leading directions without noise, and the spectrum."""
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """Hold what estimates are measured against: the leading directions without noise, and the spectrum.
 
-    basis: Array  # (d, k), orthonormal columns
-    eigenvalues: Array  # all d, descending, of the rows scaled to the bound
-    bound: float  # what rows were divided by, in the units of the data
+    Attributes:
+        eigenvalues: All d, descending, of the rows scaled to the bound.
+        bound: What rows were divided by, in the units of the data.
+        find: Returns the basis. Of a model it takes d^3 operations, and bounds and predictions need none.
+    """
+
+    eigenvalues: Array
+    bound: float
+    find: Callable[[], Array]
+
+    @cached_property
+    def basis(self) -> Array:
+        """Return the leading directions, (d, k), orthonormal columns."""
+        return self.find()
 
 
 def truth(population: Population, sizes: tuple[int, ...], k: int, scaling: Scaling, seed: int) -> Truth:
@@ -269,14 +281,18 @@ def truth(population: Population, sizes: tuple[int, ...], k: int, scaling: Scali
                 patients = cohort(population, sizes, scaling, seed, draw=0)
                 matrix, bound = patients.pooled.dense(), patients.bound
             values = np.maximum(np.linalg.eigvalsh(matrix)[::-1], 0.0).astype(np.float64)
-            return Truth(linalg.top_eigenspace(matrix, k), values, bound)
+            leading = linalg.top_eigenspace(matrix, k)
+            return Truth(values, bound, lambda: leading)
         bound = scaling.divisor(population, sum(sizes))
-        basis = np.array(population.basis)  # a copy: the model's is a view and would keep its matrix (d, d)
+
+        def basis() -> Array:
+            return np.array(population.basis)  # a copy: the model's is a view of its matrix (d, d)
+
         if scaling.kind == "clipped":
-            return Truth(basis, _clipped_eigenvalues(population, bound), bound)
+            return Truth(_clipped_eigenvalues(population, bound), bound, basis)
         if scaling.kind == "unit":
-            return Truth(basis, population.eigenvalues, bound)
-        return Truth(basis, population.scaled_eigenvalues(bound), bound)
+            return Truth(population.eigenvalues, bound, basis)
+        return Truth(population.scaled_eigenvalues(bound), bound, basis)
 
     key = (*_rows_key(population, sizes, scaling, seed), k)
     return TRUTHS.get(key, computed, 8 * model_or_table(population).d * (k + 1))

@@ -20,6 +20,8 @@ from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
 
 _LIVE_SECONDS = 2.0  # a protocol whose runs take longer runs only when asked for
+# Of one draw of patients, for each d^3: with their rows, and without.
+_ROWS_SECONDS, _DRAW_SECONDS = 1.1e-9, 7e-11
 _ALL_REPEATS_SECONDS = 6.0  # of one protocol, which has fewer repeats where they would take longer
 
 Key = tuple[str, int, int]
@@ -93,6 +95,13 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
         _, outcome = no_privacy.of_best_way(recipe.population, patients, recipe.k, **which, energy=True)
         sin, angle, energy = (float(values[repeat]) for values in outcome)
         return CollaborationRun(sin=sin, angle=angle, energy=energy, noise_std=0.0)
+
+    def seconds(self, *cell: Any) -> float:
+        """Estimate the seconds of a cell: by what its protocol took last, or by the features."""
+        protocol, d = PROTOCOLS[cell[0]], self.recipe.d
+        with_rows = protocol.free or METHODS[protocol.method].scaling == "unit"
+        drawing = (_ROWS_SECONDS if with_rows else _DRAW_SECONDS) * d**3
+        return self.took.get(cell[0], self.recipe.seconds(protocol) + drawing)
 
     def values(self, key: str, hospital: int) -> tuple[Array, Array, Array]:
         """Return sin Theta, largest angle and energy of a protocol's runs so far, (runs,) each."""

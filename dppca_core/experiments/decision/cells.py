@@ -20,11 +20,18 @@ from dppca_core.experiments.decision.hospitals import JoiningExperiment
 from dppca_core.experiments.decision.outcomes import ALONE_AT, TOGETHER, WITHOUT, Arm, JoiningRuns
 from dppca_core.experiments.decision.predictions import Along, Anchor
 from dppca_core.experiments.decision.rule import Answer
+from dppca_core.experiments.explorer.results import eigenproblem_seconds
 
 LOOK, TRIAL, VERDICT, VERDICTS, TURNS = "look", "trial", "verdict", "verdicts", "turns"
 
 
+_RUNS_SECONDS = 4.0  # of a run, in eigenproblems
+_ROWS_SECONDS = 1.1e-9  # of one draw of patients with their rows, for each d^3
+
+
 class JoiningCells(CellStore[tuple[Any, ...], Any]):
+    linked = True  # a verdict is reached from runs
+
     def __init__(self, setting: JoiningExperiment) -> None:
         super().__init__(MORE * setting.repeats)
         self._first = JoiningRuns(setting)
@@ -87,6 +94,16 @@ class JoiningCells(CellStore[tuple[Any, ...], Any]):
             yield from self._runs(range(self.runs.setting.repeats), *others)
             yield (VERDICTS,)
             yield from ((TURNS, along) for along in get_args(Along))
+
+    def seconds(self, *cell: Any) -> float:
+        """Estimate the seconds of a cell: by what its kind took last, or by the features."""
+        d = self._first.setting.experiment.d
+        expected = _RUNS_SECONDS * eigenproblem_seconds(d) + _ROWS_SECONDS * d**3
+        return self.took.get(cell[0], expected)
+
+    @property
+    def states(self) -> tuple[dict[Any, Any], ...]:
+        return *super().states, self._first.known
 
     def shares(self, arm: Arm) -> Array:
         return np.array(self.measured(*arm))

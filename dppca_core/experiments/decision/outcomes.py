@@ -54,7 +54,7 @@ class JoiningRuns:
     def __init__(self, setting: JoiningExperiment) -> None:
         self.setting = setting
         self.measured = measured_hospitals(setting)
-        self._known: dict[object, Any] = {}
+        self.known: dict[object, Any] = {}
 
     @cached_property
     def parts(self) -> tuple[tuple[int, ...], ...]:
@@ -73,7 +73,7 @@ class JoiningRuns:
     def extended(self, repeats: int) -> "JoiningRuns":
         """Return so many runs of the same setting, of which these are the first."""
         more = JoiningRuns(replace(self.setting, repeats=repeats))
-        more._known = self._known
+        more.known = self.known
         return more
 
     def together(self, trust: str, hospital: int | None = None) -> Array:
@@ -152,9 +152,9 @@ class JoiningRuns:
         return np.array([self.run(arm, draw, hospital) for draw in range(self.setting.repeats)])
 
     def _kept(self, key: object, measure: Callable[[], _Value]) -> _Value:
-        if key not in self._known:
-            self._known[key] = measure()
-        value: _Value = self._known[key]
+        if key not in self.known:
+            self.known[key] = measure()
+        value: _Value = self.known[key]
         return value
 
     @cached_property

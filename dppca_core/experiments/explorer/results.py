@@ -108,6 +108,8 @@ _STEP_SECONDS, _JOINED = (
     0.2,
     16,
 )  # of the runs of one step, which are at least so many where they share products
+# Of the truth and of one draw of patients, for each d^3; and of a further run in one call, as a share.
+_TRUTH_SECONDS, _DRAW_SECONDS, _NEXT_RUN = 2e-10, 7e-11, 0.3
 _SLOW_REPEATS = 3
 _FEW_FEATURES = 400  # features up to which a page waits for a run of every quick method that it compares
 
@@ -187,9 +189,8 @@ class Results(CellStore[Key, Cell]):
         there. At most max(10 d, 1000) rows are drawn, so n plays no part. The constants were measured.
         """
         population = self.experiment.population
-        drawn = isinstance(population, Synthetic) and (
-            METHODS[name].scaling == "unit" or population.tails is not None
-        )
+        on_unit = name in ON_UNIT_ROWS or name == NO_PRIVACY or RUNS[name].scaling == "unit"
+        drawn = isinstance(population, Synthetic) and (on_unit or population.tails is not None)
         return 1.1e-9 * self.experiment.d**3 + 0.01 if drawn else 0.0
 
     def _affordable_runs(self, seconds: float, most: int, beside: float = 0.0) -> int:
@@ -236,15 +237,18 @@ class Results(CellStore[Key, Cell]):
         for _ in self.steps(wanted):
             pass
 
-    def steps(self, wanted: Iterable[Key]) -> Iterator[None]:
+    def steps(self, wanted: Iterable[Key], quick: float = math.inf) -> Iterator[None]:
         """Do what `try_cells` does, yielding after each step so that the caller can stop there.
 
         Computing the truth and drawing the patients are steps of their own, for each may take seconds. Where
         several threads go through the same cells, a step measures what is still missing when it begins.
+        quick: seconds of a step, above which it is left out.
         """
         # Successive cells that differ only in their epsilon form a group.
         for (name, repeat), cells in groupby(wanted, key=lambda cell: (cell[0], cell[2])):
-            group = list(cells)
+            group = self.missing(cells)
+            if group and self._seconds_of(name, len(group), repeat) > quick:
+                continue
             for prepare in (lambda: self.truth, lambda repeat=repeat: self.experiment.cohort(repeat)):
                 with self._lock:
                     incomplete = bool(self.missing(group))
@@ -277,10 +281,33 @@ class Results(CellStore[Key, Cell]):
         """Try a cell and, in the same call, others that a page asks for soon: the first of `_beside` it."""
         name, _, _ = cell
         if RUNS[name].private:
-            least = _JOINED if name in many_runs.JOINED else 1
-            at_once = max(least, int(_STEP_SECONDS / max(self._seconds(name), 1e-4)))
-            self._try_together(name, self.missing([*self._beside(*cell), cell])[:at_once])
+            self._try_together(name, self._at_once(*cell))
         super().try_cell(*cell)
+
+    def _at_once(self, name: str, epsilon: float, repeat: int) -> list[Key]:
+        """Return the runs of one call, at least this one; alone the one that a reader waits for."""
+        if name == self.experiment.method and not self.measured(name, epsilon):
+            return [(name, epsilon, repeat)]
+        least = _JOINED if name in many_runs.JOINED else 1
+        at_once = max(least, int(_STEP_SECONDS / max(self._seconds(name), 1e-4)))
+        return self.missing([*self._beside(name, epsilon, repeat), (name, epsilon, repeat)])[:at_once]
+
+    def seconds(self, *cell: Any) -> float:
+        name, _, repeat = cell
+        return self._seconds_of(name, len(self._at_once(*cell)) if RUNS[name].private else 1, repeat)
+
+    def _seconds_of(self, name: str, runs: int, repeat: int) -> float:
+        """Estimate the seconds of runs of a method in one call, with what they are the first to need.
+
+        That is the truth, and the rows of this repeat's draw of patients. The constants were measured.
+        """
+        d = self.experiment.d
+        run = max(self._seconds(name), _LEAST_RUN_SECONDS["inside"])
+        needed = 0.0 if self.cells else _TRUTH_SECONDS * d**3
+        drawn = {r % self.experiment.patient_draws for kind, _, r in list(self.cells) if kind == name}
+        if repeat % self.experiment.patient_draws not in drawn:
+            needed += self._rows_seconds(name) + _DRAW_SECONDS * d**3
+        return needed + max(run * (1 + _NEXT_RUN * (runs - 1)), self.took.get(name, 0.0))
 
     def _beside(self, name: str, epsilon: float, repeat: int) -> Iterator[Key]:
         """Return the runs that one call makes with this run, which come first: those of the same patients.

@@ -26,8 +26,8 @@ _IDLE_SECONDS = 300  # a worker takes seconds to start, most of them imports
 _PARENT_SECONDS = 1.0  # between two looks of a worker whether the program that started it still runs
 
 
-def _end_with(parent: int) -> None:
-    """End this worker when its parent process has: else it would wait for tasks for minutes.
+def end_with(parent: int) -> None:
+    """End this process when its parent has: else a worker would wait for tasks for minutes.
 
     Ctrl-C in a terminal reaches the workers as well, which leave it to their parent.
     """
@@ -58,7 +58,7 @@ class Cores(Executor):
     def pool(self) -> Any:
         # For other arguments loky waits until the former pool has ended its tasks, and makes another.
         return get_reusable_executor(
-            max_workers=self.workers, timeout=_IDLE_SECONDS, initializer=_end_with, initargs=(os.getpid(),)
+            max_workers=self.workers, timeout=_IDLE_SECONDS, initializer=end_with, initargs=(os.getpid(),)
         )
 
     def warm(self) -> None:

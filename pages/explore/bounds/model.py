@@ -112,14 +112,12 @@ class Bounds:
         return [(DPS_PCA, self.epsilon, repeat) for repeat in range(repeats)]
 
     def first(self) -> Iterator[None]:
-        """Measure one run of a fast method at this epsilon and, if that is quick, at all others."""
+        """Measure quick runs of the method, at this epsilon and at all others, and those of the theorem."""
         if self.method in self.results.live_methods:
-            yield from self.results.steps([(self.method, self.epsilon, 0)])
-            cells = self.runs.get(self.epsilon)
-            seconds = cells[0].seconds if cells else 0.0  # it failed
-            if seconds * len(EPSILONS) < engine.FIRST_SECONDS:
-                yield from self.results.steps((self.method, epsilon, 0) for epsilon in EPSILONS)
-        yield from self.results.steps(self._of_theorem())
+            for epsilons in ((self.epsilon,), EPSILONS):
+                wanted = ((self.method, epsilon, 0) for epsilon in epsilons)
+                yield from self.results.steps(wanted, engine.first_step_seconds())
+        yield from self.results.steps(self._of_theorem(), engine.first_step_seconds())
 
     def next_cell(self) -> Key | None:
         """Return the run to measure next. Chances need all repeats, also of a method that takes long."""

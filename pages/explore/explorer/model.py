@@ -17,7 +17,7 @@ from pages.explore.explorer.charts.directions import Directions
 from pages.explore.explorer.charts.first_panel import FirstPanel
 from pages.explore.explorer.charts.table_pictures import Components, Scores
 from pages.shared import text
-from pages.shared.background import cache
+from pages.shared.background import cache, engine
 from pages.shared.charts import explorer_summary
 from pages.shared.document.blocks import Measuring
 from pages.shared.plain import phrases, share_bars
@@ -57,14 +57,27 @@ class Explorer:
 
     @property
     def measuring(self) -> Measuring:
-        return Measuring(self.results, self.next_cell, self.first, later=self.next_after, ahead=type(self))
+        return Measuring(
+            self.results,
+            self.next_cell,
+            self.first,
+            self.answered,
+            later=self.next_after,
+            ahead=type(self),
+        )
+
+    def answered(self) -> bool:
+        return self.release in self.results.cells or self.release in self.results.failed
 
     @property
     def release(self) -> Key:
         return self.experiment.method, self.epsilon, 0  # the first of its runs
 
     def first(self) -> Iterator[None]:
-        return self.results.steps(self.results.first(self.epsilon, self.shown))
+        return self.results.steps(self.first_cells(), engine.first_step_seconds())
+
+    def first_cells(self) -> Iterator[Key]:
+        return self.results.first(self.epsilon, self.shown)
 
     def next_cell(self) -> Key | None:
         return self.results.next_missing(self.epsilon, self.settings["slow"], (*self.shown, NO_PRIVACY))

@@ -265,6 +265,10 @@ class Story:
     def try_cell(self, store: int, *cell: Any) -> None:
         self.stores[store].try_cell(*cell)
 
+    def located(self, store: int, *cell: Any) -> tuple[JoiningCells, tuple[Any, ...]]:
+        """Return the store that measures a cell, and its name there."""
+        return self.stores[store], cell
+
     def measured(self, step: int) -> bool:
         """Return whether all runs of a step are there; of a curve some points may have failed."""
         if any(self.here.shares(name) is None for name in self._quantities(step)):

@@ -7,6 +7,7 @@ other caches stay small whatever is asked for. docs/server.md has the sum, and t
 """
 
 import gc
+import sys
 from collections.abc import Callable, Hashable
 from threading import Lock
 from typing import Any, TypeVar
@@ -117,6 +118,7 @@ def keep_first_view() -> None:
 def warm_up() -> None:
     """Use one BLAS thread, measure what the front page opens at, and spare modules garbage collection."""
     use_one_thread()
+    sys.setswitchinterval(0.001)
     experiment, epsilon = to_experiment.from_settings_with_method(catalogue.defaults(catalogue.SMALL_STUDY))
     cells = results(experiment)
     cells.try_cells(cells.first(epsilon))

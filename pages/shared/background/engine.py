@@ -1,31 +1,38 @@
 """Run everything that is measured beside the pages, from one queue.
 
 One thread completes the views that visitors look at, step by step, and then the settings that a next press
-may ask for. Each sweep has a thread of its own once its turn has come; a sweep that waits has none. A step
-that fails ends only the work it belongs to. The engine never interrupts a step: it asks work to stop between
-two steps.
+may ask for. What takes longer than QUICK_SECONDS it leaves to another thread, which has a process measure it:
+so no page waits for the interpreter. Each sweep has a thread of its own once its turn has come; a sweep that
+waits has none. A step that fails ends only the work it belongs to. The engine never interrupts a step: it
+asks work to stop between two steps.
 """
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import streamlit as st
 from joblib import cpu_count
 
+from dppca_core.experiments import replicas
 from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.failures import log_errors
 from dppca_core.experiments.sweeps.blas import use_one_thread
 from pages.shared.background import sessions
-from pages.shared.background.queue import Queue, Queued, Rank
+from pages.shared.background.queue import Line, Queue, Queued, Rank
 from pages.shared.background.restarted_thread import RestartedThread
 
 Cells = CellStore[Any, Any]
 NextCell = Callable[[], tuple[Any, ...] | None]  # returns the cell that a view lacks; None when complete
 
-FIRST_SECONDS = 2.0  # a page measures for this long before it shows what there is
+FIRST_SECONDS = 0.5  # a page measures for this long before it shows what there is
+QUICK_SECONDS = 0.03  # of a step that is done in the server; longer ones, or in a crowd all, are not
+_FIRST_STEP_SECONDS = 0.1  # of a step that a page does itself for its first answer
+PATIENCE_SECONDS = 3.0  # that a visitor waits for a first answer; what takes longer must be asked for
 SHOWN_SECONDS = 8.0  # a view that is not refreshed for this long is dropped
 _PREFETCH_SECONDS = 30.0  # nothing is prefetched for visitors who have not moved a control for this long
 CROWD = 8  # above this many visitors the thread sleeps more than half of the time
@@ -33,17 +40,34 @@ _YIELD_SECONDS = 0.1  # the longest time that the engine waits for running pages
 _FAULT_SECONDS = 1.0  # until the engine tries again after it failed to choose a step
 _REST_SECONDS = 0.002  # between two steps, so that a key press finds the interpreter free
 _STEP_SECONDS = 0.03  # before a step of several cells ends
-_ENDED = object()  # stands for the step after the last
+
+
+class Slow(NamedTuple):
+    """Stand in a step for a cell that it left alone, since the cell takes long."""
+
+    cells: Cells
+    cell: tuple[Any, ...]
+
+
+Steps = Iterator[Slow | None]
+
+
+def slow(cells: Cells, cell: tuple[Any, ...], quick: float = QUICK_SECONDS) -> Slow | None:
+    """Return the cell with the store that measures it, if that takes more than `quick` seconds; else None."""
+    store, name = cells.located(*cell)
+    return Slow(store, name) if store.seconds(*name) > quick else None
+
+
+def first_step_seconds() -> float:
+    """Return the seconds of a step that a page does itself for its first answer: in a crowd hardly any."""
+    return _FIRST_STEP_SECONDS / (1 + engine().crowd())
 
 
 def missing_cells(cells: Cells, next_cell: NextCell) -> Iterator[None]:
-    """Measure the cells that `next_cell` names, until it names none; quick ones are one step together."""
-    began = time.monotonic()
-    while (missing := next_cell()) is not None:
+    """Measure here the quick cells that `next_cell` names, in steps, until it names none or a slow one."""
+    while (missing := next_cell()) is not None and not slow(cells, missing):
         cells.try_cell(*missing)
-        if time.monotonic() > began + _STEP_SECONDS:
-            yield
-            began = time.monotonic()
+        yield
 
 
 class Engine:
@@ -51,19 +75,57 @@ class Engine:
 
     def __init__(self, sweeps_at_once: int | None = None) -> None:
         sweeps = sweeps_at_once or max(2, cpu_count())
-        self._queue = Queue({"screen": 1, "short": sweeps, "long": sweeps})
+        self._queue = Queue({"screen": 1, "aside": 1, "short": sweeps, "long": sweeps})
         self._pages = 0  # that run now
         self._changed = threading.Condition()
-        self._thread = RestartedThread("engine", self._complete_screens)
+        self.process = replicas.Process()
+        # The first does quick steps, the second waits for the process.
+        self._threads = [
+            RestartedThread("engine", partial(self._complete_screens, "screen")),
+            RestartedThread("engine, aside", partial(self._complete_screens, "aside")),
+        ]
 
     def revive(self) -> bool:
-        """Start the thread that completes screens unless it runs. Return whether it had died."""
-        return self._thread.start()
+        """Start the threads that complete screens unless they run. Return whether one had died."""
+        return sum(thread.start() for thread in self._threads) > 0  # all of them, whatever the first says
 
-    def complete(self, visitor: str, cells: Cells, next_cell: NextCell) -> None:
-        self._show(visitor, Rank.SHOWN, missing_cells(cells, next_cell), SHOWN_SECONDS)
+    def complete(self, visitor: str, cells: Cells, next_cell: NextCell, first: bool = False) -> None:
+        """Measure what a view lacks, in place of the visitor's former view; dropped unless asked for again.
 
-    def prefetch(self, visitor: str, urgent: Iterator[None], other: Iterator[None]) -> None:
+        first: whether it has no answer yet, for which its visitor waits.
+        """
+        missing = next_cell()
+        left = None if missing is None else slow(cells, missing, self._quick())
+        self._show(visitor, Rank.SHOWN, self.missing_cells(cells, next_cell), SHOWN_SECONDS, left, first)
+
+    def missing_cells(self, cells: Cells, next_cell: NextCell, most: float = math.inf) -> Steps:
+        """Measure the cells that `next_cell` names, until it names none; quick ones are one step together.
+
+        A slow one is yielded instead, and expected to be measured elsewhere, or to be in the way no more.
+        most: seconds of a cell, above which nothing more is measured.
+        """
+        began = time.monotonic()
+        while (missing := next_cell()) is not None:
+            if (left := slow(cells, missing, self._quick())) is not None:
+                if left.cells.seconds(*left.cell) > most:
+                    return
+                yield left
+                if next_cell() == missing:  # nobody has measured it
+                    return
+            else:
+                store, name = cells.located(*missing)
+                cell_began = time.monotonic()
+                store.try_cell(*name)
+                store.took[name[0]] = time.monotonic() - cell_began
+            if time.monotonic() > began + _STEP_SECONDS:
+                yield None
+                began = time.monotonic()
+
+    def _quick(self) -> float:
+        """Return the seconds of a step that is done in the server: in a crowd the process does all."""
+        return QUICK_SECONDS / (1 + self.crowd())
+
+    def prefetch(self, visitor: str, urgent: Steps, other: Steps) -> None:
         """Measure what this visitor may ask for next, in place of an earlier call; for few visitors only.
 
         urgent: steps that run before the rest of what is on their screen. other: steps that run when nobody's
@@ -112,15 +174,33 @@ class Engine:
 
     def crowd(self) -> int:
         with self._changed:
-            return sum(entry.rank == Rank.SHOWN for entry in self._queue.line("screen"))
+            lines = (*self._queue.line("screen"), *self._queue.line("aside"))
+            return sum(entry.rank == Rank.SHOWN for entry in lines)
 
-    def _show(self, visitor: str, rank: Rank, steps: Iterator[None], seconds: float) -> None:
-        """Queue steps for a visitor's screen, dropped after `seconds`, in place of those of this rank."""
+    def _show(
+        self,
+        visitor: str,
+        rank: Rank,
+        steps: Steps,
+        seconds: float,
+        left: Slow | None = None,
+        first: bool = False,
+    ) -> None:
+        """Queue steps for a visitor's screen, dropped after `seconds`, in place of those of this rank.
 
-        def step() -> bool:
-            return next(steps, _ENDED) is not _ENDED  # do the next step: if there was one, more may follow
+        left: what is measured before them. first: whether that is a first answer.
+        """
 
-        entry = Queued(visitor, "screen", step, rank, time.monotonic() + seconds)
+        def step() -> Line | None:
+            nonlocal left
+            if left is not None:
+                self.process.try_cell(*left)
+            for left in steps:  # only the next one
+                return "screen" if left is None else "aside"
+            return None
+
+        line: Line = "screen" if left is None else "aside"
+        entry = Queued(visitor, line, step, rank, time.monotonic() + seconds, first)
         with self._changed:
             self._queue.replace(entry)
             self._changed.notify_all()
@@ -151,39 +231,47 @@ class Engine:
                 self._queue.remove(entry)
                 self._begin_sweeps()
 
-    def _complete_screens(self) -> None:
+    def _complete_screens(self, line: Line) -> None:
         use_one_thread()
         while True:
             rest = _FAULT_SECONDS  # unless all goes well
             with log_errors("engine"):
-                entry = self._wait_for_entry()
+                entry = self._wait_for_entry(line)
                 began = time.monotonic()
-                self._run_step(entry)
+                self._run_step(entry, line)
                 # Leave the interpreter to the pages where many visitors look: the engine lags anyway.
-                rest = _REST_SECONDS + (time.monotonic() - began) * self.crowd() / CROWD
+                rest = _REST_SECONDS
+                if line == "screen":
+                    rest += (time.monotonic() - began) * self.crowd() / CROWD
             time.sleep(rest)
 
-    def _wait_for_entry(self) -> Queued:
+    def _wait_for_entry(self, line: Line) -> Queued:
         with self._changed:
             while True:
-                self._changed.wait_for(lambda: not self._pages, _YIELD_SECONDS)
+                if line == "screen":
+                    self._changed.wait_for(lambda: not self._pages, _YIELD_SECONDS)
                 self._drop_unwanted()
-                entry = self._queue.start_next("screen")
+                entry = self._queue.start_next(line)
                 if entry is not None:
                     return entry
                 self._changed.wait()
 
-    def _run_step(self, entry: Queued) -> None:
-        step, more = entry.step, False
+    def _run_step(self, entry: Queued, line: Line) -> None:
+        step, following, began = entry.step, None, time.monotonic()
         try:
             with log_errors("engine"):
-                more = bool(step())
+                following = step()
         finally:
             with self._changed:
-                if more or entry.step is not step:  # meanwhile the visitor has opened another view
-                    self._queue.requeue(entry)
+                self._queue.charge(entry, time.monotonic() - began)
+                entry.first = False
+                if entry.step is not step:  # meanwhile the visitor has opened another view
+                    self._queue.requeue(entry, "screen")
+                elif following is not None:
+                    self._queue.requeue(entry, following)
                 else:
                     self._queue.remove(entry)
+                self._changed.notify_all()
 
 
 @st.cache_resource(show_spinner=False)

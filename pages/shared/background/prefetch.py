@@ -6,6 +6,7 @@ answer, which follows, draws the same. Fetching itself measures nothing.
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import chain
 from typing import Any, Protocol
 from urllib.parse import urlencode
@@ -23,12 +24,14 @@ _BYTES = 2**16  # of a figure of one epsilon, at most
 class View(Protocol):
     """Stand for a page at some settings: `first` measures in steps what `payload`, its figure, needs.
 
-    `next_after` names what is measured into `results` once the page is complete.
+    `first` leaves out of `first_cells` what takes long. `next_after` names what is measured into `results`
+    once the page is complete.
     """
 
     results: engine.Cells
 
     def first(self) -> Iterator[None]: ...
+    def first_cells(self) -> Iterator[tuple[Any, ...]]: ...
     def next_after(self) -> tuple[Any, ...] | None: ...
     def payload(self) -> dict[str, Any]: ...
 
@@ -43,7 +46,7 @@ def begin(now: Settings, move: Move | None, view: Callable[[Settings], View]) ->
     waits = sizes(now)[1] < MANY_FEATURES
     urgent = iter(()) if waits or not move or move[0] not in SLIDERS else measure(following, view)
     screen = view(now)
-    after = engine.missing_cells(screen.results, screen.next_after)
+    after = engine.engine().missing_cells(screen.results, screen.next_after, engine.PATIENCE_SECONDS)
     ahead = (measure(settings, view) for settings in others)
     other = chain(measure(following, view), after, chain.from_iterable(ahead))
     engine.engine().prefetch(sessions.visitor(), urgent, other)
@@ -64,13 +67,18 @@ def one_press_away(now: Settings, move: Move | None) -> dict[Move, Settings]:
     return settings_by_move
 
 
-def measure(settings: Settings, view: Callable[[Settings], View]) -> Iterator[None]:
+def measure(settings: Settings, view: Callable[[Settings], View]) -> engine.Steps:
     """Measure what a first view of these settings needs, in steps, and build its figure at the end."""
     page = view(settings)
     yield from page.first()
+    wanted = list(page.first_cells())
+    missing = partial(page.results.first_missing, wanted)
+    yield from engine.engine().missing_cells(page.results, missing, engine.PATIENCE_SECONDS)
+    if missing() is not None:  # it takes too long for a look ahead
+        return
     # Of the frames, one for each epsilon, only that of the epsilon on screen is kept.
     cache.CELLS.put(_key(settings), explorer_summary.at_active(page.payload()), _BYTES)
-    yield
+    yield None
 
 
 def ready(now: Settings) -> dict[str, Any]:

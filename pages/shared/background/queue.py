@@ -1,11 +1,14 @@
 """Decide whose work comes next, of all that is measured beside the pages. Nothing here runs anything.
 
-There is one queue with three lines: the short steps that complete what visitors look at, one at a time;
-sweeps of seconds; and longer sweeps, so that a visitor who moves a slider does not wait for another's hour of
-work. Each line follows one rule: the first entry runs, one of each visitor at a time, and returns to the end
-of its line after a step if it has more. So visitors take turns.
+There is one queue with four lines: quick steps that complete what visitors look at, one at a time in the
+server; slow ones, one at a time in a process of their own; sweeps of seconds; and longer sweeps, so that a
+visitor who moves a slider does not wait for another's hour of work. In each line one entry of each visitor
+runs at a time, and returns to the end of its line after a step if it has more. Next is the visitor for whom
+that line has worked the least, in seconds: so whose steps are long has fewer of them. Sweeps are one step,
+and are served in the order in which they came.
 """
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
@@ -14,7 +17,8 @@ from typing import Literal
 
 LONG_SECONDS = 15.0  # sweeps expected to take longer on one core have a line of their own
 _MOST_PREFETCHED = 3  # the most visitors at once for whom anything is prefetched
-Line = Literal["screen", "short", "long"]
+_REMEMBERED_SECONDS = 60.0  # that a line remembers for whom it has worked
+Line = Literal["screen", "aside", "short", "long"]
 
 
 class Rank(IntEnum):
@@ -30,17 +34,19 @@ class Queued:
     """Hold what is to be measured for a visitor (their session's name), in steps, and its line.
 
     Attributes:
-        step: Does the next step, and returns whether more are left; a sweep is one step.
+        step: Does the next step, and returns the line of the one after it, if any; a sweep is one step.
         until: When the engine drops it, in seconds of the monotonic clock, unless it is asked for again.
+        first: Whether the next step gives a first answer, for which its visitor waits.
         active: Whether a step of it runs now.
         ending: True once it was asked to stop; it then holds up nobody.
     """
 
     visitor: str
     line: Line
-    step: Callable[[], bool | None]
+    step: Callable[[], Line | None]
     rank: Rank = Rank.SHOWN
     until: float = inf
+    first: bool = False
     active: bool = False
     ending: bool = False
 
@@ -57,17 +63,41 @@ class Queue:
     def __init__(self, capacity: Mapping[Line, int]) -> None:
         self._capacity = capacity
         self._entries: list[Queued] = []
+        # For whom each line has worked, on first answers and on more: for how long, and until when it counts.
+        self._worked: dict[tuple[Line, bool, str], tuple[float, float]] = {}
 
     def add(self, entry: Queued) -> None:
         self._entries.append(entry)
 
     def replace(self, entry: Queued) -> None:
-        """Let this entry's steps take the place of those of its visitor, line and rank, if there are some."""
-        for former in self.line(entry.line):
-            if (former.visitor, former.rank) == (entry.visitor, entry.rank):
-                former.step, former.until = entry.step, entry.until
-                return
+        """Let this entry's steps take the place of those of its visitor and rank on a screen, if any.
+
+        A slow step that runs for the former ends by itself, and the new steps do not wait for it.
+        """
+        for former in (*self.line("screen"), *self.line("aside")):
+            if (former.visitor, former.rank) != (entry.visitor, entry.rank):
+                continue
+            if former.active and former.line == "aside":
+                self.remove(former)
+                continue
+            former.step, former.until, former.first = entry.step, entry.until, entry.first
+            if not former.active:
+                former.line = entry.line
+            return
         self.add(entry)
+
+    def charge(self, entry: Queued, seconds: float) -> None:
+        """Note that the line of an entry has worked so long for its visitor, on a first answer or on more."""
+        now, key = time.monotonic(), (entry.line, entry.first, entry.visitor)
+        self._worked = {each: worked for each, worked in self._worked.items() if worked[1] > now}
+        self._worked[key] = self._seconds(entry) + seconds, now + _REMEMBERED_SECONDS
+
+    def _seconds(self, entry: Queued) -> float:
+        """Return for how long its line has worked for its visitor; a newcomer is level with who had least."""
+        of_same = {
+            key[2]: worked[0] for key, worked in self._worked.items() if key[:2] == (entry.line, entry.first)
+        }
+        return of_same.get(entry.visitor, min(of_same.values(), default=0.0))
 
     def start_next(self, line: Line) -> Queued | None:
         """Mark the entry that runs next in a line as running and return it; None if none may run."""
@@ -80,9 +110,11 @@ class Queue:
                     return entry
         return None
 
-    def requeue(self, entry: Queued) -> None:
+    def requeue(self, entry: Queued, line: Line) -> None:
+        """Move an entry whose step has ended to the end of the line of its next one."""
         entry.active = False
         if self.remove(entry):
+            entry.line = line
             self.add(entry)
 
     def remove(self, entry: Queued) -> bool:
@@ -116,11 +148,20 @@ class Queue:
         return len({entry.visitor for entry in self._entries if entry.rank != Rank.SHOWN}) <= _MOST_PREFETCHED
 
     def _in_turn(self, line: Line) -> list[Queued]:
-        """Return the entries that may run next, in order: each visitor's first by rank, idle work last."""
+        """Return the entries that may run next, in order: each visitor's first by rank, idle work last.
+
+        First answers come before more of what others see already. Of others the visitor comes first for whom
+        the line has worked the least.
+        """
         waiting = [entry for entry in self.line(line) if not (entry.active or entry.ending)]
         if not self.prefetches():
             waiting = [entry for entry in waiting if entry.rank == Rank.SHOWN]
         first: dict[str, Queued] = {}  # of each visitor
         for entry in sorted(waiting, key=lambda entry: entry.rank):
             first.setdefault(entry.visitor, entry)
-        return sorted(first.values(), key=lambda entry: (entry.rank == Rank.WHEN_IDLE, waiting.index(entry)))
+
+        def turn(entry: Queued) -> tuple[bool, bool, float, int]:
+            idle = entry.rank == Rank.WHEN_IDLE
+            return idle, not entry.first, self._seconds(entry), waiting.index(entry)
+
+        return sorted(first.values(), key=turn)

@@ -1,17 +1,19 @@
 """Refresh a part of a page while something is measured beside it."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import streamlit as st
 
 from pages.shared import text
-from pages.shared.background import engine, sessions
+from pages.shared.background import engine, sessions, turns
 from pages.shared.document.blocks import Measuring
 from pages.shared.figure import component
 from pages.shared.settings import widgets
 
 SECONDS = 0.6  # between two renderings
+_ASKED = "what is measured although it takes long"
 # That a rendering waits for the background, at most; it looks 16 times whether all is measured. Then the
 # browser asks for the next one within a quarter of that time.
 _WAITS = 0.4
@@ -25,7 +27,7 @@ def while_more(part: Callable[[], None], more: Callable[[], bool], seconds: floa
     refreshing = more()
 
     def render() -> None:
-        with component.preliminary(refreshing):
+        with turns.TURNS.taken(), component.preliminary(refreshing):
             part()
         if more() != refreshing:
             st.rerun()  # the whole page decides anew whether this part refreshes itself
@@ -33,9 +35,11 @@ def while_more(part: Callable[[], None], more: Callable[[], bool], seconds: floa
     st.fragment(render, run_every=seconds if refreshing else None)()
 
 
-def while_cells_come(part: Callable[[], None], measuring: Measuring) -> None:
+def while_cells_come(name: str, part: Callable[[], None], measuring: Measuring) -> None:
     """Render a part of the page while the background measures the cells that it lacks, and once it has them.
 
+    Where the first answer takes longer than a visitor waits, the part says how long, and measures nothing
+    until its button is pressed. name: of the part, for that button.
     `measuring.first` runs in the run of the whole page alone, since the engine and a refresh would wait for
     each other; of its steps as many come before the part as a page waits for.
     """
@@ -46,27 +50,63 @@ def while_cells_come(part: Callable[[], None], measuring: Measuring) -> None:
     interval = min(_WAITS * crowded, engine.SHOWN_SECONDS / 2)
 
     def lacking() -> engine.NextCell | None:
+        if _asks(measuring):
+            return None
         return next((cell for cell in (next_cell, later) if cell and cell() is not None), None)
 
-    def rest() -> Iterator[None]:
-        missing = lacking()
+    def wait(seconds: float) -> None:
+        """Let the background measure for so long, or until the view is complete or has its first answer."""
+        until, missing, had_none = time.monotonic() + seconds, lacking(), measuring.lacks_answer
         while missing and missing() is not None and not widgets.has_pending_move():
-            time.sleep(interval / 16)
-            yield
+            st.session_state.get("epsilon")  # Streamlit interrupts the run here when the visitor has moved on
+            if time.monotonic() > until or (had_none and not measuring.lacks_answer):
+                break
+            with turns.TURNS.given_away():
+                time.sleep(interval / 16)
 
     def render() -> None:
         nonlocal begun
-        until = time.monotonic() + (interval if begun else engine.FIRST_SECONDS)
-        for _ in rest() if begun else measuring.first():
-            st.session_state.get("epsilon")  # Streamlit interrupts the run here when the visitor has moved on
+        until = time.monotonic() + engine.FIRST_SECONDS
+        for _ in () if begun else measuring.first():
+            st.session_state.get("epsilon")
             if time.monotonic() > until:
                 break
+        if lacking() is next_cell:
+            first = measuring.lacks_answer
+            engine.engine().complete(sessions.visitor(), measuring.cells, next_cell, first)
+        if begun or measuring.lacks_answer:
+            wait(interval if begun else engine.FIRST_SECONDS)
         begun = True
+        if (ask := _asks(measuring)) is not None:
+            with st.container(border=True):
+                st.markdown(text.first_answer_takes(ask.seconds))
+                st.button("Measure it", key=f"measure {name}", on_click=_ask, args=(ask,))
+            return
         part()
-        if next_cell() is not None:
-            engine.engine().complete(sessions.visitor(), measuring.cells, next_cell)
 
     while_more(render, lambda: lacking() is not None, interval / 4)
+
+
+class _Ask(NamedTuple):
+    """Hold what is measured only if it is asked for, by what its store is made from, and its seconds."""
+
+    store: tuple[Any, ...]
+    seconds: float
+
+
+def _asks(measuring: Measuring) -> _Ask | None:
+    """Return what a part must ask for before it is measured; None where its first answer comes soon."""
+    missing = measuring.next_cell()
+    if missing is None:
+        return None
+    store, cell = measuring.cells.located(*missing)
+    seconds, made_from = store.seconds(*cell), (type(store), *store.made_from)
+    soon = not measuring.lacks_answer or seconds <= engine.PATIENCE_SECONDS
+    return None if soon or made_from in st.session_state.get(_ASKED, ()) else _Ask(made_from, seconds)
+
+
+def _ask(asked: _Ask) -> None:
+    st.session_state[_ASKED] = {*st.session_state.get(_ASKED, ()), asked.store}
 
 
 def coming(runs: int) -> str:

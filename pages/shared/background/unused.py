@@ -7,9 +7,10 @@ from functools import lru_cache
 from typing import Any
 
 from dppca_core import byte_cache
-from pages.shared.background import cache, sweep_jobs
+from pages.shared.background import cache, engine, sweep_jobs
 
 UNUSED_SECONDS = 600.0
+_PROCESS_SECONDS = 300.0  # as the workers of sweeps
 _OURS = ("dppca_core.", "pages.")
 _Function = type(lru_cache(lambda: None))  # one that keeps what it has returned
 _counts: dict[Any, tuple[Any, float]] = {}  # of each such function: how often it was asked, and since when
@@ -30,6 +31,7 @@ def give_up(seconds: float = UNUSED_SECONDS) -> None:
             function.cache_clear()
             freed = True
     sweep_jobs.jobs().forget()
+    engine.engine().process.end_unused(min(seconds, _PROCESS_SECONDS))
     if freed:
         gc.collect()  # results refer to each other
         byte_cache.return_memory()

@@ -245,6 +245,6 @@ def _live(block: b.Live) -> None:
     if not isinstance(measuring, b.Measuring):
         refresh.while_more(part, measuring)
         return
-    refresh.while_cells_come(part, measuring)
+    refresh.while_cells_come(block.name, part, measuring)
     if measuring.ahead is not None:
         prefetch.begin(widgets.settings(), widgets.last_move(), measuring.ahead)

@@ -1,6 +1,6 @@
 """Name things on screen: metrics, trust. No Streamlit here."""
 
-from pages.shared.text.numbers import percent
+from pages.shared.text.numbers import duration, percent
 
 METRIC_TITLES = {
     "sin": "error ‖sin Θ‖<sub>F</sub>",
@@ -44,3 +44,7 @@ RELATIONS = {
 }
 
 MEASURING = "Measuring …"
+
+
+def first_answer_takes(seconds: float) -> str:
+    return f"A first answer takes about {duration(seconds)} here. Nothing is measured until you ask for it."

@@ -24,12 +24,12 @@ from dppca_core.experiments.explorer.results import quantiles
 from dppca_core.experiments.no_privacy import NO_PRIVACY
 from dppca_core.numerics.subspace_metrics import runs_in_unit, share_recovered
 from pages.hospitals.providers.sentences import surroundings
+from pages.shared.background import engine
 from pages.shared.charts.metric_axis import as_error, error_unit, value_text
 from pages.shared.settings import scenes, to_experiment
 from pages.shared.settings.catalogue import Settings
 
 _FIRST_SECONDS = 0.25  # of runs before anything is shown
-_QUICK_SECONDS = 0.15  # of a single run that a page may wait for
 
 
 def to_setting(settings: Settings) -> tuple[CollaborationExperiment, tuple[str, ...]]:
@@ -73,8 +73,7 @@ def first(results: CollaborationResults, settings: Settings) -> Iterator[None]:
     for cell in results.wanted(False, few(results.recipe, settings)):
         if time.monotonic() > deadline:
             return
-        # A cell begins with the key of its protocol.
-        if cell not in results.failed and results.recipe.seconds(PROTOCOLS[cell[0]]) <= _QUICK_SECONDS:
+        if cell not in results.failed and not engine.slow(results, cell):
             results.try_cell(*cell)
             yield
 
