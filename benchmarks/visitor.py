@@ -207,9 +207,11 @@ class Wanderer(Visitor):
 
     def _read(self, message: ForwardMsg, wire: ClientConnection) -> None:
         super()._read(message, wire)
-        finished = message.WhichOneof("type") == "script_finished"
-        if finished and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:  # of the whole page
-            self.answered.set()
+        kind = message.WhichOneof("type")
+        if kind == "navigation":
+            self._page = message.navigation.page_script_hash
+        elif kind == "script_finished" and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
+            self.answered.set()  # the whole page has run
 
     def _see(self, element: Element) -> None:
         kind = element.WhichOneof("type")

@@ -34,9 +34,7 @@ async def visit(
         Visitor(PATIENTS[i % len(PATIENTS)], HOSPITALS[i // len(PATIENTS) % len(HOSPITALS)], first_seed + i)
         for i in range(count)
     ]
-    stays = (
-        visitor.stay(address, seconds, late=within * i / count) for i, visitor in enumerate(visitors)
-    )
+    stays = (visitor.stay(address, seconds, late=within * i / count) for i, visitor in enumerate(visitors))
     await asyncio.gather(*stays)
     return visitors
 

@@ -27,7 +27,6 @@ from dppca_core.experiments.sweeps.executors import end_with
 from dppca_core.populations import elliptical
 
 _KEPT = 16  # replicas, each of some megabytes at most
-_NICE = 5  # pages come first where cores are few
 _MB = 2**20
 Store = CellStore[Any, Any]
 
@@ -93,7 +92,6 @@ def serve(requests: Connection) -> None:
     """Answer requests until whoever sends them has gone."""
     end_with(os.getppid())
     use_one_thread()
-    os.nice(_NICE)
     _shrink_caches()
     while True:
         try:
@@ -103,9 +101,13 @@ def serve(requests: Connection) -> None:
 
 
 class Process:
-    """Measure cells in one process, started when first needed; one cell at a time."""
+    """Measure cells in one process, started when first needed; one cell at a time.
 
-    def __init__(self) -> None:
+    nice: added to the process's niceness, so that whoever started it comes first where cores are few.
+    """
+
+    def __init__(self, nice: int = 0) -> None:
+        self._nice = nice
         self._running: tuple[subprocess.Popen[bytes], Connection] | None = None
         self._one_cell = threading.Lock()
         self.used = time.monotonic()  # when a cell was last asked for
@@ -115,7 +117,7 @@ class Process:
         with self._one_cell:
             self.used = time.monotonic()
             try:
-                _, requests = self._running = self._running or _started()
+                _, requests = self._running = self._running or _started(self._nice)
                 requests.send(request(store, cell))
                 states, once_more, seconds = requests.recv()
             except (EOFError, OSError):  # the process was killed: only the system does that
@@ -145,11 +147,11 @@ class Process:
             process.wait()
 
 
-def _started() -> tuple[subprocess.Popen[bytes], Connection]:
+def _started(nice: int) -> tuple[subprocess.Popen[bytes], Connection]:
     ours, theirs = Pipe()
     with theirs:
         number = theirs.fileno()
-        command = [sys.executable, "-m", "dppca_core.experiments.replicas", str(number)]
+        command = [sys.executable, "-m", "dppca_core.experiments.replicas", str(number), str(nice)]
         root = Path(__file__).resolve().parents[2]
         return subprocess.Popen(command, cwd=root, pass_fds=[number]), ours
 
@@ -158,4 +160,6 @@ if __name__ == "__main__":
     # By its own name: requests and answers name this module's classes, which `__main__` would have twice.
     from dppca_core.experiments import replicas
 
-    replicas.serve(Connection(int(sys.argv[1])))
+    requests, niceness = map(int, sys.argv[1:])
+    os.nice(niceness)
+    replicas.serve(Connection(requests))

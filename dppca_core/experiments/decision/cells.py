@@ -26,6 +26,7 @@ LOOK, TRIAL, VERDICT, VERDICTS, TURNS = "look", "trial", "verdict", "verdicts", 
 
 
 _RUNS_SECONDS = 4.0  # of a run, in eigenproblems
+_RUNS_OF_FIRST = 5  # as many as the first run of an arm takes, with those that choose the way without privacy
 _ROWS_SECONDS = 1.1e-9  # of one draw of patients with their rows, for each d^3
 
 
@@ -99,7 +100,7 @@ class JoiningCells(CellStore[tuple[Any, ...], Any]):
         """Estimate the seconds of a cell: by what its kind took last, or by the features."""
         d = self._first.setting.experiment.d
         expected = _RUNS_SECONDS * eigenproblem_seconds(d) + _ROWS_SECONDS * d**3
-        return self.took.get(cell[0], expected)
+        return self.took.get(cell[0], _RUNS_OF_FIRST * expected)
 
     @property
     def states(self) -> tuple[dict[Any, Any], ...]:

@@ -247,7 +247,7 @@ class Results(CellStore[Key, Cell]):
         # Successive cells that differ only in their epsilon form a group.
         for (name, repeat), cells in groupby(wanted, key=lambda cell: (cell[0], cell[2])):
             group = self.missing(cells)
-            if group and self._seconds_of(name, len(group), repeat) > quick:
+            if group and self._seconds_of(name, len(group), repeat) >= quick:
                 continue
             for prepare in (lambda: self.truth, lambda repeat=repeat: self.experiment.cohort(repeat)):
                 with self._lock:

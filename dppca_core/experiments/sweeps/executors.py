@@ -23,6 +23,7 @@ ADDRESS = "DASK_SCHEDULER_ADDRESS"
 LOST = "The cluster stopped answering; what was measured before is kept"
 _CONNECT_SECONDS = 10
 _IDLE_SECONDS = 300  # a worker takes seconds to start, most of them imports
+_NICE = 10
 _PARENT_SECONDS = 1.0  # between two looks of a worker whether the program that started it still runs
 
 
@@ -39,6 +40,12 @@ def end_with(parent: int) -> None:
 
     threading.Thread(target=watch, daemon=True, name="parent").start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _begin_worker(parent: int) -> None:
+    """Prepare a worker: whoever waits for a page on the same machine comes first."""
+    end_with(parent)
+    os.nice(_NICE)
 
 
 class Cores(Executor):
@@ -58,7 +65,10 @@ class Cores(Executor):
     def pool(self) -> Any:
         # For other arguments loky waits until the former pool has ended its tasks, and makes another.
         return get_reusable_executor(
-            max_workers=self.workers, timeout=_IDLE_SECONDS, initializer=end_with, initargs=(os.getpid(),)
+            max_workers=self.workers,
+            timeout=_IDLE_SECONDS,
+            initializer=_begin_worker,
+            initargs=(os.getpid(),),
         )
 
     def warm(self) -> None:

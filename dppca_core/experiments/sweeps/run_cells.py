@@ -24,6 +24,7 @@ from dppca_core.experiments.sweeps import blas, executors
 from dppca_core.experiments.sweeps.recipe import BY_ROUND, METRICS, OF_POPULATION, Key, Recipe, Value, Variant
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
+from dppca_core.populations import gaussian_patients
 from dppca_core.populations.elliptical import hospital_sizes
 from dppca_core.populations.synthetic import Synthetic
 from dppca_core.privacy import Budget
@@ -87,7 +88,7 @@ def run(recipe: Recipe, keys: Sequence[Key], cancelled_by: str = "") -> list[Row
 def run_in_worker(recipe: Recipe, keys: Sequence[Key], cancelled_by: str = "") -> list[Row]:
     """Do what `run` does in a process with small caches: loky restarts one that has grown by 300 MB."""
     blas.use_one_thread()
-    for cache in (draws.DRAWS, draws.ASSIGNED, draws.TRUTHS, draws.MOMENTS):
+    for cache in (draws.DRAWS, draws.ASSIGNED, draws.TRUTHS, draws.MOMENTS, gaussian_patients.SAMPLES):
         cache.shrink(_WORKER_BYTES)
     return run(recipe, keys, cancelled_by)
 

@@ -1,8 +1,8 @@
 """Run everything that is measured beside the pages, from one queue.
 
 One thread completes the views that visitors look at, step by step, and then the settings that a next press
-may ask for. What takes longer than QUICK_SECONDS it leaves to another thread, which has a process measure it:
-so no page waits for the interpreter. Each sweep has a thread of its own once its turn has come; a sweep that
+may ask for. What takes longer than QUICK_SECONDS it leaves to two others, which have a process each measure
+it: so no page waits for the interpreter, and no quick answer for one that takes seconds. Each sweep has a thread of its own once its turn has come; a sweep that
 waits has none. A step that fails ends only the work it belongs to. The engine never interrupts a step: it
 asks work to stop between two steps.
 """
@@ -23,7 +23,7 @@ from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.failures import log_errors
 from dppca_core.experiments.sweeps.blas import use_one_thread
 from pages.shared.background import sessions
-from pages.shared.background.queue import Line, Queue, Queued, Rank
+from pages.shared.background.queue import ON_SCREEN, Line, Queue, Queued, Rank
 from pages.shared.background.restarted_thread import RestartedThread
 
 Cells = CellStore[Any, Any]
@@ -32,11 +32,14 @@ NextCell = Callable[[], tuple[Any, ...] | None]  # returns the cell that a view 
 FIRST_SECONDS = 0.5  # a page measures for this long before it shows what there is
 QUICK_SECONDS = 0.03  # of a step that is done in the server; longer ones, or in a crowd all, are not
 _FIRST_STEP_SECONDS = 0.1  # of a step that a page does itself for its first answer
+_SLOW_SECONDS = 0.5  # of a step that the second process does, beside quicker ones
 PATIENCE_SECONDS = 3.0  # that a visitor waits for a first answer; what takes longer must be asked for
 SHOWN_SECONDS = 8.0  # a view that is not refreshed for this long is dropped
 _PREFETCH_SECONDS = 30.0  # nothing is prefetched for visitors who have not moved a control for this long
-CROWD = 8  # above this many visitors the thread sleeps more than half of the time
+CROWD = 4  # above this many visitors the thread sleeps more than half of the time
 _YIELD_SECONDS = 0.1  # the longest time that the engine waits for running pages
+_LATELY_SECONDS = 10.0
+_NICE = 5  # pages come first where cores are few
 _FAULT_SECONDS = 1.0  # until the engine tries again after it failed to choose a step
 _REST_SECONDS = 0.002  # between two steps, so that a key press finds the interpreter free
 _STEP_SECONDS = 0.03  # before a step of several cells ends
@@ -53,19 +56,26 @@ Steps = Iterator[Slow | None]
 
 
 def slow(cells: Cells, cell: tuple[Any, ...], quick: float = QUICK_SECONDS) -> Slow | None:
-    """Return the cell with the store that measures it, if that takes more than `quick` seconds; else None."""
+    """Return the cell with the store that measures it, unless that takes less than `quick` seconds."""
     store, name = cells.located(*cell)
-    return Slow(store, name) if store.seconds(*name) > quick else None
+    return Slow(store, name) if store.seconds(*name) >= quick else None
+
+
+def _line(left: Slow | None) -> Line:
+    """Return the line of a step that measures this cell; of quick steps for None."""
+    if left is None:
+        return "screen"
+    return "slow" if left.cells.seconds(*left.cell) > _SLOW_SECONDS else "aside"
 
 
 def first_step_seconds() -> float:
-    """Return the seconds of a step that a page does itself for its first answer: in a crowd hardly any."""
-    return _FIRST_STEP_SECONDS / (1 + engine().crowd())
+    """Return the seconds of a step that a page does itself for its first answer: in a crowd none."""
+    return _FIRST_STEP_SECONDS if engine().crowd() < CROWD else 0.0
 
 
 def missing_cells(cells: Cells, next_cell: NextCell) -> Iterator[None]:
     """Measure here the quick cells that `next_cell` names, in steps, until it names none or a slow one."""
-    while (missing := next_cell()) is not None and not slow(cells, missing):
+    while (missing := next_cell()) is not None and not slow(cells, missing, first_step_seconds()):
         cells.try_cell(*missing)
         yield
 
@@ -75,14 +85,16 @@ class Engine:
 
     def __init__(self, sweeps_at_once: int | None = None) -> None:
         sweeps = sweeps_at_once or max(2, cpu_count())
-        self._queue = Queue({"screen": 1, "aside": 1, "short": sweeps, "long": sweeps})
+        self._queue = Queue(dict.fromkeys(ON_SCREEN, 1) | {"short": sweeps, "long": sweeps})
         self._pages = 0  # that run now
+        self._seen: dict[str, float] = {}  # when each visitor asked for a page last
         self._changed = threading.Condition()
-        self.process = replicas.Process()
-        # The first does quick steps, the second waits for the process.
+        self._processes: dict[Line, replicas.Process] = {
+            "aside": replicas.Process(_NICE),
+            "slow": replicas.Process(2 * _NICE),
+        }
         self._threads = [
-            RestartedThread("engine", partial(self._complete_screens, "screen")),
-            RestartedThread("engine, aside", partial(self._complete_screens, "aside")),
+            RestartedThread(f"engine, {line}", partial(self._complete_screens, line)) for line in ON_SCREEN
         ]
 
     def revive(self) -> bool:
@@ -123,7 +135,7 @@ class Engine:
 
     def _quick(self) -> float:
         """Return the seconds of a step that is done in the server: in a crowd the process does all."""
-        return QUICK_SECONDS / (1 + self.crowd())
+        return QUICK_SECONDS / self.crowd()
 
     def prefetch(self, visitor: str, urgent: Steps, other: Steps) -> None:
         """Measure what this visitor may ask for next, in place of an earlier call; for few visitors only.
@@ -161,6 +173,7 @@ class Engine:
         """Begin no step, for up to _YIELD_SECONDS, while a visitor waits for a page."""
         with self._changed:
             self._pages += 1
+            self._seen[sessions.visitor()] = time.monotonic()
         try:
             yield
         finally:
@@ -173,9 +186,16 @@ class Engine:
             return self._queue.prefetches()
 
     def crowd(self) -> int:
+        """Return how many visitors have asked for a page lately, at least one."""
         with self._changed:
-            lines = (*self._queue.line("screen"), *self._queue.line("aside"))
-            return sum(entry.rank == Rank.SHOWN for entry in lines)
+            lately = time.monotonic() - _LATELY_SECONDS
+            self._seen = {visitor: at for visitor, at in self._seen.items() if at > lately}
+            return max(len(self._seen), 1)
+
+    def end_unused(self, seconds: float) -> None:
+        """End processes that have had nothing to do for so long."""
+        for process in self._processes.values():
+            process.end_unused(seconds)
 
     def _show(
         self,
@@ -194,13 +214,12 @@ class Engine:
         def step() -> Line | None:
             nonlocal left
             if left is not None:
-                self.process.try_cell(*left)
+                self._processes[_line(left)].try_cell(*left)
             for left in steps:  # only the next one
-                return "screen" if left is None else "aside"
+                return _line(left)
             return None
 
-        line: Line = "screen" if left is None else "aside"
-        entry = Queued(visitor, line, step, rank, time.monotonic() + seconds, first)
+        entry = Queued(visitor, _line(left), step, rank, time.monotonic() + seconds, first)
         with self._changed:
             self._queue.replace(entry)
             self._changed.notify_all()

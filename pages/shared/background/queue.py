@@ -1,8 +1,8 @@
 """Decide whose work comes next, of all that is measured beside the pages. Nothing here runs anything.
 
-There is one queue with four lines: quick steps that complete what visitors look at, one at a time in the
-server; slow ones, one at a time in a process of their own; sweeps of seconds; and longer sweeps, so that a
-visitor who moves a slider does not wait for another's hour of work. In each line one entry of each visitor
+There is one queue with five lines: quick steps that complete what visitors look at, one at a time in the
+server; those that take longer, one at a time in a process of their own; those of seconds, in another; sweeps
+of seconds; and longer sweeps, so that a visitor who moves a slider does not wait for another's hour of work. In each line one entry of each visitor
 runs at a time, and returns to the end of its line after a step if it has more. Next is the visitor for whom
 that line has worked the least, in seconds: so whose steps are long has fewer of them. Sweeps are one step,
 and are served in the order in which they came.
@@ -18,7 +18,8 @@ from typing import Literal
 LONG_SECONDS = 15.0  # sweeps expected to take longer on one core have a line of their own
 _MOST_PREFETCHED = 3  # the most visitors at once for whom anything is prefetched
 _REMEMBERED_SECONDS = 60.0  # that a line remembers for whom it has worked
-Line = Literal["screen", "aside", "short", "long"]
+Line = Literal["screen", "aside", "slow", "short", "long"]
+ON_SCREEN: tuple[Line, ...] = ("screen", "aside", "slow")  # the lines of what visitors look at
 
 
 class Rank(IntEnum):
@@ -74,10 +75,10 @@ class Queue:
 
         A slow step that runs for the former ends by itself, and the new steps do not wait for it.
         """
-        for former in (*self.line("screen"), *self.line("aside")):
+        for former in self.line(*ON_SCREEN):
             if (former.visitor, former.rank) != (entry.visitor, entry.rank):
                 continue
-            if former.active and former.line == "aside":
+            if former.active and former.line != "screen":
                 self.remove(former)
                 continue
             former.step, former.until, former.first = entry.step, entry.until, entry.first
@@ -141,8 +142,8 @@ class Queue:
         full = sum(other.active for other in line) >= self._capacity[entry.line]  # else others delay nothing
         return len(before) - same_visitor if full else 0, same_visitor
 
-    def line(self, line: Line) -> list[Queued]:
-        return [entry for entry in self._entries if entry.line == line]
+    def line(self, *lines: Line) -> list[Queued]:
+        return [entry for entry in self._entries if entry.line in lines]
 
     def prefetches(self) -> bool:
         return len({entry.visitor for entry in self._entries if entry.rank != Rank.SHOWN}) <= _MOST_PREFETCHED

@@ -17,6 +17,8 @@ _ASKED = "what is measured although it takes long"
 # That a rendering waits for the background, at most; it looks 16 times whether all is measured. Then the
 # browser asks for the next one within a quarter of that time.
 _WAITS = 0.4
+_WAITS_EACH = 10.0  # times that the last rendering took, at least: less than a tenth of the time is for these
+_LONGEST_WAIT = engine.SHOWN_SECONDS / 2  # else the engine would drop the view
 
 
 def while_more(part: Callable[[], None], more: Callable[[], bool], seconds: float = SECONDS) -> None:
@@ -27,12 +29,12 @@ def while_more(part: Callable[[], None], more: Callable[[], bool], seconds: floa
     refreshing = more()
 
     def render() -> None:
-        with turns.TURNS.taken(), component.preliminary(refreshing):
+        with turns.TURNS.taken(refresh=True), component.preliminary(refreshing):
             part()
         if more() != refreshing:
             st.rerun()  # the whole page decides anew whether this part refreshes itself
 
-    st.fragment(render, run_every=seconds if refreshing else None)()
+    st.fragment(render, run_every=seconds * _crowded() if refreshing else None)()
 
 
 def while_cells_come(name: str, part: Callable[[], None], measuring: Measuring) -> None:
@@ -44,10 +46,8 @@ def while_cells_come(name: str, part: Callable[[], None], measuring: Measuring) 
     each other; of its steps as many come before the part as a page waits for.
     """
     next_cell, later = measuring.next_cell, measuring.later
-    begun = False
-    # Where many refresh, each does so less often, yet often enough that the engine does not drop the view.
-    crowded = max(1.0, engine.engine().crowd() / engine.CROWD)
-    interval = min(_WAITS * crowded, engine.SHOWN_SECONDS / 2)
+    begun, took = False, 0.0  # seconds of the last rendering
+    interval = min(_WAITS * _crowded(), _LONGEST_WAIT)
 
     def lacking() -> engine.NextCell | None:
         if _asks(measuring):
@@ -65,8 +65,9 @@ def while_cells_come(name: str, part: Callable[[], None], measuring: Measuring) 
                 time.sleep(interval / 16)
 
     def render() -> None:
-        nonlocal begun
-        until = time.monotonic() + engine.FIRST_SECONDS
+        nonlocal begun, took
+        patience = engine.FIRST_SECONDS / _crowded()
+        until = time.monotonic() + patience
         for _ in () if begun else measuring.first():
             st.session_state.get("epsilon")
             if time.monotonic() > until:
@@ -75,16 +76,23 @@ def while_cells_come(name: str, part: Callable[[], None], measuring: Measuring) 
             first = measuring.lacks_answer
             engine.engine().complete(sessions.visitor(), measuring.cells, next_cell, first)
         if begun or measuring.lacks_answer:
-            wait(interval if begun else engine.FIRST_SECONDS)
+            wait(min(max(interval, _WAITS_EACH * took), _LONGEST_WAIT) if begun else patience)
         begun = True
         if (ask := _asks(measuring)) is not None:
             with st.container(border=True):
                 st.markdown(text.first_answer_takes(ask.seconds))
                 st.button("Measure it", key=f"measure {name}", on_click=_ask, args=(ask,))
             return
+        rendering_began = time.monotonic()
         part()
+        took = time.monotonic() - rendering_began
 
-    while_more(render, lambda: lacking() is not None, interval / 4)
+    while_more(render, lambda: lacking() is not None, _WAITS / 4)
+
+
+def _crowded() -> float:
+    """Return how many times as long as alone a part waits: where many refresh, each does so less often."""
+    return max(1.0, engine.engine().crowd() / engine.CROWD)
 
 
 class _Ask(NamedTuple):

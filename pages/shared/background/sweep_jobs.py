@@ -123,11 +123,12 @@ class Job(Queued):
         if self._seconds > HERE_SECONDS and not os.environ.get(executors.ADDRESS):
             executors.Cores().warm()  # worker processes start while the quick cells run here
         began = time.monotonic()
+        here = HERE_SECONDS / self._board.engine.crowd() ** 2  # where others look at pages, hardly any
         if self._seconds < CELL_SECONDS * self._cells:  # the average cell is quick
             sweep(
                 self.recipe,
                 progress=self._note,
-                cancel=lambda: self._cancelled() or time.monotonic() - began > HERE_SECONDS,
+                cancel=lambda: self._cancelled() or time.monotonic() - began > here,
                 known=self._known,
             )
         if not self._complete() and not self._cancelled():

@@ -1,4 +1,4 @@
-"""Let one page run at a time, in the order in which they were asked for.
+"""Let one page run at a time, in the order in which they were asked for; refreshes come after whole pages.
 
 Python runs one thread at a time anyway. Many that compute at once only hand the interpreter to each other at
 every step of NumPy, and each waits for all others at each: with fifty visitors a page took seconds instead of
@@ -17,18 +17,19 @@ LONGEST_SECONDS = 0.25  # after which the next begins beside a run that still go
 class Turns:
     def __init__(self, longest: float = LONGEST_SECONDS) -> None:
         self._longest = longest
-        self._waiting: deque[object] = deque()
+        self._waiting: tuple[deque[object], deque[object]] = deque(), deque()  # whole pages, refreshes
         self._holder: object | None = None
         self._since = 0.0
         self._changed = threading.Condition()
-        self._mine = threading.local()  # `turn`: what this thread holds or None
+        self._mine = threading.local()  # `turn`: what this thread holds or None; `line`: where it waits
 
     @contextmanager
-    def taken(self) -> Iterator[None]:
+    def taken(self, refresh: bool = False) -> Iterator[None]:
         """Hold the turn inside a `with` block; a thread that holds it already goes on."""
         if getattr(self._mine, "turn", None) is not None:
             yield
             return
+        self._mine.line = self._waiting[refresh]
         self._take()
         try:
             yield
@@ -50,12 +51,15 @@ class Turns:
     def _take(self) -> None:
         turn = self._mine.turn = object()
         with self._changed:
-            self._waiting.append(turn)
-            while self._waiting[0] is not turn or self._left() > 0:
-                self._changed.wait(self._left() if self._waiting[0] is turn else None)
-            self._waiting.popleft()
+            self._mine.line.append(turn)
+            while self._next() is not turn or self._left() > 0:
+                self._changed.wait(self._left() if self._next() is turn else None)
+            self._mine.line.popleft()
             self._holder, self._since = turn, time.monotonic()
             self._changed.notify_all()
+
+    def _next(self) -> object:
+        return next(line[0] for line in self._waiting if line)
 
     def _left(self) -> float:
         """Return for how many seconds the holder may keep others waiting."""

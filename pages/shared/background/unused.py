@@ -31,7 +31,7 @@ def give_up(seconds: float = UNUSED_SECONDS) -> None:
             function.cache_clear()
             freed = True
     sweep_jobs.jobs().forget()
-    engine.engine().process.end_unused(min(seconds, _PROCESS_SECONDS))
+    engine.engine().end_unused(min(seconds, _PROCESS_SECONDS))
     if freed:
         gc.collect()  # results refer to each other
         byte_cache.return_memory()

@@ -73,7 +73,7 @@ def first(results: CollaborationResults, settings: Settings) -> Iterator[None]:
     for cell in results.wanted(False, few(results.recipe, settings)):
         if time.monotonic() > deadline:
             return
-        if cell not in results.failed and not engine.slow(results, cell):
+        if cell not in results.failed and not engine.slow(results, cell, engine.first_step_seconds()):
             results.try_cell(*cell)
             yield
 
