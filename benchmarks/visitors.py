@@ -22,7 +22,7 @@ from scripts.started import started
 
 VISITORS, SECONDS, ALONE_SECONDS = 50, 300.0, 60.0
 PATIENTS = ("20,000", "50,000", "100,000", "200,000", "500,000")
-MOST_KEPT = 2_560  # MB that caches keep at most (docs/server.md)
+MOST_KEPT = 2_192  # MB that caches keep at most (docs/server.md)
 LEAVING_SECONDS = 10.0  # until the server has forgotten the sessions that have gone
 
 

@@ -44,9 +44,10 @@ SAME_RUNS = {
     "cape": "analyze_gauss",
 }
 
-DRAWS = ByteCache(128 * 2**20)  # patients' pooled moments, before they are assigned to hospitals
-ASSIGNED = ByteCache(512 * 2**20)  # hospitals' own moments: the bytes that `collaboration.experiment` allows
-MOMENTS = ByteCache(128 * 2**20)  # the truths' second moments, (d, d) each
+DRAWS = ByteCache(64 * 2**20)  # patients' pooled moments, before they are assigned to hospitals
+# Hospitals' own moments, one set of them where it is larger: up to what `collaboration.experiment` allows.
+ASSIGNED = ByteCache(128 * 2**20, largest=512 * 2**20)
+MOMENTS = ByteCache(64 * 2**20)  # the truths' second moments, (d, d) each
 TRUTHS = ByteCache(64 * 2**20)  # the truths without them, small enough to keep many
 
 

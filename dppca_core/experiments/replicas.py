@@ -20,14 +20,11 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dppca_core.experiments import draws
 from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.sweeps.blas import use_one_thread
 from dppca_core.experiments.sweeps.executors import end_with
-from dppca_core.populations import elliptical
 
 _KEPT = 16  # replicas, each of some megabytes at most
-_MB = 2**20
 Store = CellStore[Any, Any]
 
 
@@ -76,23 +73,10 @@ def answer(asked: Request) -> Answer:
     return Answer(new, store.once_more, time.monotonic() - began)
 
 
-def _shrink_caches() -> None:
-    """Bound what this process keeps: two populations of 2,000 features, and one draw of their patients."""
-    for cache, most in (
-        (elliptical.VECTORS, 64),
-        (elliptical.ROOTS, 64),
-        (draws.DRAWS, 64),
-        (draws.ASSIGNED, 128),
-        (draws.MOMENTS, 64),
-    ):
-        cache.shrink(most * _MB)
-
-
 def serve(requests: Connection) -> None:
     """Answer requests until whoever sends them has gone."""
     end_with(os.getppid())
     use_one_thread()
-    _shrink_caches()
     while True:
         try:
             requests.send(answer(requests.recv()))

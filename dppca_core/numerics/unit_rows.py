@@ -40,9 +40,12 @@ _NEGLIGIBLE = 1e-14  # share of an integral that may be lost beyond the last nod
 _TALL = 4  # rows for each column, from which on the Gram matrix of standard normal rows is well conditioned
 
 
-def unit_rows(rows: Array) -> Array:
-    """Return every row x, (n, d), as x/|x|, no longer than 1 after rounding; 0 for 0, NaN, infinity."""
-    scaled = np.empty(rows.shape)
+def unit_rows(rows: Array, out: Array | None = None) -> Array:
+    """Return every row x, (n, d), as x/|x|, no longer than 1 after rounding; 0 for 0, NaN, infinity.
+
+    out: where they are written, which may be `rows`; by default a new array.
+    """
+    scaled = np.empty(rows.shape) if out is None else out
     step = max(1, _BLOCK // max(1, rows.shape[1]))
     for begin in range(0, len(rows), step):
         part = np.asarray(rows[begin : begin + step], dtype=float)

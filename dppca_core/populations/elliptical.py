@@ -100,9 +100,9 @@ def hospital_sizes(n: int, providers: int, largest_share: float = 0.0) -> tuple[
     return (first, *hospital_sizes(n - first, providers - 1))
 
 
-# Each holds four populations at d = 2000. Two caches, so that vectors never evict their own root.
-VECTORS = ByteCache(128 * 2**20)
-ROOTS = ByteCache(128 * 2**20)
+# Each holds two populations at d = 2000. Two caches, so that vectors never evict their own root.
+VECTORS = ByteCache(64 * 2**20)
+ROOTS = ByteCache(64 * 2**20)
 CLIPPED = ByteCache(2**20)  # eigenvalues of clipped rows, (d,) each
 
 

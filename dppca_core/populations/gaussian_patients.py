@@ -32,7 +32,8 @@ from dppca_core.byte_cache import ByteCache
 from dppca_core.numerics import linalg, unit_rows, wishart
 from dppca_core.numerics.moments import DelegatesToHeldRows, DenseMoment
 
-SAMPLES = ByteCache(320 * 2**20)  # rows of patients, of one draw at d = 2000 or four at d = 1000
+# Rows of patients, of one draw at d = 1000; the newest is kept also where it is larger, as at d = 2000.
+SAMPLES = ByteCache(96 * 2**20, largest=320 * 2**20)
 _EXACT = 2000  # patients up to which each has a row: fewer rows would be quicker, but for the integral of E
 
 
@@ -91,7 +92,8 @@ class GaussianPatients:
             turned *= math.sqrt(self.n / count)
             turned += np.diag(self.lengths**2)
         rng = np.random.default_rng(self.seed)
-        return unit_rows.unit_rows(unit_rows.draw_rows_given_moment(turned, count, rng, axes))
+        rows = unit_rows.draw_rows_given_moment(turned, count, rng, axes)
+        return unit_rows.unit_rows(rows, out=rows)
 
     def deviation_factor(self, rows: Array) -> float:
         """Return sqrt(m/n), by which deviations of m rows from the population become those of n."""

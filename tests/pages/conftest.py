@@ -2,6 +2,7 @@
 
 import functools
 import json
+import math
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -139,7 +140,13 @@ def prefetching() -> bool:
 
 @pytest.fixture(autouse=True)
 def newcomer(monkeypatch: pytest.MonkeyPatch, prefetching: bool) -> Iterator[None]:
-    """Separate the tests: every AppTest is the same visitor to the server."""
+    """Separate the tests: every AppTest is the same visitor to the server, and a crowd to no test.
+
+    All is measured in this process, where a test may have replaced what measures.
+    """
+    monkeypatch.setattr(engine, "QUICK_SECONDS", math.inf)
+    monkeypatch.setattr(engine, "_FIRST_STEP_SECONDS", math.inf)
+    monkeypatch.setattr(Engine, "crowd", lambda _: 1)
     if not prefetching:
         monkeypatch.setattr(Engine, "prefetch", lambda *_: None)
     jobs = sweep_jobs.Jobs(Engine(), ByteCache(sweep_jobs.KEPT_BYTES))

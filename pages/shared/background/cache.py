@@ -41,8 +41,8 @@ MB = 2**20
 VIEW_BYTES = 2**16  # of a store without its cells and without arrays that grow with the features
 CELL_BYTES = 1_500  # of a measured cell, or of a hospital in a comparison, with its errors in each round
 CELLS = ByteCache(175 * MB)
-# Nearly two runs of the largest size that a link can ask for.
-TRANSCRIPTS = ByteCache(640 * MB, largest=transcripts.MOST_BYTES)
+# Of runs larger than the limit the newest is kept.
+TRANSCRIPTS = ByteCache(64 * MB, largest=transcripts.MOST_BYTES)
 
 _LARGE = 16 * MB  # bytes of a run above which its temporary memory is returned
 _PORTION_BYTES = 2 * 8 * PORTION  # of one portion of draws, of both cohorts

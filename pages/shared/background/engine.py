@@ -2,16 +2,16 @@
 
 One thread completes the views that visitors look at, step by step, and then the settings that a next press
 may ask for. What takes longer than QUICK_SECONDS it leaves to two others, which have a process each measure
-it: so no page waits for the interpreter, and no quick answer for one that takes seconds. Each sweep has a thread of its own once its turn has come; a sweep that
-waits has none. A step that fails ends only the work it belongs to. The engine never interrupts a step: it
-asks work to stop between two steps.
+it: so no page waits for the interpreter, and no quick answer for one that takes seconds. Each sweep has a
+thread of its own once its turn has come; a sweep that waits has none. A step that fails ends only the work it
+belongs to. The engine never interrupts a step: it asks work to stop between two steps.
 """
 
 import math
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -55,7 +55,7 @@ class Slow(NamedTuple):
 Steps = Iterator[Slow | None]
 
 
-def slow(cells: Cells, cell: tuple[Any, ...], quick: float = QUICK_SECONDS) -> Slow | None:
+def slow(cells: Cells, cell: tuple[Any, ...], quick: float) -> Slow | None:
     """Return the cell with the store that measures it, unless that takes less than `quick` seconds."""
     store, name = cells.located(*cell)
     return Slow(store, name) if store.seconds(*name) >= quick else None
@@ -106,8 +106,10 @@ class Engine:
 
         first: whether it has no answer yet, for which its visitor waits.
         """
-        missing = next_cell()
-        left = None if missing is None else slow(cells, missing, self._quick())
+        left = None
+        with suppress(BaseException):  # the engine meets the same error, and logs it
+            missing = next_cell()
+            left = None if missing is None else slow(cells, missing, self._quick())
         self._show(visitor, Rank.SHOWN, self.missing_cells(cells, next_cell), SHOWN_SECONDS, left, first)
 
     def missing_cells(self, cells: Cells, next_cell: NextCell, most: float = math.inf) -> Steps:

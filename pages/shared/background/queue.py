@@ -2,10 +2,10 @@
 
 There is one queue with five lines: quick steps that complete what visitors look at, one at a time in the
 server; those that take longer, one at a time in a process of their own; those of seconds, in another; sweeps
-of seconds; and longer sweeps, so that a visitor who moves a slider does not wait for another's hour of work. In each line one entry of each visitor
-runs at a time, and returns to the end of its line after a step if it has more. Next is the visitor for whom
-that line has worked the least, in seconds: so whose steps are long has fewer of them. Sweeps are one step,
-and are served in the order in which they came.
+of seconds; and longer sweeps, so that a visitor who moves a slider does not wait for another's hour of work.
+In each line one entry of each visitor runs at a time, and returns to the end of its line after a step if it
+has more. First answers come first, then the visitor for whom the line has worked the least, in seconds: so
+whose steps are long has fewer of them. Sweeps are one step, and are served in the order in which they came.
 """
 
 import time

@@ -21,8 +21,10 @@ from pages.hospitals.your_data.session_expiry import SessionExpiry
 from pages.shared.background import cache, sessions
 from pages.shared.background import engine as engines
 from pages.shared.background.engine import Engine
+from pages.shared.background.queue import ON_SCREEN, Rank
 from pages.shared.background.restarted_thread import RestartedThread
 from tests.pages.conftest import Screen
+from tests.pages.shared.background.stand_in import StandIn
 from tests.waiting import PATIENCE_SECONDS, eventually
 
 SECRET = "patient 17 weighs 71.3 kg"
@@ -46,6 +48,10 @@ def engine(monkeypatch) -> Engine:
     return fresh
 
 
+def works_for_a_screen(engine: Engine) -> bool:
+    return any(entry.rank == Rank.SHOWN for entry in engine._queue.line(*ON_SCREEN))
+
+
 @pytest.fixture
 def visit(monkeypatch, engine, screen) -> Callable[..., Screen]:
     """Open a page as the visitor of this name, and see it once its runs are complete."""
@@ -60,7 +66,7 @@ def visit(monkeypatch, engine, screen) -> Callable[..., Screen]:
         present[0] = name
         shown = screen(page, **link)
         for _ in range(300):
-            eventually(lambda: not engine.crowd())
+            eventually(lambda: not works_for_a_screen(engine))
             shown.run()  # once more in any case: runs may have ended since it was shown
             if complete(shown):
                 return shown
@@ -174,8 +180,9 @@ def test_a_page_whose_runs_all_fail_is_complete_and_says_why(name, visit, monkey
     assert not any("Measuring" in figure for figure in drawn)
 
 
-class Broken:
+class Broken(StandIn):
     def __init__(self, reason: BaseException) -> None:
+        super().__init__()
         self.reason, self.asked = reason, threading.Event()
 
     def try_cell(self, *cell: object) -> None:
@@ -183,8 +190,9 @@ class Broken:
         raise self.reason
 
 
-class Sound:
+class Sound(StandIn):
     def __init__(self) -> None:
+        super().__init__()
         self.done = threading.Event()
 
     def try_cell(self, *cell: object) -> None:
@@ -242,7 +250,7 @@ def test_a_thread_that_dies_says_by_what_and_nothing_of_its_text(caplog, capfd, 
 
 
 def test_an_engine_that_has_died_is_started_by_the_next_look(engine, monkeypatch):
-    killed(engine._thread, monkeypatch)
+    killed(engine._threads[0], monkeypatch)
     sound = Sound()
     engine.complete("bob", sound, sound.wanted)
     assert sound.done.wait(PATIENCE_SECONDS)
@@ -259,7 +267,7 @@ def test_the_health_check_names_what_has_died_once_and_starts_it_again(engine, m
     holder = Holder()
     leaving.watch("ann", holder)
     assert health().status_code == 200
-    killed(engine._thread, monkeypatch)
+    killed(engine._threads[0], monkeypatch)
     killed(leaving._thread, monkeypatch)
     answer = health()
     assert (answer.status_code, answer.body) == (503, b"started again: engine, leaving")

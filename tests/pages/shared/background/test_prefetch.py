@@ -17,6 +17,7 @@ from pages.explore.explorer.model import Explorer, PlainExplorer
 from pages.shared.background import cache, prefetch, sessions
 from pages.shared.background.engine import Engine
 from pages.shared.settings import catalogue, to_experiment
+from tests.pages.shared.background.stand_in import StandIn
 from tests.waiting import PATIENCE_SECONDS, eventually
 
 SMALL = catalogue.defaults() | {"d": 20, "n": 1000, "k": 2, "s": 5, "s_hat": 10, "repeats": 2}
@@ -82,8 +83,9 @@ def test_two_that_want_the_same_measure_it_once(monkeypatch):
     assert len(asked) == len(set(asked))
 
 
-class Cells:
+class Cells(StandIn):
     def __init__(self, log: list[str]) -> None:
+        super().__init__()
         self.log, self.left = log, 3
 
     def try_cell(self, *cell: object) -> None:

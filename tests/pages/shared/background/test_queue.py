@@ -3,18 +3,18 @@
 import pytest
 
 from pages.shared.background import sweep_status
-from pages.shared.background.queue import Line, Queue, Queued, Rank
+from pages.shared.background.queue import ON_SCREEN, Line, Queue, Queued, Rank
 
 
 def queue(places: int, *entries: Queued) -> Queue:
-    made = Queue({"screen": 1, "short": places, "long": places})
+    made = Queue(dict.fromkeys(ON_SCREEN, 1) | {"short": places, "long": places})
     for entry in entries:
         made.add(entry)
     return made
 
 
 def entry(visitor: str, line: Line = "short", rank: Rank = Rank.SHOWN) -> Queued:
-    return Queued(visitor, line, lambda: True, rank)
+    return Queued(visitor, line, lambda: line, rank)
 
 
 def test_first_come_first_served():
@@ -60,7 +60,7 @@ def served(line: Queue, steps: int) -> list[tuple[str, Rank]]:
         runs = line.start_next("screen")
         assert runs is not None
         order.append((runs.visitor, runs.rank))
-        line.requeue(runs)
+        line.requeue(runs, "screen")
     return order
 
 
@@ -80,6 +80,47 @@ def test_nothing_idle_is_done_while_a_screen_lacks_something():
     assert served(line, 3) == [("bob", Rank.SHOWN)] * 3
     line.remove(shown)
     assert served(line, 1) == [("ann", Rank.WHEN_IDLE)]
+
+
+def test_whose_steps_are_long_has_fewer_of_them():
+    """Within a factor of two of equal seconds; by steps the heavy visitor had 30 times as many seconds."""
+    line, seconds = queue(1), {"heavy": 3.0, "ann": 0.1, "bob": 0.1}
+    worked = dict.fromkeys(seconds, 0.0)
+    for who in seconds:
+        line.add(entry(who, "slow"))
+    while sum(worked.values()) < 90:
+        runs = line.start_next("slow")
+        assert runs is not None
+        line.charge(runs, seconds[runs.visitor])
+        worked[runs.visitor] += seconds[runs.visitor]
+        line.requeue(runs, "slow")
+    assert max(worked.values()) < 2 * min(worked.values())
+
+
+def test_a_first_answer_comes_before_more_of_what_others_see():
+    ann, bob = entry("ann", "aside"), entry("bob", "aside")
+    line = queue(1, ann, bob)
+    bob.first = True
+    line.charge(bob, 1.0)
+    assert line.start_next("aside") is bob
+
+
+def test_who_worked_long_on_more_waits_no_longer_for_a_first_answer():
+    ann, bob = entry("ann", "aside"), entry("bob", "aside")
+    line = queue(1, ann, bob)
+    line.charge(ann, 100.0)
+    ann.first = bob.first = True
+    assert line.start_next("aside") is ann
+
+
+def test_a_slow_step_of_a_former_view_holds_up_no_new_one():
+    former, new = entry("bob", "slow"), entry("bob", "aside")
+    line = queue(1, former)
+    assert line.start_next("slow") is former
+    line.replace(new)
+    assert line.start_next("aside") is new
+    line.requeue(former, "screen")  # its step has ended: nobody wants the next
+    assert line.line("screen", "slow") == []
 
 
 def test_a_new_view_takes_the_place_of_the_former():
