@@ -114,6 +114,15 @@ class CellStore(ABC, Generic[Key, Value]):
         """Estimate the seconds that `try_cell` takes: by default as long as the last cell of its kind."""
         return self.took.get(cell[0], 0.0)
 
+    def answer_seconds(self, *cell: Any) -> float:
+        """Estimate the seconds until a reader has an answer to which this cell is the first missing one."""
+        return self.seconds(*cell)
+
+    @property
+    def answers(self) -> bool:
+        """Return whether a reader has an answer: by default any cell is one."""
+        return bool(self.cells or self.failed)
+
     def located(self, *cell: Any) -> tuple["CellStore[Any, Any]", tuple[Any, ...]]:
         """Return the store that measures a cell, and its name there: another one where a page has several."""
         return self, cell

@@ -102,6 +102,15 @@ class JoiningCells(CellStore[tuple[Any, ...], Any]):
         expected = _RUNS_SECONDS * eigenproblem_seconds(d) + _ROWS_SECONDS * d**3
         return self.took.get(cell[0], _RUNS_OF_FIRST * expected)
 
+    def answer_seconds(self, *cell: Any) -> float:
+        """Estimate the seconds until our verdict: of the runs that are missing."""
+        run = self.took.get(cell[0], self.seconds(*cell) / _RUNS_OF_FIRST)
+        return run * max(len(self.missing(self.wanted(True))), 1)
+
+    @property
+    def answers(self) -> bool:
+        return self.looked
+
     @property
     def states(self) -> tuple[dict[Any, Any], ...]:
         return *super().states, self._first.known

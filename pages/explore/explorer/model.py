@@ -61,13 +61,10 @@ class Explorer:
             self.results,
             self.next_cell,
             self.first,
-            self.answered,
+            self.release,
             later=self.next_after,
             ahead=type(self),
         )
-
-    def answered(self) -> bool:
-        return self.release in self.results.cells or self.release in self.results.failed
 
     @property
     def release(self) -> Key:
@@ -80,6 +77,8 @@ class Explorer:
         return self.results.first(self.epsilon, self.shown)
 
     def next_cell(self) -> Key | None:
+        if self.results.missing([self.release]):  # what a reader waits for
+            return self.release
         return self.results.next_missing(self.epsilon, self.settings["slow"], (*self.shown, NO_PRIVACY))
 
     def next_after(self) -> Key | None:

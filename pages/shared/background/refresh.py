@@ -56,10 +56,10 @@ def while_cells_come(name: str, part: Callable[[], None], measuring: Measuring) 
 
     def wait(seconds: float) -> None:
         """Let the background measure for so long, or until the view is complete or has its first answer."""
-        until, missing, had_none = time.monotonic() + seconds, lacking(), measuring.lacks_answer
+        until, missing, had_none = time.monotonic() + seconds, lacking(), measuring.awaited
         while missing and missing() is not None and not widgets.has_pending_move():
             st.session_state.get("epsilon")  # Streamlit interrupts the run here when the visitor has moved on
-            if time.monotonic() > until or (had_none and not measuring.lacks_answer):
+            if time.monotonic() > until or (had_none and not measuring.awaited):
                 break
             with turns.TURNS.given_away():
                 time.sleep(interval / 16)
@@ -73,9 +73,9 @@ def while_cells_come(name: str, part: Callable[[], None], measuring: Measuring) 
             if time.monotonic() > until:
                 break
         if lacking() is next_cell:
-            first = measuring.lacks_answer
+            first = measuring.awaited is not None
             engine.engine().complete(sessions.visitor(), measuring.cells, next_cell, first)
-        if begun or measuring.lacks_answer:
+        if begun or measuring.awaited:
             wait(min(max(interval, _WAITS_EACH * took), _LONGEST_WAIT) if begun else patience)
         begun = True
         if (ask := _asks(measuring)) is not None:
@@ -83,6 +83,9 @@ def while_cells_come(name: str, part: Callable[[], None], measuring: Measuring) 
                 st.markdown(text.first_answer_takes(ask.seconds))
                 st.button("Measure it", key=f"measure {name}", on_click=_ask, args=(ask,))
             return
+        with st.container():  # always there, so that what follows keeps its place
+            if (seconds := _seconds(measuring)) > engine.PATIENCE_SECONDS:
+                st.caption(text.first_answer_comes(seconds))
         rendering_began = time.monotonic()
         part()
         took = time.monotonic() - rendering_began
@@ -102,15 +105,22 @@ class _Ask(NamedTuple):
     seconds: float
 
 
+def _seconds(measuring: Measuring) -> float:
+    """Return the seconds that a first answer takes; 0 where there is one, or none comes."""
+    if (awaited := measuring.awaited) is None:
+        return 0.0
+    store, cell = awaited
+    return store.answer_seconds(*cell)
+
+
 def _asks(measuring: Measuring) -> _Ask | None:
     """Return what a part must ask for before it is measured; None where its first answer comes soon."""
-    missing = measuring.next_cell()
-    if missing is None:
+    seconds = _seconds(measuring)
+    if seconds <= engine.PATIENCE_SECONDS:
         return None
-    store, cell = measuring.cells.located(*missing)
-    seconds, made_from = store.seconds(*cell), (type(store), *store.made_from)
-    soon = not measuring.lacks_answer or seconds <= engine.PATIENCE_SECONDS
-    return None if soon or made_from in st.session_state.get(_ASKED, ()) else _Ask(made_from, seconds)
+    store, _ = measuring.awaited or (measuring.cells, ())
+    made_from = (type(store), *store.made_from)
+    return None if made_from in st.session_state.get(_ASKED, ()) else _Ask(made_from, seconds)
 
 
 def _ask(asked: _Ask) -> None:

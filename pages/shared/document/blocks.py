@@ -264,7 +264,7 @@ class Measuring:
         cells: Where they are kept.
         next_cell: Returns the cell to measure next, or None when the part is complete.
         first: Measures what a first view needs, in steps.
-        answered: Returns whether a reader sees an answer, for which a visitor waits; by default any cell.
+        answer: The cell that a visitor waits for; by default the one that is measured first.
         later: Returns what is measured next once the part is complete, by others.
         ahead: Measures ahead what the visitor may choose next: from settings to a view of them.
     """
@@ -272,19 +272,18 @@ class Measuring:
     cells: Cells
     next_cell: NextCell
     first: Callable[[], Iterator[None]] = field(default=lambda: iter(()))
-    answered: Callable[[], bool] | None = None
+    answer: tuple[Any, ...] | None = None
     later: NextCell | None = None
     ahead: Callable[[Mapping[str, Any]], Any] | None = None
 
     @property
-    def lacks_answer(self) -> bool:
-        """Return whether the part has no answer yet and gets one."""
+    def awaited(self) -> tuple[Cells, tuple[Any, ...]] | None:
+        """Return the cell that a visitor waits for, with its store; None once there is an answer."""
         if (missing := self.next_cell()) is None:
-            return False
-        if self.answered is not None:
-            return not self.answered()
-        store, _ = self.cells.located(*missing)
-        return not (store.cells or store.failed)
+            return None
+        store, cell = self.cells.located(*(self.answer or missing))
+        done = store.answers if self.answer is None else not store.missing([cell])
+        return None if done else (store, cell)
 
 
 @dataclass(frozen=True)

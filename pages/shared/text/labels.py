@@ -46,5 +46,9 @@ RELATIONS = {
 MEASURING = "Measuring …"
 
 
+def first_answer_comes(seconds: float) -> str:
+    return f"The first answer takes about {duration(seconds)}."
+
+
 def first_answer_takes(seconds: float) -> str:
     return f"A first answer takes about {duration(seconds)} here. Nothing is measured until you ask for it."
