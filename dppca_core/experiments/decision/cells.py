@@ -98,14 +98,20 @@ class JoiningCells(CellStore[tuple[Any, ...], Any]):
 
     def seconds(self, *cell: Any) -> float:
         """Estimate the seconds of a cell: by what its kind took last, or by the features."""
-        d = self._first.setting.experiment.d
-        expected = _RUNS_SECONDS * eigenproblem_seconds(d) + _ROWS_SECONDS * d**3
-        return self.took.get(cell[0], _RUNS_OF_FIRST * expected)
+        return self.took.get(cell[0], _RUNS_OF_FIRST * (self._run_seconds + self._draw_seconds))
 
     def answer_seconds(self, *cell: Any) -> float:
         """Estimate the seconds until our verdict: of the runs that are missing."""
-        run = self.took.get(cell[0], self.seconds(*cell) / _RUNS_OF_FIRST)
-        return run * max(len(self.missing(self.wanted(True))), 1)
+        runs = [run for run in self.missing(self.wanted(True)) if len(run) == 3]  # the last part is its draw
+        return len(runs) * self._run_seconds + len({run[2] for run in runs}) * self._draw_seconds
+
+    @property
+    def _run_seconds(self) -> float:
+        return _RUNS_SECONDS * eigenproblem_seconds(self._first.setting.experiment.d)
+
+    @property
+    def _draw_seconds(self) -> float:
+        return float(_ROWS_SECONDS * self._first.setting.experiment.d**3)
 
     @property
     def answers(self) -> bool:

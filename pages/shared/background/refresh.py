@@ -50,7 +50,7 @@ def while_cells_come(name: str, part: Callable[[], None], measuring: Measuring) 
     interval = min(_WAITS * _crowded(), _LONGEST_WAIT)
 
     def lacking() -> engine.NextCell | None:
-        if _asks(measuring):
+        if asks(measuring):
             return None
         return next((cell for cell in (next_cell, later) if cell and cell() is not None), None)
 
@@ -78,7 +78,7 @@ def while_cells_come(name: str, part: Callable[[], None], measuring: Measuring) 
         if begun or measuring.awaited:
             wait(min(max(interval, _WAITS_EACH * took), _LONGEST_WAIT) if begun else patience)
         begun = True
-        if (ask := _asks(measuring)) is not None:
+        if (ask := asks(measuring)) is not None:
             with st.container(border=True):
                 st.markdown(text.first_answer_takes(ask.seconds))
                 st.button("Measure it", key=f"measure {name}", on_click=_ask, args=(ask,))
@@ -113,7 +113,7 @@ def _seconds(measuring: Measuring) -> float:
     return store.answer_seconds(*cell)
 
 
-def _asks(measuring: Measuring) -> _Ask | None:
+def asks(measuring: Measuring) -> _Ask | None:
     """Return what a part must ask for before it is measured; None where its first answer comes soon."""
     seconds = _seconds(measuring)
     if seconds <= engine.PATIENCE_SECONDS:

@@ -246,5 +246,5 @@ def _live(block: b.Live) -> None:
         refresh.while_more(part, measuring)
         return
     refresh.while_cells_come(block.name, part, measuring)
-    if measuring.ahead is not None:
+    if measuring.ahead is not None and not refresh.asks(measuring):
         prefetch.begin(widgets.settings(), widgets.last_move(), measuring.ahead)
