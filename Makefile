@@ -59,9 +59,9 @@ bench: $(VENV)/dev.stamp chromium
 	CHROMIUM="$$(scripts/find-chromium)" $(BIN)/python -m benchmarks.cold_start --json $(BENCH)
 	CHROMIUM="$$(scripts/find-chromium)" $(BIN)/python -m benchmarks.latency --json $(BENCH)
 
-# Fifty visitors for five minutes, beside one alone.
+# Crowds on one server, each for two minutes, beside one visitor alone.
 bench-visitors: $(VENV)/dev.stamp
-	$(BIN)/python -m benchmarks.visitors --json $(BENCH)
+	$(BIN)/python -m benchmarks.crowd --json $(BENCH)
 
 # Changes the private steps a little, 1,500 times, and looks for what no test notices: some 20 minutes.
 mutants:

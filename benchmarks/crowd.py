@@ -1,37 +1,56 @@
 """Time a crowd on one server: wild visitors, ordinary ones, and ordinary ones beside one with heavy work.
 
     python -m benchmarks.crowd [--json FILE] [--quick] [--parts alone wild ordinary heavy] [--seconds 120]
+    python -m benchmarks.crowd --parts bytes --seconds 1800
 
 Each part has a server of its own. Alone: one ordinary visitor, who moves the hospitals' slider every two
 seconds. Wild: 16 who open links with any options of any settings, on nine pages, and move sliders.
 Ordinary: 50, each with patients of their own. Heavy: five ordinary ones, alone, then beside one who opens
 the largest settings again and again. A wild move is answered once the page has run, an ordinary one once
-its figure is there. Fails on any error.
+its figure is there. Bytes: three who open the largest settings; memory at its most, and after ten minutes
+without anybody. Fails on any error.
 """
 
 import asyncio
 import os
 import random
+import threading
 import time
 from collections.abc import Coroutine, Sequence
+from contextlib import suppress
 from urllib.parse import urlencode
 
 import numpy as np
 import psutil
 
 from benchmarks import measure
-from benchmarks.visitor import EVERY_SECONDS, Visitor, Wanderer
-from benchmarks.visitors import visit
+from benchmarks.visitor import EVERY_SECONDS, HOSPITALS, Demanding, Visitor, Wanderer
 from pages.shared.settings import catalogue, of_pages
 from scripts.started import started
 
 PAGES: tuple[str, ...] = ("explorer", "story", "privacy", "providers", "planner", "convergence", "bounds")
 PAGES += ("methods", "who_sees_what")
 HEAVIEST = {"d": 2000, "s": 2000, "k": 20, "N": 200, "T": 50, "repeats": 50, "bulk": 1}
-PARTS = {"alone": 1, "wild": 16, "ordinary": 50, "heavy": 5}  # visitors
+PATIENTS = ("20,000", "50,000", "100,000", "200,000", "500,000")
+PARTS = {"alone": 1, "wild": 16, "ordinary": 50, "heavy": 5, "bytes": 3}  # visitors
 _SECONDS = 120.0
 _ARRIVING = 15.0  # seconds within which ordinary visitors come
+_PATIENCE = 5.0  # seconds that a demanding visitor looks at what comes
+_QUIET_SECONDS = 630.0  # after which what nobody asked for is given up
 _MOVES = 5  # of a wild visitor before the next link
+
+
+async def visit(
+    address: str, count: int, seconds: float, first_seed: int = 0, within: float = EVERY_SECONDS
+) -> list[Visitor]:
+    """Run `count` visitors at once, who arrive evenly within some seconds; return them after."""
+    visitors = [
+        Visitor(PATIENTS[i % len(PATIENTS)], HOSPITALS[i // len(PATIENTS) % len(HOSPITALS)], first_seed + i)
+        for i in range(count)
+    ]
+    stays = (visitor.stay(address, seconds, late=within * i / count) for i, visitor in enumerate(visitors))
+    await asyncio.gather(*stays)
+    return visitors
 
 
 def wild_link(choices: random.Random) -> str:
@@ -57,13 +76,13 @@ async def wander(address: str, seconds: float, seed: int) -> list[Visitor]:
     return visits
 
 
-async def burden(address: str, seconds: float) -> list[Visitor]:
-    """Open the largest settings again and again, on one page after the other, each with another seed."""
+async def burden(address: str, seconds: float, first: int = 0) -> list[Visitor]:
+    """Open the largest settings on one page after the other, and ask for what takes long."""
     ends, visits = time.monotonic() + seconds, list[Visitor]()
     while (left := ends - time.monotonic()) > 0:
-        page = PAGES[len(visits) % len(PAGES)]
-        visits.append(Wanderer(page, heavy_link(len(visits)), len(visits)))
-        await visits[-1].stay(address, left, most=1)
+        page = PAGES[(first + len(visits)) % len(PAGES)]
+        visits.append(Demanding(page, heavy_link(first + len(visits))))
+        await visits[-1].stay(address, left, every=_PATIENCE, most=2)
     return visits
 
 
@@ -78,6 +97,13 @@ def part(name: str, count: int, seconds: float) -> dict[str, list[Visitor]]:
         time.sleep(min(seconds, 12.0))  # until it has finished its warm-up
         if name == "wild":
             done = {f"{count} wild": asyncio.run(all_of([wander(address, seconds, i) for i in range(count)]))}
+        elif name == "bytes":
+            fresh, most = used_bytes(server), Most(server)
+            stays = [burden(address, seconds, 3 * i) for i in range(count)]
+            done = {f"{count} heavy": asyncio.run(all_of(stays))}
+            most.end()
+            time.sleep(_QUIET_SECONDS)
+            print(f"  MB fresh {fresh / 2**20:,.0f}, most {most.bytes / 2**20:,.0f}, ten minutes later:")
         elif name == "heavy":
             done = {f"{count} without": asyncio.run(visit(address, count, seconds / 2))}
             others, heavy = asyncio.run(_beside(address, count, seconds))
@@ -100,6 +126,25 @@ def used_bytes(server: psutil.Process) -> int:
     return sum(process.memory_info().rss for process in (server, *server.children(recursive=True)))
 
 
+class Most:
+    """Look every second at the memory of a server and its processes, and hold the most."""
+
+    def __init__(self, server: psutil.Process) -> None:
+        self.bytes = 0
+        self._server, self._over = server, threading.Event()
+        self._looking = threading.Thread(target=self._look, daemon=True)
+        self._looking.start()
+
+    def _look(self) -> None:
+        while not self._over.wait(1.0):
+            with suppress(psutil.NoSuchProcess):  # a process may end while it is looked at
+                self.bytes = max(self.bytes, used_bytes(self._server))
+
+    def end(self) -> None:
+        self._over.set()
+        self._looking.join()
+
+
 def figures(visits: Sequence[Visitor]) -> dict[str, object]:
     moves = [seconds for visitor in visits for seconds in visitor.took]
     opened = [visitor.opened for visitor in visits if visitor.opened]
@@ -115,7 +160,7 @@ def figures(visits: Sequence[Visitor]) -> dict[str, object]:
 
 def main() -> None:
     parser = measure.options(__doc__)
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS)[:-1])
     parser.add_argument("--seconds", type=float, default=_SECONDS)
     asked = parser.parse_args()
     rows: dict[str, dict[str, object]] = {}

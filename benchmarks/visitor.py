@@ -39,6 +39,7 @@ class Visitor:
         self._patients, self._hospitals = patients, hospitals
         self._values: dict[str, str] = {}  # of each slider, by its id
         self._slider = ""
+        self._pressed: list[str] = []  # buttons, by their ids, which count for one run
         self._known: dict[str, ForwardMsg] = {}  # by the hash that the server refers to later
         self._step = 1
         self.opened = 0.0  # seconds until the page was there
@@ -90,6 +91,7 @@ class Visitor:
         self.answered.clear()
         began = time.monotonic()
         await self._send(wire)
+        self._pressed.clear()
         try:
             await asyncio.wait_for(self.answered.wait(), PATIENCE_SECONDS)
         except TimeoutError:
@@ -110,6 +112,9 @@ class Visitor:
             state = asked.widget_states.widgets.add()
             state.id = name
             state.string_array_value.data.append(value)
+        for name in () if fragment else self._pressed:
+            state = asked.widget_states.widgets.add()
+            state.id, state.trigger_value = name, True
         await wire.send(message.SerializeToString())
 
     async def _listen(self, wire: ClientConnection) -> None:
@@ -221,3 +226,19 @@ class Wanderer(Visitor):
             self._hold(element.slider)
             if len(element.slider.options) > 1 and not element.slider.disabled:
                 self._sliders[element.slider.id] = tuple(element.slider.options)
+
+
+class Demanding(Wanderer):
+    """Ask for all that a page measures only if it is asked for, and move nothing."""
+
+    def __init__(self, page: str, link: str) -> None:
+        super().__init__(page, link, seed=0)
+        self._offered: list[str] = []
+
+    def _press(self) -> None:
+        self._pressed, self._offered = self._offered, []
+
+    def _see(self, element: Element) -> None:
+        super()._see(element)
+        if element.WhichOneof("type") == "button" and element.button.label == "Measure it":
+            self._offered.append(element.button.id)
