@@ -4,7 +4,7 @@
 FROM python:3.14 AS build
 ARG REQUIREMENTS=requirements.txt
 COPY requirements*.txt /build/
-# From 1,040 MB to 700: packages' own tests, OpenDP's debugging symbols, what is for Jupyter, Arrow over networks.
+# From 1,030 MB to 720: packages' own tests, OpenDP's debugging symbols, what is for Jupyter, Arrow over networks.
 RUN python -m venv /venv \
     && /venv/bin/pip install --no-cache-dir --disable-pip-version-check -r /build/${REQUIREMENTS} \
     && find /venv -type d -name tests -path "*/site-packages/*" -prune -exec rm -rf {} + \

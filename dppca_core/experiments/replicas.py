@@ -14,11 +14,11 @@ import sys
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.sweeps.blas import use_one_thread
@@ -26,6 +26,7 @@ from dppca_core.experiments.sweeps.executors import end_with
 
 _KEPT = 16  # replicas, each of some megabytes at most
 Store = CellStore[Any, Any]
+Value = TypeVar("Value")
 
 
 class Request(NamedTuple):
@@ -35,6 +36,13 @@ class Request(NamedTuple):
     made_from: tuple[Any, ...]
     cell: tuple[Any, ...]
     known: tuple[Collection[Any], ...]
+
+
+class Call(NamedTuple):
+    """Name a function of recipes, of this program's own, and what it is called with."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
 
 
 class Answer(NamedTuple):
@@ -73,13 +81,22 @@ def answer(asked: Request) -> Answer:
     return Answer(new, store.once_more, time.monotonic() - began)
 
 
+def returned(call: Call) -> tuple[Any, Exception | None]:
+    """Return what a function returns, or what it raises."""
+    try:
+        return call.function(*call.arguments), None
+    except Exception as reason:
+        return None, reason
+
+
 def serve(requests: Connection) -> None:
     """Answer requests until whoever sends them has gone."""
     end_with(os.getppid())
     use_one_thread()
     while True:
         try:
-            requests.send(answer(requests.recv()))
+            asked = requests.recv()
+            requests.send(returned(asked) if isinstance(asked, Call) else answer(asked))
         except (EOFError, OSError):
             return
 
@@ -99,19 +116,35 @@ class Process:
     def try_cell(self, store: Store, cell: tuple[Any, ...]) -> None:
         """Do what `store.try_cell` does, in the process. If that is killed, the cell lacked memory."""
         with self._one_cell:
-            self.used = time.monotonic()
             try:
-                _, requests = self._running = self._running or _started(self._nice)
-                requests.send(request(store, cell))
-                states, once_more, seconds = requests.recv()
-            except (EOFError, OSError):  # the process was killed: only the system does that
-                self._end()
-                store.note_failure(store.key(cell), MemoryError())
+                states, once_more, seconds = self._answer(request(store, cell))
+            except MemoryError as reason:
+                store.note_failure(store.key(cell), reason)
                 return
-            finally:
-                self.used = time.monotonic()
             store.adopt(cell, states, once_more)
             store.took[cell[0]] = seconds
+
+    def call(self, function: Callable[..., Value], *arguments: Any) -> Value:
+        """Return what a function of recipes returns in the process. Raises what it raises."""
+        with self._one_cell:
+            value, reason = self._answer(Call(function, arguments))
+        if reason is not None:
+            raise reason
+        result: Value = value
+        return result
+
+    def _answer(self, asked: Request | Call) -> Any:
+        """Have the process answer, started if need be. Raises MemoryError where the system has killed it."""
+        self.used = time.monotonic()
+        try:
+            _, requests = self._running = self._running or _started(self._nice)
+            requests.send(asked)
+            return requests.recv()
+        except (EOFError, OSError) as reason:
+            self._end()
+            raise MemoryError from reason
+        finally:
+            self.used = time.monotonic()
 
     def end_unused(self, seconds: float) -> None:
         """End the process, which gives back all of its memory, if nothing was asked for so long."""

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import streamlit as st
 from joblib import cpu_count
@@ -22,11 +22,12 @@ from dppca_core.experiments import replicas
 from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.failures import log_errors
 from dppca_core.experiments.sweeps.blas import use_one_thread
-from pages.shared.background import sessions
+from pages.shared.background import sessions, turns
 from pages.shared.background.queue import ON_SCREEN, Line, Queue, Queued, Rank
 from pages.shared.background.restarted_thread import RestartedThread
 
 Cells = CellStore[Any, Any]
+Value = TypeVar("Value")
 NextCell = Callable[[], tuple[Any, ...] | None]  # returns the cell that a view lacks; None when complete
 
 FIRST_SECONDS = 0.5  # a page measures for this long before it shows what there is
@@ -147,6 +148,13 @@ class Engine:
         """
         self._show(visitor, Rank.NEXT_PRESS, urgent, _PREFETCH_SECONDS)
         self._show(visitor, Rank.WHEN_IDLE, other, _PREFETCH_SECONDS)
+
+    def value(self, function: Callable[..., Value], *arguments: Any) -> Value:
+        """Return what a function of recipes returns; in a crowd a process computes it, and other pages run."""
+        if self.crowd() < CROWD:
+            return function(*arguments)
+        with turns.TURNS.given_away():
+            return self._processes["aside"].call(function, *arguments)
 
     def sweep(self, entry: Queued) -> None:
         """Queue a sweep, whose one step runs in a thread once a place is free."""
