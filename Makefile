@@ -78,10 +78,11 @@ bench-peers:
 	.venv-bench/bin/python -m benchmarks.peers --json $(BENCH) --page data/peers.json
 
 # Known weaknesses of the packages that are installed: asks the network.
+# Strict: an index that answers nothing of a package would pass otherwise.
 audit: $(VENV)/dev.stamp
 	@test -x .venv-audit/bin/pip-audit || { scripts/make-environment .venv-audit "$(SUITABLE)" && \
 		.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check "pip-audit>=2.7,<3"; }
-	.venv-audit/bin/pip-audit --path $(VENV)/lib/python3.*/site-packages
+	.venv-audit/bin/pip-audit --strict --path $(VENV)/lib/python3.*/site-packages
 
 # The numerical core alone, for scripts elsewhere: pip install dist/dppca_core-*.whl
 wheel: $(VENV)/dev.stamp

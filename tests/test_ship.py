@@ -1,7 +1,8 @@
-"""Test what is shipped: the wheel of the core works alone, the container is closed."""
+"""Test what is shipped: the wheel of the core works alone, the container is closed, Firefox is asked for."""
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -130,3 +131,16 @@ def test_only_this_machine_reaches_the_app_and_only_the_app_the_cluster():
     assert COMPOSE["networks"]["cluster"]["internal"] is True
     assert services["scheduler"]["networks"] == services["worker"]["networks"] == ["cluster"]
     assert services["scheduler"]["profiles"] == services["worker"]["profiles"] == ["cluster"]
+
+
+def test_firefox_is_asked_for_where_only_chromium_is(tmp_path):
+    asked = tmp_path / "asked"
+    stubs = {"chromium": "", "python": "", "id": "echo 0", "apt-get": f'echo "$@" >> "{asked}"'}
+    for name, line in stubs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+    for name in ("env", "dirname"):
+        (tmp_path / name).symlink_to(str(shutil.which(name)))
+    command = ["/bin/sh", str(ROOT / "scripts/install-chromium"), str(tmp_path / "python")]
+    subprocess.run(command, env={"PATH": str(tmp_path)}, check=True, capture_output=True)
+    assert asked.read_text(encoding="utf-8").splitlines()[-1].endswith("firefox-esr")
