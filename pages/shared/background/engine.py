@@ -150,7 +150,7 @@ class Engine:
         self._show(visitor, Rank.WHEN_IDLE, other, _PREFETCH_SECONDS)
 
     def value(self, function: Callable[..., Value], *arguments: Any) -> Value:
-        """Return what a function of recipes returns; in a crowd a process computes it, and other pages run."""
+        """Return what a function of recipes returns; in a crowd a process computes it while pages run."""
         if self.crowd() < CROWD:
             return function(*arguments)
         with turns.TURNS.given_away():
