@@ -32,18 +32,18 @@ class CellStore(ABC, Generic[Key, Value]):
         cells: The value of each measured cell, by key.
         failed: The reason why a cell has no answer, as a clause for a reader, by key.
         repeats: How many runs there are of a cell named without its repeat.
-        made_from: The arguments that it was made from: the same make an empty replica.
+        made_from: The arguments that it was made from, and those with their names: the same make a replica.
         elsewhere: Keys that another process holds, which a replica need not measure.
         took: Seconds that the last cell of each kind (its first part) took.
         linked: Whether a cell may depend on the values of others, which a replica then needs.
     """
 
     linked: ClassVar[bool] = False
-    made_from: tuple[Any, ...]
+    made_from: tuple[tuple[Any, ...], tuple[tuple[str, Any], ...]]
 
-    def __new__(cls, *arguments: Any) -> "CellStore[Key, Value]":
+    def __new__(cls, *arguments: Any, **named: Any) -> "CellStore[Key, Value]":
         store = super().__new__(cls)
-        store.made_from = arguments
+        store.made_from = arguments, tuple(named.items())
         return store
 
     def __init__(self, repeats: int = 1) -> None:

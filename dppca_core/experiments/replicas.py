@@ -33,7 +33,7 @@ class Request(NamedTuple):
     """Name a cell and its store; known: what the asking store holds, values where cells are linked."""
 
     make: type[Store]
-    made_from: tuple[Any, ...]
+    made_from: tuple[tuple[Any, ...], tuple[tuple[str, Any], ...]]
     cell: tuple[Any, ...]
     known: tuple[Collection[Any], ...]
 
@@ -64,7 +64,8 @@ def request(store: Store, cell: tuple[Any, ...]) -> Request:
 def answer(asked: Request) -> Answer:
     """Try a cell in the replica of its store, made unless it is kept."""
     name = asked.make, asked.made_from
-    store = _replicas.pop(name, None) or asked.make(*asked.made_from)
+    arguments, named = asked.made_from
+    store = _replicas.pop(name, None) or asked.make(*arguments, **dict(named))
     _replicas[name] = store
     while len(_replicas) > _KEPT:
         _replicas.popitem(last=False)
