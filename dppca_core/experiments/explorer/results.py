@@ -286,7 +286,8 @@ class Results(CellStore[Key, Cell]):
 
     def _at_once(self, name: str, epsilon: float, repeat: int) -> list[Key]:
         """Return the runs of one call, at least this one; alone the one that a reader waits for."""
-        if name == self.experiment.method and not self.measured(name, epsilon):
+        runs = [(name, epsilon, r) for r in range(self.repeats)]
+        if name == self.experiment.method and self.missing(runs) == runs:  # nobody has measured any
             return [(name, epsilon, repeat)]
         least = _JOINED if name in many_runs.JOINED else 1
         at_once = max(least, int(_STEP_SECONDS / max(self._seconds(name), 1e-4)))

@@ -69,6 +69,18 @@ def test_a_view_measured_elsewhere_is_the_same_view(process):
     assert there.took and not there.failed
 
 
+def test_runs_that_one_call_makes_here_are_made_in_one_call_there(process):
+    """Also where the first were made here: a view that moves needs them at once."""
+    here, there = Results(EXPERIMENT), Results(EXPERIMENT)
+    for store in (here, there):
+        store.try_cell(EXPERIMENT.method, 1.0, 0)
+    for cell in [(EXPERIMENT.method, 1.0, 1), (EXPERIMENT.method, 1.0, EXPERIMENT.repeats)]:
+        here.try_cell(*cell)
+        process.try_cell(there, cell)
+        assert set(there.cells) == set(here.cells)
+    assert len(here.cells) > 20
+
+
 def test_a_verdict_rests_on_the_runs_that_were_measured_here(process):
     here, both = JoiningCells(JOINING), JoiningCells(JOINING)
     turn = 0
