@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,8 @@ def test_a_view_measured_elsewhere_is_the_same_view(process):
 
 def test_runs_that_one_call_makes_here_are_made_in_one_call_there(process):
     """Also where the first were made here: a view that moves needs them at once."""
-    here, there = Results(EXPERIMENT), Results(EXPERIMENT)
+    others = replace(EXPERIMENT, seed=9)  # of which the process holds nothing yet
+    here, there = Results(others), Results(others)
     for store in (here, there):
         store.try_cell(EXPERIMENT.method, 1.0, 0)
     for cell in [(EXPERIMENT.method, 1.0, 1), (EXPERIMENT.method, 1.0, EXPERIMENT.repeats)]:
