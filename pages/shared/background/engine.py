@@ -31,13 +31,13 @@ Value = TypeVar("Value")
 NextCell = Callable[[], tuple[Any, ...] | None]  # returns the cell that a view lacks; None when complete
 
 FIRST_SECONDS = 0.5  # a page measures for this long before it shows what there is
-QUICK_SECONDS = 0.03  # of a step that is done in the server; longer ones, or in a crowd all, are not
+QUICK_SECONDS = 0.03  # of a step that is done in the server; less, the more visitors there are
 _FIRST_STEP_SECONDS = 0.1  # of a step that a page does itself for its first answer
 _SLOW_SECONDS = 0.5  # of a step that the second process does, beside quicker ones
 PATIENCE_SECONDS = 3.0  # that a visitor waits for a first answer; what takes longer must be asked for
 SHOWN_SECONDS = 8.0  # a view that is not refreshed for this long is dropped
 _PREFETCH_SECONDS = 30.0  # nothing is prefetched for visitors who have not moved a control for this long
-CROWD = 4  # above this many visitors the thread sleeps more than half of the time
+CROWD = 4  # visitors from which on pages measure nothing themselves, and refresh less often
 _YIELD_SECONDS = 0.1  # the longest time that the engine waits for running pages
 _LATELY_SECONDS = 10.0
 _NICE = 5  # pages come first where cores are few
@@ -151,10 +151,10 @@ class Engine:
 
     def value(self, function: Callable[..., Value], *arguments: Any) -> Value:
         """Return what a function of recipes returns; in a crowd a process computes it while pages run."""
-        if self.crowd() < CROWD:
-            return function(*arguments)
-        with turns.TURNS.given_away():
-            return self._processes["aside"].call(function, *arguments)
+        if self.crowd() >= CROWD:
+            with turns.TURNS.given_away(), suppress(MemoryError):  # the process was killed, and this is small
+                return self._processes["aside"].call(function, *arguments)
+        return function(*arguments)
 
     def sweep(self, entry: Queued) -> None:
         """Queue a sweep, whose one step runs in a thread once a place is free."""
