@@ -136,16 +136,14 @@ class CellStore(ABC, Generic[Key, Value]):
         self, cell: tuple[Any, ...], states: Iterable[Mapping[Any, Any]], once_more: Collection[Any]
     ) -> None:
         """Take what a replica has measured for a cell, and beside it; once_more: what lacked memory there."""
-        key = self.key(cell)
-        first_try = key not in self.failed
+        tried = set(self.failed)
         for state, new in zip(self.states, states, strict=True):
             state.update(new)
         for done in list(self.failed):
             if done in self.cells:
                 self.failed.pop(done, None)
-        self._once_more.discard(key)
-        if first_try and key in once_more:
-            self._once_more.add(key)
+        self._once_more.discard(self.key(cell))
+        self._once_more |= {key for key in once_more if key in self.failed and key not in tried}
 
     @property
     def once_more(self) -> frozenset[Key]:

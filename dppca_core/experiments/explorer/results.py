@@ -280,9 +280,11 @@ class Results(CellStore[Key, Cell]):
     def try_cell(self, *cell: Any) -> None:
         """Try a cell and, in the same call, others that a page asks for soon: the first of `_beside` it."""
         name, _, _ = cell
+        second_try = self.key(cell) in self.failed
         if RUNS[name].private:
             self._try_together(name, self._at_once(*cell))
-        super().try_cell(*cell)
+        if second_try or self.key(cell) not in self.failed:  # a second try comes after all other cells
+            super().try_cell(*cell)
 
     def _at_once(self, name: str, epsilon: float, repeat: int) -> list[Key]:
         """Return the runs of one call, at least this one; alone the one that a reader waits for."""

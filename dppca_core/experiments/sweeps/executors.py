@@ -119,7 +119,8 @@ def dask(address: str) -> Iterator[Executor]:
         client = untyped(address, set_as_default=False, timeout=_CONNECT_SECONDS)
     except OSError as reason:
         raise ConnectionError(f"No cluster answers at {address}") from reason
-    with client, client.get_executor() as executor:
+    # pure: a task that is submitted again would get the failure of the first time.
+    with client, client.get_executor(pure=False) as executor:
         yield _Cluster(executor)
 
 

@@ -1,6 +1,7 @@
 """Sweeps: the same table on every executor, in every order, after every interruption."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -119,6 +120,32 @@ def test_a_dask_cluster_gives_the_same_bits(serial, monkeypatch):
         executors.opened(cluster.scheduler_address) as executor,
     ):
         same(sweep(EVERY, executor), serial["synthetic"])
+
+
+@pytest.mark.parametrize("forgiven", [3, 0], ids=["Dask runs it again", "the sweep does"])
+def test_a_worker_of_a_cluster_that_is_killed_costs_no_run(forgiven, monkeypatch):
+    """With all that it holds, midway; forgiven: workers that may die of a task, for Dask, which has 3."""
+    import dask
+    from distributed import LocalCluster
+
+    monkeypatch.setattr(run_cells, "TASK_SECONDS", 0.0)
+    long = replace(RECIPE, population=replace(MODEL, d=60), repeats=20)
+    workers = {"n_workers": 2, "threads_per_worker": 1, "processes": True}
+    killed: list[int] = []
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": forgiven}),
+        LocalCluster(**workers, dashboard_address=None, host="127.0.0.1") as cluster,
+        executors.opened(cluster.scheduler_address) as executor,
+    ):
+
+        def kill(at: Progress) -> None:
+            if 0 < at.completed < at.total and not killed:
+                killed.append(cluster.workers[0].pid)
+                os.kill(killed[0], signal.SIGKILL)
+
+        table = sweep(long, executor, progress=kill)
+    assert killed
+    same(table, sweep(long))
 
 
 @pytest.mark.parametrize("seconds", [0.0, 1e9], ids=["cell by cell", "one task"])

@@ -1,6 +1,7 @@
 """Test that caches give up what nobody has asked for within ten minutes, and nothing else."""
 
 import sys
+import time
 from functools import lru_cache
 from types import ModuleType
 
@@ -12,7 +13,7 @@ from dppca_core.accounts import account
 from dppca_core.byte_cache import ByteCache
 from dppca_core.experiments import draws
 from dppca_core.numerics import reduced_rounds
-from pages.shared.background import cache, unused
+from pages.shared.background import cache, sessions, unused
 from pages.shared.settings import catalogue, to_experiment
 from tests.waiting import Clock
 
@@ -72,6 +73,22 @@ def test_so_are_the_results_that_functions_remember(clock, remembering):
     assert remembering.cache_info().currsize == 1
     wait(clock, 1)
     assert remembering.cache_info().currsize == 0
+
+
+@pytest.mark.parametrize("years", [-10, 10])
+def test_nothing_is_forgotten_early_where_the_wall_clock_is_set(years, remembering, monkeypatch):
+    """Also what is kept for a visitor who has just gone: how long ago anything was is no matter of dates."""
+    monkeypatch.setattr(sessions, "is_connected", lambda visitor: visitor != "ann")
+    held, may_come_back = ByteCache(100), sessions.return_check("ann")
+    held.get("a", object, 10)
+    remembering(2)
+    unused.give_up()
+    assert may_come_back()
+    for _ in range(2):
+        jumped = time.time() + years * 365 * 86_400
+        monkeypatch.setattr(time, "time", lambda now=jumped: now)
+        unused.give_up()
+        assert held.size == 10 and remembering.cache_info().currsize == 1 and may_come_back()
 
 
 def test_every_cache_of_ours_is_looked_through():

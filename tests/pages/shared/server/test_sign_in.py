@@ -1,6 +1,7 @@
 """Test that a server which asks for sign-in shows nothing before, and that any other asks nobody."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import streamlit as st
@@ -40,6 +41,18 @@ def test_a_stranger_sees_nothing_but_the_way_in(secrets, monkeypatch):
     assert not page.exception
     assert [button.label for button in page.button] == ["Sign in"]
     assert not page.select_slider and not page.sidebar.children
+
+
+def test_who_has_signed_in_sees_the_page_and_once_sign_in_is_off_so_does_everybody(secrets, monkeypatch):
+    secrets.write_text(AUTH.format("a" * 32, "b" * 32))
+    with monkeypatch.context() as signed_in:
+        signed_in.setattr(st, "user", SimpleNamespace(is_logged_in=True, sub="1", iss="a"))
+        page = shown()
+        assert not page.exception and page.select_slider and sign_in.required()
+    secrets.unlink()
+    st.secrets._reset()
+    page = shown()
+    assert not page.exception and page.select_slider and not sign_in.required()
 
 
 def test_without_what_it_takes_nobody_is_let_in_and_the_page_says_so(secrets, monkeypatch):
