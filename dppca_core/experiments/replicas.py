@@ -29,7 +29,7 @@ Store = CellStore[Any, Any]
 Value = TypeVar("Value")
 
 
-class Request(NamedTuple):
+class CellRequest(NamedTuple):
     """Name a cell and its store; known: what the asking store holds, values where cells are linked."""
 
     make: type[Store]
@@ -45,7 +45,7 @@ class Call(NamedTuple):
     arguments: tuple[Any, ...]
 
 
-class Answer(NamedTuple):
+class CellAnswer(NamedTuple):
     """Hold what the asking store lacks, state by state; once_more: what lacked memory; the step's seconds."""
 
     states: tuple[Mapping[Any, Any], ...]
@@ -56,12 +56,12 @@ class Answer(NamedTuple):
 _replicas: OrderedDict[Any, Store] = OrderedDict()
 
 
-def request(store: Store, cell: tuple[Any, ...]) -> Request:
+def request(store: Store, cell: tuple[Any, ...]) -> CellRequest:
     known = tuple(dict(state) if store.linked else frozenset(state) for state in store.states)
-    return Request(type(store), store.made_from, cell, known)
+    return CellRequest(type(store), store.made_from, cell, known)
 
 
-def answer(asked: Request) -> Answer:
+def answer(asked: CellRequest) -> CellAnswer:
     """Try a cell in the replica of its store, made unless it is kept."""
     name = asked.make, asked.made_from
     arguments, named = asked.made_from
@@ -79,7 +79,7 @@ def answer(asked: Request) -> Answer:
         {key: value for key, value in list(state.items()) if key not in known}
         for state, known in zip(store.states, asked.known, strict=True)
     )
-    return Answer(new, store.once_more, time.monotonic() - began)
+    return CellAnswer(new, store.once_more, time.monotonic() - began)
 
 
 def returned(call: Call) -> tuple[Any, Exception | None]:
@@ -91,7 +91,7 @@ def returned(call: Call) -> tuple[Any, Exception | None]:
 
 
 def serve(requests: Connection) -> None:
-    """Answer requests until whoever sends them has gone."""
+    """CellAnswer requests until whoever sends them has gone."""
     end_with(os.getppid())
     use_one_thread()
     while True:
@@ -134,7 +134,7 @@ class Process:
         result: Value = value
         return result
 
-    def _answer(self, asked: Request | Call) -> Any:
+    def _answer(self, asked: CellRequest | Call) -> Any:
         """Have the process answer, started if need be. Raises MemoryError where the system has killed it."""
         self.used = time.monotonic()
         try:
