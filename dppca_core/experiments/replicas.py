@@ -24,6 +24,7 @@ from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.sweeps.blas import use_one_thread
 from dppca_core.experiments.sweeps.executors import end_with
 
+_LOOK_SECONDS = 0.005  # between looks whether a call waits
 _KEPT = 16  # replicas, each of some megabytes at most
 Store = CellStore[Any, Any]
 Value = TypeVar("Value")
@@ -112,10 +113,13 @@ class Process:
         self._nice = nice
         self._running: tuple[subprocess.Popen[bytes], Connection] | None = None
         self._one_cell = threading.Lock()
+        self._calls: set[object] = set()  # that wait, before which no cell begins
         self.used = time.monotonic()  # when a cell was last asked for
 
     def try_cell(self, store: Store, cell: tuple[Any, ...]) -> None:
         """Do what `store.try_cell` does, in the process. If that is killed, the cell lacked memory."""
+        while self._calls:
+            time.sleep(_LOOK_SECONDS)
         with self._one_cell:
             try:
                 states, once_more, seconds = self._answer(request(store, cell))
@@ -127,8 +131,14 @@ class Process:
 
     def call(self, function: Callable[..., Value], *arguments: Any) -> Value:
         """Return what a function of recipes returns in the process. Raises what it raises."""
-        with self._one_cell:
-            value, reason = self._answer(Call(function, arguments))
+        call = Call(function, arguments)
+        waiting = object()
+        self._calls.add(waiting)  # adding and removing are each one step of the interpreter
+        try:
+            with self._one_cell:
+                value, reason = self._answer(call)
+        finally:
+            self._calls.discard(waiting)
         if reason is not None:
             raise reason
         result: Value = value
