@@ -118,7 +118,7 @@ def keep_first_view() -> None:
 def warm_up() -> None:
     """Use one BLAS thread, measure what the front page opens at, and spare modules garbage collection."""
     use_one_thread()
-    sys.setswitchinterval(0.001)
+    sys.setswitchinterval(0.001)  # what sends answers then waits less for a page that computes
     experiment, epsilon = to_experiment.from_settings_with_method(catalogue.defaults(catalogue.SMALL_STUDY))
     cells = results(experiment)
     cells.try_cells(cells.first(epsilon))
