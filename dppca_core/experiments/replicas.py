@@ -14,20 +14,18 @@ import sys
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.sweeps.blas import use_one_thread
 from dppca_core.experiments.sweeps.executors import end_with
 
-_LOOK_SECONDS = 0.005  # between looks whether a call waits
 _KEPT = 16  # replicas, each of some megabytes at most
 Store = CellStore[Any, Any]
-Value = TypeVar("Value")
 
 
 class CellRequest(NamedTuple):
@@ -37,13 +35,6 @@ class CellRequest(NamedTuple):
     made_from: tuple[tuple[Any, ...], tuple[tuple[str, Any], ...]]
     cell: tuple[Any, ...]
     known: tuple[Collection[Any], ...]
-
-
-class Call(NamedTuple):
-    """Name a function of recipes, of this program's own, and what it is called with."""
-
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...]
 
 
 class CellAnswer(NamedTuple):
@@ -83,22 +74,13 @@ def answer(asked: CellRequest) -> CellAnswer:
     return CellAnswer(new, store.once_more, time.monotonic() - began)
 
 
-def returned(call: Call) -> tuple[Any, Exception | None]:
-    """Return what a function returns, or what it raises."""
-    try:
-        return call.function(*call.arguments), None
-    except Exception as reason:
-        return None, reason
-
-
 def serve(requests: Connection) -> None:
-    """CellAnswer requests until whoever sends them has gone."""
+    """Answer requests until whoever sends them has gone."""
     end_with(os.getppid())
     use_one_thread()
     while True:
         try:
-            asked = requests.recv()
-            requests.send(returned(asked) if isinstance(asked, Call) else answer(asked))
+            requests.send(answer(requests.recv()))
         except (EOFError, OSError):
             return
 
@@ -113,49 +95,24 @@ class Process:
         self._nice = nice
         self._running: tuple[subprocess.Popen[bytes], Connection] | None = None
         self._one_cell = threading.Lock()
-        self._calls: set[object] = set()  # that wait, before which no cell begins
         self.used = time.monotonic()  # when a cell was last asked for
 
     def try_cell(self, store: Store, cell: tuple[Any, ...]) -> None:
         """Do what `store.try_cell` does, in the process. If that is killed, the cell lacked memory."""
-        while self._calls:
-            time.sleep(_LOOK_SECONDS)
         with self._one_cell:
+            self.used = time.monotonic()
             try:
-                states, once_more, seconds = self._answer(request(store, cell))
-            except MemoryError as reason:
-                store.note_failure(store.key(cell), reason)
+                _, requests = self._running = self._running or _started(self._nice)
+                requests.send(request(store, cell))
+                states, once_more, seconds = requests.recv()
+            except (EOFError, OSError):  # the process was killed: only the system does that
+                self._end()
+                store.note_failure(store.key(cell), MemoryError())
                 return
+            finally:
+                self.used = time.monotonic()
             store.adopt(cell, states, once_more)
             store.took[cell[0]] = seconds
-
-    def call(self, function: Callable[..., Value], *arguments: Any) -> Value:
-        """Return what a function of recipes returns in the process. Raises what it raises."""
-        call = Call(function, arguments)
-        waiting = object()
-        self._calls.add(waiting)  # adding and removing are each one step of the interpreter
-        try:
-            with self._one_cell:
-                value, reason = self._answer(call)
-        finally:
-            self._calls.discard(waiting)
-        if reason is not None:
-            raise reason
-        result: Value = value
-        return result
-
-    def _answer(self, asked: CellRequest | Call) -> Any:
-        """Have the process answer, started if need be. Raises MemoryError where the system has killed it."""
-        self.used = time.monotonic()
-        try:
-            _, requests = self._running = self._running or _started(self._nice)
-            requests.send(asked)
-            return requests.recv()
-        except (EOFError, OSError) as reason:
-            self._end()
-            raise MemoryError from reason
-        finally:
-            self.used = time.monotonic()
 
     def end_unused(self, seconds: float) -> None:
         """End the process, which gives back all of its memory, if nothing was asked for so long."""

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from dppca_core.bounds import BOUNDS
 from dppca_core.bounds.rule import BoundRule, void_bound
-from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Cell, Results
 from dppca_core.methods import METHODS
 from dppca_core.populations.stated import StatedCorrelations
@@ -36,14 +36,6 @@ def evaluate(results: Results, name: str, epsilon: float, *, tau: float = 3.3, *
     if reason:
         return replace(void_bound(((False, reason),)), source=rule.source)
     return rule(replace(_setting(results, rule, epsilon), tau=tau), **constants)
-
-
-def at_all_epsilons(
-    experiment: ExplorerExperiment, name: str, tau: float, constants: tuple[tuple[str, float], ...]
-) -> tuple[Bound, ...]:
-    """Return a bound at each of EPSILONS; constants: (name, value) of each that its paper leaves open."""
-    results = Results(experiment)
-    return tuple(evaluate(results, name, epsilon, tau=tau, **dict(constants)) for epsilon in EPSILONS)
 
 
 def takes_unit_rows(rule: BoundRule) -> bool:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from dppca_core import checks
 from dppca_core.arrays import Array
 from dppca_core.bounds import BOUNDS, regimes
-from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.populations.synthetic import Synthetic
 
@@ -30,13 +29,6 @@ class RegimeMap:
     patients: Array
     epsilons: Array
     codes: NDArray[np.intp]
-
-
-def map_of_experiment(
-    experiment: ExplorerExperiment, by: str, tau: float, constants: tuple[tuple[str, float], ...]
-) -> RegimeMap:
-    """Return `regime_map` of an experiment; constants: (name, value)."""
-    return regime_map(Results(experiment), by, tau, **dict(constants))
 
 
 def regime_map(results: Results, by: str, tau: float = 3.3, **constants: float) -> RegimeMap:

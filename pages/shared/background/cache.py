@@ -25,13 +25,13 @@ from dppca_core.experiments.collaboration.site_experiment import SiteExperiment
 from dppca_core.experiments.decision.cells import JoiningCells
 from dppca_core.experiments.decision.hospitals import JoiningExperiment
 from dppca_core.experiments.demonstrations.attacks import PORTION, AttackDraws, AttackExperiment
-from dppca_core.experiments.explorer import closed_forms
-from dppca_core.experiments.explorer.experiment import ExplorerExperiment
-from dppca_core.experiments.explorer.regime_map import RegimeMap, map_of_experiment
+from dppca_core.experiments.explorer.closed_forms import evaluate
+from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
+from dppca_core.experiments.explorer.regime_map import RegimeMap, regime_map
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.sweeps.blas import use_one_thread
 from dppca_core.records import Bound
-from pages.shared.background import engine, memory
+from pages.shared.background import memory
 from pages.shared.settings import catalogue, to_experiment
 
 Recipe = TypeVar("Recipe", bound=Hashable)
@@ -84,10 +84,9 @@ def transcript(recipe: CollaborationExperiment, protocol: str) -> transcripts.Tr
     def simulate() -> transcripts.Transcript:
         with _one_simulation:  # simulate one run at a time: each may allocate a gigabyte
             memory.check_run(size + transcripts.passing_bytes(recipe), memory.available())
-            if size <= _LARGE:
-                return engine.engine().value(transcripts.simulate, recipe, protocol)
             run = transcripts.simulate(recipe, protocol)
-            return_memory()  # the simulation's own arrays
+            if size > _LARGE:
+                return_memory()  # the simulation's own arrays
             return run
 
     result: transcripts.Transcript = TRANSCRIPTS.get((recipe, protocol), simulate, size)
@@ -99,7 +98,8 @@ def bounds(
     experiment: ExplorerExperiment, name: str, tau: float, constants: tuple[tuple[str, float], ...]
 ) -> tuple[Bound, ...]:
     """Return the bound BOUNDS[name] at each of EPSILONS; tau as in `Setting`, constants: (name, value)."""
-    return engine.engine().value(closed_forms.at_all_epsilons, experiment, name, tau, constants)
+    cells = results(experiment)
+    return tuple(evaluate(cells, name, epsilon, tau=tau, **dict(constants)) for epsilon in EPSILONS)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -107,7 +107,7 @@ def regimes(
     experiment: ExplorerExperiment, by: str, tau: float, constants: tuple[tuple[str, float], ...]
 ) -> RegimeMap:
     """Return the map of which error dominates at each n and epsilon, `by` "closed form" or "theorem"."""
-    return engine.engine().value(map_of_experiment, experiment, by, tau, constants)
+    return regime_map(results(experiment), by, tau, **dict(constants))
 
 
 def keep_first_view() -> None:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import streamlit as st
 from joblib import cpu_count
@@ -22,22 +22,21 @@ from dppca_core.experiments import replicas
 from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.failures import log_errors
 from dppca_core.experiments.sweeps.blas import use_one_thread
-from pages.shared.background import sessions, turns
+from pages.shared.background import sessions
 from pages.shared.background.queue import ON_SCREEN, Line, Queue, Queued, Rank
 from pages.shared.background.restarted_thread import RestartedThread
 
 Cells = CellStore[Any, Any]
-Value = TypeVar("Value")
 NextCell = Callable[[], tuple[Any, ...] | None]  # returns the cell that a view lacks; None when complete
 
 FIRST_SECONDS = 0.5  # a page measures for this long before it shows what there is
-QUICK_SECONDS = 0.03  # of a step that is done in the server; less, the more visitors there are
+QUICK_SECONDS = 0.03  # of a step that is done in the server; longer ones, or in a crowd all, are not
 _FIRST_STEP_SECONDS = 0.1  # of a step that a page does itself for its first answer
 _SLOW_SECONDS = 0.5  # of a step that the second process does, beside quicker ones
 PATIENCE_SECONDS = 3.0  # that a visitor waits for a first answer; what takes longer must be asked for
 SHOWN_SECONDS = 8.0  # a view that is not refreshed for this long is dropped
 _PREFETCH_SECONDS = 30.0  # nothing is prefetched for visitors who have not moved a control for this long
-CROWD = 4  # visitors from which on pages measure nothing themselves, and refresh less often
+CROWD = 4  # above this many visitors the thread sleeps more than half of the time
 _YIELD_SECONDS = 0.1  # the longest time that the engine waits for running pages
 _LATELY_SECONDS = 10.0  # since a visitor's last page, for which they count in a crowd
 _NICE = 5  # pages come first where cores are few
@@ -148,13 +147,6 @@ class Engine:
         """
         self._show(visitor, Rank.NEXT_PRESS, urgent, _PREFETCH_SECONDS)
         self._show(visitor, Rank.WHEN_IDLE, other, _PREFETCH_SECONDS)
-
-    def value(self, function: Callable[..., Value], *arguments: Any) -> Value:
-        """Return what a function of recipes returns; in a crowd a process computes it while pages run."""
-        if self.crowd() >= CROWD:
-            with turns.TURNS.given_away(), suppress(MemoryError):  # the process was killed, and this is small
-                return self._processes["aside"].call(function, *arguments)
-        return function(*arguments)
 
     def sweep(self, entry: Queued) -> None:
         """Queue a sweep, whose one step runs in a thread once a place is free."""

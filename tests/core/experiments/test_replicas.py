@@ -14,7 +14,6 @@ from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.decision.cells import VERDICT, JoiningCells
 from dppca_core.experiments.decision.hospitals import JoiningExperiment, JoiningHospital
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
-from dppca_core.experiments.explorer.regime_map import map_of_experiment
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.populations.spiked import SpikedModel
 
@@ -144,12 +143,3 @@ def test_a_process_that_nobody_uses_ends_and_the_next_cell_starts_another():
     process.try_cell(another, ("sound",))
     assert another.cells[("sound",)] not in (first, os.getpid())
     process.end_unused(0.0)
-
-
-def test_a_function_is_computed_elsewhere_and_raises_what_it_raises(process):
-    arguments = EXPERIMENT, "closed form", 3.3, ()
-    np.testing.assert_array_equal(
-        process.call(map_of_experiment, *arguments).codes, map_of_experiment(*arguments).codes
-    )
-    with pytest.raises(ValueError, match="by must be"):
-        process.call(map_of_experiment, EXPERIMENT, "guess", 3.3, ())
