@@ -8,7 +8,10 @@ publishes Binomial(n, delta) of them. No method here does so; the guarantee does
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from dppca_core import checks
+from dppca_core.arrays import Array
 
 
 class Published(NamedTuple):
@@ -28,7 +31,13 @@ def published(n: int, delta: float) -> Published:
     """Return how many of n patients are published where each is with probability delta."""
     checks.whole(1, n=n)
     checks.inside_unit_interval(delta=delta)
+    low, middle, high = map(int, quantiles(n, delta))
+    return Published(n * delta, low, middle, high, -math.expm1(n * math.log1p(-delta)))
+
+
+def quantiles(n: int, delta: float | Array) -> Array:
+    """Return the quantiles at 10, 50 and 90 % of how many are published, (3, ...), at each delta."""
     from scipy.stats import binom  # imported here: it loads a hundred other laws
 
-    low, middle, high = (int(binom.ppf(q, n, delta)) for q in (0.1, 0.5, 0.9))
-    return Published(n * delta, low, middle, high, -math.expm1(n * math.log1p(-delta)))
+    found: Array = np.stack([binom.ppf(level, n, delta) for level in (0.1, 0.5, 0.9)])
+    return found

@@ -12,6 +12,8 @@ no more than guessing. Works for every rule whose terms name privacy and samplin
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
+from itertools import product
 
 import numpy as np
 
@@ -71,18 +73,45 @@ def regions(
 ) -> list[list[str]]:
     """Return the region of `base` at each number of patients (outer list) and each epsilon (inner lists).
 
+    More patients and a larger epsilon only ever lead on from "nothing follows" over "hopeless" and "privacy
+    costs" to "privacy is free here", so a rectangle whose four corners agree is of one region. Any other is
+    halved: about 300 points of 1,600 are evaluated.
+
     Args:
         rule: As for `regime`.
         base: The setting whose patients, eigenvalues and epsilon are replaced.
-        patients: Numbers of patients, n.
-        epsilons: Values of epsilon.
+        patients: Numbers of patients, n, rising.
+        epsilons: Values of epsilon, rising.
         scaled: Returns the eigenvalues of the scaled rows, (d,), at n patients: the public row bound of a
             population, by whose square they are divided, grows with n.
         constants: The rule's free constants and options.
     """
-    budgets = [replace(base.budget, epsilon=epsilon) for epsilon in epsilons]
-    rows = []
-    for n in patients:
-        at = replace(base, n=n, eigenvalues=scaled(n))
-        rows.append([regime(rule, replace(at, budget=budget), **constants) for budget in budgets])
-    return rows
+    names = np.empty((len(patients), len(epsilons)), dtype=object)
+
+    @cache
+    def at(i: int) -> Setting:
+        return replace(base, n=patients[i], eigenvalues=scaled(patients[i]))
+
+    @cache
+    def region(i: int, j: int) -> str:
+        return regime(rule, replace(at(i), budget=replace(base.budget, epsilon=epsilons[j])), **constants)
+
+    def fill(i: int, last_i: int, j: int, last_j: int) -> None:
+        corners = {region(*corner) for corner in product((i, last_i), (j, last_j))}
+        if len(corners) == 1:
+            names[i : last_i + 1, j : last_j + 1] = corners.pop()
+        elif max(last_i - i, last_j - j) <= 1:
+            for corner in product((i, last_i), (j, last_j)):
+                names[corner] = region(*corner)
+        elif last_i - i >= last_j - j:
+            middle = (i + last_i) // 2
+            fill(i, middle, j, last_j)
+            fill(middle, last_i, j, last_j)
+        else:
+            middle = (j + last_j) // 2
+            fill(i, last_i, j, middle)
+            fill(i, last_i, middle, last_j)
+
+    fill(0, len(patients) - 1, 0, len(epsilons) - 1)
+    found: list[list[str]] = names.tolist()
+    return found
