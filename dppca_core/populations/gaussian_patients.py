@@ -110,8 +110,12 @@ class PatientsGiven(NamedTuple):
     patients: GaussianPatients
     matrix: Array
 
+    @property
+    def rows(self) -> Array:
+        return self.patients.rows(self.matrix)
+
     def unit(self) -> DenseMoment:
-        rows = self.patients.rows(self.matrix)
+        rows = self.rows
         mean = (rows.T @ rows) / len(rows)
         if len(rows) < self.patients.n:  # the rows stand in for more: bring their mean back
             mean *= self.patients.deviation_factor(rows)
@@ -121,7 +125,7 @@ class PatientsGiven(NamedTuple):
         return self._moment(mean, rows)
 
     def restricted_unit(self, columns: Indices) -> DenseMoment:
-        rows = self.patients.rows(self.matrix)
+        rows = self.rows
         part = unit_rows.unit_rows(rows[:, columns])
         mean = (part.T @ part) / len(part)
         if len(rows) < self.patients.n:  # the rows stand in for more: bring their mean back
@@ -134,7 +138,7 @@ class PatientsGiven(NamedTuple):
 
     def normalised_product(self, block: Array, runs: int = 1) -> Array:
         """Return the mean of v q^T, (d, k), over their rows: v = x/|x|, q = Q^T x/|Q^T x|, Q the block."""
-        rows = self.patients.rows(self.matrix)
+        rows = self.rows
         mean = unit_rows.normalised_product(rows, block, runs)
         if len(rows) < self.patients.n:  # the rows stand in for more: bring their mean back
             mean *= self.patients.deviation_factor(rows)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dppca_core import checks
-from dppca_core.arrays import Array
+from dppca_core.arrays import Array, Provider
 from dppca_core.experiments.collaboration.experiment import CollaborationExperiment
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS, Protocol
 from dppca_core.federated import coordinator, in_process, one_round, protocol
@@ -27,12 +27,17 @@ from dppca_core.federated.power_rounds import PowerRounds
 from dppca_core.federated.prior_round import PriorRound
 from dppca_core.federated.record import Record
 from dppca_core.federated.two_stages import TwoStages
-from dppca_core.methods import dps_pca
+from dppca_core.methods import METHODS, dps_pca
 from dppca_core.numerics import subspace_metrics
+from dppca_core.numerics.moments import DelegatesToHeldRows
+from dppca_core.populations.gaussian_patients import PatientsGiven, rows_drawn
 
 MESSAGE_PROTOCOLS = tuple(key for key, chosen in PROTOCOLS.items() if chosen.method in protocol.EXCHANGES)
 _MESSAGE_BYTES = 2**28  # of all messages of a run, and as many without noise
 _MOST_SECONDS = 20.0
+_HELD_BYTES = 2**28  # of patients' rows that are kept for all rounds; more are drawn anew in each
+_PRODUCT_SECONDS = 6e-10  # of a product of rows and a block: of each row, feature and component
+_ROW_SECONDS = 5e-11  # of a row that is drawn given a moment, times d^2
 MOST_BYTES = 2 * _MESSAGE_BYTES + 2**24  # of one run
 _FIXED_BYTES = 2**16  # of a transcript, for what does not grow with the features
 _PASSING_MATRICES = 6  # a population, its root, a draw, and a sum of them
@@ -46,10 +51,28 @@ def why_refused(setting: CollaborationExperiment, chosen: Protocol) -> str | Non
     size = sum(traffic.bytes_sent) * len(setting.sizes)
     if size > _MESSAGE_BYTES:
         return f"the messages of all {len(setting.sizes)} hospitals take {size / 1e9:.1f} GB"
-    seconds = setting.seconds(chosen, with_moments=True)
-    if seconds > _MOST_SECONDS:
-        return f"it would take about {seconds:.0f} s"
+    if (takes := seconds(setting, chosen)) > _MOST_SECONDS:
+        return f"it would take about {takes:.0f} s"
     return None
+
+
+def seconds(setting: CollaborationExperiment, chosen: Protocol) -> float:
+    """Estimate the seconds of a simulation: all questions are asked twice, the second time without noise."""
+    rounds, d, drawn = setting.traffic(chosen).rounds, setting.d, _rows_drawn(setting, chosen)
+    products = 2 * rounds * setting.k * (drawn or d * len(setting.sizes)) * d * _PRODUCT_SECONDS
+    draws = 1 if _holds_rows(setting, chosen) else 1 + rounds
+    return setting.seconds(chosen, with_moments=True) + products + draws * drawn * d**2 * _ROW_SECONDS
+
+
+def _rows_drawn(setting: CollaborationExperiment, chosen: Protocol) -> int:
+    """Return how many patients' rows are drawn, where the hospitals of a simulated population need them."""
+    if isinstance(setting.population, str) or not METHODS[chosen.method].chooses_rows:
+        return 0
+    return sum(rows_drawn(n, setting.d) for n in setting.sizes)
+
+
+def _holds_rows(setting: CollaborationExperiment, chosen: Protocol) -> bool:
+    return 0 < 8 * _rows_drawn(setting, chosen) * setting.d <= _HELD_BYTES
 
 
 def kept_bytes(setting: CollaborationExperiment, chosen: Protocol) -> int:
@@ -60,9 +83,10 @@ def kept_bytes(setting: CollaborationExperiment, chosen: Protocol) -> int:
     return len(setting.sizes) * 2 * sum(traffic.bytes_sent) + traffic.rounds * bases + _FIXED_BYTES
 
 
-def passing_bytes(setting: CollaborationExperiment) -> int:
+def passing_bytes(setting: CollaborationExperiment, chosen: Protocol) -> int:
     """Estimate the bytes of memory that only the simulation takes, and a transcript does not keep."""
-    return 8 * (len(setting.sizes) + _PASSING_MATRICES) * setting.d**2
+    rows = _rows_drawn(setting, chosen) if _holds_rows(setting, chosen) else 0
+    return 8 * setting.d * ((len(setting.sizes) + _PASSING_MATRICES) * setting.d + rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +126,7 @@ def simulate(setting: CollaborationExperiment, key: str) -> Transcript:
     """Simulate the first run of one of `MESSAGE_PROTOCOLS`, message by message."""
     checks.one_of(MESSAGE_PROTOCOLS, protocol=key)
     chosen, cohort = PROTOCOLS[key], setting.cohort(0)
+    held = [_rows(provider) for provider in cohort] if _holds_rows(setting, chosen) else []
     options = tuple(sorted(setting.options(chosen).items()))
     plan = Plan("simulated", chosen.method, setting.sizes, setting.d, setting.k, setting.budget, options)
     # After the base, 0 seeds noise that all hospitals share, 1 + i that of hospital i, and 0, 0 the start.
@@ -114,15 +139,23 @@ def simulate(setting: CollaborationExperiment, key: str) -> Transcript:
     # Ask every hospital the recorded questions again, now without noise.
     exchange = protocol.exchange_of(plan)
     silent = protocol.Noise(silent=True).for_round(0)  # zeros, the same in every round
-    noiseless = []
-    for done in record.rounds:
-        question = done.question.arrays
-        parts = {i: exchange.answer(done.number, i, site, question, silent) for i, site in enumerate(cohort)}
-        if exchange.sealed:
+    answers = [
+        [exchange.answer(done.number, i, site, done.question.arrays, silent) for done in record.rounds]
+        for i, site in enumerate(cohort)  # one hospital after the other: its rows are drawn only once
+    ]
+    del held
+    noiseless = [dict(enumerate(parts)) for parts in zip(*answers, strict=True)]
+    if exchange.sealed:
+        for parts in noiseless:
             parts[ALL] = {name: np.sum([part[name] for part in parts.values()], axis=0) for name in parts[0]}
-        noiseless.append(parts)
     sines, angles = errors(record, setting.truth.basis)
     return Transcript(record, tuple(noiseless), errors=sines, angles=angles)
+
+
+def _rows(provider: Provider) -> Array | None:
+    """Return a simulated hospital's rows, which their cache gives again as long as somebody holds them."""
+    given = provider.moment.held_rows() if isinstance(provider.moment, DelegatesToHeldRows) else None
+    return given.rows if isinstance(given, PatientsGiven) else None
 
 
 def errors(record: Record, truth: Array) -> tuple[Array, Array]:

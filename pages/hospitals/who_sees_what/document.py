@@ -13,7 +13,6 @@ from pages.hospitals.who_sees_what.charts import network
 from pages.hospitals.who_sees_what.model import (
     Messages,
     NoRunError,
-    Recorded,
     brief,
     differences,
     name,
@@ -43,9 +42,11 @@ from pages.shared.settings.catalogue import Settings
 from pages.shared.settings.of_pages import panel_keys
 
 
-def at(settings: Settings, recorded: Recorded | None = None, why_none: str | None = None) -> Document:
-    """Return the page at these settings; recorded, why_none: as `Messages` has them."""
-    m = Messages(settings, recorded, why_none)
+def at(settings: Settings) -> Document:
+    return of(Messages(settings))
+
+
+def of(m: Messages) -> Document:
     return Document(
         sentences.TITLE,
         sentences.INTRODUCTION,
@@ -73,7 +74,8 @@ def _run(m: Messages) -> Blocks:
     try:
         yield from panels[m.settings["sees.panel"]](m)
     except NoRunError as reason:
-        yield Notice(str(reason))
+        if str(reason):
+            yield Notice(str(reason))
     except (ArithmeticError, TypeError, ValueError, MemoryError):
         # An uploaded record may be valid and still hold numbers that nothing can draw; any other run is ours,
         # so its failure is a bug and is raised.

@@ -24,7 +24,7 @@ from dppca_core.federated import record
 from dppca_core.federated.exchange import ALL
 from dppca_core.numerics.subspace_metrics import runs_in_unit
 from pages.shared import text
-from pages.shared.background import cache
+from pages.shared.background import cache, refresh
 from pages.shared.charts.metric_axis import error_unit
 from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import Settings
@@ -38,7 +38,7 @@ _PAIR = ("dps_pca shared", "dps_pca")
 
 
 class NoRunError(Exception):
-    """Say in a sentence why there is no run; in none where a file is still to be uploaded."""
+    """Say in a sentence why there is no run; in none where a visitor must upload a file or ask for it."""
 
 
 @dataclass(frozen=True)
@@ -56,16 +56,23 @@ class Messages:
     free the run's memory.
 
     recorded: the run that took place, if one is shown. why_none: why there is none to show, as `NoRunError`
-    says; None where there is one. simulated: the protocols that are simulated, keys of `PROTOCOLS`.
+    says; None where there is one. simulated: the protocols that are simulated, keys of `PROTOCOLS`. on_page:
+    whether a visitor waits for it, who must ask for a run that takes long.
     """
 
     def __init__(
-        self, settings: Settings, recorded: Recorded | None = None, why_none: str | None = None
+        self,
+        settings: Settings,
+        recorded: Recorded | None = None,
+        why_none: str | None = None,
+        on_page: bool = False,
     ) -> None:
-        self.settings, self.recorded, self.why_none = settings, recorded, why_none
+        self.settings, self.recorded, self.why_none, self.on_page = settings, recorded, why_none, on_page
         self.experiment, self.epsilon = to_experiment.from_settings(settings)
         rank = settings["join.rank"]
-        self.recipe = CollaborationExperiment.from_experiment(self.experiment, self.epsilon, rank)
+        recipe = CollaborationExperiment.from_experiment(self.experiment, self.epsilon, rank)
+        # Only the first repeat is simulated: ask the cache with one for any number of repeats.
+        self.recipe = replace(recipe, repeats=1)
         self.simulated: tuple[str, ...] = ()
         if recorded is None and why_none is None:
             self.simulated = (settings["join.way"],)
@@ -80,14 +87,22 @@ class Messages:
         """Return the run that is shown. Raises NoRunError."""
         return self.recorded.run if self.recorded else self.simulate(*self.simulated)
 
+    @property
+    def ask(self) -> refresh.Ask:
+        """Return what a visitor must ask for: the simulated runs that are not kept."""
+        missing = [key for key in self.simulated if cache.TRANSCRIPTS.peek((self.recipe, key)) is None]
+        runs = [PROTOCOLS[key] for key in missing if not transcript.why_refused(self.recipe, PROTOCOLS[key])]
+        return refresh.Ask((self.recipe, *missing), sum(transcript.seconds(self.recipe, run) for run in runs))
+
     def simulate(self, key: str) -> Transcript:
         """Return a protocol's run, from the cache if it is there. Raises NoRunError."""
         refusal = transcript.why_refused(self.recipe, PROTOCOLS[key])
         if refusal:
             raise NoRunError(f"Not simulated message by message: {refusal}.")
+        if self.on_page and self.ask.open:
+            raise NoRunError
         try:
-            # Only the first repeat is simulated: ask the cache with one for any number of repeats.
-            return cache.transcript(replace(self.recipe, repeats=1), key)
+            return cache.transcript(self.recipe, key)
         except MemoryError as reason:
             no_room = "This server has no memory left for this run: try again later."
             raise NoRunError(str(reason) or no_room) from None

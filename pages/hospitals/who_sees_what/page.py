@@ -49,7 +49,9 @@ def above() -> None:
     widgets.show_panel_pills("sees.panel")
     if settings["sees.panel"] != "pair":
         choose_run(settings["join.source"])
-    for key in m.simulated:
+    if m.ask.open:
+        m.ask.show("messages")
+    for key in () if m.ask.open else m.simulated:
         with st.spinner(sentences.passing(m.recipe, PROTOCOLS[key])), suppress(NoRunError):
             m.simulate(key)
 
@@ -62,5 +64,5 @@ if settings["sees.panel"] != "pair":
         run = recorded(settings["join.source"])
     except NoRunError as no_run:
         why_none = str(no_run)
-m = Messages(settings, run, why_none)
-streamlit.show(document.at(settings, run, why_none), above)
+m = Messages(settings, run, why_none, on_page=True)
+streamlit.show(document.of(m), above)

@@ -83,7 +83,9 @@ def transcript(recipe: CollaborationExperiment, protocol: str) -> transcripts.Tr
 
     def simulate() -> transcripts.Transcript:
         with _one_simulation:  # simulate one run at a time: each may allocate a gigabyte
-            memory.check_run(size + transcripts.passing_bytes(recipe), memory.available())
+            memory.check_run(
+                size + transcripts.passing_bytes(recipe, PROTOCOLS[protocol]), memory.available()
+            )
             run = transcripts.simulate(recipe, protocol)
             if size > _LARGE:
                 return_memory()  # the simulation's own arrays

@@ -79,9 +79,7 @@ def while_cells_come(name: str, part: Callable[[], None], measuring: Measuring) 
             wait(min(max(interval, _WAITS_EACH * took), _LONGEST_WAIT) if begun else patience)
         begun = True
         if (ask := asks(measuring)) is not None:
-            with st.container(border=True):
-                st.markdown(text.first_answer_takes(ask.seconds))
-                st.button("Measure it", key=f"measure {name}", on_click=_ask, args=(ask,))
+            ask.show(name)
             return
         with st.container():  # always there, so that what follows keeps its place
             if (seconds := _seconds(measuring)) > engine.PATIENCE_SECONDS:
@@ -98,11 +96,29 @@ def _crowded() -> float:
     return max(1.0, engine.engine().crowd() / engine.CROWD)
 
 
-class _Ask(NamedTuple):
-    """Hold what is measured only if it is asked for, by what its store is made from, and its seconds."""
+class Ask(NamedTuple):
+    """Hold what is measured only if it is asked for, by what it is made from, and its seconds."""
 
-    store: tuple[Any, ...]
+    made_from: tuple[Any, ...]
     seconds: float
+
+    @property
+    def open(self) -> bool:
+        """Return whether it takes longer than a visitor waits, and nobody has asked for it."""
+        return self.seconds > engine.PATIENCE_SECONDS and self.made_from not in _asked()
+
+    def show(self, name: str) -> None:
+        with st.container(border=True):
+            st.markdown(text.first_answer_takes(self.seconds))
+            st.button("Measure it", key=f"measure {name}", on_click=self._press)
+
+    def _press(self) -> None:
+        st.session_state[_ASKED] = {*_asked(), self.made_from}
+
+
+def _asked() -> set[tuple[Any, ...]]:
+    asked: set[tuple[Any, ...]] = st.session_state.get(_ASKED, set())
+    return asked
 
 
 def _seconds(measuring: Measuring) -> float:
@@ -113,18 +129,11 @@ def _seconds(measuring: Measuring) -> float:
     return store.answer_seconds(*cell)
 
 
-def asks(measuring: Measuring) -> _Ask | None:
+def asks(measuring: Measuring) -> Ask | None:
     """Return what a part must ask for before it is measured; None where its first answer comes soon."""
-    seconds = _seconds(measuring)
-    if seconds <= engine.PATIENCE_SECONDS:
-        return None
     store, _ = measuring.awaited or (measuring.cells, ())
-    made_from = (type(store), *store.made_from)
-    return None if made_from in st.session_state.get(_ASKED, ()) else _Ask(made_from, seconds)
-
-
-def _ask(asked: _Ask) -> None:
-    st.session_state[_ASKED] = {*st.session_state.get(_ASKED, ()), asked.store}
+    ask = Ask((type(store), *store.made_from), _seconds(measuring))
+    return ask if ask.open else None
 
 
 def coming(runs: int) -> str:

@@ -1,11 +1,13 @@
 """The transcript of a run: what noise hides, and what two who compare their messages recover."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from dppca_core import Budget, SpikedModel, sin_theta
+from dppca_core.byte_cache import ByteCache
 from dppca_core.experiments.collaboration import transcript
 from dppca_core.experiments.collaboration.experiment import CollaborationExperiment
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
@@ -18,7 +20,10 @@ from dppca_core.experiments.collaboration.transcript import (
 )
 from dppca_core.federated.exchange import ALL
 from dppca_core.numerics.linalg import top_eigenspace
+from dppca_core.populations import gaussian_patients
+from dppca_core.populations.gaussian_patients import GaussianPatients
 
+draw = GaussianPatients._draw
 D, K = 40, 3
 MODEL = SpikedModel(d=D, k=K, s=10, spike=100.0, bulk=(0.0, 5.0), seed=3)
 SIZES = (4000, 2500, 1000)
@@ -131,6 +136,24 @@ def test_errors_of_the_rounds_are_those_of_the_bases():
     moved = transcript.basis_moves(run.record)
     assert moved[0] == pytest.approx(sin_theta(run.record.rounds[0].basis, run.record.start))
     assert np.isnan(transcript.basis_moves(simulate(setting, "full").record)).all()
+
+
+def test_rows_are_drawn_once_where_they_fit_into_memory(monkeypatch):
+    """Their cache has room for the newest hospital alone, as it has at d = 800."""
+    drawn = []
+    monkeypatch.setattr(gaussian_patients, "SAMPLES", ByteCache(1))
+    monkeypatch.setattr(GaussianPatients, "_draw", lambda *_: (drawn.append(1), draw(*_))[1])
+    setting, chosen = small_setting(seed=5), PROTOCOLS["two_stage_sealed"]
+    rounds, hospitals = setting.traffic(chosen).rounds, len(SIZES)
+    held = simulate(setting, "two_stage_sealed")
+    assert len(drawn) == hospitals
+    held_seconds = transcript.seconds(setting, chosen)
+    monkeypatch.setattr(transcript, "_HELD_BYTES", 0)
+    other = simulate(replace(setting, budget=Budget(1.0, 1e-6)), "two_stage_sealed")
+    assert len(drawn) == hospitals + (rounds + 1) * hospitals
+    assert transcript.seconds(setting, chosen) > held_seconds
+    first, again = (run.noiseless[0][ALL]["weighted product"] for run in (held, other))
+    np.testing.assert_array_equal(first, again)
 
 
 def test_impossible_runs_are_refused():

@@ -59,7 +59,7 @@ def passing(recipe: CollaborationExperiment, protocol: Protocol) -> str:
     hospitals = text.count(len(recipe.sizes), "hospital", "hospitals")
     return (
         f"Passing the messages of {hospitals} with {recipe.n:,} patients and {recipe.d:,} measurements of "
-        f"each: about {math.ceil(recipe.seconds(protocol, with_moments=True))} s."
+        f"each: about {math.ceil(transcript.seconds(recipe, protocol))} s."
     )
 
 

@@ -142,6 +142,16 @@ def test_a_run_that_takes_seconds_is_announced(screen, monkeypatch):
     assert announced == [sentences.passing(recipe, PROTOCOLS["dps_pca"])]
 
 
+def test_a_run_that_takes_long_is_simulated_once_it_is_asked_for(screen, monkeypatch):
+    monkeypatch.setattr(transcript, "seconds", lambda *_: 12.0)
+    page = screen(PAGE, **SMALL | {"sees.panel": "rounds", "seed": "61"})
+    headline = rounds.headline(simulated("dps_pca", seed=61), page.settings)
+    assert text.first_answer_takes(12.0) in page.markdown and headline not in page.markdown
+    page.app.button(key="measure messages").click()
+    page.run()
+    assert headline in page.markdown and text.first_answer_takes(12.0) not in page.markdown
+
+
 def test_bytes_so_far_add_up():
     shown = simulated("dps_pca")
     asked = sum(done.question.payload for done in shown.record.rounds)
@@ -401,10 +411,10 @@ def test_a_record_that_cannot_be_drawn_is_a_sentence(page, monkeypatch, panel, d
 
     uploaded = model.Recorded(model.read(raw(recorded())))
     page = page(PAGE, **SMALL | {"sees.panel": panel, "join.source": "own"})
-    page.read(document.at(page.settings, uploaded))
+    page.read(document.of(model.Messages(page.settings, uploaded)))
     assert page.figures and page.notices == ""
     monkeypatch.setattr(sys.modules[drawing.__module__], drawing.__name__, too_large)
-    page.read(document.at(page.settings, uploaded))
+    page.read(document.of(model.Messages(page.settings, uploaded)))
     assert page.notices == sentences.CANNOT_BE_DRAWN and not page.figures
 
 
@@ -416,13 +426,13 @@ def test_an_uploaded_record_is_shown_on_screen_and_in_its_file_or_why_it_is_not(
     page.run()
     shown = model.Recorded(model.read(raw(recorded())))
     assert rounds.headline(shown.run, page.settings) in page.markdown and not texts(page)
-    whole = html.unescape(document.at(page.settings, shown).html())
+    whole = html.unescape(document.of(model.Messages(page.settings, shown)).html())
     assert sentences.promise(shown.run.record.plan.budget) in whole
     page.app.file_uploader[0].set_value(("run.jsonl", changed(0, method="![](http://x)"), "application/json"))
     page.run()
     (reason,) = texts(page)
     assert reason.startswith("This file is not a run's record: ") and "http://x" not in page.markdown
-    whole = document.at(page.settings, why_none=reason).html()
+    whole = document.of(model.Messages(page.settings, why_none=reason)).html()
     assert reason in html.unescape(whole) and "<img" not in whole
 
 
