@@ -31,7 +31,7 @@ from dppca_core.experiments.explorer.regime_map import RegimeMap, regime_map
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.sweeps.blas import use_one_thread
 from dppca_core.records import Bound
-from pages.shared.background import memory
+from pages.shared.background import memory, turns
 from pages.shared.settings import catalogue, to_experiment
 
 Recipe = TypeVar("Recipe", bound=Hashable)
@@ -82,14 +82,18 @@ def transcript(recipe: CollaborationExperiment, protocol: str) -> transcripts.Tr
     size = transcripts.kept_bytes(recipe, PROTOCOLS[protocol])
 
     def simulate() -> transcripts.Transcript:
-        with _one_simulation:  # simulate one run at a time: each may allocate a gigabyte
-            memory.check_run(
-                size + transcripts.passing_bytes(recipe, PROTOCOLS[protocol]), memory.available()
-            )
+        needed = size + transcripts.passing_bytes(recipe, PROTOCOLS[protocol])
+        if needed <= _LARGE:
+            return transcripts.simulate(recipe, protocol)
+        with turns.TURNS.given_away():
+            _one_simulation.acquire()  # one large run at a time: each may allocate a gigabyte
+        try:
+            memory.check_run(needed, memory.available())
             run = transcripts.simulate(recipe, protocol)
-            if size > _LARGE:
-                return_memory()  # the simulation's own arrays
+            return_memory()  # the simulation's own arrays
             return run
+        finally:
+            _one_simulation.release()
 
     result: transcripts.Transcript = TRANSCRIPTS.get((recipe, protocol), simulate, size)
     return result

@@ -2,9 +2,9 @@
 
 A job belongs to a visitor and a slot on a page. It waits for its turn, then runs in a thread of its own: for
 HERE_SECONDS in the server, which is enough for quick sweeps, then in worker processes or on the Dask cluster
-that DASK_SCHEDULER_ADDRESS names. No page waits for it. Another page, or the same page later, finds it
-running or complete; it stops when its visitor has gone. Complete tables are kept for all visitors, by recipe:
-recipes hold no private data.
+that DASK_SCHEDULER_ADDRESS names; in a crowd at once there. No page waits for it. Another page, or the same
+page later, finds it running or complete; it stops when its visitor has gone. Complete tables are kept for all
+visitors, by recipe: recipes hold no private data.
 """
 
 import os
@@ -21,8 +21,8 @@ from dppca_core.experiments import Progress, Recipe, failures, sweep
 from dppca_core.experiments.sweeps import executors, recipe_file, run_cells, store
 from dppca_core.experiments.sweeps.recipe import Key
 from pages.shared import text
-from pages.shared.background import cache, sessions
-from pages.shared.background.engine import Engine, engine
+from pages.shared.background import cache, sessions, turns
+from pages.shared.background.engine import CROWD, Engine, engine
 from pages.shared.background.queue import LONG_SECONDS, Queued
 
 HERE_SECONDS = 2.0  # in the server itself, as long as worker processes take to start
@@ -123,12 +123,12 @@ class Job(Queued):
         if self._seconds > HERE_SECONDS and not os.environ.get(executors.ADDRESS):
             executors.Cores().warm()  # worker processes start while the quick cells run here
         began = time.monotonic()
-        here = HERE_SECONDS / self._board.engine.crowd() ** 2  # where others look at pages, hardly any
-        if self._seconds < CELL_SECONDS * self._cells:  # the average cell is quick
+        alone = self._board.engine.crowd() < CROWD
+        if alone and self._seconds < CELL_SECONDS * self._cells:  # the average cell is quick
             sweep(
                 self.recipe,
                 progress=self._note,
-                cancel=lambda: self._cancelled() or time.monotonic() - began > here,
+                cancel=lambda: self._cancelled() or time.monotonic() - began > HERE_SECONDS,
                 known=self._known,
             )
         if not self._complete() and not self._cancelled():
@@ -217,8 +217,9 @@ def start(slot: str, recipe: Recipe, visitor: str = "") -> Job:
     """
     visitor = visitor or sessions.visitor()
     former, job = at(slot, visitor), jobs().start(visitor, slot, recipe)
-    if job is not former:  # it is new
-        job.wait(_FIRST_LOOK_SECONDS)
+    if job is not former and engine().crowd() < CROWD:  # it is new, and runs here
+        with turns.TURNS.given_away():
+            job.wait(_FIRST_LOOK_SECONDS)
     return job
 
 
