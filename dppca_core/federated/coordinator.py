@@ -73,17 +73,17 @@ def run(
     *,
     start: Array | None,
     policy: Policy = Policy(),
-    write: Callable[[str], object] = lambda line: None,
+    write: Callable[[str], object] | None = None,
     about: Mapping[str, str] | None = None,
     earlier: Record | None = None,
 ) -> Record:
     """Run all rounds of a plan, or as many as the policy allows, and return the record.
 
     start: Q(0), (d, k) orthonormal, for a method that starts from a basis, else None. write: gets the record
-    line by line, as the run goes on. about: what the record is to say about the run, by name. earlier: the
-    record of this run, broken off. Its start and its finished rounds stand, hospitals that failed in them
-    stay left out, and those that had answered the next one repeat what they had sent. Raises ValueError for a
-    start that does not suit the method, or the record of another run.
+    line by line, as the run goes on; None for a record that is not written. about: what the record is to say
+    about the run, by name. earlier: the record of this run, broken off. Its start and its finished rounds
+    stand, hospitals that failed in them stay left out, and those that had answered the next one repeat what
+    they had sent. Raises ValueError for a start that does not suit the method, or the record of another run.
     """
     if earlier is not None:
         if earlier.plan != plan:
@@ -95,16 +95,19 @@ def run(
     # The server's state is not recorded: it follows from the recorded answers.
     for past in rounds:
         state = protocol.server_step(plan, state, {i: answer.message for i, answer in past.answers.items()})
-    for line in (opening_line(Record(plan, start, about=about or {})), *map(round_line, rounds)):
-        write(line)
+    if write:
+        for line in (opening_line(Record(plan, start, about=about or {})), *map(round_line, rounds)):
+            write(line)
     while state.rounds < protocol.exchange_of(plan).rounds and not ended:
         failed = {hospital for past in rounds for hospital in past.faults}
         remaining = [hospital for hospital in range(plan.hospitals) if hospital not in failed]
         finished, state, ended = _run_round(plan, ask, state, remaining, policy)
         rounds.append(finished)
-        write(round_line(finished))
+        if write:
+            write(round_line(finished))
     record = Record(plan, start, tuple(rounds), ended, time.perf_counter() - begun, about or {})
-    write(closing_line(record))
+    if write:
+        write(closing_line(record))
     return record
 
 
