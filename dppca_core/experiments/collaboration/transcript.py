@@ -37,7 +37,7 @@ _MESSAGE_BYTES = 2**28  # of all messages of a run, and as many without noise
 _MOST_SECONDS = 20.0
 _HELD_BYTES = 2**28  # of patients' rows that are kept for all rounds; more are drawn anew in each
 _PRODUCT_SECONDS = 6e-10  # of a product of rows and a block: of each row, feature and component
-_ROW_SECONDS = 5e-11  # of a row that is drawn given a moment, times d^2
+_ROW_SECONDS, _HEAVY_ROW_SECONDS = 5e-11, 2e-10  # of a row that is drawn given a moment, times d^2
 MOST_BYTES = 2 * _MESSAGE_BYTES + 2**24  # of one run
 _FIXED_BYTES = 2**16  # of a transcript, for what does not grow with the features
 _PASSING_MATRICES = 6  # a population, its root, a draw, and a sum of them
@@ -61,7 +61,10 @@ def seconds(setting: CollaborationExperiment, chosen: Protocol) -> float:
     rounds, d, drawn = setting.traffic(chosen).rounds, setting.d, _rows_drawn(setting, chosen)
     products = 2 * rounds * setting.k * (drawn or d * len(setting.sizes)) * d * _PRODUCT_SECONDS
     draws = 1 if _holds_rows(setting, chosen) else 1 + rounds
-    return setting.seconds(chosen, with_moments=True) + products + draws * drawn * d**2 * _ROW_SECONDS
+    drawing = draws * drawn * d**2 * _ROW_SECONDS
+    if getattr(setting.population, "tails", None) is not None:  # of which all methods see clipped rows
+        drawing += sum(rows_drawn(n, d) for n in setting.sizes) * d**2 * _HEAVY_ROW_SECONDS
+    return setting.seconds(chosen, with_moments=True) + products + drawing
 
 
 def _rows_drawn(setting: CollaborationExperiment, chosen: Protocol) -> int:
