@@ -8,7 +8,8 @@ other caches stay small whatever is asked for. docs/server.md has the sum, and t
 
 import gc
 import sys
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager, nullcontext
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -44,7 +45,7 @@ CELLS = ByteCache(175 * MB)
 # Of runs larger than the limit the newest is kept.
 TRANSCRIPTS = ByteCache(64 * MB, largest=transcripts.MOST_BYTES)
 
-_LARGE = 16 * MB  # bytes of a run above which its temporary memory is returned
+_LARGE = 16 * MB  # bytes of a run above which it is alone, and its temporary memory is returned
 _PORTION_BYTES = 2 * 8 * PORTION  # of one portion of draws, of both cohorts
 _one_simulation = Lock()
 
@@ -81,22 +82,29 @@ def transcript(recipe: CollaborationExperiment, protocol: str) -> transcripts.Tr
     """Return a protocol's simulated run with its messages. Raises MemoryError if it is too large now."""
     size = transcripts.kept_bytes(recipe, PROTOCOLS[protocol])
 
+    needed = size + transcripts.passing_bytes(recipe, PROTOCOLS[protocol])
+
     def simulate() -> transcripts.Transcript:
-        needed = size + transcripts.passing_bytes(recipe, PROTOCOLS[protocol])
-        if needed <= _LARGE:
-            return transcripts.simulate(recipe, protocol)
-        with turns.TURNS.given_away():
-            _one_simulation.acquire()  # one large run at a time: each may allocate a gigabyte
-        try:
+        with _one_large_run() if needed > _LARGE else nullcontext():
             memory.check_run(needed, memory.available())
             run = transcripts.simulate(recipe, protocol)
-            return_memory()  # the simulation's own arrays
+            if needed > _LARGE:
+                return_memory()  # the simulation's own arrays
             return run
-        finally:
-            _one_simulation.release()
 
     result: transcripts.Transcript = TRANSCRIPTS.get((recipe, protocol), simulate, size)
     return result
+
+
+@contextmanager
+def _one_large_run() -> Iterator[None]:
+    """Let one run be simulated at a time, as each may allocate a gigabyte; others' pages go on meanwhile."""
+    with turns.TURNS.given_away():
+        _one_simulation.acquire()
+    try:
+        yield
+    finally:
+        _one_simulation.release()
 
 
 @st.cache_resource(max_entries=512, show_spinner=False)

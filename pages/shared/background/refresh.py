@@ -57,11 +57,12 @@ def while_cells_come(name: str, part: Callable[[], None], measuring: Measuring) 
     def wait(seconds: float) -> None:
         """Let the background measure for so long, or until the view is complete or has its first answer."""
         until, missing, had_none = time.monotonic() + seconds, lacking(), measuring.awaited
-        while missing and missing() is not None and not widgets.has_pending_move():
-            st.session_state.get("epsilon")  # Streamlit interrupts the run here when the visitor has moved on
-            if time.monotonic() > until or (had_none and not measuring.awaited):
-                break
-            with turns.TURNS.given_away():
+        with turns.TURNS.given_away():
+            while missing and missing() is not None and not widgets.has_pending_move():
+                # Streamlit interrupts the run here when the visitor has moved on.
+                st.session_state.get("epsilon")
+                if time.monotonic() > until or (had_none and not measuring.awaited):
+                    break
                 time.sleep(interval / 16)
 
     def render() -> None:

@@ -1,4 +1,4 @@
-"""Let one page run at a time, in the order in which they were asked for; refreshes come after whole pages.
+"""Let one page run at a time, in the order in which they were asked for; refreshes are no hurry.
 
 Python runs one thread at a time anyway. Many that compute at once only hand the interpreter to each other at
 every step of NumPy, and each waits for all others at each: with fifty visitors a page took seconds instead of
@@ -10,18 +10,27 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 LONGEST_SECONDS = 0.25  # after which the next begins beside a run that still goes on
+REFRESH_SECONDS = 1.0  # by which a whole page may be later than a refresh, and still come first
+
+
+@dataclass(frozen=True, eq=False)
+class Turn:
+    due: float  # whose turn is due first comes first
 
 
 class Turns:
     def __init__(self, longest: float = LONGEST_SECONDS) -> None:
         self._longest = longest
-        self._waiting: tuple[deque[object], deque[object]] = deque(), deque()  # whole pages, refreshes
-        self._holder: object | None = None
+        self._waiting: tuple[deque[Turn], deque[Turn]] = deque(), deque()  # whole pages, refreshes
+        self._holder: Turn | None = None
         self._since = 0.0
         self._changed = threading.Condition()
-        self._mine = threading.local()  # `turn`: what this thread holds or None; `line`: where it waits
+        self._mine = (
+            threading.local()
+        )  # `turn`: what this thread holds or None; `refresh`: whether that is one
 
     @contextmanager
     def taken(self, refresh: bool = False) -> Iterator[None]:
@@ -29,7 +38,7 @@ class Turns:
         if getattr(self._mine, "turn", None) is not None:
             yield
             return
-        self._mine.line = self._waiting[refresh]
+        self._mine.refresh = refresh
         self._take()
         try:
             yield
@@ -38,28 +47,30 @@ class Turns:
 
     @contextmanager
     def given_away(self) -> Iterator[None]:
-        """Let others run inside a `with` block, in which this thread waits; take the turn again after it."""
+        """Let others run inside a `with` block, in which this thread waits; take the turn again after it.
+
+        Whoever is interrupted there ends, and needs no turn for that.
+        """
         held = getattr(self._mine, "turn", None) is not None
         if held:
             self._give()
-        try:
-            yield
-        finally:
-            if held:
-                self._take()
+        yield
+        if held:
+            self._take()
 
     def _take(self) -> None:
-        turn = self._mine.turn = object()
+        refresh: bool = self._mine.refresh
         with self._changed:
-            self._mine.line.append(turn)
+            turn = self._mine.turn = Turn(time.monotonic() + REFRESH_SECONDS * refresh)
+            self._waiting[refresh].append(turn)
             while self._next() is not turn or self._left() > 0:
                 self._changed.wait(self._left() if self._next() is turn else None)
-            self._mine.line.popleft()
+            self._waiting[refresh].popleft()
             self._holder, self._since = turn, time.monotonic()
             self._changed.notify_all()
 
-    def _next(self) -> object:
-        return next(line[0] for line in self._waiting if line)
+    def _next(self) -> Turn:
+        return min((line[0] for line in self._waiting if line), key=lambda turn: turn.due)
 
     def _left(self) -> float:
         """Return for how many seconds the holder may keep others waiting."""

@@ -4,6 +4,9 @@ import threading
 import time
 from collections.abc import Callable
 
+import pytest
+
+from pages.shared.background import turns as turns_module
 from pages.shared.background.turns import Turns
 from tests.waiting import PATIENCE_SECONDS, eventually
 
@@ -14,7 +17,12 @@ def begun(work: Callable[[], None]) -> threading.Thread:
     return thread
 
 
-def test_one_runs_at_a_time_in_the_order_of_asking_and_refreshes_come_last():
+@pytest.mark.parametrize(
+    ("later", "expected"),
+    [(PATIENCE_SECONDS, ["first", "second", "refresh"]), (0.0, ["refresh", "first", "second"])],
+)
+def test_one_runs_at_a_time_in_the_order_of_asking_and_refreshes_come_later(later, expected, monkeypatch):
+    monkeypatch.setattr(turns_module, "REFRESH_SECONDS", later)
     turns, order, inside = Turns(PATIENCE_SECONDS), list[str](), list[int]()
     running = 0
 
@@ -33,7 +41,7 @@ def test_one_runs_at_a_time_in_the_order_of_asking_and_refreshes_come_last():
             assert eventually(lambda i=i: sum(map(len, turns._waiting)) == i + 1)
     for thread in threads:
         thread.join(PATIENCE_SECONDS)
-    assert order == ["first", "second", "refresh"] and inside == [1, 1, 1]
+    assert order == expected and inside == [1, 1, 1]
 
 
 def test_who_holds_the_turn_takes_it_again_and_gives_it_away_while_waiting():
@@ -51,6 +59,24 @@ def test_who_holds_the_turn_takes_it_again_and_gives_it_away_while_waiting():
     with turns.taken():
         pass
     with turns.given_away():  # who holds none has nothing to give
+        pass
+
+
+def test_who_is_interrupted_while_waiting_ends_without_a_turn():
+    turns, held, done = Turns(PATIENCE_SECONDS), threading.Event(), threading.Event()
+
+    def other() -> None:
+        with turns.taken():
+            held.set()
+            done.wait(PATIENCE_SECONDS)
+
+    with pytest.raises(KeyError), turns.taken(), turns.given_away():  # noqa: PT012
+        begun(other)
+        assert held.wait(PATIENCE_SECONDS)
+        raise KeyError
+    assert turns._holder is not None  # the turn of the other, which is still inside
+    done.set()
+    with turns.taken():
         pass
 
 
