@@ -95,11 +95,15 @@ def gaussian_floor(setting: Setting) -> Bound:
     top, bulk = spectrum(setting)
     n, exact = setting.n, setting.budget.accounting != "as-printed"
     best, pairs, copies = 0.0, 0, 0
-    for m, turn in _turns(setting):
-        fitting = _fitting(setting, m, n)
-        floor = turn / n * _norm(setting, fitting)
-        if floor > best:
-            best, pairs, copies = floor, int(fitting.sum()), m
+    if top[-1] > bulk[0]:
+        most = _norm(top, bulk, np.ones((len(top), len(bulk)), dtype=bool)) / n
+        for m, turn in sorted(_turns(setting), key=lambda each: -each[1]):
+            if turn * most <= best:  # nor can any after it, even if all pairs fit
+                break
+            fitting = _fitting(setting, top, bulk, m, n)
+            floor = turn / n * _norm(top, bulk, fitting)
+            if floor > best:
+                best, pairs, copies = floor, int(fitting.sum()), m
     room = pairs > 0, f"patients n = {n} should be enough for one pair, beside 2d = {2 * setting.d} others"
     calibrated = exact, "noise should be calibrated, not as printed"
     if not pairs:
@@ -128,9 +132,13 @@ def patients_at_floor(setting: Setting, target: float) -> int:
     if not top[-1] > bulk[0]:
         return 0
     largest = 0
+    most = _norm(top, bulk, np.ones((len(top), len(bulk)), dtype=bool))
     for m, turn in _turns(setting):
-        n = math.floor(turn / target * _norm(setting, np.ones((len(top), len(bulk)), dtype=bool)))
-        while n > largest and (least := turn / target * _norm(setting, _fitting(setting, m, n))) < n:
+        n = math.floor(turn / target * most)
+        while n > largest:
+            least = turn / target * _norm(top, bulk, _fitting(setting, top, bulk, m, n))
+            if least >= n:
+                break
             n = math.floor(least)
         largest = max(largest, n)
     return largest
@@ -150,15 +158,13 @@ def _square(setting: Setting) -> float:
     return float(sum(values.sum() for values in spectrum(setting)))
 
 
-def _fitting(setting: Setting, m: int, n: int) -> NDArray[np.bool_]:
+def _fitting(setting: Setting, top: Array, bulk: Array, m: int, n: int) -> NDArray[np.bool_]:
     """Return which pairs fit in n rows with m copies of each."""
-    top, bulk = spectrum(setting)
     return pairs_that_fit(top, bulk, m * _square(setting) / (2 * n), max(n - 2 * setting.d, 0) // m)
 
 
-def _norm(setting: Setting, pairs: NDArray[np.bool_]) -> float:
+def _norm(top: Array, bulk: Array, pairs: NDArray[np.bool_]) -> float:
     """Return the root of the sum of 1/gap^2 over these pairs."""
-    top, bulk = spectrum(setting)
     return math.sqrt(float(np.square(1 / (top[:, None] - bulk[None, :])[pairs]).sum()))
 
 

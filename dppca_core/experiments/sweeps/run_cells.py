@@ -11,6 +11,7 @@ A task is a group of cells that one worker runs one after the other.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -214,8 +215,16 @@ def grouped(recipe: Recipe, keys: Sequence[Key], longest: float) -> Iterator[Tas
 
 def total_seconds(recipe: Recipe, keys: Sequence[Key] | None = None) -> float:
     """Estimate the seconds that these cells, or all of the recipe, take on a single core."""
-    wanted = recipe.cells() if keys is None else keys
-    return sum(seconds for seconds, _ in grouped(recipe, wanted, TASK_SECONDS))
+    return _seconds_of_all(recipe) if keys is None else _seconds_of(recipe, keys)
+
+
+@lru_cache(maxsize=256)  # a page asks for the same recipes whenever it is rendered
+def _seconds_of_all(recipe: Recipe) -> float:
+    return _seconds_of(recipe, recipe.cells())
+
+
+def _seconds_of(recipe: Recipe, keys: Sequence[Key]) -> float:
+    return sum(seconds for seconds, _ in grouped(recipe, keys, TASK_SECONDS))
 
 
 def rough_seconds(recipe: Recipe, cell: RunnableCell, fresh: bool) -> float:

@@ -1,6 +1,6 @@
 """Describe the comparison of methods: their answer, figure and facts, and the same against packages."""
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from dppca_core.experiments import Recipe
@@ -19,6 +19,7 @@ from pages.shared import text
 from pages.shared.charts import explorer_text, factor, loadings
 from pages.shared.document.blocks import (
     Asked,
+    Block,
     Blocks,
     Choose,
     Controls,
@@ -228,12 +229,15 @@ def _release(m: MethodsCompared) -> Blocks:
 def _against_packages(neighbours: str) -> Blocks:
     yield Section(notes.PACKAGES)
     try:
-        finding = findings.against_packages(neighbours)
+        yield from _with_packages(neighbours)
     except ValueError as reason:
         yield Notice(f"Nothing to compare with here: {reason}.")
-        return
-    yield Text(finding)
-    yield Figure(
+
+
+@lru_cache(maxsize=2)  # whatever the settings are
+def _with_packages(neighbours: str) -> tuple[Block, ...]:
+    finding = findings.against_packages(neighbours)
+    figure = Figure(
         name="peers figure",
         payload=charts.against_packages(neighbours),
         title=notes.PACKAGES,
@@ -241,7 +245,7 @@ def _against_packages(neighbours: str) -> Blocks:
         alt_text=finding,
         code=lambda: FigureRecipe("sweeps.packages", {"neighbours": neighbours}),
     )
-    yield Note(notes.of_packages(neighbours))
+    return Text(finding), figure, Note(notes.of_packages(neighbours))
 
 
 def _frame(m: MethodsCompared) -> Frame:

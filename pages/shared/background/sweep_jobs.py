@@ -151,7 +151,7 @@ def _missing(recipe: Recipe, known: tuple[run_cells.Row, ...]) -> tuple[float, i
     fingerprints = {recipe_file.fingerprint(recipe, chosen) for chosen in recipe.methods}
     measured = {store.key_of(recipe, row) for row in known if row["recipe"] in fingerprints}
     missing = [key for key in recipe.cells() if key not in measured]
-    return run_cells.total_seconds(recipe, missing), len(missing)
+    return run_cells.total_seconds(recipe, missing if measured else None), len(missing)
 
 
 class Jobs:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-LONGEST_SECONDS = 0.25  # after which the next begins beside a run that still goes on
+LONGEST_SECONDS = 0.5  # after which the next begins beside a run that still goes on
 REFRESH_SECONDS = 1.0  # by which a whole page may be later than a refresh, and still come first
 
 

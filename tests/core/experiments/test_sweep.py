@@ -116,7 +116,7 @@ def test_a_dask_cluster_gives_the_same_bits(serial, monkeypatch):
 
     workers = {"n_workers": 1, "threads_per_worker": 2, "processes": False, "protocol": "tcp"}
     with (
-        LocalCluster(**workers, dashboard_address=None, host="127.0.0.1") as cluster,
+        LocalCluster(**workers, dashboard_address="127.0.0.1:0", host="127.0.0.1") as cluster,
         executors.opened(cluster.scheduler_address) as executor,
     ):
         same(sweep(EVERY, executor), serial["synthetic"])
@@ -134,7 +134,7 @@ def test_a_worker_of_a_cluster_that_is_killed_costs_no_run(forgiven, monkeypatch
     killed: list[int] = []
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": forgiven}),
-        LocalCluster(**workers, dashboard_address=None, host="127.0.0.1") as cluster,
+        LocalCluster(**workers, dashboard_address="127.0.0.1:0", host="127.0.0.1") as cluster,
         executors.opened(cluster.scheduler_address) as executor,
     ):
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from dppca_core.privacy import NEIGHBOURS
-from pages.explore.methods import charts
+from pages.explore.methods import charts, document
 from pages.explore.methods.model import packages
 from pages.explore.methods.sentences import findings, notes
 
@@ -63,6 +63,7 @@ def test_a_damaged_file_is_one_sentence_of_the_page(screen, tmp_path, monkeypatc
     damaged.write_text(DAMAGED["nothing"])
     monkeypatch.setattr(packages, "_FILE", damaged)
     packages.stored.cache_clear()
+    document._with_packages.cache_clear()
     page = screen("explore/methods/page.py", d="20", n="1000", k="2", s="5", shat="10", repeats="1")
     packages.stored.cache_clear()
     assert "Nothing to compare with here: data/peers.json cannot be read: restore it" in page.notices

@@ -272,7 +272,7 @@ def test_a_cluster_that_is_gone_midway_loses_no_run(monkeypatch):
     board, noted, measured = fresh(), sweep_jobs.Job._note, run_cells.measured_columns
     long = replace(RECIPE, repeats=40)
     again: list[object] = []
-    with LocalCluster(**workers, dashboard_address=None, host="127.0.0.1") as cluster:
+    with LocalCluster(**workers, dashboard_address="127.0.0.1:0", host="127.0.0.1") as cluster:
         monkeypatch.setenv(executors.ADDRESS, cluster.scheduler_address)
         closing = threading.Thread(target=cluster.close)
 
