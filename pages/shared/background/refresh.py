@@ -67,8 +67,7 @@ def while_cells_come(name: str, part: Callable[[], None], measuring: Measuring) 
 
     def render() -> None:
         nonlocal begun, took
-        # In a crowd others would run before this one went on.
-        patience = engine.FIRST_SECONDS if engine.engine().crowd() < engine.CROWD else 0.0
+        patience = engine.FIRST_SECONDS / _crowded()
         until = time.monotonic() + patience
         for _ in () if begun else measuring.first():
             st.session_state.get("epsilon")
@@ -77,7 +76,7 @@ def while_cells_come(name: str, part: Callable[[], None], measuring: Measuring) 
         if lacking() is next_cell:
             first = measuring.awaited is not None
             engine.engine().complete(sessions.visitor(), measuring.cells, next_cell, first)
-        if begun or (patience and measuring.awaited):
+        if begun or measuring.awaited:
             wait(min(max(interval, _WAITS_EACH * took), _LONGEST_WAIT) if begun else patience)
         begun = True
         if (ask := asks(measuring)) is not None:
