@@ -39,5 +39,5 @@ def quantiles(n: int, delta: float | Array) -> Array:
     """Return the quantiles at 10, 50 and 90 % of how many are published, (3, ...), at each delta."""
     from scipy.stats import binom  # imported here: it loads a hundred other laws
 
-    found: Array = np.stack([binom.ppf(level, n, delta) for level in (0.1, 0.5, 0.9)])
-    return found
+    counts: Array = np.stack([binom.ppf(level, n, delta) for level in (0.1, 0.5, 0.9)])
+    return counts

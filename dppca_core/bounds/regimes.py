@@ -113,5 +113,5 @@ def regions(
             fill(i, last_i, middle, last_j)
 
     fill(0, len(patients) - 1, 0, len(epsilons) - 1)
-    found: list[list[str]] = names.tolist()
-    return found
+    rows: list[list[str]] = names.tolist()
+    return rows

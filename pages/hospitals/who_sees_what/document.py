@@ -43,10 +43,10 @@ from pages.shared.settings.of_pages import panel_keys
 
 
 def at(settings: Settings) -> Document:
-    return of(Messages(settings))
+    return showing(Messages(settings))
 
 
-def of(m: Messages) -> Document:
+def showing(m: Messages) -> Document:
     return Document(
         sentences.TITLE,
         sentences.INTRODUCTION,

@@ -65,4 +65,4 @@ if settings["sees.panel"] != "pair":
     except NoRunError as no_run:
         why_none = str(no_run)
 m = Messages(settings, run, why_none, on_page=True)
-streamlit.show(document.of(m), above)
+streamlit.show(document.showing(m), above)

@@ -10,15 +10,12 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 LONGEST_SECONDS = 0.5  # after which the next begins beside a run that still goes on
 REFRESH_SECONDS = 1.0  # by which a whole page may be later than a refresh, and still come first
 
 
-@dataclass(frozen=True, eq=False)
-class Turn:
-    due: float  # whose turn is due first comes first
+Turn = tuple[float, object]  # when it is due, which decides who comes first
 
 
 class Turns:
@@ -61,7 +58,7 @@ class Turns:
     def _take(self) -> None:
         refresh: bool = self._mine.refresh
         with self._changed:
-            turn = self._mine.turn = Turn(time.monotonic() + REFRESH_SECONDS * refresh)
+            turn = self._mine.turn = (time.monotonic() + REFRESH_SECONDS * refresh, object())
             self._waiting[refresh].append(turn)
             while self._next() is not turn or self._left() > 0:
                 self._changed.wait(self._left() if self._next() is turn else None)
@@ -70,7 +67,7 @@ class Turns:
             self._changed.notify_all()
 
     def _next(self) -> Turn:
-        return min((line[0] for line in self._waiting if line), key=lambda turn: turn.due)
+        return min((line[0] for line in self._waiting if line), key=lambda turn: turn[0])
 
     def _left(self) -> float:
         """Return for how many seconds the holder may keep others waiting."""

@@ -411,10 +411,10 @@ def test_a_record_that_cannot_be_drawn_is_a_sentence(page, monkeypatch, panel, d
 
     uploaded = model.Recorded(model.read(raw(recorded())))
     page = page(PAGE, **SMALL | {"sees.panel": panel, "join.source": "own"})
-    page.read(document.of(model.Messages(page.settings, uploaded)))
+    page.read(document.showing(model.Messages(page.settings, uploaded)))
     assert page.figures and page.notices == ""
     monkeypatch.setattr(sys.modules[drawing.__module__], drawing.__name__, too_large)
-    page.read(document.of(model.Messages(page.settings, uploaded)))
+    page.read(document.showing(model.Messages(page.settings, uploaded)))
     assert page.notices == sentences.CANNOT_BE_DRAWN and not page.figures
 
 
@@ -426,13 +426,13 @@ def test_an_uploaded_record_is_shown_on_screen_and_in_its_file_or_why_it_is_not(
     page.run()
     shown = model.Recorded(model.read(raw(recorded())))
     assert rounds.headline(shown.run, page.settings) in page.markdown and not texts(page)
-    whole = html.unescape(document.of(model.Messages(page.settings, shown)).html())
+    whole = html.unescape(document.showing(model.Messages(page.settings, shown)).html())
     assert sentences.promise(shown.run.record.plan.budget) in whole
     page.app.file_uploader[0].set_value(("run.jsonl", changed(0, method="![](http://x)"), "application/json"))
     page.run()
     (reason,) = texts(page)
     assert reason.startswith("This file is not a run's record: ") and "http://x" not in page.markdown
-    whole = document.of(model.Messages(page.settings, why_none=reason)).html()
+    whole = document.showing(model.Messages(page.settings, why_none=reason)).html()
     assert reason in html.unescape(whole) and "<img" not in whole
 
 
