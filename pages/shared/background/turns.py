@@ -14,7 +14,6 @@ from contextlib import contextmanager
 LONGEST_SECONDS = 0.5  # after which the next begins beside a run that still goes on
 REFRESH_SECONDS = 1.0  # by which a whole page may be later than a refresh, and still come first
 
-
 Turn = tuple[float, object]  # when it is due, which decides who comes first
 
 
@@ -25,9 +24,8 @@ class Turns:
         self._holder: Turn | None = None
         self._since = 0.0
         self._changed = threading.Condition()
-        self._mine = (
-            threading.local()
-        )  # `turn`: what this thread holds or None; `refresh`: whether that is one
+        # `turn`: what this thread holds or None; `refresh`: whether that is one.
+        self._mine = threading.local()
 
     @contextmanager
     def taken(self, refresh: bool = False) -> Iterator[None]:
