@@ -12,8 +12,8 @@ from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
 from dppca_core.experiments import draws
 from dppca_core.experiments.collaboration.protocols import NUMBER, Protocol, Traffic
+from dppca_core.experiments.estimated_seconds import eigenproblem_seconds, run_seconds
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
-from dppca_core.experiments.explorer.results import eigenproblem_seconds, run_seconds
 from dppca_core.mechanisms import stacked, two_stage
 from dppca_core.methods import METHODS
 from dppca_core.populations.synthetic import Synthetic

@@ -16,12 +16,11 @@ from dppca_core.experiments import draws, no_privacy
 from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.collaboration.experiment import ALL, CollaborationExperiment
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
+from dppca_core.experiments.estimated_seconds import draw_rows_seconds, draw_seconds
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
 
 _LIVE_SECONDS = 2.0  # a protocol whose runs take longer runs only when asked for
-# Of one draw of patients, for each d^3: with their rows, and without.
-_ROWS_SECONDS, _DRAW_SECONDS = 1.1e-9, 7e-11
 _ALL_REPEATS_SECONDS = 6.0  # of one protocol, which has fewer repeats where they would take longer
 
 Key = tuple[str, int, int]
@@ -100,7 +99,7 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
         """Estimate the seconds of a cell: by what its protocol took last, or by the features."""
         protocol, d = PROTOCOLS[cell[0]], self.recipe.d
         with_rows = protocol.free or METHODS[protocol.method].scaling == "unit"
-        drawing = (_ROWS_SECONDS if with_rows else _DRAW_SECONDS) * d**3
+        drawing = draw_rows_seconds(d) if with_rows else draw_seconds(d)
         return self.took.get(cell[0], self.recipe.seconds(protocol) + drawing)
 
     def values(self, key: str, hospital: int) -> tuple[Array, Array, Array]:

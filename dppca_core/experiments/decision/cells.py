@@ -20,14 +20,12 @@ from dppca_core.experiments.decision.hospitals import JoiningExperiment
 from dppca_core.experiments.decision.outcomes import ALONE_AT, TOGETHER, WITHOUT, Arm, JoiningRuns
 from dppca_core.experiments.decision.predictions import Along, Anchor
 from dppca_core.experiments.decision.rule import Answer
-from dppca_core.experiments.explorer.results import eigenproblem_seconds
+from dppca_core.experiments.estimated_seconds import draw_rows_seconds, eigenproblem_seconds
 
 LOOK, TRIAL, VERDICT, VERDICTS, TURNS = "look", "trial", "verdict", "verdicts", "turns"
 
-
 _RUNS_SECONDS = 4.0  # of a run, in eigenproblems
 _RUNS_OF_FIRST = 5  # as many as the first run of an arm takes, with those that choose the way without privacy
-_ROWS_SECONDS = 1.1e-9  # of one draw of patients with their rows, for each d^3
 
 
 class JoiningCells(CellStore[tuple[Any, ...], Any]):
@@ -111,7 +109,7 @@ class JoiningCells(CellStore[tuple[Any, ...], Any]):
 
     @property
     def _draw_seconds(self) -> float:
-        return float(_ROWS_SECONDS * self._first.setting.experiment.d**3)
+        return draw_rows_seconds(self._first.setting.experiment.d)
 
     @property
     def answers(self) -> bool:

@@ -23,6 +23,7 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.experiments import draws, no_privacy
 from dppca_core.experiments.cells import CellStore
+from dppca_core.experiments.estimated_seconds import draw_rows_seconds, draw_seconds, eigenproblem_seconds
 from dppca_core.experiments.explorer import many_runs
 from dppca_core.experiments.explorer.experiment import DPS_PCA, EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.picture import COMPONENTS, NOISES, AnglePlane, aligned_with, plane
@@ -85,15 +86,6 @@ def quantiles(values: Sequence[Array] | Sequence[float] | Array) -> Array:
     return interpolated
 
 
-def eigenproblem_seconds(d: int) -> float:
-    """Estimate the time of one d x d eigenproblem: 1.6 ms at d = 200, growing by d^2.4 (measured)."""
-    return 1.6e-3 * math.exp(2.4 * math.log(d / 200))
-
-
-def run_seconds(name: str, d: int, k: int, providers: int) -> float:
-    return METHODS[name].cost(d, k, providers) * eigenproblem_seconds(d)
-
-
 # A method is live where a run costs up to four eigenproblems, or a tenth of a second.
 _LIVE_COST, _LIVE_SECONDS = 4.0, 0.1
 _FIRST_SECONDS = 0.012  # of a run that the page waits for before it shows anything
@@ -108,8 +100,8 @@ _STEP_SECONDS, _JOINED = (
     0.2,
     16,
 )  # of the runs of one step, which are at least so many where they share products
-# Of the truth and of one draw of patients, for each d^3; and of a further run in one call, as a share.
-_TRUTH_SECONDS, _DRAW_SECONDS, _NEXT_RUN = 2e-10, 7e-11, 0.3
+# Of the truth, for each d^3; and of a further run in one call, as a share.
+_TRUTH_SECONDS, _NEXT_RUN = 2e-10, 0.3
 _SLOW_REPEATS = 3
 _FEW_FEATURES = 400  # features up to which a page waits for a run of every quick method that it compares
 
@@ -191,7 +183,7 @@ class Results(CellStore[Key, Cell]):
         population = self.experiment.population
         on_unit = name in ON_UNIT_ROWS or name == NO_PRIVACY or RUNS[name].scaling == "unit"
         drawn = isinstance(population, Synthetic) and (on_unit or population.tails is not None)
-        return 1.1e-9 * self.experiment.d**3 + 0.01 if drawn else 0.0
+        return draw_rows_seconds(self.experiment.d) + 0.01 if drawn else 0.0
 
     def _affordable_runs(self, seconds: float, most: int, beside: float = 0.0) -> int:
         """Return how many runs fit into these seconds, at most `most`; beside: what each takes besides."""
@@ -309,7 +301,7 @@ class Results(CellStore[Key, Cell]):
         needed = 0.0 if self.cells else _TRUTH_SECONDS * d**3
         drawn = {r % self.experiment.patient_draws for kind, _, r in list(self.cells) if kind == name}
         if repeat % self.experiment.patient_draws not in drawn:
-            needed += self._rows_seconds(name) + _DRAW_SECONDS * d**3
+            needed += self._rows_seconds(name) + draw_seconds(d)
         return needed + max(run * (1 + _NEXT_RUN * (runs - 1)), self.took.get(name, 0.0))
 
     def _beside(self, name: str, epsilon: float, repeat: int) -> Iterator[Key]:

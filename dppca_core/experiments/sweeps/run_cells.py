@@ -20,7 +20,7 @@ import numpy as np
 from dppca_core import datasets
 from dppca_core.cohort import Cohort
 from dppca_core.experiments import draws, failures
-from dppca_core.experiments.explorer.results import run_seconds
+from dppca_core.experiments.estimated_seconds import draw_seconds, run_seconds
 from dppca_core.experiments.sweeps import blas, executors
 from dppca_core.experiments.sweeps.recipe import BY_ROUND, METRICS, OF_POPULATION, Key, Recipe, Value, Variant
 from dppca_core.methods import METHODS
@@ -237,7 +237,7 @@ def rough_seconds(recipe: Recipe, cell: RunnableCell, fresh: bool) -> float:
     d = int(values.get("d", source.d))
     k = int(values.get("k", source.k if isinstance(source, Synthetic) else recipe.k or 1))
     providers = recipe.hospitals_at(values)
-    drawing = 7e-11 * d**3 if fresh and synthetic else 0.0
+    drawing = draw_seconds(d) if fresh and synthetic else 0.0
     if drawing and recipe.scaling in ("unit", "clipped"):  # row by row
         drawing += int(values.get("n", recipe.n or 0)) * d * (1.4e-8 + 1e-10 * d)
     return 5e-4 + drawing + run_seconds(cell.variant.method, d, k, providers)

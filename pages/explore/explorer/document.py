@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from functools import partial
 
+from dppca_core.experiments.estimated_seconds import run_seconds
 from dppca_core.experiments.explorer.experiment import DPS_PCA, EPSILONS
-from dppca_core.experiments.explorer.results import run_seconds
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.methods import METHODS
 from pages.explore.explorer import sentences

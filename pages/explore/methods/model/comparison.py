@@ -8,7 +8,7 @@ has a job of its own that its button starts.
 import pandas as pd
 
 from dppca_core.experiments import Recipe
-from dppca_core.experiments.explorer.results import run_seconds
+from dppca_core.experiments.estimated_seconds import run_seconds
 from dppca_core.experiments.sweeps import run_cells
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
