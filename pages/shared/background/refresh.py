@@ -132,8 +132,10 @@ def _seconds(measuring: Measuring) -> float:
 
 def asks(measuring: Measuring) -> Ask | None:
     """Return what a part must ask for before it is measured; None where its first answer comes soon."""
-    store, _ = measuring.awaited or (measuring.cells, ())
-    ask = Ask((type(store), *store.made_from), _seconds(measuring))
+    if (awaited := measuring.awaited) is None:  # else a store may be one that no other process makes
+        return None
+    store, cell = awaited
+    ask = Ask((type(store), *store.made_from), store.answer_seconds(*cell))
     return ask if ask.open else None
 
 
