@@ -49,7 +49,9 @@ def test_a_telephone_s_drawer_closes_by_itself(watched, address):
 
 def test_no_line_begins_with_the_sign_of_a_percentage(watched, address):
     page = watched().open(f"{address}story?{SMALL}").page
-    texts = page.get_by_test_id("stMain").locator("p").all_text_contents()
+    paragraphs = page.get_by_test_id("stMain").locator("p")
+    paragraphs.filter(has_text="%").first.wait_for()  # a first drawing may come before the first run
+    texts = paragraphs.all_text_contents()
     assert any("\u00a0%" in words for words in texts) and not any(" %" in words for words in texts)
 
 
