@@ -73,8 +73,8 @@ def regions(
 ) -> list[list[str]]:
     """Return the region of `base` at each number of patients (outer list) and each epsilon (inner lists).
 
-    More patients and a larger epsilon only ever lead on from "nothing follows" over "hopeless" and "privacy
-    costs" to "privacy is free here", so a rectangle whose four corners agree is of one region. Any other is
+    More patients and a larger epsilon lower both the error and privacy's part in it, and each region is where
+    these two lie between limits. So a rectangle whose four corners agree is of one region. Any other is
     halved: about 300 points of 1,600 are evaluated.
 
     Args:

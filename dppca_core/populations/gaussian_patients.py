@@ -112,6 +112,7 @@ class PatientsGiven(NamedTuple):
 
     @property
     def rows(self) -> Array:
+        """Return the patients' rows scaled to length 1, (m, d), as `GaussianPatients.rows` does."""
         return self.patients.rows(self.matrix)
 
     def unit(self) -> DenseMoment:

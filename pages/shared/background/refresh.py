@@ -83,8 +83,9 @@ def while_cells_come(name: str, part: Callable[[], None], measuring: Measuring) 
             ask.show(name)
             return
         with st.container():  # always there, so that what follows keeps its place
-            if (seconds := _seconds(measuring)) > engine.PATIENCE_SECONDS:
-                st.caption(text.first_answer_comes(seconds))
+            awaited = _first_answer(measuring)
+            if awaited is not None and awaited.seconds > engine.PATIENCE_SECONDS:
+                st.caption(text.first_answer_comes(awaited.seconds))
         rendering_began = time.monotonic()
         part()
         took = time.monotonic() - rendering_began
@@ -122,21 +123,18 @@ def _asked() -> set[tuple[Any, ...]]:
     return asked
 
 
-def _seconds(measuring: Measuring) -> float:
-    """Return the seconds that a first answer takes; 0 where there is one, or none comes."""
-    if (awaited := measuring.awaited) is None:
-        return 0.0
-    store, cell = awaited
-    return store.answer_seconds(*cell)
-
-
 def asks(measuring: Measuring) -> Ask | None:
     """Return what a part must ask for before it is measured; None where its first answer comes soon."""
-    if (awaited := measuring.awaited) is None:  # else a store may be one that no other process makes
+    first = _first_answer(measuring)
+    return first if first is not None and first.open else None
+
+
+def _first_answer(measuring: Measuring) -> Ask | None:
+    """Return what a first answer is made from, with its seconds; None where there is one, or none comes."""
+    if (awaited := measuring.awaited) is None:
         return None
     store, cell = awaited
-    ask = Ask((type(store), *store.made_from), store.answer_seconds(*cell))
-    return ask if ask.open else None
+    return Ask((type(store), *store.made_from), store.answer_seconds(*cell))
 
 
 def coming(runs: int) -> str:
