@@ -57,13 +57,6 @@ def test_on_a_table_too(page):
     assert shown.figures["bounds figure"].alt_text == shown.headline
 
 
-def test_a_link_restores_bounds_and_constants(page):
-    link = {"of": "analyze_gauss", "show.analyze_gauss": "true", "analyze_gauss.c": "0.5", "map": "theorem"}
-    shown = page(PAGE, **SMALL, **link)
-    assert link.items() <= catalogue.to_link(shown.settings).items()
-    assert "Analyze Gauss, measured" in drawn(shown)
-
-
 def test_cards_and_the_foot_name_the_constants_that_the_sliders_have(page):
     shown = page(PAGE, **SMALL, **{"tau": "5", "ge2018.c2": "0.5"})
     constants = "τ = 5, C1 = 1, C1 of B.4 = 1, C2 = 0.5"
@@ -178,12 +171,6 @@ def test_what_is_chosen_here_outlives_another_page(screen):
         page.run()
     assert page.setting("show.analyze_gauss") is True and page.setting("tau") == 4.0
     assert {"show.analyze_gauss": "true", "tau": "4"}.items() <= page.link.items()
-
-
-def test_a_closed_drawer_keeps_what_was_set_in_it(screen):
-    page = screen("explore/explorer/page.py", **SMALL, T="20")
-    page.move("providers", 6)
-    assert page.link["T"] == "20"
 
 
 def test_two_stages_are_drawn_with_their_closed_form_and_the_chance_to_find_all_rows(page):

@@ -117,15 +117,6 @@ def test_a_hostile_link_opens_the_nearest_screen(page):
     assert "which is not a choice" in notices and "<script>" not in notices
 
 
-def test_a_link_restores_the_screen(page):
-    link = {"family": "N", "layout": "multiples", "metric": "projector"}
-    shown = opened(page, **SMALL, **link)
-    again = catalogue.to_link(shown.settings)
-    assert link.items() <= again.items() and shown.setting("family") == "providers"
-    copied = opened(page, **again)
-    assert rows(copied) == rows(shown) and copied.figure == shown.figure
-
-
 def test_what_is_not_as_set_is_noted(page):
     shown = page(PAGE, **SMALL, start="near", metric="energy")
     notes = sentences.notes(Convergence(shown.settings))

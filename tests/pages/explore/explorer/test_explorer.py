@@ -305,20 +305,9 @@ def test_a_trust_that_a_chosen_method_does_not_serve_shows_the_recommended_one(s
     assert "DPS-PCA trusts nobody" in page.notices and f"{shown} finds" in page.words()["sentence"]
 
 
-def test_a_link_restores_trust_and_method(screen):
-    chosen = screen(trust="sealed", method="cape", d="50", shat="12", s="6")
-    assert "CAPE finds" in chosen.words()["sentence"]
-    assert "CAPE finds" in screen(**chosen.link).words()["sentence"]
-
-
 def test_a_delta_above_one_in_n_is_noted(screen):
     assert "is above 1/n" in screen(n="1000", delta="0.01").captions
     assert "above 1/n" not in screen().captions
-
-
-def test_the_loadings_open_below(screen):
-    page = screen(loadings="True")
-    assert len(page.app.get("bidi_component")) == 2
 
 
 def test_figures_are_ordered_by_a_count_and_not_by_the_clock(screen, monkeypatch):

@@ -102,13 +102,6 @@ def test_a_table_of_patients_gives_way_to_hospitals_that_differ_or_they_to_it():
     assert catalogue.reconcile(now, ("sites.data", "n"))[0]["sites.data"] == "alike"
 
 
-def test_a_link_restores_the_screen(page):
-    link = {"sites.data": "heart", "sites.kind": "pooled", "sites.against": "common"}
-    shown = page(PAGE, **QUICK, **link)
-    assert link.items() <= shown.link.items() and page(PAGE, **shown.link).link == shown.link
-    assert settings.KIND_TITLES["pooled"] in shown.settle().markdown
-
-
 def test_bad_links_open_nearby(page):
     shown = page(PAGE, **QUICK, **{"sites.data": "iris", "sites.share": "7", "sites.strength": "-3"})
     assert shown.setting("sites.data") == "alike" and len(shown.sentences) == 3

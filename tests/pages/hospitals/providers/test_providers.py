@@ -85,13 +85,6 @@ def test_sizes_come_from_the_link_and_hold_the_sliders(screen):
     assert [box for box in elsewhere.app.select_slider if box.key == "providers"]
 
 
-def test_a_link_restores_the_screen(page):
-    link = {"join.panel": "travel", "join.trust": "none", "join.rank": "5", "join.sizes": "700-300"}
-    shown = opened(page, **link)
-    assert shown.link.items() >= link.items()
-    assert shown.figure == opened(page, **shown.link).figure
-
-
 @pytest.mark.parametrize(
     ("typed", "read"),
     [

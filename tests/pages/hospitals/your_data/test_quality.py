@@ -142,24 +142,6 @@ def test_a_hospital_that_writes_a_column_in_another_unit_is_asked_about(files):
     assert set(by_hospital["pulse"].split(", ")) == {f"{name}: 120 of 120" for name in (first, second)}
 
 
-@pytest.mark.parametrize(
-    "column",
-    [
-        Column("w", "number", 0, 1, missing_codes=("a, b",)),
-        Column("w", "number", 0, 1, missing_codes=("a, b", "c")),
-        Column(
-            "s",
-            "category",
-            categories=("a, b",),
-            missing_codes=("-",),
-            synonyms=(("x=y", "a, b"), (">=50", "a, b")),
-        ),
-    ],
-)
-def test_a_line_states_the_words_of_its_column(column):
-    assert dictionary_lines.to_column(column.name, dictionary_lines.line_from_column(column)) == column
-
-
 def test_a_formula_among_cells_is_not_offered():
     frame = patients()
     frame.loc[:4, "sex"], frame.loc[5:9, "sex"] = '=HYPERLINK("x")', "-"

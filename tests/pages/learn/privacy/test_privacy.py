@@ -165,14 +165,6 @@ def test_hospitals_and_features_are_folded_with_the_reason(screen):
     assert unused <= greyed and not {"epsilon", "delta", "n", "k"} & greyed
 
 
-def test_the_link_restores_the_pages_own_controls(screen):
-    link = {"attack.method": "dp_oja", "attack.alarms": "0.05", "attack.draws": "1000", "audit.bug": "half"}
-    page = screen(PAGE, **link)
-    assert {key: page.link[key] for key in link} == link
-    page.move("audit.bug", "none")
-    assert "audit.bug" not in page.link
-
-
 # --- words and charts, without a screen -------------------------------------------------------------------
 
 

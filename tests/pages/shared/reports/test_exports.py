@@ -43,6 +43,7 @@ def test_the_explorers_figure_is_drawn_as_it_stands(payload):
 
 def test_the_html_stands_alone(payload):
     page = file.of_figure(payload, "dppca-explorer")
+    assert "<h1>dppca-explorer</h1>" in page
     assert "With 10,000 patients in 5 hospitals" in page and 1e6 < len(page) < 3e6
     assert not re.search(r"<(script|link|img)[^>]+(src|href)=", page)
 

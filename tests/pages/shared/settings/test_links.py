@@ -114,12 +114,6 @@ def test_a_page_shows_what_a_bad_link_became(screen, name):
     assert says in page.notices and "<" not in page.notices
 
 
-def test_a_good_link_says_nothing(screen):
-    page = screen(eps="0.5", n="1e6", d="100", k="2")
-    assert page.notices == ""
-    assert page.setting("n") == 1_000_000
-
-
 def test_one_setting_is_spoken_of_once(screen):
     page = screen(k="50", s="10", shat="9999")
     assert page.notices.count("Components k") == 1 and page.notices.count("Features kept") == 1
@@ -410,6 +404,14 @@ def test_a_control_reads_its_own_text_back():
         for option in choice.options:
             assert choice.read(choice.text(option)) == (option, None), key
             assert choice.read(choice.link(option)) == (option, None), key
+
+
+def test_a_link_restores_each_control_at_both_ends():
+    """So does the link of any page: what it shows follows from its settings alone."""
+    for key, choice in CHOICES.items():
+        for option in (choice.options[0], choice.options[-1]):
+            now, _ = catalogue.reconcile(catalogue.defaults() | {key: option}, moved=(key,))
+            assert catalogue.open_link(catalogue.to_link(now)) == (now, []), key
 
 
 def test_a_control_that_gave_way_can_be_moved_to_what_was_asked_for_before(screen):
