@@ -259,7 +259,7 @@ class Engine:
             with log_errors("engine"):
                 entry = self._wait_for_entry(line)
                 began = time.monotonic()
-                self._run_step(entry, line)
+                self._run_step(entry)
                 # Leave the interpreter to the pages where many visitors look: the engine lags anyway.
                 rest = _REST_SECONDS
                 if line == "screen":
@@ -277,18 +277,16 @@ class Engine:
                     return entry
                 self._changed.wait()
 
-    def _run_step(self, entry: Queued, line: Line) -> None:
-        step, following, began = entry.step, None, time.monotonic()
+    def _run_step(self, entry: Queued) -> None:
+        following, began = None, time.monotonic()
         try:
             with log_errors("engine"):
-                following = step()
+                following = entry.step()
         finally:
             with self._changed:
                 self._queue.charge(entry, time.monotonic() - began)
                 entry.first = False
-                if entry.step is not step:  # meanwhile the visitor has opened another view
-                    self._queue.requeue(entry, "screen")
-                elif following is not None:
+                if following is not None:
                     self._queue.requeue(entry, following)
                 else:
                     self._queue.remove(entry)

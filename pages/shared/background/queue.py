@@ -9,7 +9,7 @@ whose steps are long has fewer of them. Sweeps are one step, and are served in t
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from math import inf
@@ -73,32 +73,28 @@ class Queue:
     def replace(self, entry: Queued) -> None:
         """Let this entry's steps take the place of those of its visitor and rank on a screen, if any.
 
-        A slow step that runs for the former ends by itself, and the new steps do not wait for it.
+        A step that runs for the former ends by itself, and the new steps do not wait for it.
         """
         for former in self.line(*ON_SCREEN):
-            if (former.visitor, former.rank) != (entry.visitor, entry.rank):
-                continue
-            if former.active and former.line != "screen":
+            if (former.visitor, former.rank) == (entry.visitor, entry.rank):
+                if not former.active:
+                    self._entries[self._entries.index(former)] = entry
+                    return
                 self.remove(former)
-                continue
-            former.step, former.until, former.first = entry.step, entry.until, entry.first
-            if not former.active:
-                former.line = entry.line
-            return
         self.add(entry)
 
     def charge(self, entry: Queued, seconds: float) -> None:
         """Note that the line of an entry has worked so long for its visitor, on a first answer or on more."""
         now, key = time.monotonic(), (entry.line, entry.first, entry.visitor)
         self._worked = {each: worked for each, worked in self._worked.items() if worked[1] > now}
-        self._worked[key] = self._seconds(entry) + seconds, now + _REMEMBERED_SECONDS
+        worked_before = self._worked_for(entry.line, entry.first, [entry.visitor])[entry.visitor]
+        self._worked[key] = worked_before + seconds, now + _REMEMBERED_SECONDS
 
-    def _seconds(self, entry: Queued) -> float:
-        """Return for how long its line has worked for its visitor; a newcomer is level with who had least."""
-        of_same = {
-            key[2]: worked[0] for key, worked in self._worked.items() if key[:2] == (entry.line, entry.first)
-        }
-        return of_same.get(entry.visitor, min(of_same.values(), default=0.0))
+    def _worked_for(self, line: Line, first: bool, visitors: Iterable[str]) -> dict[str, float]:
+        """Return for how long a line has worked for each visitor; newcomers are level with who had least."""
+        known = {key[2]: worked[0] for key, worked in self._worked.items() if key[:2] == (line, first)}
+        least = min(known.values(), default=0.0)
+        return {visitor: known.get(visitor, least) for visitor in visitors}
 
     def start_next(self, line: Line) -> Queued | None:
         """Mark the entry that runs next in a line as running and return it; None if none may run."""
@@ -157,12 +153,14 @@ class Queue:
         waiting = [entry for entry in self.line(line) if not (entry.active or entry.ending)]
         if not self.prefetches():
             waiting = [entry for entry in waiting if entry.rank == Rank.SHOWN]
-        first: dict[str, Queued] = {}  # of each visitor
-        for entry in sorted(waiting, key=lambda entry: entry.rank):
-            first.setdefault(entry.visitor, entry)
+        first: dict[str, tuple[int, Queued]] = {}  # of each visitor, with its place
+        for place, entry in sorted(enumerate(waiting), key=lambda placed: placed[1].rank):
+            first.setdefault(entry.visitor, (place, entry))
+        worked = {answer: self._worked_for(line, answer, first) for answer in (True, False)}
 
-        def turn(entry: Queued) -> tuple[bool, bool, float, int]:
+        def turn(placed: tuple[int, Queued]) -> tuple[bool, bool, float, int]:
+            place, entry = placed
             idle = entry.rank == Rank.WHEN_IDLE
-            return idle, not entry.first, self._seconds(entry), waiting.index(entry)
+            return idle, not entry.first, worked[entry.first][entry.visitor], place
 
-        return sorted(first.values(), key=turn)
+        return [entry for _, entry in sorted(first.values(), key=turn)]

@@ -26,13 +26,18 @@ def while_more(part: Callable[[], None], more: Callable[[], bool], seconds: floa
 
     more: says whether more is to come; asked before the first rendering and after each. seconds: between two.
     """
-    refreshing = more()
+    refreshing, whole_page = more(), True
 
     def render() -> None:
+        nonlocal whole_page
         with turns.TURNS.taken(refresh=True), component.preliminary(refreshing):
+            sessions.end_if_moved_on()  # while it waited for its turn
             part()
         if more() != refreshing:
             st.rerun()  # the whole page decides anew whether this part refreshes itself
+        if not whole_page:
+            sessions.wait_until_sent()
+        whole_page = False
 
     st.fragment(render, run_every=seconds * _crowded() if refreshing else None)()
 
@@ -54,30 +59,29 @@ def while_cells_come(name: str, part: Callable[[], None], measuring: Measuring) 
             return None
         return next((cell for cell in (next_cell, later) if cell and cell() is not None), None)
 
-    def wait(seconds: float) -> None:
-        """Let the background measure for so long, or until the view is complete or has its first answer."""
-        until, missing, had_none = time.monotonic() + seconds, lacking(), measuring.awaited
+    def wait(until: float) -> None:
+        """Let the background measure until then, or until the view is complete or has its first answer."""
+        missing, had_none = lacking(), measuring.awaited
         with turns.TURNS.given_away():
             while missing and missing() is not None and not widgets.has_pending_move():
-                # Streamlit interrupts the run here when the visitor has moved on.
-                st.session_state.get("epsilon")
+                sessions.end_if_moved_on()
                 if time.monotonic() > until or (had_none and not measuring.awaited):
                     break
                 time.sleep(interval / 16)
 
     def render() -> None:
         nonlocal begun, took
-        patience = engine.FIRST_SECONDS / _crowded()
-        until = time.monotonic() + patience
+        until = turns.TURNS.began() + engine.FIRST_SECONDS  # of all parts of a page together
         for _ in () if begun else measuring.first():
-            st.session_state.get("epsilon")
+            sessions.end_if_moved_on()
             if time.monotonic() > until:
                 break
         if lacking() is next_cell:
             first = measuring.awaited is not None
             engine.engine().complete(sessions.visitor(), measuring.cells, next_cell, first)
         if begun or measuring.awaited:
-            wait(min(max(interval, _WAITS_EACH * took), _LONGEST_WAIT) if begun else patience)
+            each = min(max(interval, _WAITS_EACH * took), _LONGEST_WAIT)
+            wait(time.monotonic() + each if begun else until)
         begun = True
         if (ask := asks(measuring)) is not None:
             ask.show(name)

@@ -10,11 +10,15 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 LONGEST_SECONDS = 0.5  # after which the next begins beside a run that still goes on
 REFRESH_SECONDS = 1.0  # by which a whole page may be later than a refresh, and still come first
 
-Turn = tuple[float, object]  # when it is due, which decides who comes first
+
+class Turn(NamedTuple):
+    due: float  # decides who comes first
+    changed: threading.Condition  # tells whose it is alone: fifty that wake at each change take longer
 
 
 class Turns:
@@ -23,8 +27,8 @@ class Turns:
         self._waiting: tuple[deque[Turn], deque[Turn]] = deque(), deque()  # whole pages, refreshes
         self._holder: Turn | None = None
         self._since = 0.0
-        self._changed = threading.Condition()
-        # `turn`: what this thread holds or None; `refresh`: whether that is one.
+        self._lock = threading.Lock()
+        # `turn`: what this thread holds or None; `refresh`: whether that is one; `began`: when it came first.
         self._mine = threading.local()
 
     @contextmanager
@@ -35,10 +39,16 @@ class Turns:
             return
         self._mine.refresh = refresh
         self._take()
+        self._mine.began = time.monotonic()
         try:
             yield
         finally:
             self._give()
+
+    def began(self) -> float:
+        """Return when this thread's run began, however often it has given its turn away since."""
+        held = getattr(self._mine, "turn", None) is not None
+        return self._mine.began if held else time.monotonic()
 
     @contextmanager
     def given_away(self) -> Iterator[None]:
@@ -55,17 +65,22 @@ class Turns:
 
     def _take(self) -> None:
         refresh: bool = self._mine.refresh
-        with self._changed:
-            turn = self._mine.turn = (time.monotonic() + REFRESH_SECONDS * refresh, object())
+        with self._lock:
+            due = time.monotonic() + REFRESH_SECONDS * refresh
+            turn = self._mine.turn = Turn(due, threading.Condition(self._lock))
             self._waiting[refresh].append(turn)
             while self._next() is not turn or self._left() > 0:
-                self._changed.wait(self._left() if self._next() is turn else None)
+                turn.changed.wait(self._left() if self._next() is turn else None)
             self._waiting[refresh].popleft()
             self._holder, self._since = turn, time.monotonic()
-            self._changed.notify_all()
+            self._tell_next()
 
-    def _next(self) -> Turn:
-        return min((line[0] for line in self._waiting if line), key=lambda turn: turn[0])
+    def _next(self) -> Turn | None:
+        return min((line[0] for line in self._waiting if line), key=lambda turn: turn.due, default=None)
+
+    def _tell_next(self) -> None:
+        if (following := self._next()) is not None:
+            following.changed.notify()
 
     def _left(self) -> float:
         """Return for how many seconds the holder may keep others waiting."""
@@ -73,10 +88,10 @@ class Turns:
 
     def _give(self) -> None:
         turn, self._mine.turn = self._mine.turn, None
-        with self._changed:
+        with self._lock:
             if self._holder is turn:  # else it has lost it
                 self._holder = None
-                self._changed.notify_all()
+                self._tell_next()
 
 
 TURNS = Turns()

@@ -1,0 +1,104 @@
+"""Act as visitors with real browsers, who open one page after the other and press keys on its sliders.
+
+They share one headless Chromium. A press is answered once the page has run with it; then the slider still
+holds what it was pressed to. A page that reports an error, an exception that is shown, a connection that is
+lost and a press without an answer are faults.
+"""
+
+import asyncio
+import os
+import random
+import time
+from collections.abc import Sequence
+
+from playwright.async_api import Browser, Error, Locator, Page, async_playwright
+
+from benchmarks.visitor import PATIENCE_SECONDS
+from scripts.started import FLAGS, PLAYED
+
+LOOK_SECONDS = 3.0
+_MOVES = 5  # on a page, before the next
+_RESTS = "() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
+_MOVED = """before => location.search !== before
+  && document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"""
+_SLIDERS = "[data-testid=stSlider] input[type=range]:not([disabled])"
+_FAULTY = (
+    "[data-testid=stException], [data-testid=stConnectionStatus], [role=dialog]:has-text('Connection error')"
+)
+
+
+class Browsing:
+    """Hold one visitor: the seconds of each opened page and of each press, and what went wrong."""
+
+    def __init__(self, seed: int, pages: Sequence[str]) -> None:
+        self.took: list[float] = []
+        self.openings: list[float] = []
+        self.faults: list[str] = []
+        self._choices, self._pages, self._at = random.Random(seed), pages, seed
+
+    @property
+    def opened(self) -> float:
+        return self.openings[0] if self.openings else 0.0
+
+    async def stay(self, browser: Browser, address: str, seconds: float) -> None:
+        ends = time.monotonic() + seconds
+        context = await browser.new_context(viewport={"width": 1440, "height": 900})
+        context.set_default_timeout(1e3 * PATIENCE_SECONDS)
+        await context.add_init_script(PLAYED)
+        page = await context.new_page()
+        page.on("pageerror", lambda error: self.faults.append(str(error)))
+        while time.monotonic() < ends:
+            name = self._pages[self._at % len(self._pages)]
+            self._at += 1
+            try:
+                await self._visit(page, f"{address}{name}", ends)
+            except Error as error:
+                self.faults.append(f"{name}: {str(error).splitlines()[0]}")
+        await context.close()
+
+    async def _visit(self, page: Page, url: str, ends: float) -> None:
+        began = time.monotonic()
+        await page.goto(url)
+        await page.wait_for_function(_RESTS, polling=100)
+        self.openings.append(time.monotonic() - began)
+        for _ in range(_MOVES):
+            await asyncio.sleep(LOOK_SECONDS)
+            if time.monotonic() > ends:
+                break
+            await self._press(page)
+        self.faults += [f"{url}: {text}" for text in await page.locator(_FAULTY).all_inner_texts()]
+
+    async def _press(self, page: Page) -> None:
+        """Press an arrow key on any slider, and wait until the page has run."""
+        await page.wait_for_function(_RESTS, polling=100)
+        sliders = page.locator(_SLIDERS)
+        count = await sliders.count()
+        if not count:
+            return
+        slider = sliders.nth(self._choices.randrange(count))
+        name, before = await slider.get_attribute("aria-label"), await _value(slider)
+        link = await page.evaluate("location.search")
+        await slider.press(self._choices.choice(("ArrowRight", "ArrowLeft")))
+        pressed = await _value(slider)
+        if pressed == before:  # it is at its end
+            return
+        began = time.monotonic()
+        await page.wait_for_function(_MOVED, arg=link, polling=50)
+        self.took.append(time.monotonic() - began)
+        if (shown := await _value(slider)) != pressed:
+            self.faults.append(f"{page.url}: {name} {before} was pressed to {pressed}, and became {shown}")
+
+
+async def _value(slider: Locator) -> str | None:
+    return await slider.get_attribute("aria-valuetext")
+
+
+async def browse(address: str, count: int, seconds: float, pages: Sequence[str]) -> list[Browsing]:
+    """Let so many visitors look at pages in turn, each beginning with another; return them after."""
+    async with async_playwright() as play:
+        path = os.environ.get("CHROMIUM") or "/usr/bin/chromium"
+        browser = await play.chromium.launch(executable_path=path, args=FLAGS)
+        visitors = [Browsing(i, pages) for i in range(count)]
+        await asyncio.gather(*(visitor.stay(browser, address, seconds) for visitor in visitors))
+        await browser.close()
+    return visitors
