@@ -16,7 +16,6 @@ from playwright.async_api import Browser, Error, Locator, Page, async_playwright
 from benchmarks.visitor import PATIENCE_SECONDS
 from scripts.started import FLAGS, PLAYED
 
-LOOK_SECONDS = 3.0
 _MOVES = 5  # on a page, before the next
 _RESTS = "() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 _MOVED = """before => location.search !== before
@@ -40,8 +39,10 @@ class Browsing:
     def opened(self) -> float:
         return self.openings[0] if self.openings else 0.0
 
-    async def stay(self, browser: Browser, address: str, seconds: float) -> None:
+    async def stay(self, browser: Browser, address: str, seconds: float, late: float, every: float) -> None:
+        """Look at one page after the other; late: seconds before the first, every: between two presses."""
         ends = time.monotonic() + seconds
+        await asyncio.sleep(late)
         context = await browser.new_context(viewport={"width": 1440, "height": 900})
         context.set_default_timeout(1e3 * PATIENCE_SECONDS)
         await context.add_init_script(PLAYED)
@@ -51,18 +52,18 @@ class Browsing:
             name = self._pages[self._at % len(self._pages)]
             self._at += 1
             try:
-                await self._visit(page, f"{address}{name}", ends)
+                await self._visit(page, f"{address}{name}", ends, every)
             except Error as error:
                 self.faults.append(f"{name}: {str(error).splitlines()[0]}")
         await context.close()
 
-    async def _visit(self, page: Page, url: str, ends: float) -> None:
+    async def _visit(self, page: Page, url: str, ends: float, every: float) -> None:
         began = time.monotonic()
         await page.goto(url)
         await page.wait_for_function(_RESTS, polling=100)
         self.openings.append(time.monotonic() - began)
         for _ in range(_MOVES):
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(every)
             if time.monotonic() > ends:
                 break
             await self._press(page)
@@ -93,12 +94,21 @@ async def _value(slider: Locator) -> str | None:
     return await slider.get_attribute("aria-valuetext")
 
 
-async def browse(address: str, count: int, seconds: float, pages: Sequence[str]) -> list[Browsing]:
-    """Let so many visitors look at pages in turn, each beginning with another; return them after."""
+async def browse(
+    address: str, count: int, seconds: float, pages: Sequence[str], within: float, every: float
+) -> list[Browsing]:
+    """Let so many visitors look at pages in turn, each beginning with another; return them after.
+
+    within: seconds in which they arrive, evenly. every: seconds between two presses.
+    """
     async with async_playwright() as play:
         path = os.environ.get("CHROMIUM") or "/usr/bin/chromium"
         browser = await play.chromium.launch(executable_path=path, args=FLAGS)
         visitors = [Browsing(i, pages) for i in range(count)]
-        await asyncio.gather(*(visitor.stay(browser, address, seconds) for visitor in visitors))
+        stays = (
+            visitor.stay(browser, address, seconds, within * i / count, every)
+            for i, visitor in enumerate(visitors)
+        )
+        await asyncio.gather(*stays)
         await browser.close()
     return visitors

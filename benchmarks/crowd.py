@@ -2,13 +2,15 @@
 
     python -m benchmarks.crowd [--json FILE] [--quick] [--parts alone wild ordinary heavy] [--seconds 120]
     python -m benchmarks.crowd --parts bytes --seconds 1800
+    python -m benchmarks.crowd --parts browsers --seconds 600
 
 Each part has a server of its own. Alone: one ordinary visitor, who moves the hospitals' slider every two
 seconds. Wild: 16 who open links with any options of any settings, on nine pages, and move sliders.
 Ordinary: 50, each with patients of their own. Heavy: five ordinary ones, alone, then beside one who opens
 the largest settings again and again. A wild move is answered once the page has run, an ordinary one once
 its figure is there. Bytes: three who open the largest settings; memory at its most, and after ten minutes
-without anybody. Fails on any error.
+without anybody. Browsers: a hundred ordinary ones and twelve real browsers, who look for twenty seconds after
+each answer. Fails on any error.
 """
 
 import asyncio
@@ -23,8 +25,9 @@ from urllib.parse import urlencode
 import numpy as np
 import psutil
 
-from benchmarks import measure
+from benchmarks import browsers, measure
 from benchmarks.visitor import EVERY_SECONDS, HOSPITALS, Demanding, Visitor, Wanderer
+from pages.order import FIRST
 from pages.shared.settings import catalogue, of_pages
 from scripts.started import started
 
@@ -32,7 +35,9 @@ PAGES: tuple[str, ...] = ("explorer", "story", "privacy", "providers", "planner"
 PAGES += ("methods", "who_sees_what")
 HEAVIEST = {"d": 2000, "s": 2000, "k": 20, "N": 200, "T": 50, "repeats": 50, "bulk": 1}
 PATIENTS = ("20,000", "50,000", "100,000", "200,000", "500,000")
-PARTS = {"alone": 1, "wild": 16, "ordinary": 50, "heavy": 5, "bytes": 3}  # visitors
+PARTS = {"alone": 1, "wild": 16, "ordinary": 50, "heavy": 5, "bytes": 3, "browsers": 100}  # visitors
+_BROWSERS = 12  # beside the visitors of the part of that name
+_LOOK_SECONDS, _COMING = 20.0, 60.0  # there, between an answer and the next move, and until all have come
 _SECONDS = 120.0
 _ARRIVING = 15.0  # seconds within which ordinary visitors come
 _PATIENCE = 5.0  # seconds that a demanding visitor looks at what comes
@@ -40,15 +45,29 @@ _QUIET_SECONDS = 630.0  # after which what nobody asked for is given up
 _MOVES = 5  # of a wild visitor before the next link
 
 
+Visits = Sequence[Visitor | browsers.Browsing]
+
+
 async def visit(
-    address: str, count: int, seconds: float, first_seed: int = 0, within: float = EVERY_SECONDS
+    address: str,
+    count: int,
+    seconds: float,
+    first_seed: int = 0,
+    within: float = EVERY_SECONDS,
+    every: float = EVERY_SECONDS,
 ) -> list[Visitor]:
-    """Run `count` visitors at once, who arrive evenly within some seconds; return them after."""
+    """Run `count` visitors at once, who arrive evenly within some seconds; return them after.
+
+    every: seconds between an answer and the next move.
+    """
     visitors = [
         Visitor(PATIENTS[i % len(PATIENTS)], HOSPITALS[i // len(PATIENTS) % len(HOSPITALS)], first_seed + i)
         for i in range(count)
     ]
-    stays = (visitor.stay(address, seconds, late=within * i / count) for i, visitor in enumerate(visitors))
+    stays = (
+        visitor.stay(address, seconds, late=within * i / count, every=every)
+        for i, visitor in enumerate(visitors)
+    )
     await asyncio.gather(*stays)
     return visitors
 
@@ -90,7 +109,7 @@ async def all_of(stays: Sequence[Coroutine[None, None, list[Visitor]]]) -> list[
     return [visitor for visitors in await asyncio.gather(*stays) for visitor in visitors]
 
 
-def part(name: str, count: int, seconds: float) -> dict[str, list[Visitor]]:
+def part(name: str, count: int, seconds: float) -> dict[str, Visits]:
     """Return all visits of this part, by what they are called."""
     with started() as (address, process):
         server = psutil.Process(process.pid)
@@ -108,6 +127,9 @@ def part(name: str, count: int, seconds: float) -> dict[str, list[Visitor]]:
             done = {f"{count} without": asyncio.run(visit(address, count, seconds / 2))}
             others, heavy = asyncio.run(_beside(address, count, seconds))
             done |= {f"{count} beside one heavy": others, "the heavy one": heavy}
+        elif name == "browsers":
+            scripted, real = asyncio.run(_beside_browsers(address, count, seconds))
+            done = {f"{count} scripted": scripted, f"{_BROWSERS} browsers": real}
         else:
             done = {f"{count} ordinary": asyncio.run(visit(address, count, seconds, within=_ARRIVING))}
         print(f"  {name}: {used_bytes(server) / 2**20:,.0f} MB, load {os.getloadavg()[0]:.1f}")
@@ -119,6 +141,15 @@ async def _beside(address: str, count: int, seconds: float) -> tuple[list[Visito
         visit(address, count, seconds, first_seed=count), burden(address, seconds)
     )
     return others, heavy
+
+
+async def _beside_browsers(
+    address: str, count: int, seconds: float
+) -> tuple[list[Visitor], list[browsers.Browsing]]:
+    scripted = visit(address, count, seconds, within=_COMING, every=_LOOK_SECONDS)
+    pages = [page for page in PAGES if page != FIRST] + [""]  # the first page has no path
+    real = browsers.browse(address, _BROWSERS, seconds, pages, within=_COMING, every=_LOOK_SECONDS)
+    return await asyncio.gather(scripted, real)
 
 
 def used_bytes(server: psutil.Process) -> int:
@@ -145,7 +176,7 @@ class Most:
         self._looking.join()
 
 
-def figures(visits: Sequence[Visitor]) -> dict[str, object]:
+def figures(visits: Visits) -> dict[str, object]:
     moves = [seconds for visitor in visits for seconds in visitor.took]
     opened = [visitor.opened for visitor in visits if visitor.opened]
     quantiles = {
@@ -160,7 +191,7 @@ def figures(visits: Sequence[Visitor]) -> dict[str, object]:
 
 def main() -> None:
     parser = measure.options(__doc__)
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS)[:-1])
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS)[:-2])
     parser.add_argument("--seconds", type=float, default=_SECONDS)
     asked = parser.parse_args()
     rows: dict[str, dict[str, object]] = {}

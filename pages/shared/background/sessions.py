@@ -48,7 +48,7 @@ def wait_until_sent() -> None:
     """Wait until what this run has shown is on its way to the browser.
 
     A run that refreshes a part drops what the run before has shown of it and Streamlit has not sent. Where a
-    browser asks again sooner than Streamlit sends, each run would drop the one before, and nothing came.
+    browser asks again sooner than Streamlit sends, no run would ever be seen.
     """
     session = Runtime.instance().get_app_session(visitor()) if Runtime.exists() else None
     if not isinstance(session, AppSession):  # the visitor has gone, or a test stands in for them

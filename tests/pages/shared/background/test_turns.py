@@ -62,6 +62,17 @@ def test_who_holds_the_turn_takes_it_again_and_gives_it_away_while_waiting():
         pass
 
 
+def test_a_run_began_when_its_turn_first_came():
+    turns = Turns(PATIENCE_SECONDS)
+    with turns.taken():
+        began = turns.began()
+        with turns.given_away():
+            pass
+        assert turns.began() == began
+    with turns.taken():
+        assert turns.began() > began
+
+
 def test_who_is_interrupted_while_waiting_ends_without_a_turn():
     turns, held, done = Turns(PATIENCE_SECONDS), threading.Event(), threading.Event()
 
