@@ -12,14 +12,12 @@ import time
 from collections.abc import Sequence
 
 from playwright.async_api import Browser, Error, Locator, Page, async_playwright
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks.visitor import PATIENCE_SECONDS
 from scripts.started import FLAGS, PLAYED
 
 _MOVES = 5  # on a page, before the next
-_RESTS = "() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
-_MOVED = """before => location.search !== before
-  && document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"""
 _SLIDERS = "[data-testid=stSlider] input[type=range]:not([disabled])"
 _FAULTY = (
     "[data-testid=stException], [data-testid=stConnectionStatus], [role=dialog]:has-text('Connection error')"
@@ -34,6 +32,7 @@ class Browsing:
         self.openings: list[float] = []
         self.faults: list[str] = []
         self._choices, self._pages, self._at = random.Random(seed), pages, seed
+        self._has_run = asyncio.Event()  # the whole page, since the last press
 
     @property
     def opened(self) -> float:
@@ -48,20 +47,31 @@ class Browsing:
         await context.add_init_script(PLAYED)
         page = await context.new_page()
         page.on("pageerror", lambda error: self.faults.append(str(error)))
+        page.on("websocket", lambda socket: socket.on("framereceived", self._read))
         while time.monotonic() < ends:
             name = self._pages[self._at % len(self._pages)]
             self._at += 1
             try:
                 await self._visit(page, f"{address}{name}", ends, every)
-            except Error as error:
-                self.faults.append(f"{name}: {str(error).splitlines()[0]}")
+            except (Error, TimeoutError) as error:
+                self.faults.append(f"{name}: {type(error).__name__} {error}".splitlines()[0])
         await context.close()
 
+    def _read(self, frame: str | bytes) -> None:
+        if isinstance(frame, bytes):
+            message = ForwardMsg.FromString(frame)
+            if message.WhichOneof("type") == "script_finished" and not message.script_finished:
+                self._has_run.set()  # 0: successfully, and not a part alone
+
+    async def _answer(self, began: float) -> float:
+        await asyncio.wait_for(self._has_run.wait(), PATIENCE_SECONDS)
+        return time.monotonic() - began
+
     async def _visit(self, page: Page, url: str, ends: float, every: float) -> None:
+        self._has_run.clear()
         began = time.monotonic()
         await page.goto(url)
-        await page.wait_for_function(_RESTS, polling=100)
-        self.openings.append(time.monotonic() - began)
+        self.openings.append(await self._answer(began))
         for _ in range(_MOVES):
             await asyncio.sleep(every)
             if time.monotonic() > ends:
@@ -71,21 +81,18 @@ class Browsing:
 
     async def _press(self, page: Page) -> None:
         """Press an arrow key on any slider, and wait until the page has run."""
-        await page.wait_for_function(_RESTS, polling=100)
         sliders = page.locator(_SLIDERS)
         count = await sliders.count()
         if not count:
             return
         slider = sliders.nth(self._choices.randrange(count))
         name, before = await slider.get_attribute("aria-label"), await _value(slider)
-        link = await page.evaluate("location.search")
+        self._has_run.clear()
         await slider.press(self._choices.choice(("ArrowRight", "ArrowLeft")))
         pressed = await _value(slider)
         if pressed == before:  # it is at its end
             return
-        began = time.monotonic()
-        await page.wait_for_function(_MOVED, arg=link, polling=50)
-        self.took.append(time.monotonic() - began)
+        self.took.append(await self._answer(time.monotonic()))
         if (shown := await _value(slider)) != pressed:
             self.faults.append(f"{page.url}: {name} {before} was pressed to {pressed}, and became {shown}")
 

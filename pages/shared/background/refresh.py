@@ -71,7 +71,8 @@ def while_cells_come(name: str, part: Callable[[], None], measuring: Measuring) 
 
     def render() -> None:
         nonlocal begun, took
-        until = turns.TURNS.began() + engine.FIRST_SECONDS  # of all parts of a page together
+        # All parts of a page together wait for so long.
+        until = time.monotonic() + engine.FIRST_SECONDS - turns.TURNS.waited()
         for _ in () if begun else measuring.first():
             sessions.end_if_moved_on()
             if time.monotonic() > until:

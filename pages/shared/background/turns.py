@@ -28,7 +28,7 @@ class Turns:
         self._holder: Turn | None = None
         self._since = 0.0
         self._lock = threading.Lock()
-        # `turn`: what this thread holds or None; `refresh`: whether that is one; `began`: when it came first.
+        # `turn`: what this thread holds or None; `refresh`: whether that is one; `waited`: see below.
         self._mine = threading.local()
 
     @contextmanager
@@ -37,18 +37,17 @@ class Turns:
         if getattr(self._mine, "turn", None) is not None:
             yield
             return
-        self._mine.refresh = refresh
+        self._mine.refresh, self._mine.waited = refresh, 0.0
         self._take()
-        self._mine.began = time.monotonic()
         try:
             yield
         finally:
             self._give()
 
-    def began(self) -> float:
-        """Return when this thread's run began, however often it has given its turn away since."""
+    def waited(self) -> float:
+        """Return for how many seconds this thread's run has given its turn away."""
         held = getattr(self._mine, "turn", None) is not None
-        return self._mine.began if held else time.monotonic()
+        return self._mine.waited if held else 0.0
 
     @contextmanager
     def given_away(self) -> Iterator[None]:
@@ -59,8 +58,10 @@ class Turns:
         held = getattr(self._mine, "turn", None) is not None
         if held:
             self._give()
+        began = time.monotonic()
         yield
         if held:
+            self._mine.waited += time.monotonic() - began
             self._take()
 
     def _take(self) -> None:

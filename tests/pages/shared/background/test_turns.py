@@ -62,15 +62,17 @@ def test_who_holds_the_turn_takes_it_again_and_gives_it_away_while_waiting():
         pass
 
 
-def test_a_run_began_when_its_turn_first_came():
+def test_a_run_knows_how_long_it_has_waited():
     turns = Turns(PATIENCE_SECONDS)
     with turns.taken():
-        began = turns.began()
-        with turns.given_away():
-            pass
-        assert turns.began() == began
+        assert turns.waited() == 0.0
+        for _ in range(2):
+            before = turns.waited()
+            with turns.given_away():
+                time.sleep(0.01)
+            assert turns.waited() >= before + 0.01
     with turns.taken():
-        assert turns.began() > began
+        assert turns.waited() == 0.0
 
 
 def test_who_is_interrupted_while_waiting_ends_without_a_turn():
