@@ -323,6 +323,7 @@ def test_the_next_press_is_answered_before_the_server_is_asked(watched, address)
     page.page.add_init_script(KEEP_AHEAD)
     page.open(link)
     page.page.wait_for_function("window.ahead?.near.providers")
+    page.page.get_by_text("DPdisPCA, length 1").first.wait_for()  # what is measured last
     sentence, drawn = page.sentence(), page.drawn()
     slider = page.page.get_by_role("slider", name="Hospitals").first
     page.page.evaluate("WebSocket.prototype.send = () => {}")  # the server is asked nothing from here on

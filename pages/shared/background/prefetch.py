@@ -40,10 +40,8 @@ def begin(now: Settings, move: Move | None, view: Callable[[Settings], View]) ->
     """Have the engine measure each `view` one press away, first the one that repeats the last move.
 
     They wait until the screen is complete. Only where that takes longer than a visitor looks, the one that
-    repeats the last move comes first. Where many visitors look nothing is measured ahead.
+    repeats the last move comes first.
     """
-    if not engine.engine().prefetches():
-        return
     following, *others = one_press_away(now, move).values()
     waits = sizes(now)[1] < MANY_FEATURES
     urgent = iter(()) if waits or not move or move[0] not in SLIDERS else measure(following, view)

@@ -165,11 +165,6 @@ def test_in_a_crowd_nothing_is_measured_ahead():
     assert finished(log, 3) == ["view"] * 3
 
 
-def test_in_a_crowd_no_settings_are_worked_out_ahead(monkeypatch):
-    monkeypatch.setattr(Engine, "prefetches", lambda _: False)
-    prefetch.begin(SMALL, ("n", 1), lambda _: pytest.fail("in a crowd"))
-
-
 @pytest.mark.parametrize("reason", [ValueError, MemoryError])
 def test_what_fails_ahead_is_dropped(reason):
     log: list[str] = []
