@@ -71,7 +71,7 @@ def while_cells_come(name: str, part: Callable[[], None], measuring: Measuring) 
 
     def render() -> None:
         nonlocal begun, took
-        # All parts of a page together wait for so long.
+        # The parts of a page wait together: a page of several would else take as many times as long.
         until = time.monotonic() + engine.FIRST_SECONDS - turns.TURNS.waited()
         for _ in () if begun else measuring.first():
             sessions.end_if_moved_on()

@@ -18,7 +18,7 @@ REFRESH_SECONDS = 1.0  # by which a whole page may be later than a refresh, and 
 
 class Turn(NamedTuple):
     due: float  # decides who comes first
-    changed: threading.Condition  # tells whose it is alone: fifty that wake at each change take longer
+    changed: threading.Condition  # wakes the thread whose turn it is; to wake all at each change takes long
 
 
 class Turns:
@@ -28,7 +28,7 @@ class Turns:
         self._holder: Turn | None = None
         self._since = 0.0
         self._lock = threading.Lock()
-        # `turn`: what this thread holds or None; `refresh`: whether that is one; `waited`: see below.
+        # `turn`: what this thread holds or None; `refresh`: whether it is one; `waited`: as below.
         self._mine = threading.local()
 
     @contextmanager
@@ -45,7 +45,7 @@ class Turns:
             self._give()
 
     def waited(self) -> float:
-        """Return for how many seconds this thread's run has given its turn away."""
+        """Return for how many seconds this run has waited while its turn was given away."""
         held = getattr(self._mine, "turn", None) is not None
         return self._mine.waited if held else 0.0
 
