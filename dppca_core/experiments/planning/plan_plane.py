@@ -12,8 +12,8 @@ of each. The loss is in the units of `StudyPlan.allowed_loss`: the error, or the
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -91,10 +91,22 @@ class EdgeColumn(NamedTuple):
     errors: Array
 
 
-def plane(plan: StudyPlan, amounts: tuple[float, float], epsilons: Array, size: int | None = None) -> Plane:
-    """Evaluate the closed form over a range of patients, or of hospitals of this size, and epsilon."""
+Column = Callable[[StudyPlan, float, tuple[float, float], int | None], EdgeColumn]
+
+
+def plane(
+    plan: StudyPlan,
+    amounts: tuple[float, float],
+    epsilons: Array,
+    size: int | None = None,
+    column: Column | None = None,
+) -> Plane:
+    """Evaluate the closed form over a range of patients, or of hospitals of this size, and epsilon.
+
+    column: returns what `edge_column` does, perhaps from where it was kept.
+    """
     if not plan.smooth:
-        return _edge_plane(plan, amounts, epsilons, size)
+        return _edge_plane(plan, amounts, epsilons, size, column or edge_column)
     evaluated = _amounts_to_evaluate(amounts)
     nodes = np.geomspace(LEAST_EPSILON, MOST_EPSILON, NODES)
     clean = np.empty((2, len(evaluated)))  # without noise: row 0 holds losses, row 1 squared errors
@@ -144,7 +156,6 @@ def _amounts_to_evaluate(amounts: tuple[float, float]) -> list[int]:
     return sorted({round(amount) for amount in np.logspace(low, high, count)})
 
 
-@lru_cache(maxsize=512)
 def edge_column(
     plan: StudyPlan, epsilon: float, amounts: tuple[float, float], size: int | None = None
 ) -> EdgeColumn:
@@ -182,11 +193,13 @@ def edge_column(
     return EdgeColumn(np.exp(fine), losses, errors)
 
 
-def _edge_plane(plan: StudyPlan, amounts: tuple[float, float], epsilons: Array, size: int | None) -> Plane:
-    columns = [edge_column(plan, epsilon, amounts, size) for epsilon in EDGE_EPSILONS]
-    without = edge_column(plan, NO_NOISE, amounts, size)
-    losses = np.column_stack([column.losses for column in columns])
-    errors = np.column_stack([column.errors for column in columns])
+def _edge_plane(
+    plan: StudyPlan, amounts: tuple[float, float], epsilons: Array, size: int | None, column: Column
+) -> Plane:
+    columns = [column(plan, epsilon, amounts, size) for epsilon in EDGE_EPSILONS]
+    without = column(plan, NO_NOISE, amounts, size)
+    losses = np.column_stack([each.losses for each in columns])
+    errors = np.column_stack([each.errors for each in columns])
     largest = SMALL_SHARE * random_guess(plan.experiment.d, plan.experiment.k)
     nodes, drawn = np.array(EDGE_EPSILONS), np.asarray(epsilons, float)
     # `holds` is True: a column's errors are beyond `largest` already where an assumption fails.

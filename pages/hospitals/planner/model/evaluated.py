@@ -5,7 +5,7 @@ background and kept in `EVALUATIONS` for all visitors; until then its answer is 
 """
 
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -112,18 +112,12 @@ def with_fixed_target(study: StudyPlan) -> StudyPlan:
     return replace(first_with_same_formula(study), target=0.5)
 
 
-def cache_column(study: StudyPlan, epsilon: float, amounts: tuple[float, float], size: int | None) -> bool:
-    """Evaluate a plane's column at one epsilon for the cache of `edge_column`, which `plane_over` reads.
-
-    The result itself need not be kept twice, so it is only True.
-    """
-    edge_column(study, epsilon, amounts, size)
-    return True
-
-
 def plane_over(study: StudyPlan, amounts: tuple[float, float], size: int | None) -> Plane:
-    """Return the losses over amounts and `CHART_EPSILONS`; size: of each hospital, if those are counted."""
-    return plane(study, amounts, CHART_EPSILONS, size)
+    """Return the losses over amounts and `CHART_EPSILONS`; size: of each hospital, if those are counted.
+
+    Of a plane that is made of columns, those that were evaluated already are not evaluated again.
+    """
+    return plane(study, amounts, CHART_EPSILONS, size, partial(EVALUATIONS.cell, edge_column))
 
 
 def curve_over(study: StudyPlan, amounts: tuple[float, float], size: int | None) -> Array:

@@ -10,12 +10,11 @@ from dppca_core.arrays import Array
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.experiments.planning.bisection import Search, SimulatedAnswer
 from dppca_core.experiments.planning.evaluations import EVALUATIONS, Evaluation
-from dppca_core.experiments.planning.plan_plane import EDGE_EPSILONS, Plane, prediction_questions
+from dppca_core.experiments.planning.plan_plane import EDGE_EPSILONS, Plane, edge_column, prediction_questions
 from dppca_core.experiments.planning.planning import MOST_EPSILON, NO_NOISE, Asked, StudyPlan
 from dppca_core.experiments.sweeps import run_cells
 from dppca_core.records import Bound
 from pages.hospitals.planner.model.evaluated import (
-    cache_column,
     curve_over,
     evaluated,
     first_with_same_formula,
@@ -98,7 +97,7 @@ class Planner(Plans):
                 return
             # The plane is made of these columns: evaluated one by one, none takes long.
             for epsilon in (*EDGE_EPSILONS, NO_NOISE):
-                yield cache_column, with_fixed_target(study), epsilon, amounts, size
+                yield edge_column, with_fixed_target(study), epsilon, amounts, size
             yield plane_over, with_fixed_target(study), amounts, size
             yield curve_over, first_with_same_formula(study), amounts, size
 

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from dppca_core.bounds.recommendation import TRUSTS
+from dppca_core.experiments.planning import plan_plane
+from dppca_core.experiments.planning.evaluations import Evaluations
 from dppca_core.experiments.planning.planning import PLANNED_METHODS, StudyPlan
 from dppca_core.methods import METHODS
 from pages.hospitals.planner import charts
+from pages.hospitals.planner.model import evaluated, plans
 from pages.hospitals.planner.model import planner as model
 from pages.hospitals.planner.model.evaluated import method, title
 from pages.hospitals.planner.model.plain import PlainPlanner
@@ -469,6 +472,20 @@ def test_the_file_has_the_answer_the_table_and_the_paragraph(page):
     assert "Recommended under each trust" in words
     assert all(name in words for name in table(shown).index)
     assert dict(shown.document.frame().settings)["Hospitals N"] == "5" and numbers.goal(planner) in words
+
+
+def test_a_line_is_drawn_through_columns_that_were_evaluated_one_by_one(monkeypatch):
+    """A column takes a tenth of a second, perhaps in another process: a line evaluates none anew."""
+    kept = Evaluations()
+    for module in (model, plans, evaluated):
+        monkeypatch.setattr(module, "EVALUATIONS", kept)
+    planner = Planner(DEFAULTS | QUICK | {"plan.way": "two_stage"})
+    while (missing := planner.next_missing())[0] is not evaluated.plane_over:
+        kept.try_cell(*missing)
+    assert sum(cell[0] is plan_plane.edge_column for cell in kept.cells) == len(plan_plane.EDGE_EPSILONS) + 1
+    monkeypatch.setattr(plan_plane, "_evaluate", None)
+    line = kept.cell(*missing).line(0.1)
+    assert np.isfinite(line).any() and not kept.failed
 
 
 def test_where_there_is_no_plan_nothing_is_promised(page):
