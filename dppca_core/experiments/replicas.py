@@ -20,6 +20,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dppca_core.byte_cache import return_large_at_once
 from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.sweeps.blas import use_one_thread
 from dppca_core.experiments.sweeps.executors import end_with
@@ -78,6 +79,7 @@ def serve(requests: Connection) -> None:
     """Answer requests until whoever sends them has gone."""
     end_with(os.getppid())
     use_one_thread()
+    return_large_at_once()
     while True:
         try:
             requests.send(answer(requests.recv()))
@@ -101,6 +103,8 @@ class Process:
         """Do what `store.try_cell` does, in the process. If that is killed, the cell lacked memory."""
         with self._one_cell:
             self.used = time.monotonic()
+            if store.key(cell) in store.cells:  # by now: that it takes no time says nothing of the next
+                return
             try:
                 _, requests = self._running = self._running or _started(self._nice)
                 requests.send(request(store, cell))

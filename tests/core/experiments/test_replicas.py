@@ -109,6 +109,14 @@ def test_what_is_here_already_is_not_measured_again(process):
     assert ("analyze_gauss", 1.0, 1) in store.cells
 
 
+def test_that_a_cell_is_here_already_says_nothing_of_how_long_the_next_one_takes(process):
+    store = Deadly(os.getpid())
+    process.try_cell(store, ("sound",))
+    store.took["sound"] = 3.0
+    process.try_cell(store, ("sound",))
+    assert store.seconds("sound") == 3.0
+
+
 def test_a_process_that_is_killed_costs_its_cell_a_second_try_and_no_other(process):
     store = Deadly(os.getpid())
     for _ in range(2):
