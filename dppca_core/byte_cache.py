@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 Value = TypeVar("Value")
 # Returning memory takes milliseconds, so smaller amounts are not returned.
 _WORTH_RETURNING = 16 * 2**20  # bytes
+_MMAP_THRESHOLD = -3  # glibc's number of this option, M_MMAP_THRESHOLD
 
 
 class ByteCache:
@@ -153,6 +154,21 @@ _caches: weakref.WeakSet[ByteCache] = weakref.WeakSet()  # all there are
 def give_up_unused(seconds: float) -> int:
     """Drop from every cache what nobody has asked for within so many seconds; return the bytes dropped."""
     return sum(cache.give_up(seconds) for cache in list(_caches))
+
+
+def shrink_all(limit: int) -> None:
+    """Lower the limit of every cache to this many bytes, where it is higher, and drop what is beyond."""
+    for cache in list(_caches):
+        cache.shrink(limit)
+
+
+def return_large_at_once() -> None:
+    """Have the C library give a large array back to the system as soon as it is freed, where it can.
+
+    glibc would learn from the first large array that is freed to keep the next ones for itself.
+    """
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _WORTH_RETURNING)
 
 
 def return_memory() -> None:

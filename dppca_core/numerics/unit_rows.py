@@ -37,6 +37,7 @@ _STEP = 0.25
 # exp(-1.6 pi^2/step) is lost.
 _INNER_STEP = 0.4
 _NEGLIGIBLE = 1e-14  # share of an integral that may be lost beyond the last node
+_TURNED = 1024  # rows that are turned at a time
 _TALL = 4  # rows for each column, from which on the Gram matrix of standard normal rows is well conditioned
 
 
@@ -205,10 +206,14 @@ def draw_rows_given_moment(
         if axes is None:
             square = rotation.T.reshape(d, d)  # which it is: for its type, which is that of a vector
             return dtrmm(math.sqrt(n), square, normal.T, lower=1, overwrite_b=1).T
-        return np.asarray(normal @ (math.sqrt(n) * (rotation @ axes.T)))
+        turned = math.sqrt(n) * (rotation @ axes.T)
+        for begin in range(0, n, _TURNED):  # in place: the rows are the largest array of a simulation
+            normal[begin : begin + _TURNED] = normal[begin : begin + _TURNED] @ turned
+        return normal
     rank = min(n, d)
     columns, upper = qr(rng.standard_normal((n, rank)), mode="economic", overwrite_a=True, check_finite=False)
-    directions = np.asarray(columns * np.sign(upper.diagonal()), dtype=float)
+    columns *= np.sign(upper.diagonal())
+    directions = np.asarray(columns, dtype=float)
     values, vectors = eigh(moment)
     scaled = linalg.oriented(vectors) * np.sqrt(np.maximum(values, 0.0))
     root = scaled[:, d - rank :] if axes is None else axes @ scaled[:, d - rank :]  # others are zero

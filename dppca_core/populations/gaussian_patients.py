@@ -127,7 +127,8 @@ class PatientsGiven(NamedTuple):
 
     def restricted_unit(self, columns: Indices) -> DenseMoment:
         rows = self.rows
-        part = unit_rows.unit_rows(rows[:, columns])
+        part = rows[:, columns]  # a copy
+        part = unit_rows.unit_rows(part, out=part)
         mean = (part.T @ part) / len(part)
         if len(rows) < self.patients.n:  # the rows stand in for more: bring their mean back
             root = self.patients.root()[columns]

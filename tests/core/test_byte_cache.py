@@ -1,6 +1,9 @@
 """Test that the byte cache never keeps more than its limit, and that nobody loses a value in use."""
 
 import gc
+import platform
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -122,3 +125,27 @@ def test_what_has_grown_is_counted_when_it_is_asked_for():
     fill(cache, "ab", 10)
     grown = cache.get("a", lambda: Value("a"), 10, lambda value: 15)
     assert grown.name == "a" and names(cache) == ["a"] and cache.size == 25
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries have no such option")
+def test_a_large_array_goes_back_to_the_system_as_soon_as_it_is_freed():
+    """Each in a process of its own, since glibc keeps the room of large arrays once it has freed one."""
+    code = """
+import resource
+import numpy as np
+from dppca_core import byte_cache
+
+if {at_once}:
+    byte_cache.return_large_at_once()
+kept = []
+for _ in range(3):
+    large = np.ones(30 * 2**17)  # 30 MB
+    kept.append(np.ones(2**15))  # lies behind it
+    del large
+print(int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize())
+"""
+    at_once, later = (
+        int(subprocess.check_output([sys.executable, "-c", code.format(at_once=at_once)], text=True))
+        for at_once in (True, False)
+    )
+    assert at_once < later - 20 * 2**20

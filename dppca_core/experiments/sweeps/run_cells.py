@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dppca_core import datasets
+from dppca_core import byte_cache, datasets
 from dppca_core.cohort import Cohort
 from dppca_core.experiments import draws, failures
 from dppca_core.experiments.estimated_seconds import draw_seconds, run_seconds
@@ -25,7 +25,6 @@ from dppca_core.experiments.sweeps import blas, executors
 from dppca_core.experiments.sweeps.recipe import BY_ROUND, METRICS, OF_POPULATION, Key, Recipe, Value, Variant
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
-from dppca_core.populations import gaussian_patients
 from dppca_core.populations.elliptical import hospital_sizes
 from dppca_core.populations.synthetic import Synthetic
 from dppca_core.privacy import Budget
@@ -89,8 +88,8 @@ def run(recipe: Recipe, keys: Sequence[Key], cancelled_by: str = "") -> list[Row
 def run_in_worker(recipe: Recipe, keys: Sequence[Key], cancelled_by: str = "") -> list[Row]:
     """Do what `run` does in a process with small caches: loky restarts one that has grown by 300 MB."""
     blas.use_one_thread()
-    for cache in (draws.DRAWS, draws.ASSIGNED, draws.TRUTHS, draws.MOMENTS, gaussian_patients.SAMPLES):
-        cache.shrink(_WORKER_BYTES)
+    byte_cache.return_large_at_once()
+    byte_cache.shrink_all(_WORKER_BYTES)
     return run(recipe, keys, cancelled_by)
 
 

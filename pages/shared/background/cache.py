@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from dppca_core.byte_cache import ByteCache, return_memory
+from dppca_core.byte_cache import ByteCache, return_large_at_once, return_memory
 from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.collaboration import transcript as transcripts
 from dppca_core.experiments.collaboration.experiment import CollaborationExperiment
@@ -130,8 +130,12 @@ def keep_first_view() -> None:
 
 
 def warm_up() -> None:
-    """Use one BLAS thread, measure what the front page opens at, and spare modules garbage collection."""
+    """Set what the whole process needs, and measure what the front page opens at.
+
+    That is one BLAS thread, memory that goes back once freed, and modules without garbage collection.
+    """
     use_one_thread()
+    return_large_at_once()
     sys.setswitchinterval(0.001)  # what sends answers then waits less for a page that computes
     experiment, epsilon = to_experiment.from_settings_with_method(catalogue.defaults(catalogue.SMALL_STUDY))
     cells = results(experiment)
