@@ -1,32 +1,35 @@
 """Time a crowd on one server: wild visitors, ordinary ones, and ordinary ones beside one with heavy work.
 
-    python -m benchmarks.crowd [--json FILE] [--quick] [--parts alone wild ordinary heavy] [--seconds 120]
+    python -m benchmarks.crowd [--json FILE] [--quick] [--parts alone wild …] [--seconds 120]
     python -m benchmarks.crowd --parts bytes --seconds 1800
     python -m benchmarks.crowd --parts browsers --seconds 600
 
 Each part has a server of its own. Alone: one ordinary visitor, who moves the hospitals' slider every two
 seconds. Wild: 16 who open links with any options of any settings, on nine pages, and move sliders.
 Ordinary: 50, each with patients of their own. Heavy: five ordinary ones, alone, then beside one who opens
-the largest settings again and again. A wild move is answered once the page has run, an ordinary one once
-its figure is there. Bytes: three who open the largest settings; memory at its most, and after ten minutes
-without anybody. Browsers: a hundred ordinary ones and twelve real browsers, who look for twenty seconds after
-each answer. Fails on any error.
+the largest settings again and again. Class: five ordinary ones, alone, then while classes of 200 open the
+page *Class* and its lesson, each class within fifteen seconds. A wild move is answered once the page has run,
+an ordinary one once its figure is there. Bytes: three who open the largest settings; memory at its most, and
+after ten minutes without anybody. Browsers: a hundred ordinary ones and twelve real browsers, who look for
+twenty seconds after each answer. Fails on any error that a visitor or the server's log shows.
 """
 
 import asyncio
 import os
 import random
+import tempfile
 import threading
 import time
 from collections.abc import Coroutine, Sequence
 from contextlib import suppress
+from pathlib import Path
 from urllib.parse import urlencode
 
 import numpy as np
 import psutil
 
 from benchmarks import browsers, measure
-from benchmarks.visitor import EVERY_SECONDS, HOSPITALS, Demanding, Visitor, Wanderer
+from benchmarks.visitor import EVERY_SECONDS, HOSPITALS, Demanding, Pupil, Visitor, Wanderer
 from pages.order import FIRST
 from pages.shared.settings import catalogue, of_pages
 from scripts.started import started
@@ -35,11 +38,13 @@ PAGES: tuple[str, ...] = ("explorer", "story", "privacy", "providers", "planner"
 PAGES += ("methods", "who_sees_what")
 HEAVIEST = {"d": 2000, "s": 2000, "k": 20, "N": 200, "T": 50, "repeats": 50, "bulk": 1}
 PATIENTS = ("20,000", "50,000", "100,000", "200,000", "500,000")
-PARTS = {"alone": 1, "wild": 16, "ordinary": 50, "heavy": 5, "bytes": 3, "browsers": 100}  # visitors
+# Visitors of each part; the last two take long, and must be asked for.
+PARTS = {"alone": 1, "wild": 16, "ordinary": 50, "heavy": 5, "class": 5, "bytes": 3, "browsers": 100}
 _BROWSERS = 12  # beside the visitors of the part of that name
 _LOOK_SECONDS, _COMING = 20.0, 60.0  # there, between an answer and the next move, and until all have come
 _SECONDS = 120.0
-_ARRIVING = 15.0  # seconds within which ordinary visitors come
+_ARRIVING = 15.0  # seconds within which ordinary visitors, or a class, come
+_CLASS = 200
 _PATIENCE = 5.0  # seconds that a demanding visitor looks at what comes
 _QUIET_SECONDS = 630.0  # after which what nobody asked for is given up
 _MOVES = 5  # of a wild visitor before the next link
@@ -109,9 +114,9 @@ async def all_of(stays: Sequence[Coroutine[None, None, list[Visitor]]]) -> list[
     return [visitor for visitors in await asyncio.gather(*stays) for visitor in visitors]
 
 
-def part(name: str, count: int, seconds: float) -> dict[str, Visits]:
-    """Return all visits of this part, by what they are called."""
-    with started() as (address, process):
+def part(name: str, count: int, seconds: float, log: Path) -> dict[str, Visits]:
+    """Return all visits of this part, by what they are called; log: where its server's is kept."""
+    with started(log=log) as (address, process):
         server = psutil.Process(process.pid)
         time.sleep(min(seconds, 12.0))  # until it has finished its warm-up
         if name == "wild":
@@ -127,6 +132,10 @@ def part(name: str, count: int, seconds: float) -> dict[str, Visits]:
             done = {f"{count} without": asyncio.run(visit(address, count, seconds / 2))}
             others, heavy = asyncio.run(_beside(address, count, seconds))
             done |= {f"{count} beside one heavy": others, "the heavy one": heavy}
+        elif name == "class":
+            done = {f"{count} without": asyncio.run(visit(address, count, seconds / 2))}
+            others, pupils = asyncio.run(_beside_classes(address, count, seconds / 2))
+            done |= {f"{count} beside a class": others, "pupils": pupils}
         elif name == "browsers":
             scripted, real = asyncio.run(_beside_browsers(address, count, seconds))
             done = {f"{count} scripted": scripted, f"{_BROWSERS} browsers": real}
@@ -143,6 +152,14 @@ async def _beside(address: str, count: int, seconds: float) -> tuple[list[Visito
     return others, heavy
 
 
+async def _beside_classes(address: str, count: int, seconds: float) -> tuple[list[Visitor], list[Visitor]]:
+    others = visit(address, count, seconds, first_seed=count)
+    pupils = [Pupil("classroom") for _ in range(round(_CLASS * seconds / _ARRIVING))]
+    coming = (pupil.stay(address, seconds, i * _ARRIVING / _CLASS) for i, pupil in enumerate(pupils))
+    done, *_ = await asyncio.gather(others, *coming)
+    return done, list(pupils)
+
+
 async def _beside_browsers(
     address: str, count: int, seconds: float
 ) -> tuple[list[Visitor], list[browsers.Browsing]]:
@@ -153,8 +170,13 @@ async def _beside_browsers(
 
 
 def used_bytes(server: psutil.Process) -> int:
-    """Return the memory of a server and of the processes that work for it."""
-    return sum(process.memory_info().rss for process in (server, *server.children(recursive=True)))
+    """Return the memory of a server and of the processes that work for it; what they share counts once.
+
+    macOS does not tell what is shared.
+    """
+    processes = (server, *server.children(recursive=True))
+    held = (process.memory_full_info() for process in processes)
+    return sum(getattr(each, "pss", each.rss) for each in held)
 
 
 class Most:
@@ -195,15 +217,19 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=_SECONDS)
     asked = parser.parse_args()
     rows: dict[str, dict[str, object]] = {}
+    errors = ""
     for name in asked.parts:
-        done = part(name, PARTS[name], 12.0 if asked.quick else asked.seconds)
+        with tempfile.TemporaryDirectory() as folder:
+            log = Path(folder) / "log"
+            done = part(name, PARTS[name], 12.0 if asked.quick else asked.seconds, log)
+            errors += log.read_text() if "Traceback" in log.read_text() else ""
         rows |= {who: figures(visits) for who, visits in done.items()}
-    print(f"\nseconds of {EVERY_SECONDS:g} s visitors, two cores")
+    print("\nseconds, two cores")
     for who, row in rows.items():
         print(f"  {who:22}" + "  ".join(f"{name} {value}" for name, value in row.items()))
     measure.keep(asked.json, "crowd", rows)
-    if any(row["faults"] for row in rows.values()):
-        raise SystemExit("errors")
+    if errors or any(row["faults"] for row in rows.values()):
+        raise SystemExit(f"errors\n{errors}")
 
 
 if __name__ == "__main__":

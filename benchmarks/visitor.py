@@ -10,6 +10,7 @@ import asyncio
 import random
 import re
 import time
+import urllib.request
 from contextlib import suppress
 from urllib.parse import parse_qsl
 
@@ -19,6 +20,8 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.Slider_pb2 import Slider
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
+
+from pages.learn.classroom import lesson_file
 
 EVERY_SECONDS = 2.0
 PATIENCE_SECONDS = 60.0
@@ -192,6 +195,23 @@ class Caller(Visitor):
         super()._read(message, wire)
         if message.WhichOneof("type") == "script_finished":
             self.answered.set()
+
+
+class Pupil(Caller):
+    """Open a page by its name, fetch the file of the lesson, and leave."""
+
+    async def stay(
+        self, address: str, seconds: float, late: float = 0.0, every: float = 0.0, most: int | None = 0
+    ) -> None:
+        await super().stay(address, seconds, late, every, most)
+        began = time.monotonic()
+        await asyncio.to_thread(_fetch, address + lesson_file.PATH.lstrip("/"))
+        self.took.append(time.monotonic() - began)
+
+
+def _fetch(address: str) -> None:
+    with urllib.request.urlopen(address, timeout=PATIENCE_SECONDS) as answer:
+        answer.read()
 
 
 class Wanderer(Visitor):
