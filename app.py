@@ -22,7 +22,7 @@ from pages.learn.classroom import lesson_file
 from pages.learn.papers import model as papers
 from pages.shared.background import cache, engine, prefetch
 from pages.shared.figure import plotly_bundle
-from pages.shared.server import closed_tabs, first_paint, housekeeping, one_lock, same_origin, uploads
+from pages.shared.server import closed_tabs, first_paint, housekeeping, runs, same_origin, uploads
 from pages.shared.server.base_path import base_path
 from pages.shared.settings import catalogue
 
@@ -105,7 +105,7 @@ def not_found(request: Request) -> PlainTextResponse:
 
 
 same_origin.answer_refused_handshakes()
-one_lock.share()
+runs.mend()
 MultiPartParser.spool_max_size = 2**31  # uploads stay in memory; by default those above 1 MB go to a file
 
 ANSWERS = {
