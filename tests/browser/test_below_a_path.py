@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import expect
 
 from scripts.started import BASE_PATH, ROOT, serving
-from tests.browser.conftest import SMALL, downloaded, go_to
+from tests.browser.conftest import AT_REST, SMALL, downloaded, go_to
 
 pytestmark = pytest.mark.browser
 
@@ -74,7 +74,8 @@ def test_the_pages_below_a_path_are_drawn_and_lead_to_each_other(watched, below)
     report = downloaded(visitor.page, "Download the page")
     assert f'<a href="{below}?' in report.decode()
     visitor.press("Hospitals", "ArrowRight")
-    visitor.settle()  # or the browser may look for the files of a run that is over
+    visitor.settle()
+    visitor.page.wait_for_selector(AT_REST)  # or the browser may look for the files of a run that is over
     go_to(visitor.page, "Bounds")
     visitor.page.wait_for_url(re.compile(rf"{below}bounds\?"))
     visitor.page.locator(".dppca-live[data-drawn]").first.wait_for()
