@@ -57,6 +57,7 @@ bench: $(VENV)/dev.stamp chromium
 	$(BIN)/python -m benchmarks.sweeps --json $(BENCH)
 	$(BIN)/python -m benchmarks.federated --json $(BENCH)
 	CHROMIUM="$$(scripts/find-chromium)" $(BIN)/python -m benchmarks.cold_start --json $(BENCH)
+	CHROMIUM="$$(scripts/find-chromium)" $(BIN)/python -m benchmarks.cold_clicks --json $(BENCH)
 	CHROMIUM="$$(scripts/find-chromium)" $(BIN)/python -m benchmarks.latency --json $(BENCH)
 
 # Crowds on one server, each for two minutes, beside one visitor alone.

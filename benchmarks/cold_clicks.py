@@ -25,7 +25,8 @@ _COMPLETE = """title => {
   const drawn = figures.every((figure) => figure.dataset.drawn && figure.dataset.complete !== 'false');
   const waiting = document.querySelector('[data-testid=stSkeleton], [data-testid=stSpinner]');
   const measuring = /Measuring …|runs measured/.test(document.body.innerText);
-  const there = document.title.startsWith(title) && document.querySelector('[data-testid=stMain] h1');
+  const heading = document.querySelector('[data-testid=stApp] [data-testid=stMain] h1');  // not the outline's
+  const there = document.title.startsWith(title) && heading;
   if (!(there && drawn && !waiting && !measuring)) window.since = undefined;
   else window.since ??= performance.now();
   return window.since && performance.now() - window.since > 2000 ? window.since - window.began : null;

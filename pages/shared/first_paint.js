@@ -47,7 +47,7 @@
     const ran = app?.dataset.testScriptState === "notRunning" && !document.querySelector("[data-testid=stSkeleton]");
     const awaited = document.querySelector("#first-paint aside"); // a page of sliders has a figure, if not at once
     const opening = document.querySelector("[class*=st-key-introduction-]"); // its text may come after the figure
-    if (opening?.offsetHeight === 0) return false;
+    if (opening?.offsetParent && !opening.offsetHeight && !ran) return false; // a hidden one has no parent
     if (figure) return figure.dataset.drawn || "undrawn" in figure.dataset;
     return ran && !awaited && document.querySelector("[data-testid=stMain] h1");
   };

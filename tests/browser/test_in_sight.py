@@ -224,3 +224,13 @@ def test_a_chart_follows_the_window_when_a_tablet_is_turned(watched, address, pl
     for width, height in ((820, 1180), (1180, 820)):
         page.set_viewport_size({"width": width, "height": height})
         page.wait_for_function(FITTED)
+
+
+@pytest.mark.parametrize(("width", "step"), [(390, 1), (1440, 3)])
+def test_the_outline_does_not_wait_for_an_introduction_that_is_not_shown(watched, address, width, step):
+    """The story has none on a telephone, and none after its first step; patience never ends here."""
+    page = watched(viewport={"width": width, "height": 844}).page
+    page.add_init_script("performance.now = () => 0")
+    page.goto(f"{address}story?{SMALL}&story.step={step}")
+    page.locator(".dppca-live[data-drawn]").first.wait_for(state="attached")
+    page.locator("#first-paint").wait_for(state="detached")
