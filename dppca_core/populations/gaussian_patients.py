@@ -127,7 +127,7 @@ class PatientsGiven(NamedTuple):
 
     def restricted_unit(self, columns: Indices) -> DenseMoment:
         rows = self.rows
-        part = rows[:, columns]  # a copy
+        part = rows[:, columns]  # scaled in place, since choosing columns has copied them
         part = unit_rows.unit_rows(part, out=part)
         mean = (part.T @ part) / len(part)
         if len(rows) < self.patients.n:  # the rows stand in for more: bring their mean back
